@@ -1,0 +1,15 @@
+/** A uWebSockets.js app inside a worker thread: listens on a free port, closes before the thread ends. */
+import { parentPort } from 'node:worker_threads'
+import { App, us_socket_local_port } from 'uWebSockets.js'
+
+const port = parentPort!
+const app = App().get('/*', res => {
+  res.end('decided')
+})
+app.listen('127.0.0.1', 0, socket => {
+  port.postMessage({ port: socket ? us_socket_local_port(socket) : 0 })
+})
+port.once('message', () => {
+  app.close()
+  port.close()
+})

@@ -1,0 +1,47 @@
+/** Proves the ground the project stands on: the runtime, the native parts and the schema compiler work as relied upon. */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { open } from 'lmdb'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { expect, test } from 'vitest'
+
+test('the runtime is the Node 22 that npm ci brings', () => {
+  expect(process.versions.node).toMatch(/^22\./)
+})
+
+test('a uWebSockets.js app in a thread answers, and closes without ending the process', async () => {
+  const thread = new Worker(new URL('./echo-thread.ts', import.meta.url))
+  const [{ port }] = (await once(thread, 'message')) as [{ port: number }]
+  const response = await fetch(`http://127.0.0.1:${port}/`)
+  expect(await response.text()).toBe('decided')
+  thread.postMessage('close')
+  expect(await once(thread, 'exit')).toEqual([0])
+})
+
+test('an lmdb child transaction that throws leaves nothing behind', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-ground-'))
+  const database = open<string, string>({ path: directory })
+  try {
+    const rejected = database.childTransaction(() => {
+      void database.put('half', 'written')
+      throw new Error('changed my mind')
+    })
+    await expect(rejected).rejects.toThrow('changed my mind')
+    await database.put('whole', 'written')
+    expect([...database.getKeys()]).toEqual(['whole'])
+  } finally {
+    await database.close()
+    rmSync(directory, { recursive: true })
+  }
+})
+
+test('a compiled TypeBox validator accepts, refuses, and says where', () => {
+  const validator = Compile(Type.Object({ key: Type.String({ minLength: 1 }) }))
+  expect(validator.Check({ key: 'alice' })).toBe(true)
+  expect(validator.Check({ key: '' })).toBe(false)
+  expect(validator.Errors({ key: 3 })[0]?.instancePath).toBe('/key')
+})

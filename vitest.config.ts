@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+/** Tests start real servers, stores and processes; two cores are the reference machine. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
