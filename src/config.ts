@@ -1,0 +1,138 @@
+/**
+ * Settings: environment variables, each with its default, its meaning and the one place that reads it. A value that
+ * does not fit is refused at start, with the name and the reason; a variable that is not in the table is ignored.
+ */
+import { availableParallelism } from 'node:os'
+import { AuthzError } from '#model/errors.ts'
+
+interface Setting<Value> {
+  /** As the README's table shows it. */
+  readonly shownDefault: string
+  readonly meaning: string
+  /** Reads the text; throws an `Error` that says what was expected. */
+  parse(text: string): Value
+  fallback(): Value
+}
+
+export const settings = {
+  HOST: text('127.0.0.1', 'address to listen on'),
+  PORT: integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` takes a free one'),
+  STORE_URL: {
+    shownDefault: '`lmdb:./data`',
+    meaning: 'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends',
+    parse: nonEmpty,
+    fallback: () => null,
+  } satisfies Setting<string | null>,
+  API_KEY: secret('the key of environment `default` in project `default`', 'generated at the first start'),
+  ADMIN_API_KEY: secret('the key of the organization: may manage every environment, may not decide', 'none'),
+  HTTP_THREADS: {
+    shownDefault: 'cores − 1, at least 1',
+    meaning: 'threads that take requests and decide',
+    parse: value => parseInteger(value, { min: 1, max: 64 }),
+    fallback: () => Math.max(1, availableParallelism() - 1),
+  } satisfies Setting<number>,
+  MAX_BODY_BYTES: integer(
+    16_777_216,
+    { min: 1_024, max: 1_073_741_824 },
+    'largest request body; beyond it 413',
+  ),
+  MAX_BULK_CHECKS: integer(10_000, { min: 1, max: 1_000_000 }, 'most checks in one bulk; beyond it 400'),
+  LOG_LEVEL: {
+    shownDefault: '`info`',
+    meaning: 'least severe log line written: `debug`, `info`, `warn`, `error` or `silent`',
+    parse: parseLogLevel,
+    fallback: () => 'info',
+  } satisfies Setting<LogLevel>,
+} as const
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Null: the operator left it to us. */
+  readonly storeUrl: string | null
+  readonly apiKey: string | null
+  readonly adminApiKey: string | null
+  readonly httpThreads: number
+  readonly bodyBytesMax: number
+  readonly bulkChecksMax: number
+  readonly logLevel: LogLevel
+}
+
+export const STORE_URL_DEFAULT = 'lmdb:./data'
+
+/** Reads all settings. Throws `INVALID_INPUT` naming the first one that does not fit. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  return Object.freeze({
+    host: read('HOST'),
+    port: read('PORT'),
+    storeUrl: read('STORE_URL'),
+    apiKey: read('API_KEY'),
+    adminApiKey: read('ADMIN_API_KEY'),
+    httpThreads: read('HTTP_THREADS'),
+    bodyBytesMax: read('MAX_BODY_BYTES'),
+    bulkChecksMax: read('MAX_BULK_CHECKS'),
+    logLevel: read('LOG_LEVEL'),
+  })
+
+  function read<Name extends keyof typeof settings>(name: Name) {
+    const setting = settings[name] as Setting<ReturnType<(typeof settings)[Name]['parse']>>
+    const value = environment[name]
+    if (value === undefined) return setting.fallback()
+    try {
+      return setting.parse(value)
+    } catch (error) {
+      throw new AuthzError('INVALID_INPUT', `setting ${name}: ${(error as Error).message}`)
+    }
+  }
+}
+
+function text(fallback: string, meaning: string): Setting<string> {
+  return { shownDefault: `\`${fallback}\``, meaning, parse: nonEmpty, fallback: () => fallback }
+}
+
+function integer(
+  fallback: number,
+  range: { readonly min: number; readonly max: number },
+  meaning: string,
+): Setting<number> {
+  return {
+    shownDefault: `\`${fallback}\``,
+    meaning,
+    parse: value => parseInteger(value, range),
+    fallback: () => fallback,
+  }
+}
+
+/** Long enough not to be guessed; the value itself never appears in a message. */
+function secret(meaning: string, shownDefault: string): Setting<string | null> {
+  return { shownDefault, meaning, parse: parseSecret, fallback: () => null }
+}
+
+function parseSecret(value: string): string {
+  if (!/^[\x21-\x7e]{16,512}$/.test(value)) {
+    throw new Error('expected 16 to 512 printable ASCII characters without spaces')
+  }
+  return value
+}
+
+function nonEmpty(value: string): string {
+  if (value === '') throw new Error('expected a text, got an empty one; unset it to use the default')
+  return value
+}
+
+function parseInteger(value: string, range: { readonly min: number; readonly max: number }): number {
+  const number = Number(value)
+  if (!/^\d+$/.test(value) || number < range.min || number > range.max) {
+    throw new Error(`expected a whole number from ${range.min} to ${range.max}, got ${JSON.stringify(value)}`)
+  }
+  return number
+}
+
+function parseLogLevel(value: string): LogLevel {
+  const level = LOG_LEVELS.find(candidate => candidate === value)
+  if (!level) throw new Error(`expected one of ${LOG_LEVELS.join(', ')}, got ${JSON.stringify(value)}`)
+  return level
+}

@@ -1,0 +1,242 @@
+/**
+ * One request on the wire, from its head to the last byte of its answer: collects the body, hands both to the
+ * dispatcher, writes whatever comes back. Decides nothing about requests; that is `dispatch.ts`.
+ *
+ * Invariants, each of which the HTTP library punishes with the end of the process or a response gone wrong:
+ * - Nothing is ever thrown into the library: `begin` and every callback end in an answer.
+ * - The wire is not touched once the answer ended or the request was aborted (`#isOver`).
+ * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
+ */
+import { STATUS_CODES } from 'node:http'
+import { AuthzError } from '#model/errors.ts'
+import { type Answer, encodeReply } from './answer.ts'
+import { BodyCollector, EMPTY_BODY } from './body.ts'
+import type { Admission, Dispatcher, RequestHead } from './dispatch.ts'
+import type { ErrorFamily, Reply } from './exchange.ts'
+import { familyOfPath } from './path.ts'
+import { isFault, problemAnswer } from './problem.ts'
+import type { HeaderList } from './header-list.ts'
+import type { RequestIds } from './request-id.ts'
+import type { RouteMatch } from './router.ts'
+
+/** The part of the library's response object that is used here, as it is used. */
+export interface Wire {
+  onAborted(listener: () => void): unknown
+  /** The piece is taken away when the listener returns. */
+  onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): unknown
+  cork(write: () => void): unknown
+  writeStatus(status: string): unknown
+  writeHeader(name: string, value: string): unknown
+  end(body: string, closesConnection: boolean): unknown
+  endWithoutBody(): unknown
+  /** Sends what the socket takes; `onWritable` asks for the rest, from an offset. */
+  tryEnd(body: Uint8Array, bytesTotal: number): [isFlushed: boolean, isDone: boolean]
+  getWriteOffset(): number
+  onWritable(listener: (offset: number) => boolean): unknown
+}
+
+/** A request's head as it came off the wire. */
+export type WireHead = RequestHead & { readonly headers: HeaderList }
+
+/** What a conversation needs of the server it belongs to. */
+export interface ConversationHost {
+  readonly dispatcher: Dispatcher
+  readonly requestIds: RequestIds
+  readonly bodyBytesMax: number
+  /** While draining, answers ask the caller to go elsewhere. */
+  readonly isDraining: boolean
+  /** Tells the owner of a defect; never throws. */
+  report(error: unknown, requestId: string): void
+  /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
+  leave(): void
+}
+
+/**
+ * From this many characters on an answer goes out as fast as the caller reads it, and is in flight until its last byte
+ * went to the kernel, so that closing the server does not cut it off. Shorter ones are left to the library's buffer:
+ * until an answer is out the library refuses the next request on that connection, and those who pipeline bulk
+ * decisions would feel that.
+ */
+const STREAMED_LENGTH_MIN = 1_024 * 1_024
+
+export class Conversation {
+  readonly #host: ConversationHost
+  readonly #wire: Wire
+  readonly #head: WireHead
+  readonly #requestId: string
+  #family: ErrorFamily = 'native'
+  #admission: Admission | null = null
+  /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
+  #refusal: unknown = null
+  /** Nothing that still arrives changes the answer. */
+  #isDecided = false
+  #isOver = false
+
+  constructor(host: ConversationHost, wire: Wire, head: WireHead) {
+    this.#host = host
+    this.#wire = wire
+    this.#head = head
+    this.#requestId = host.requestIds.of(head.headers)
+  }
+
+  /** Admits the request, to a route that is known already or not, and waits for its body if it has one. */
+  begin(known: RouteMatch | null): void {
+    const { headers } = this.#head
+    this.#wire.onAborted(() => this.#finish())
+    this.#admit(known)
+    if (headers.isLengthRepeated) {
+      // Two lengths are two opinions about where the next request begins.
+      this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
+      return
+    }
+    const length = headers.get('content-length')
+    if (length === undefined && !headers.has('transfer-encoding')) {
+      this.#answer(EMPTY_BODY)
+      return
+    }
+    if (Number(length) > this.#host.bodyBytesMax) {
+      this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
+      return
+    }
+    const body = new BodyCollector({
+      bytesMax: this.#host.bodyBytesMax,
+      isKept: this.#admission !== null && this.#admission.match.route.body !== null,
+    })
+    this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
+  }
+
+  #take(body: BodyCollector, piece: ArrayBuffer, isLast: boolean): void {
+    if (this.#isDecided) return
+    let whole
+    try {
+      whole = body.take(piece, isLast)
+    } catch (error) {
+      // No memory for what the ceiling allows.
+      this.#refuseAndClose(error)
+      return
+    }
+    if (body.isTooLarge) this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
+    else if (whole !== null) this.#answer(whole)
+  }
+
+  #admit(known: RouteMatch | null): void {
+    try {
+      this.#admission = this.#host.dispatcher.admit(this.#head, known)
+      this.#family = this.#admission.match.route.family
+    } catch (error) {
+      this.#refusal = error
+      this.#family = familyOfPath(this.#head.path)
+    }
+  }
+
+  /** Runs inside a callback of the library, hence corked, until a handler makes a promise. */
+  #answer(body: Buffer): void {
+    this.#isDecided = true
+    if (this.#admission === null) {
+      this.#fail(this.#refusal, true)
+      return
+    }
+    try {
+      const reply = this.#host.dispatcher.answer(this.#admission, this.#head, body)
+      if (!(reply instanceof Promise)) {
+        this.#reply(reply, true)
+        return
+      }
+      void reply.then(
+        value => this.#reply(value, false),
+        error => this.#fail(error, false),
+      )
+    } catch (error) {
+      this.#fail(error, true)
+    }
+  }
+
+  #tooLarge(): AuthzError {
+    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`)
+  }
+
+  /**
+   * Refuses without waiting for the rest of the body. One turn late on purpose: answered at once, the library forgets to
+   * close when more follows in the same packet, and would serve it as the next request.
+   */
+  #refuseAndClose(error: unknown): void {
+    this.#isDecided = true
+    setImmediate(() => this.#fail(error, false, true))
+  }
+
+  #reply(reply: Reply, isCorked: boolean): void {
+    let answer
+    try {
+      answer = encodeReply(reply)
+    } catch (error) {
+      this.#fail(error, isCorked)
+      return
+    }
+    this.#send(answer, isCorked, this.#host.isDraining)
+  }
+
+  #fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
+    if (isFault(error)) this.#host.report(error, this.#requestId)
+    this.#send(problemAnswer(error, this.#family), isCorked, closes)
+  }
+
+  #send(answer: Answer, isCorked: boolean, closes: boolean): void {
+    if (this.#isOver) return
+    if (isCorked) this.#write(answer, closes)
+    else this.#wire.cork(() => this.#write(answer, closes))
+  }
+
+  #write(answer: Answer, closes: boolean): void {
+    try {
+      this.#writeHead(answer)
+      this.#writeBody(answer, closes)
+    } catch (error) {
+      this.#host.report(error, this.#requestId)
+      this.#finish()
+    }
+  }
+
+  #writeHead({ status, contentType, text, headers }: Answer): void {
+    const wire = this.#wire
+    if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+    wire.writeHeader('X-Request-ID', this.#requestId)
+    if (text !== null) wire.writeHeader('Content-Type', contentType)
+    for (const name in headers) wire.writeHeader(name, headers[name]!)
+  }
+
+  #writeBody({ status, text }: Answer, closes: boolean): void {
+    const isHead = this.#head.method === 'HEAD'
+    if (text !== null && text.length >= STREAMED_LENGTH_MIN && !isHead) {
+      this.#stream(Buffer.from(text))
+      return
+    }
+    // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
+    // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
+    if (status === 204 || (isHead && !closes)) this.#wire.endWithoutBody()
+    else this.#wire.end(isHead || text === null ? '' : text, closes)
+    this.#finish()
+  }
+
+  /** Writes a long answer piece by piece, as the socket takes it. */
+  #stream(bytes: Buffer): void {
+    const wire = this.#wire
+    const start = wire.getWriteOffset()
+    const [, isDone] = wire.tryEnd(bytes, bytes.length)
+    if (isDone) {
+      this.#finish()
+      return
+    }
+    wire.onWritable(offset => {
+      const [isFlushed, isDoneNow] = wire.tryEnd(bytes.subarray(offset - start), bytes.length)
+      if (isDoneNow) this.#finish()
+      return isFlushed
+    })
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isDecided = true
+    this.#host.leave()
+  }
+}

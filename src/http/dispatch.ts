@@ -1,0 +1,83 @@
+/**
+ * From a request's head and body to a reply, in plain values: the order in which a request is checked.
+ *
+ *   head  ─► path and method ─► credentials ─► content type ─┐        (`admit`, before any body byte is kept)
+ *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
+ *
+ * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
+ * Nothing here waits: a reply is a promise only if the handler returns one, and every refusal is thrown.
+ */
+import { AuthzError } from '#model/errors.ts'
+import { JSON_DEPTH_MAX } from '#model/limits.ts'
+import type { Principal } from '#model/principal.ts'
+import { type Authenticate, identifyCaller } from './credentials.ts'
+import type { HttpRequest, Reply } from './exchange.ts'
+import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
+import { decodePathPart } from './path.ts'
+import type { Route } from './route.ts'
+import { type RouteMatch, Router } from './router.ts'
+
+/** A request before its body. */
+export type RequestHead = Omit<HttpRequest, 'body'>
+
+/** A request that may be answered once its body is here. */
+export interface Admission {
+  readonly match: RouteMatch
+  readonly principal: Principal | null
+}
+
+const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
+const JSON_TYPE = 'application/json'
+
+export class Dispatcher {
+  readonly #router: Router
+  readonly #authenticate: Authenticate
+
+  constructor(routes: readonly Route[], authenticate: Authenticate) {
+    this.#router = new Router(routes)
+    this.#authenticate = authenticate
+  }
+
+  /** Checks what the head alone can tell; the route may be known already. Throws the refusal. */
+  admit(head: RequestHead, known: RouteMatch | null): Admission {
+    const match = known ?? this.#router.match(head.method, head.path)
+    const { route } = match
+    const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    if (route.requireJsonContentType && !isJsonType(head.headers.get('content-type'))) {
+      throw new AuthzError('MALFORMED_REQUEST', `this request needs Content-Type: ${JSON_TYPE}`)
+    }
+    return { match, principal }
+  }
+
+  /** Checks the rest and calls the handler. The body is not used after this returns. */
+  answer(admission: Admission, head: RequestHead, body: Buffer): Reply | Promise<Reply> {
+    const { match, principal } = admission
+    const { route } = match
+    const value = readBody(route, body)
+    const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
+    const query = route.query === null ? NOTHING : route.query.read(head.query)
+    if (value !== undefined) route.body?.shape.check(value)
+    return route.handle({ principal, params, query, body: value, headers: head.headers })
+  }
+}
+
+/** The body as JSON; `undefined` when the route takes none, or may do without and got none. */
+function readBody(route: Route, body: Buffer): unknown {
+  if (route.body === null) return undefined
+  if (body.length === 0 && !route.body.isRequired) return undefined
+  return parseJson(body, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+}
+
+function readParams({ route, rawParams }: RouteMatch): Readonly<Record<string, string>> {
+  const params: Record<string, string> = {}
+  for (const [i, name] of route.paramNames.entries()) params[name] = decodePathPart(rawParams[i]!, name)
+  route.params?.check(params)
+  return params
+}
+
+/** Whether a content type is JSON, whatever its parameters. */
+function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === undefined || contentType === JSON_TYPE) return contentType !== undefined
+  const end = contentType.indexOf(';')
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase() === JSON_TYPE
+}

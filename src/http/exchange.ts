@@ -1,0 +1,46 @@
+/**
+ * One request and its answer as plain values: what a route sees. Only `server.ts` knows the HTTP library;
+ * everything here survives the request, may be kept, and can be made by hand in a test.
+ */
+import type { Principal } from '#model/principal.ts'
+
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string
+  /** As sent, undecoded, without the query. */
+  readonly path: string
+  /** As sent, undecoded, without the question mark. */
+  readonly query: string
+  /** Lower-case name → value; of a repeated header the first. */
+  readonly headers: ReadonlyMap<string, string>
+  /** The whole body; empty when there is none. */
+  readonly body: Uint8Array
+}
+
+/** What a route's handler gets: every part decoded and validated by the route's own schemas. */
+export interface Call<Params = unknown, Query = unknown, Body = unknown> {
+  readonly principal: Principal | null
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly headers: ReadonlyMap<string, string>
+}
+
+/** JSON text made elsewhere, e.g. by the thread that holds the data. */
+export class RawJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export interface Reply {
+  readonly status: number
+  /** Answered as JSON; `undefined` sends no body; `RawJson` is sent as it is. */
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The form of an error answer, by path (contract section 0, row 19). */
+export type ErrorFamily = 'native' | 'access' | 'management'

@@ -1,0 +1,66 @@
+/**
+ * The headers of one request, in the order they came: a read-only map that is made for being filled once and asked a
+ * few times. A request brings about ten; comparing ten short texts is cheaper than hashing all of them into a `Map`,
+ * and this stands in the way of every decision. Not for long lists: `get` is O(headers).
+ *
+ * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts.
+ */
+export class HeaderList implements ReadonlyMap<string, string> {
+  /** Name, value, name, value. */
+  readonly #pairs: string[] = []
+  #isLengthRepeated = false
+
+  /** Takes the next header of the request. */
+  add(name: string, value: string): void {
+    if (name !== CONTENT_LENGTH || !this.has(CONTENT_LENGTH)) this.#pairs.push(name, value)
+    else this.#isLengthRepeated = true
+  }
+
+  /** Whether the request named the length of its body more than once, alike or not. */
+  get isLengthRepeated(): boolean {
+    return this.#isLengthRepeated
+  }
+
+  get(name: string): string | undefined {
+    const pairs = this.#pairs
+    for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === name) return pairs[i + 1]
+    return undefined
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined
+  }
+
+  get size(): number {
+    return this.#toMap().size
+  }
+
+  forEach(visit: (value: string, name: string, map: ReadonlyMap<string, string>) => void): void {
+    for (const [name, value] of this.#toMap()) visit(value, name, this)
+  }
+
+  entries(): MapIterator<[string, string]> {
+    return this.#toMap().entries()
+  }
+
+  keys(): MapIterator<string> {
+    return this.#toMap().keys()
+  }
+
+  values(): MapIterator<string> {
+    return this.#toMap().values()
+  }
+
+  [Symbol.iterator](): MapIterator<[string, string]> {
+    return this.entries()
+  }
+
+  #toMap(): Map<string, string> {
+    const map = new Map<string, string>()
+    const pairs = this.#pairs
+    for (let i = 0; i < pairs.length; i += 2) if (!map.has(pairs[i]!)) map.set(pairs[i]!, pairs[i + 1]!)
+    return map
+  }
+}
+
+const CONTENT_LENGTH = 'content-length'

@@ -1,0 +1,142 @@
+/**
+ * The one place where an error code meets a status, and the form an error takes on the wire, by path family (contract
+ * A.1, B.1 and section 0, rows 10, 13 and 19).
+ *
+ * The table is complete because the compiler says so. Codes that stand for trouble of ours have a text of their own
+ * here: what the error itself says may name hosts, directories or store keys and goes to the log only.
+ */
+import { randomUUID } from 'node:crypto'
+import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
+import type { Answer } from './answer.ts'
+import type { ErrorFamily } from './exchange.ts'
+import { MethodNotAllowedError } from './router.ts'
+
+/** How one code is told. */
+interface Telling {
+  readonly status: number
+  /** Where the management interface differs: shape errors are 422 there. */
+  readonly managementStatus?: number
+  /** `error_code` of the management interface. */
+  readonly errorCode: string
+  readonly title: string
+  /** Said instead of the error's own message. */
+  readonly publicMessage?: string
+}
+
+const LOAD_AGAIN = {
+  status: 503,
+  errorCode: 'UNEXPECTED_ERROR',
+  title: 'Temporarily unavailable',
+  publicMessage: 'the service is catching up with its store; try again',
+} as const satisfies Telling
+
+const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
+  UNAUTHENTICATED: { status: 401, errorCode: 'UNAUTHORIZED', title: 'Credentials are missing or not valid' },
+  FORBIDDEN: { status: 403, errorCode: 'FORBIDDEN_ACCESS', title: 'This key may not do that' },
+  UNKNOWN_PATH: { status: 404, errorCode: 'NOT_FOUND', title: 'No such path' },
+  METHOD_NOT_ALLOWED: { status: 405, errorCode: 'INVALID_INPUT', title: 'No such method on this path' },
+  BODY_TOO_LARGE: { status: 413, errorCode: 'INVALID_INPUT', title: 'The request body is too large' },
+  MALFORMED_REQUEST: {
+    status: 400,
+    managementStatus: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'The request cannot be read',
+  },
+  INVALID_SHAPE: {
+    status: 400,
+    managementStatus: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'The request has the wrong shape',
+  },
+  INVALID_PERMISSION_FORMAT: {
+    status: 400,
+    managementStatus: 422,
+    errorCode: 'INVALID_PERMISSION_FORMAT',
+    title: 'A permission reads type:action',
+  },
+  LIMIT_EXCEEDED: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request exceeds a limit' },
+  NOT_FOUND: { status: 404, errorCode: 'NOT_FOUND', title: 'The requested data could not be found' },
+  DUPLICATE_ENTITY: { status: 409, errorCode: 'DUPLICATE_ENTITY', title: 'This already exists' },
+  INVALID_INPUT: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request breaks a rule' },
+  MISMATCH_RESOURCE_INSTANCES_TENANTS: {
+    status: 400,
+    errorCode: 'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+    title: 'The tenants differ',
+  },
+  MISMATCH_RELATION_TYPE: {
+    status: 400,
+    errorCode: 'MISMATCH_RELATION_TYPE',
+    title: 'The relation is of other types',
+  },
+  NOT_READY: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is not ready' },
+  OVERLOADED: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is overloaded' },
+  INTERNAL: {
+    status: 500,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'Unexpected error',
+    publicMessage: 'the service failed to answer this request',
+  },
+  // Not 409: that means "already exists" here, and a client must know that trying again is right.
+  REVISION_CONFLICT: {
+    status: 503,
+    errorCode: 'CONCURRENT_OPERATION_DISALLOWED',
+    title: 'Others were faster',
+  },
+  REVISION_TOO_OLD: LOAD_AGAIN,
+  STORE_RESET: LOAD_AGAIN,
+  STORE_CLOSED: LOAD_AGAIN,
+  STORE_LOCKED: LOAD_AGAIN,
+}
+
+/** Seconds after which a 503 is worth another try. */
+const RETRY_AFTER_SECONDS = '1'
+
+/** The answer to a request that failed. Anything but an `AuthzError` is told as `INTERNAL`, without its text. */
+export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
+  const { code, message, detail } = errorToData(error)
+  const telling = TELLINGS[code]
+  const status = family === 'management' ? (telling.managementStatus ?? telling.status) : telling.status
+  const text = telling.publicMessage ?? message
+  return {
+    status,
+    contentType: family === 'access' ? 'text/plain; charset=utf-8' : 'application/json',
+    text: bodyText(family, { status, telling, message: text, detail }),
+    headers: problemHeaders(status, error),
+  }
+}
+
+interface Told {
+  readonly status: number
+  readonly telling: Telling
+  readonly message: string
+  readonly detail: readonly ErrorDetail[]
+}
+
+function bodyText(family: ErrorFamily, { status, telling, message, detail }: Told): string {
+  if (family === 'access') return message
+  if (family === 'native') return JSON.stringify({ code: status, message })
+  return JSON.stringify({
+    id: randomUUID(),
+    title: telling.title,
+    error_code: telling.errorCode,
+    message,
+    support_link: null,
+    additional_info: null,
+    // Whoever found the error may not know where; clients rely on the list all the same.
+    ...(status === 422 && {
+      detail: detail.length > 0 ? detail : [{ loc: ['body'], msg: message, type: 'value_error' }],
+    }),
+  })
+}
+
+function problemHeaders(status: number, error: unknown): Readonly<Record<string, string>> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer realm="verdict"' }
+  if (status === 503) return { 'Retry-After': RETRY_AFTER_SECONDS }
+  if (error instanceof MethodNotAllowedError) return { Allow: error.allow }
+  return {}
+}
+
+/** Whether an error is a defect of ours, to be reported to whoever runs the server. */
+export function isFault(error: unknown): boolean {
+  return !(error instanceof AuthzError) || error.code === 'INTERNAL'
+}

@@ -1,0 +1,94 @@
+/**
+ * The query of a URL as typed values. Everything in a query arrives as text; the schema of a route says which
+ * parameters are numbers, booleans or lists, and the text is converted strictly before the schema is checked:
+ * `true` and `false`, decimal digits, nothing else.
+ *
+ * A list is a parameter that is repeated; repeating any other is refused, because picking one would be a guess.
+ * Parameters the schema does not name are ignored (contract B.1).
+ */
+import type { TObject } from 'typebox'
+import type { ErrorDetail } from '#model/errors.ts'
+import { Shape, shapeError } from './shape.ts'
+
+/** The value of a text, or `undefined` when the text is none of that kind. */
+type Convert = (text: string) => string | number | boolean | undefined
+
+interface Parameter {
+  readonly name: string
+  readonly convert: Convert
+  readonly expected: string
+  readonly isList: boolean
+}
+
+/** Digits that always make an exact number; longer ones would be rounded silently. */
+const INTEGER = /^-?\d{1,15}$/
+const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
+const BOOLEANS = new Map([
+  ['true', true],
+  ['false', false],
+])
+
+export class QueryShape {
+  readonly schema: TObject
+  readonly #shape: Shape
+  readonly #parameters: readonly Parameter[]
+
+  constructor(schema: TObject) {
+    this.schema = schema
+    this.#shape = new Shape(schema, 'query')
+    this.#parameters = Object.entries(schema.properties).map(([name, property]) =>
+      parameterOf(name, property),
+    )
+  }
+
+  /** The parameters of an undecoded query (without its question mark). Throws `INVALID_SHAPE`. */
+  read(query: string): Record<string, unknown> {
+    const sent = new URLSearchParams(query)
+    const values: Record<string, unknown> = {}
+    const detail: ErrorDetail[] = []
+    for (const parameter of this.#parameters) {
+      const texts = sent.getAll(parameter.name)
+      if (texts.length === 0) continue
+      const problem = readParameter(parameter, texts, values)
+      if (problem !== null) detail.push({ loc: ['query', parameter.name], msg: problem, type: 'type' })
+    }
+    if (detail.length > 0) throw shapeError(detail)
+    this.#shape.check(values)
+    return values
+  }
+}
+
+/** Puts the parameter's value among the others, or says what is wrong with its texts. */
+function readParameter(
+  parameter: Parameter,
+  texts: string[],
+  values: Record<string, unknown>,
+): string | null {
+  if (!parameter.isList && texts.length > 1) return 'must be given once'
+  const converted = texts.map(parameter.convert)
+  if (converted.includes(undefined)) return `must be ${parameter.expected}`
+  values[parameter.name] = parameter.isList ? converted : converted[0]
+  return null
+}
+
+function parameterOf(name: string, schema: unknown): Parameter {
+  const type = typeOf(schema)
+  const isList = type === 'array'
+  return { name, isList, ...conversionTo(isList ? typeOf((schema as { items?: unknown }).items) : type) }
+}
+
+/** The JSON Schema type; whatever has none (a union of texts, for one) is text. */
+function typeOf(schema: unknown): unknown {
+  return (schema as { type?: unknown } | undefined)?.type
+}
+
+function conversionTo(type: unknown): { convert: Convert; expected: string } {
+  if (type === 'integer') {
+    return { expected: 'integer', convert: text => (INTEGER.test(text) ? Number(text) : undefined) }
+  }
+  if (type === 'number') {
+    return { expected: 'number', convert: text => (DECIMAL.test(text) ? Number(text) : undefined) }
+  }
+  if (type === 'boolean') return { expected: 'true or false', convert: text => BOOLEANS.get(text) }
+  return { expected: 'string', convert: text => text }
+}

@@ -1,0 +1,128 @@
+/**
+ * A route is a value: method, path, who may call it, schemas, handler. Everything else is derived from it: the static
+ * types the handler sees, the compiled validators (made here, once, at definition), the router, the OpenAPI document.
+ *
+ * A route knows nothing of sockets, and its handler is only ever called with parts that passed the route's schemas.
+ * `{name}` in a path stands for exactly one non-empty part.
+ */
+import type { Static, TObject, TSchema } from 'typebox'
+import { assert } from '#model/assert.ts'
+import type { RouteAccess } from './credentials.ts'
+import type { Call, ErrorFamily, Reply } from './exchange.ts'
+import { QueryShape } from './query-string.ts'
+import { Shape } from './shape.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What a route may answer, by status; for the OpenAPI document, not enforced. */
+export type Responses = Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never
+
+/** Without a schema, the parameters are the texts that stand in the path. */
+type ParamsOf<Path extends string, Params> = Params extends TSchema
+  ? Static<Params>
+  : Readonly<Record<ParamNames<Path>, string>>
+type QueryOf<Query> = Query extends TSchema ? Static<Query> : Readonly<Record<never, never>>
+type BodyOf<Body, OptionalBody> = Body extends TSchema
+  ? Static<Body>
+  : OptionalBody extends TSchema
+    ? Static<OptionalBody> | undefined
+    : undefined
+
+/** What a route's author writes. */
+export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody> {
+  readonly method: Method
+  /** As clients see it: `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
+  readonly path: Path
+  readonly operationId: string
+  readonly summary: string
+  readonly family: ErrorFamily
+  readonly access: RouteAccess
+  readonly params?: Params
+  readonly query?: Query
+  /** A JSON body is required. Exclusive with `optionalBody`; with neither, a body is ignored. */
+  readonly body?: Body
+  /** An empty body is fine and arrives as `undefined`. */
+  readonly optionalBody?: OptionalBody
+  /** Refuse any content type but `application/json`, a missing one included (authzen.md section 2). */
+  readonly requireJsonContentType?: boolean
+  readonly deprecated?: boolean
+  readonly earlyAccess?: boolean
+  readonly responses: Responses
+  handle(
+    call: Call<ParamsOf<Path, Params>, QueryOf<Query>, BodyOf<Body, OptionalBody>>,
+  ): Reply | Promise<Reply>
+}
+
+/** A defined route, with the types of its parts erased: what the route table holds. */
+export interface Route {
+  readonly method: Method
+  readonly path: string
+  /** The names in the path, in order. */
+  readonly paramNames: readonly string[]
+  readonly operationId: string
+  readonly summary: string
+  readonly family: ErrorFamily
+  readonly access: RouteAccess
+  readonly params: Shape | null
+  readonly query: QueryShape | null
+  readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
+  readonly requireJsonContentType: boolean
+  readonly deprecated: boolean
+  readonly earlyAccess: boolean
+  readonly responses: Responses
+  handle(call: Call): Reply | Promise<Reply>
+}
+
+/** Compiles what the route checks. A definition that contradicts itself is a defect of ours and ends the start. */
+export function defineRoute<
+  const Path extends string,
+  Params extends TObject | undefined = undefined,
+  Query extends TObject | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  OptionalBody extends TSchema | undefined = undefined,
+>(definition: RouteDefinition<Path, Params, Query, Body, OptionalBody>): Route {
+  const { operationId, params, query, body, optionalBody } = definition
+  const paramNames = paramNamesIn(definition.path)
+  assert(new Set(paramNames).size === paramNames.length, `${operationId}: a path parameter occurs twice`)
+  assert(body === undefined || optionalBody === undefined, `${operationId}: the body is required or optional`)
+  if (params !== undefined) {
+    const described = Object.keys(params.properties).toSorted().join()
+    assert(described === paramNames.toSorted().join(), `${operationId}: path and params schema differ`)
+  }
+  const bodySchema = body ?? optionalBody
+  return {
+    method: definition.method,
+    path: definition.path,
+    paramNames,
+    operationId,
+    summary: definition.summary,
+    family: definition.family,
+    access: definition.access,
+    params: params === undefined ? null : new Shape(params, 'path'),
+    query: query === undefined ? null : new QueryShape(query),
+    body:
+      bodySchema === undefined
+        ? null
+        : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
+    requireJsonContentType: definition.requireJsonContentType ?? false,
+    deprecated: definition.deprecated ?? false,
+    earlyAccess: definition.earlyAccess ?? false,
+    responses: definition.responses,
+    // The shapes above are what makes the parts of a call have the types the handler names.
+    handle: definition.handle as Route['handle'],
+  }
+}
+
+/** The parameter a part of a path template stands for, `null` when it stands for itself. */
+export function paramNameOf(part: string): string | null {
+  return part.startsWith('{') && part.endsWith('}') ? part.slice(1, -1) : null
+}
+
+function paramNamesIn(path: string): string[] {
+  assert(path.startsWith('/'), `a path begins with a slash: ${path}`)
+  return path.split('/').flatMap(part => paramNameOf(part) ?? [])
+}

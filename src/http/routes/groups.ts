@@ -1,0 +1,186 @@
+/** The groups API (contract B.3). `/direct` is matched before `/{group}`. */
+import { Type } from 'typebox'
+import {
+  DeprecatedGroupsQuery,
+  GroupAddRole,
+  GroupCreate,
+  GroupMemberBody,
+  GroupMemberPath,
+  GroupMemberRemoval,
+  GroupNesting,
+  GroupPath,
+  GroupRead,
+  GroupRecord,
+  GroupRecordEnvelope,
+  GroupRoleEnvelope,
+  GroupsPath,
+  GroupsQuery,
+  GroupUserEnvelope,
+  PageQuery,
+} from '#model/wire/group.ts'
+import type { Route } from '../route.ts'
+import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
+
+const GROUPS = `${SCHEMA_BASE}/groups`
+const GROUP = `${GROUPS}/{group_instance_key}`
+
+export function groupRoutes(gateway: ManagementGateway): Route[] {
+  return [...wholeGroups(gateway), ...membersAndRoles(gateway), ...nesting(gateway)]
+}
+
+function wholeGroups(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  return [
+    manage({
+      operation: 'createGroup',
+      method: 'POST',
+      path: GROUPS,
+      summary: 'Create a group',
+      params: GroupsPath,
+      body: GroupCreate,
+      answer: GroupRead,
+    }),
+    manage({
+      operation: 'listGroupRecords',
+      method: 'GET',
+      path: `${GROUPS}/direct`,
+      summary: 'List groups',
+      params: GroupsPath,
+      query: GroupsQuery,
+      answer: GroupRecordEnvelope,
+    }),
+    manage({
+      operation: 'getGroupRecord',
+      method: 'GET',
+      path: `${GROUPS}/direct/{group_instance_key}`,
+      summary: 'Read a group',
+      params: GroupPath,
+      answer: GroupRecord,
+    }),
+    manage({
+      operation: 'listGroups',
+      method: 'GET',
+      path: GROUPS,
+      summary: 'List groups with their members and roles',
+      deprecated: true,
+      params: GroupsPath,
+      query: DeprecatedGroupsQuery,
+      answer: Type.Array(GroupRead),
+    }),
+    manage({
+      operation: 'getGroup',
+      method: 'GET',
+      path: GROUP,
+      summary: 'Read a group with its members and roles',
+      deprecated: true,
+      params: GroupPath,
+      answer: GroupRead,
+    }),
+    manage({
+      operation: 'deleteGroup',
+      method: 'DELETE',
+      path: GROUP,
+      summary: 'Delete a group, with its memberships and grants',
+      params: GroupPath,
+    }),
+  ]
+}
+
+function membersAndRoles(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  return [
+    manage({
+      operation: 'addGroupMember',
+      method: 'PUT',
+      path: `${GROUP}/users/{user_id}`,
+      summary: 'Add a user to a group',
+      params: GroupMemberPath,
+      body: GroupMemberBody,
+      answer: GroupRead,
+    }),
+    manage({
+      operation: 'removeGroupMember',
+      method: 'DELETE',
+      path: `${GROUP}/users/{user_id}`,
+      summary: 'Remove a user from a group',
+      params: GroupMemberPath,
+      optionalBody: GroupMemberRemoval,
+    }),
+    manage({
+      operation: 'listGroupUsers',
+      method: 'GET',
+      path: `${GROUP}/users`,
+      summary: 'List the direct members of a group',
+      params: GroupPath,
+      query: PageQuery,
+      answer: GroupUserEnvelope,
+    }),
+    manage({
+      operation: 'addGroupRole',
+      method: 'POST',
+      path: `${GROUP}/roles`,
+      summary: 'Grant the members of a group a role on an instance',
+      params: GroupPath,
+      body: GroupAddRole,
+      answer: GroupRead,
+    }),
+    manage({
+      operation: 'removeGroupRole',
+      method: 'DELETE',
+      path: `${GROUP}/roles`,
+      summary: 'Take a granted role back',
+      params: GroupPath,
+      body: GroupAddRole,
+    }),
+    manage({
+      operation: 'listGroupRoles',
+      method: 'GET',
+      path: `${GROUP}/roles`,
+      summary: 'List the roles granted to a group',
+      params: GroupPath,
+      query: PageQuery,
+      answer: GroupRoleEnvelope,
+    }),
+  ]
+}
+
+function nesting(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  return [
+    manage({
+      operation: 'assignGroup',
+      method: 'PUT',
+      path: `${GROUP}/assign_group`,
+      summary: "Put the body's group into this one: its members become members here",
+      params: GroupPath,
+      body: GroupNesting,
+      answer: GroupRead,
+    }),
+    manage({
+      operation: 'unassignGroup',
+      method: 'DELETE',
+      path: `${GROUP}/assign_group`,
+      summary: "Take the body's group out of this one",
+      params: GroupPath,
+      body: GroupNesting,
+    }),
+    manage({
+      operation: 'listGroupChildren',
+      method: 'GET',
+      path: `${GROUP}/children`,
+      summary: 'List the groups directly in this one',
+      params: GroupPath,
+      query: PageQuery,
+      answer: GroupRecordEnvelope,
+    }),
+    manage({
+      operation: 'listGroupParents',
+      method: 'GET',
+      path: `${GROUP}/parents`,
+      summary: 'List the groups this one is directly in',
+      params: GroupPath,
+      query: PageQuery,
+      answer: GroupRecordEnvelope,
+    }),
+  ]
+}

@@ -1,0 +1,157 @@
+/**
+ * One HTTP server in one thread. The only file that knows uWebSockets.js, so that a replacement is possible; several
+ * threads may each run one on the same port.
+ *
+ * Keeps the library's rules about a request (read before the handler returns) and about an app (closed before its thread
+ * ends, or the process is aborted); `conversation.ts` keeps those about a response. Knows nothing of endpoints.
+ *
+ * A caller may pipeline requests as long as they are answered at once. The library ends a connection that sends the
+ * next request while a promised answer is pending, and answers protocol errors (400, 431, 505) itself, as HTML.
+ */
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  us_listen_socket_close,
+  us_socket_local_port,
+  type us_listen_socket,
+} from 'uWebSockets.js'
+import { assert } from '#model/assert.ts'
+import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
+import type { Authenticate } from './credentials.ts'
+import { Dispatcher } from './dispatch.ts'
+import { HeaderList } from './header-list.ts'
+import { RequestIds } from './request-id.ts'
+import type { ListenAddress } from './reserve-port.ts'
+import type { Route } from './route.ts'
+import type { RouteMatch } from './router.ts'
+
+export interface HttpServerOptions {
+  readonly routes: readonly Route[]
+  readonly authenticate: Authenticate
+  readonly limits: {
+    /** Beyond it a body is answered with 413 and the connection ends. */
+    readonly bodyBytesMax: number
+  }
+  /**
+   * Hears of every defect that was answered with 500, and what it really was. Whether the thread must end is the owner's
+   * business; it must close the server first. What this throws is lost.
+   */
+  readonly onFault: (error: unknown, requestId: string) => void
+}
+
+/** How long `close` waits for answers that are still being made or sent. */
+const DRAIN_MS_DEFAULT = 5_000
+
+/** What the library calls the methods. */
+const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
+
+export class HttpServer {
+  readonly #routes: readonly Route[]
+  readonly #onFault: HttpServerOptions['onFault']
+  readonly #host: ConversationHost & { isDraining: boolean }
+  #app: TemplatedApp | null = null
+  #socket: us_listen_socket | null = null
+  #inFlightCount = 0
+  #closing: Promise<void> | null = null
+  #onIdle: () => void = () => {}
+
+  constructor({ routes, authenticate, limits, onFault }: HttpServerOptions) {
+    this.#routes = routes
+    this.#onFault = onFault
+    this.#host = {
+      dispatcher: new Dispatcher(routes, authenticate),
+      requestIds: new RequestIds(),
+      bodyBytesMax: limits.bodyBytesMax,
+      isDraining: false,
+      report: (error, requestId) => this.#report(error, requestId),
+      leave: () => this.#leave(),
+    }
+  }
+
+  /** Listens, once in a server's life, and returns the actual port. The port is shared: see `reservePort`. */
+  listen({ host, port }: ListenAddress): Promise<number> {
+    assert(this.#app === null, 'a server listens once')
+    const app = App()
+    this.#app = app
+    for (const route of this.#routes) this.#mount(app, route)
+    app.any('/*', (res, req) => this.#accept(res, req, null))
+    return new Promise((resolve, reject) => {
+      app.listen(host, port, socket => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host}:${port}`))
+          return
+        }
+        this.#socket = socket
+        resolve(us_socket_local_port(socket))
+      })
+    })
+  }
+
+  /**
+   * Takes no more connections, lets what is in flight finish for at most `withinMs`, then ends every connection.
+   * Must have resolved before the thread ends.
+   */
+  close({ withinMs = DRAIN_MS_DEFAULT } = {}): Promise<void> {
+    this.#closing ??= this.#drainAndClose(withinMs)
+    return this.#closing
+  }
+
+  async #drainAndClose(withinMs: number): Promise<void> {
+    this.#host.isDraining = true
+    if (this.#socket !== null) us_listen_socket_close(this.#socket)
+    if (this.#inFlightCount > 0) {
+      const idle = Promise.withResolvers<void>()
+      const timeout = setTimeout(idle.resolve, withinMs)
+      this.#onIdle = idle.resolve
+      await idle.promise
+      clearTimeout(timeout)
+    }
+    // This may run inside a callback of the library, which sends the last answer only when that callback returned.
+    await new Promise(resolve => setImmediate(resolve))
+    this.#app?.close()
+  }
+
+  /**
+   * Lets the library find a route without parameters, which it does by exact comparison as our router would. Reading method
+   * and path from it and looking them up costs a twentieth of a decision.
+   */
+  #mount(app: TemplatedApp, route: Route): void {
+    if (route.paramNames.length > 0) return
+    const match = { route, rawParams: [] }
+    const mount = MOUNT[route.method]
+    app[mount](route.path, (res, req) => this.#accept(res, req, match))
+  }
+
+  #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null): void {
+    const headers = new HeaderList()
+    req.forEach((name, value) => headers.add(name, value))
+    const head = match === null ? readHead(req, headers) : knownHead(req, headers, match.route)
+    this.#inFlightCount++
+    new Conversation(this.#host, res, head).begin(match)
+  }
+
+  #leave(): void {
+    this.#inFlightCount--
+    if (this.#inFlightCount === 0) this.#onIdle()
+  }
+
+  #report(error: unknown, requestId: string): void {
+    try {
+      this.#onFault(error, requestId)
+    } catch {
+      // Thrown on, it would end the process from inside the library, and nobody else is left to hear of it.
+    }
+  }
+}
+
+function readHead(req: HttpRequest, headers: HeaderList): WireHead {
+  // The case of a method matters: `post` is not POST.
+  return { method: req.getCaseSensitiveMethod(), path: req.getUrl(), query: req.getQuery(), headers }
+}
+
+/** The head of a request whose route is known; its query is read only if the route has one. */
+function knownHead(req: HttpRequest, headers: HeaderList, { method, path, query }: Route): WireHead {
+  return { method, path, query: query === null ? '' : req.getQuery(), headers }
+}

@@ -1,0 +1,121 @@
+/**
+ * A schema, compiled once, and its findings in the words of the wire contract: where, what, and of which type
+ * (contract B.1, status 422).
+ *
+ * Validation is open: fields a schema does not name are ignored (contract A.1, D-24), and the value is passed on as it
+ * came, neither converted nor completed. Findings name places, keys and limits, never the values that were sent.
+ * The library reports a union once per branch; callers get one finding per place instead.
+ */
+import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { AuthzError, type ErrorDetail } from '#model/errors.ts'
+
+/** The part of a request a schema is about; the first element of every `loc`. */
+export type ShapePlace = 'body' | 'query' | 'path'
+
+type Finding = ReturnType<Validator['Errors']>[number]
+
+/** Findings reported at most; the library itself stops at eight, but one may name many missing properties. */
+const DETAILS_MAX = 16
+
+export class Shape {
+  readonly schema: TSchema
+  readonly #place: ShapePlace
+  readonly #validator: Validator
+
+  constructor(schema: TSchema, place: ShapePlace) {
+    this.schema = schema
+    this.#place = place
+    this.#validator = Compile(schema)
+  }
+
+  /** Throws `INVALID_SHAPE` with one detail per finding unless the value has this shape. */
+  check(value: unknown): void {
+    if (this.#validator.Check(value)) return
+    const findings = mergeUnions(this.#validator.Errors(value))
+    const detail = findings.flatMap(finding => describe(finding, this.#place, value))
+    throw shapeError(detail.slice(0, DETAILS_MAX))
+  }
+}
+
+/** The error for shape findings; its message lists them all, each with its place. */
+export function shapeError(detail: readonly ErrorDetail[]): AuthzError {
+  const message = detail.map(entry => `${placeName(entry.loc)}: ${entry.msg}`).join('; ')
+  return new AuthzError('INVALID_SHAPE', message, { detail })
+}
+
+/** `user.key`, `roles[0].key`, `query.page`: the body goes without saying, unless the body itself is meant. */
+function placeName(loc: ErrorDetail['loc']): string {
+  const way = loc[0] === 'body' && loc.length > 1 ? loc.slice(1) : loc
+  return way.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
+}
+
+/** What one finding means: itself, or one entry for each property that is missing. */
+function describe(finding: Finding, place: ShapePlace, value: unknown): ErrorDetail[] {
+  const loc = [place, ...pointerToWay(finding.instancePath, value)]
+  if (finding.keyword === 'required') {
+    return finding.params.requiredProperties.map(name => ({
+      loc: [...loc, name],
+      msg: 'is required',
+      type: 'missing',
+    }))
+  }
+  return [{ loc, msg: messageOf(finding), type: finding.keyword }]
+}
+
+function messageOf(finding: Finding): string {
+  if (finding.keyword === 'const') return `must be ${JSON.stringify(finding.params.allowedValue)}`
+  if (finding.keyword === 'enum') return `must be ${alternatives(finding.params.allowedValues)}`
+  return finding.message
+}
+
+function alternatives(values: readonly unknown[]): string {
+  return values.map(value => JSON.stringify(value)).join(' or ')
+}
+
+/** Unescapes a JSON pointer; whether a step is an index or a name, only the value itself can tell. */
+function pointerToWay(pointer: string, value: unknown): (string | number)[] {
+  let current = value
+  return pointer
+    .split('/')
+    .slice(1)
+    .map(step => {
+      const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+      const key = Array.isArray(current) ? Number(name) : name
+      current = (current as Record<string | number, unknown> | null | undefined)?.[key]
+      return key
+    })
+}
+
+/**
+ * One finding per place for every union. Where the value fits no branch by its kind, the kinds are listed ("must be
+ * string or null"); where it fits one and fails further in, only the deeper findings remain.
+ * Inner unions are reported before outer ones, so merging in order merges from the inside out.
+ */
+function mergeUnions(findings: readonly Finding[]): Finding[] {
+  let merged: Finding[] = []
+  for (const finding of findings) {
+    if (finding.keyword !== 'anyOf') {
+      merged.push(finding)
+      continue
+    }
+    const isOfUnion = (other: Finding): boolean => other.schemaPath.startsWith(`${finding.schemaPath}/anyOf/`)
+    const branches = merged.filter(isOfUnion)
+    const deeper = branches.filter(branch => !isAboutKind(branch, finding.instancePath))
+    merged = merged.filter(other => !isOfUnion(other))
+    if (deeper.length > 0) merged.push(...deeper)
+    else merged.push({ ...finding, message: messageOfUnion(branches) })
+  }
+  return merged
+}
+
+function isAboutKind(finding: Finding, instancePath: string): boolean {
+  return finding.instancePath === instancePath && ['type', 'const', 'enum', 'anyOf'].includes(finding.keyword)
+}
+
+function messageOfUnion(branches: readonly Finding[]): string {
+  const kinds = branches.map(branch => messageOf(branch).replace(/^must be /, ''))
+  return kinds.length === 0
+    ? 'must be one of the documented forms'
+    : `must be ${[...new Set(kinds)].join(' or ')}`
+}

@@ -1,0 +1,77 @@
+/**
+ * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
+ * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log. Nothing imports this file.
+ */
+import { type Config, readConfig } from './config.ts'
+import { AuthzError } from './model/errors.ts'
+import { type RunningService, startService } from './service.ts'
+import { SAMPLE_CHANGE, SAMPLE_QUESTION } from './services/sample-workspace.ts'
+import { createLog, type Logger } from './telemetry/log.ts'
+
+/** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
+const STOP_MS_MAX = 9_000
+
+function fail(log: Logger, message: string, error: unknown): never {
+  log.fatal({ err: error }, message)
+  process.exit(1)
+}
+
+function readConfigOrFail(): Config {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    return fail(createLog('info'), (error as Error).message, undefined)
+  }
+}
+
+const config = readConfigOrFail()
+const log = createLog(config.logLevel)
+process.on('uncaughtException', error => fail(log, 'a fault that nothing caught', error))
+process.on('unhandledRejection', error => fail(log, 'a rejection that nothing caught', error))
+
+const starting = startService(config, log, error => fail(log, 'an HTTP thread died', error))
+// Before the first line is printed: whoever reads it may stop the service at once.
+process.once('SIGTERM', stop)
+process.once('SIGINT', stop)
+const started = await starting.catch((error: unknown) =>
+  fail(log, startMessage(error), error instanceof AuthzError ? undefined : error),
+)
+greet(started)
+
+/** A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. */
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  log.info({ signal }, 'stopping')
+  setTimeout(() => fail(log, `not stopped within ${STOP_MS_MAX} ms`, undefined), STOP_MS_MAX).unref()
+  const service = await starting
+  await service.close()
+  log.info('stopped')
+  process.exit(0)
+}
+
+function startMessage(error: unknown): string {
+  return `cannot start: ${error instanceof Error ? error.message : String(error)}`
+}
+
+/** Standard output is for the person at the terminal; the log goes to standard error. */
+function greet({ address, generatedApiKey, hasSampleWorkspace }: RunningService): void {
+  const lines = [`Verdict listens on ${address}`]
+  if (generatedApiKey !== null) lines.push(`API key, shown this once: ${generatedApiKey}`)
+  if (generatedApiKey !== null && hasSampleWorkspace) {
+    lines.push(
+      '',
+      SAMPLE_QUESTION.about,
+      curl(address, generatedApiKey, { method: 'POST', ...SAMPLE_QUESTION }),
+    )
+    lines.push('', SAMPLE_CHANGE.about, curl(address, generatedApiKey, SAMPLE_CHANGE))
+  }
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function curl(
+  address: string,
+  apiKey: string,
+  request: { readonly method: string; readonly path: string; readonly body: object },
+): string {
+  const method = request.method === 'POST' ? '' : ` -X ${request.method}`
+  return `  curl -s${method} ${address}${request.path} -H 'Authorization: Bearer ${apiKey}' -d '${JSON.stringify(request.body)}'`
+}

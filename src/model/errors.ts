@@ -1,0 +1,86 @@
+/**
+ * The catalogue of operating errors. Callers branch on `code`, never on text; the status each code gets on the
+ * wire stands in `http/problem.ts` alone. A denied check is a value and never one of these.
+ */
+export type ErrorCode =
+  // The caller.
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  // The request.
+  | 'UNKNOWN_PATH'
+  | 'METHOD_NOT_ALLOWED'
+  | 'BODY_TOO_LARGE'
+  | 'MALFORMED_REQUEST'
+  | 'INVALID_SHAPE'
+  | 'INVALID_PERMISSION_FORMAT'
+  | 'LIMIT_EXCEEDED'
+  // What the request asks of the model.
+  | 'NOT_FOUND'
+  | 'DUPLICATE_ENTITY'
+  | 'INVALID_INPUT'
+  | 'MISMATCH_RESOURCE_INSTANCES_TENANTS'
+  | 'MISMATCH_RELATION_TYPE'
+  // The service.
+  | 'NOT_READY'
+  | 'OVERLOADED'
+  | 'INTERNAL'
+  // The store.
+  | 'REVISION_CONFLICT'
+  | 'REVISION_TOO_OLD'
+  | 'STORE_RESET'
+  | 'STORE_CLOSED'
+  | 'STORE_LOCKED'
+
+/** One finding about the shape of a request (contract B.1, status 422). */
+export interface ErrorDetail {
+  /** Where: `body`, `query` or `path`, then the way down. */
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+  readonly type: string
+}
+
+export interface ErrorOptions {
+  readonly cause?: unknown
+  /** What a shape error found where; management answers list it as `detail`. */
+  readonly detail?: readonly ErrorDetail[]
+}
+
+/** An operating error: something expected went wrong, and the message says what was expected, what came, what to do. */
+export class AuthzError extends Error {
+  override readonly name = 'AuthzError'
+  readonly code: ErrorCode
+  readonly detail: readonly ErrorDetail[]
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.detail = options.detail ?? []
+  }
+}
+
+/** A commit lost against another writer: the row at `key` is not as required. */
+export class ConflictError extends AuthzError {
+  readonly key: Uint8Array
+
+  constructor(key: Uint8Array) {
+    super('REVISION_CONFLICT', 'another writer changed what this change was based on; try again')
+    this.key = key
+  }
+}
+
+/** An operating error as plain data: what crosses from one thread to another. */
+export interface ErrorData {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly detail: readonly ErrorDetail[]
+}
+
+/** An error as data. Anything that is no `AuthzError` becomes `INTERNAL` and keeps its text to itself. */
+export function errorToData(error: unknown): ErrorData {
+  if (error instanceof AuthzError) return { code: error.code, message: error.message, detail: error.detail }
+  return { code: 'INTERNAL', message: 'the service failed to answer this request', detail: [] }
+}
+
+export function errorFromData(data: ErrorData): AuthzError {
+  return new AuthzError(data.code, data.message, { detail: data.detail })
+}

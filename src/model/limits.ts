@@ -1,0 +1,22 @@
+/**
+ * The ceilings that are not settings: what the wire contract or the stored form fixes. Each has a test that
+ * reaches it. Ceilings an operator may move stand in `config.ts`.
+ */
+
+/** Bytes of UTF-8 in a user key or an instance key (contract D-25). */
+export const LONG_KEY_BYTES_MAX = 512
+/** Characters (= bytes, the pattern is ASCII) in every other key (contract D-25). */
+export const SHORT_KEY_LENGTH_MAX = 128
+/** Characters in a name or a description. */
+export const TEXT_LENGTH_MAX = 4_096
+/** Entries listed inside one group answer; the rest is paged through (contract B.3). */
+export const GROUP_READ_ENTRIES_MAX = 1_000
+/** Depth of nesting in a management body, so that what is stored can always be walked. */
+export const JSON_DEPTH_MAX = 64
+/** Rows one commit may write; longer work is cut into several commits. */
+export const COMMIT_ROWS_MAX = 65_535
+/** How often a command starts again because another writer was faster, before the caller is told to retry. */
+export const COMMIT_ATTEMPTS_MAX = 32
+/** Page size when none is asked for, and the most one may ask for (contract B.1). */
+export const PAGE_SIZE_DEFAULT = 30
+export const PAGE_SIZE_MAX = 100

@@ -1,0 +1,200 @@
+/**
+ * The records an environment is made of, as the store keeps them. They refer to each other by id (the generation of
+ * the thing, a lower-case UUID), so that a deleted and re-created thing never meets what belonged to the old one.
+ * What goes over the wire is described in `model/wire/`; what the engine hears in `change.ts`.
+ */
+import type { Attributes } from './change.ts'
+
+/** Milliseconds since 1970. */
+export type Instant = number
+
+interface Dated {
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+export interface ActionRecord {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly description: string | null
+  readonly attributes: Attributes | null
+}
+
+export interface AttributeRecord {
+  readonly id: string
+  readonly key: string
+  readonly type: string
+  readonly description: string | null
+}
+
+/** A resource type; its actions and attributes are few and change with it, so they live inside. */
+export interface TypeRecord extends Dated {
+  readonly kind: 'type'
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly urn: string | null
+  readonly description: string | null
+  readonly actions: readonly ActionRecord[]
+  readonly attributes: readonly AttributeRecord[]
+  readonly typeAttributes: Attributes | null
+}
+
+/** One derivation entry, in keys: a removed role, relation or type takes its entries along in the same commit. */
+export interface DerivationRecord {
+  readonly role: string
+  readonly onType: string
+  readonly relation: string
+  readonly guarded: boolean
+}
+
+export interface GrantedToRecord {
+  readonly id: string
+  /** The block's own guard; it holds for every entry, beside the entry's own. */
+  readonly guarded: boolean
+  readonly entries: readonly DerivationRecord[]
+}
+
+export interface RoleRecord extends Dated {
+  readonly kind: 'role'
+  readonly id: string
+  /** The resource type the role belongs to; `null` for a tenant role. */
+  readonly typeId: string | null
+  readonly key: string
+  readonly name: string
+  readonly description: string | null
+  /** `type:action` for a tenant role, the bare action for a resource role. */
+  readonly permissions: readonly string[]
+  readonly extends: readonly string[]
+  readonly attributes: Attributes | null
+  readonly grantedTo: GrantedToRecord
+}
+
+/**
+ * What a relation made by the groups API is for. `grant`: each tuple gives the members of the subject group `role`
+ * on the object (contract C.4). `nesting`: each tuple puts the subject group into the object group.
+ */
+export type GroupUse = { readonly use: 'grant'; readonly role: string } | { readonly use: 'nesting' }
+
+export interface RelationRecord extends Dated {
+  readonly kind: 'relation'
+  readonly id: string
+  /** The object type, on which the relation is defined. */
+  readonly typeId: string
+  readonly key: string
+  readonly name: string
+  readonly description: string | null
+  readonly subjectTypeId: string
+  readonly groupUse: GroupUse | null
+  /** Set while its last tuple is gone and it is about to be removed; whoever uses it again clears it. */
+  readonly retiring: boolean
+}
+
+export interface TenantRecord extends Dated {
+  readonly kind: 'tenant'
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly description: string | null
+  readonly attributes: Attributes | null
+}
+
+export interface UserRecord extends Dated {
+  readonly kind: 'user'
+  readonly id: string
+  readonly key: string
+  readonly email: string | null
+  readonly firstName: string | null
+  readonly lastName: string | null
+  readonly attributes: Attributes
+}
+
+export interface InstanceRecord extends Dated {
+  readonly kind: 'instance'
+  readonly id: string
+  readonly typeId: string
+  readonly key: string
+  readonly tenantId: string
+  readonly attributes: Attributes
+  /** Created through the groups API (contract D-7). */
+  readonly isGroup: boolean
+}
+
+export interface AssignmentRecord {
+  readonly kind: 'assignment'
+  readonly id: string
+  readonly userId: string
+  readonly roleId: string
+  readonly tenantId: string
+  /** `null` for a tenant role. */
+  readonly instanceId: string | null
+  readonly createdAt: Instant
+}
+
+export interface TupleRecord {
+  readonly kind: 'tuple'
+  readonly id: string
+  readonly subjectId: string
+  readonly relationId: string
+  readonly objectId: string
+  readonly tenantId: string
+  readonly createdAt: Instant
+}
+
+/** Work left by a removal too large for one commit: the dependants of the instance `targetId` still have rows. */
+export interface PurgeRecord {
+  readonly kind: 'purge'
+  readonly id: string
+  readonly targetId: string
+}
+
+/** Organization-wide records; they live in an environment of their own. */
+export interface OrganizationRecord {
+  readonly kind: 'organization'
+  readonly id: string
+}
+
+export interface ProjectRecord extends Dated {
+  readonly kind: 'project'
+  readonly id: string
+  readonly key: string
+  readonly name: string
+}
+
+export interface EnvironmentRecord extends Dated {
+  readonly kind: 'environment'
+  readonly id: string
+  readonly projectId: string
+  readonly key: string
+  readonly name: string
+}
+
+export interface ApiKeyRecord {
+  readonly kind: 'api-key'
+  readonly id: string
+  readonly environmentId: string
+  /** SHA-256 of the secret, lower-case hex (contract D-35). */
+  readonly secretHash: string
+  /** Given by the operator in `API_KEY`, or generated at the first start. */
+  readonly source: 'configured' | 'generated'
+  readonly createdAt: Instant
+}
+
+export type StoredRecord =
+  | TypeRecord
+  | RoleRecord
+  | RelationRecord
+  | TenantRecord
+  | UserRecord
+  | InstanceRecord
+  | AssignmentRecord
+  | TupleRecord
+  | PurgeRecord
+  | OrganizationRecord
+  | ProjectRecord
+  | EnvironmentRecord
+  | ApiKeyRecord
+
+export type RecordKind = StoredRecord['kind']
+export type RecordOf<Kind extends RecordKind> = Extract<StoredRecord, { kind: Kind }>

@@ -1,0 +1,86 @@
+/** Building blocks of the wire schemas: keys, nullable fields, scope, paging (contract B.1, D-25). */
+import { Type, type TSchema } from 'typebox'
+import {
+  LONG_KEY_BYTES_MAX,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  SHORT_KEY_LENGTH_MAX,
+  TEXT_LENGTH_MAX,
+} from '../limits.ts'
+
+const SHORT_KEY = `[A-Za-z0-9\\-_]{1,${SHORT_KEY_LENGTH_MAX}}`
+
+/** Keys of resources, roles, actions, relations, attributes, tenants and groups. */
+export const ShortKey = Type.String({ pattern: `^${SHORT_KEY}$` })
+
+/** The same, behind an optional `type:`. */
+export const QualifiedShortKey = Type.String({ pattern: `^(${SHORT_KEY}:)?${SHORT_KEY}$` })
+
+const encoder = new TextEncoder()
+
+/** Whether a text may be the key of a user or an instance: 1 to 512 bytes of UTF-8 without control characters. */
+export function isLongKey(text: string): boolean {
+  if (text.length > LONG_KEY_BYTES_MAX || !text.isWellFormed()) return false
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false
+  }
+  return encoder.encode(text).length <= LONG_KEY_BYTES_MAX
+}
+
+/** Keys of users and instances. */
+export const LongKey = Type.Refine(
+  Type.String({ minLength: 1 }),
+  isLongKey,
+  () => `must be 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters`,
+)
+
+/** A reference to something by key or id; whether it exists is looked up. */
+export const Reference = Type.String({ minLength: 1, maxLength: 2 * LONG_KEY_BYTES_MAX })
+
+export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX })
+export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX })
+export const Uuid = Type.String({ format: 'uuid' })
+export const Timestamp = Type.String({ format: 'date-time' })
+export const AttributeMap = Type.Record(Type.String(), Type.Unknown())
+
+/** A field that may be left out or null on input. */
+export function nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()])
+}
+
+export function optional<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(nullable(schema))
+}
+
+/** The ids that say where a thing lives; in every management answer. */
+export const scopeFields = {
+  organization_id: Uuid,
+  project_id: Uuid,
+  environment_id: Uuid,
+}
+
+export const timeFields = { created_at: Timestamp, updated_at: Timestamp }
+
+/** The path parts of every environment-level management route. */
+export const environmentPath = { proj_id: Reference, env_id: Reference }
+
+export const pagingQuery = {
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER / PAGE_SIZE_MAX, default: 1 }),
+  ),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT })),
+}
+
+export interface Paging {
+  readonly page?: number
+  readonly per_page?: number
+}
+
+export function envelope<Schema extends TSchema>(item: Schema) {
+  return Type.Object({
+    data: Type.Array(item),
+    total_count: Type.Integer({ minimum: 0 }),
+    page_count: Type.Integer({ minimum: 0 }),
+  })
+}

@@ -1,0 +1,89 @@
+/** Groups on the wire (contract B.3). Keys in answers are bare; requests may also say `type:key`. */
+import { Type, type Static } from 'typebox'
+import {
+  environmentPath,
+  envelope,
+  LongKey,
+  optional,
+  pagingQuery,
+  QualifiedShortKey,
+  Reference,
+  ShortKey,
+  Uuid,
+} from './building-blocks.ts'
+
+export const GroupCreate = Type.Object({
+  group_instance_key: QualifiedShortKey,
+  group_tenant: Reference,
+  group_resource_type_key: optional(ShortKey),
+})
+export type GroupCreate = Static<typeof GroupCreate>
+
+const groupKeys = {
+  id: Uuid,
+  group_resource_type_key: ShortKey,
+  group_instance_key: LongKey,
+  group_tenant: ShortKey,
+}
+
+export const GroupRecord = Type.Object(groupKeys)
+export type GroupRecord = Static<typeof GroupRecord>
+
+export const GroupRead = Type.Object({
+  ...groupKeys,
+  /** `type:instance#role`, the oldest first, at most `GROUP_READ_ENTRIES_MAX`. */
+  assigned_roles: Type.Array(Type.String()),
+  assigned_roles_count: Type.Integer({ minimum: 0 }),
+  /** User ids, the oldest members first, at most `GROUP_READ_ENTRIES_MAX`. */
+  users: Type.Array(Uuid),
+  users_count: Type.Integer({ minimum: 0 }),
+})
+export type GroupRead = Static<typeof GroupRead>
+
+export const GroupAddRole = Type.Object({
+  role: Reference,
+  resource: Reference,
+  resource_instance: Reference,
+  tenant: Reference,
+})
+export type GroupAddRole = Static<typeof GroupAddRole>
+
+/** The body of a PUT that adds a member. */
+export const GroupMemberBody = Type.Object({ tenant: Reference })
+export const GroupMemberRemoval = Type.Object({ tenant: optional(Reference) })
+export const GroupNesting = Type.Object({ group_instance_key: Reference })
+
+const KeyedId = Type.Object({ id: Uuid, key: Type.String() })
+
+export const GroupRole = Type.Object({ key: ShortKey, resource: KeyedId, resource_instance: KeyedId })
+export type GroupRole = Static<typeof GroupRole>
+
+export const GroupUser = KeyedId
+export type GroupUser = Static<typeof GroupUser>
+
+export const GroupsPath = Type.Object(environmentPath)
+export const GroupPath = Type.Object({ ...environmentPath, group_instance_key: Reference })
+export const GroupMemberPath = Type.Object({
+  ...environmentPath,
+  group_instance_key: Reference,
+  user_id: Reference,
+})
+
+export const GroupsQuery = Type.Object({
+  ...pagingQuery,
+  tenant: Type.Optional(Reference),
+  resource: Type.Optional(Reference),
+  search: Type.Optional(Type.String()),
+})
+export type GroupsQuery = Static<typeof GroupsQuery>
+
+export const DeprecatedGroupsQuery = Type.Object({
+  ...GroupsQuery.properties,
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type DeprecatedGroupsQuery = Static<typeof DeprecatedGroupsQuery>
+export const PageQuery = Type.Object(pagingQuery)
+
+export const GroupRecordEnvelope = envelope(GroupRecord)
+export const GroupRoleEnvelope = envelope(GroupRole)
+export const GroupUserEnvelope = envelope(GroupUser)

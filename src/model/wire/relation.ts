@@ -1,0 +1,38 @@
+/** Relations on the wire; defined on the object type, naming the subject type (contract B.4, C.1). */
+import { Type, type Static } from 'typebox'
+import {
+  environmentPath,
+  Name,
+  nullable,
+  optional,
+  Reference,
+  scopeFields,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+
+export const RelationCreate = Type.Object({
+  key: ShortKey,
+  name: Name,
+  description: optional(Text),
+  subject_resource: Reference,
+})
+export type RelationCreate = Static<typeof RelationCreate>
+
+export const Relation = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  ...scopeFields,
+  ...timeFields,
+  name: Name,
+  description: nullable(Text),
+  subject_resource: ShortKey,
+  subject_resource_id: Uuid,
+  object_resource: ShortKey,
+  object_resource_id: Uuid,
+})
+export type Relation = Static<typeof Relation>
+
+export const RelationsPath = Type.Object({ ...environmentPath, resource_id: Reference })

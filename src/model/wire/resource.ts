@@ -1,0 +1,109 @@
+/** Resources, i.e. resource types with their actions, attributes, roles and relations, on the wire (contract B.4). */
+import { Type, type Static } from 'typebox'
+import {
+  AttributeMap,
+  environmentPath,
+  envelope,
+  Name,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  scopeFields,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+import { ResourceRole, RoleBlock } from './role.ts'
+
+const ATTRIBUTE_TYPES = [
+  'bool',
+  'number',
+  'string',
+  'time',
+  'array',
+  'json',
+  'object',
+  'object_array',
+] as const
+
+export const ActionBlock = Type.Object({
+  name: optional(Name),
+  description: optional(Text),
+  attributes: optional(AttributeMap),
+})
+export type ActionBlock = Static<typeof ActionBlock>
+
+export const AttributeBlock = Type.Object({
+  type: Type.Enum(ATTRIBUTE_TYPES),
+  description: optional(Text),
+})
+export type AttributeBlock = Static<typeof AttributeBlock>
+
+/** A map keyed by the caller; a key that breaks the pattern is refused, not dropped. */
+const keyed = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
+  Type.Record(ShortKey, schema, { additionalProperties: false })
+
+export const ResourceCreate = Type.Object({
+  key: ShortKey,
+  name: Name,
+  urn: optional(Text),
+  description: optional(Text),
+  actions: keyed(ActionBlock),
+  type_attributes: optional(AttributeMap),
+  attributes: optional(keyed(AttributeBlock)),
+  roles: optional(keyed(RoleBlock)),
+  relations: optional(keyed(Reference)),
+})
+export type ResourceCreate = Static<typeof ResourceCreate>
+
+export const Resource = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  ...scopeFields,
+  ...timeFields,
+  name: Name,
+  urn: nullable(Text),
+  description: nullable(Text),
+  actions: Type.Record(
+    Type.String(),
+    Type.Object({
+      id: Uuid,
+      key: ShortKey,
+      name: Name,
+      description: nullable(Text),
+      attributes: nullable(AttributeMap),
+    }),
+  ),
+  type_attributes: nullable(AttributeMap),
+  attributes: Type.Record(
+    Type.String(),
+    Type.Object({ id: Uuid, key: ShortKey, type: Type.String(), description: nullable(Text) }),
+  ),
+  roles: Type.Record(Type.String(), ResourceRole),
+  relations: Type.Record(
+    Type.String(),
+    Type.Object({
+      resource_id: Uuid,
+      relation_name: Name,
+      resource: ShortKey,
+      description: nullable(Text),
+    }),
+  ),
+  action_groups: Type.Record(Type.String(), Type.Array(ShortKey)),
+})
+export type Resource = Static<typeof Resource>
+
+export const ResourcesPath = Type.Object(environmentPath)
+export const ResourcePath = Type.Object({ ...environmentPath, resource_id: Reference })
+
+export const ResourcesQuery = Type.Object({
+  ...pagingQuery,
+  search: Type.Optional(Type.String()),
+  include_built_in: Type.Optional(Type.Boolean()),
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type ResourcesQuery = Static<typeof ResourcesQuery>
+
+export const ResourceList = Type.Union([Type.Array(Resource), envelope(Resource)])

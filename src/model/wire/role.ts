@@ -1,0 +1,98 @@
+/** Roles on the wire: resource roles and tenant roles (contract B.4, B.5). */
+import { Type, type Static, type TSchema } from 'typebox'
+import {
+  AttributeMap,
+  environmentPath,
+  Name,
+  nullable,
+  optional,
+  Reference,
+  scopeFields,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+
+const DerivationCondition = Type.Object({
+  no_direct_roles_on_object: Type.Optional(Type.Boolean({ default: false })),
+})
+
+const derivationFields = { role: Reference, on_resource: Reference, linked_by_relation: Reference }
+
+export const DerivationCreate = Type.Object({ ...derivationFields, when: optional(DerivationCondition) })
+export type DerivationCreate = Static<typeof DerivationCreate>
+
+export const DerivationBlock = Type.Object({
+  when: optional(DerivationCondition),
+  users_with_role: Type.Optional(Type.Array(DerivationCreate, { default: [] })),
+})
+export type DerivationBlock = Static<typeof DerivationBlock>
+
+const DerivationWhen = Type.Object({ no_direct_roles_on_object: Type.Boolean() })
+
+export const DerivationRead = Type.Object({
+  ...derivationFields,
+  when: DerivationWhen,
+  role_id: Uuid,
+  resource_id: Uuid,
+  relation_id: Uuid,
+})
+export type DerivationRead = Static<typeof DerivationRead>
+
+const roleFields = {
+  description: optional(Text),
+  /** Checked against the model, not the shape: an unknown action is 404. */
+  permissions: optional(Type.Array(Type.String())),
+  attributes: optional(AttributeMap),
+  extends: optional(Type.Array(Reference)),
+  granted_to: optional(DerivationBlock),
+}
+
+/** A role inside the body that creates its resource. */
+export const RoleBlock = Type.Object({ name: Name, ...roleFields })
+export type RoleBlock = Static<typeof RoleBlock>
+
+export const RoleCreate = Type.Object({ key: ShortKey, name: Name, ...roleFields })
+export type RoleCreate = Static<typeof RoleCreate>
+
+export const RoleUpdate = Type.Object({ name: Type.Optional(Name), ...roleFields })
+export type RoleUpdate = Static<typeof RoleUpdate>
+
+const roleReadFields = {
+  id: Uuid,
+  key: ShortKey,
+  ...scopeFields,
+  ...timeFields,
+  name: Name,
+  description: nullable(Text),
+  permissions: Type.Array(Type.String()),
+  attributes: nullable(AttributeMap),
+  extends: Type.Array(ShortKey),
+}
+
+const grantedTo = <Entry extends TSchema>(entry: Entry) =>
+  Type.Object({ id: Uuid, when: DerivationWhen, users_with_role: Type.Array(entry) })
+
+/** A tenant role keeps the block it was given; it has no effect (contract D-22, D-23). */
+export const TenantRole = Type.Object({
+  ...roleReadFields,
+  granted_to: grantedTo(Type.Object({ ...derivationFields, when: DerivationWhen })),
+})
+export type TenantRole = Static<typeof TenantRole>
+
+export const ResourceRole = Type.Object({
+  ...roleReadFields,
+  granted_to: grantedTo(DerivationRead),
+  resource: ShortKey,
+  resource_id: Uuid,
+})
+export type ResourceRole = Static<typeof ResourceRole>
+
+export const TenantRolesPath = Type.Object(environmentPath)
+export const ResourceRolesPath = Type.Object({ ...environmentPath, resource_id: Reference })
+export const ResourceRolePath = Type.Object({
+  ...environmentPath,
+  resource_id: Reference,
+  role_id: Reference,
+})

@@ -1,0 +1,166 @@
+/**
+ * The composition root: settings in, a running service out. Opens the store, starts the HTTP threads, loads the engines,
+ * wires management between them, and takes it all down again in the reverse order.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { type Config, STORE_URL_DEFAULT } from './config.ts'
+import { reservePort } from './http/reserve-port.ts'
+import { DEFAULT_TENANT } from './model/decision.ts'
+import { AuthzError } from './model/errors.ts'
+import { EnvironmentService } from './services/environment-service.ts'
+import { type ManagedEnvironment, ManagementService } from './services/management-service.ts'
+import { type KnownEnvironment, Organization, ORGANIZATION_STORE_ID } from './services/organization.ts'
+import { Replica } from './services/replica.ts'
+import { loadSampleWorkspace } from './services/sample-workspace.ts'
+import type { Surroundings } from './services/surroundings.ts'
+import { listRule } from './store/keyspace.ts'
+import { openStore } from './store/open-store.ts'
+import type { Store } from './store/store.ts'
+import type { Logger } from './telemetry/log.ts'
+import { hashSecret } from './threads/credential-check.ts'
+import { HttpThreads } from './threads/http-threads.ts'
+import type { Credential } from './threads/messages.ts'
+
+const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
+
+export interface RunningService {
+  readonly address: string
+  /** The key made at this start, to be shown once; null when there was one already. */
+  readonly generatedApiKey: string | null
+  readonly hasSampleWorkspace: boolean
+  /** Not ready at once; then everything in flight is answered and everything closed. */
+  close(): Promise<void>
+}
+
+/** Starts the service. `onDeath` hears of the one fault after which the process must end. */
+export async function startService(
+  config: Config,
+  log: Logger,
+  onDeath: (error: Error) => void,
+): Promise<RunningService> {
+  const surroundings: Surroundings = {
+    now: Date.now,
+    newId: randomUUID,
+    newCommitId: () => randomBytes(16),
+    onBackgroundFault: error => log.error({ err: error }, 'background work failed'),
+  }
+  const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule)
+  let management: ManagementService | null = null
+  const threads = new HttpThreads({
+    entry: HTTP_THREAD_ENTRY,
+    count: config.httpThreads,
+    thread: {
+      host: config.host,
+      bodyBytesMax: config.bodyBytesMax,
+      bulkChecksMax: config.bulkChecksMax,
+      logLevel: config.logLevel,
+    },
+    // Requests reach a thread before its environments are loaded only to be told so.
+    execute: async request => requireStarted(management).execute(request),
+    onFault: error => log.error({ err: error }, 'a management operation failed'),
+    onDeath,
+  })
+  const environments: ManagedEnvironment[] = []
+  const close = async (): Promise<void> => {
+    threads.setReady(false)
+    await threads.close()
+    for (const { service } of environments) await service.close()
+    await store.close()
+  }
+
+  try {
+    const organization = new Organization(await store.environment(ORGANIZATION_STORE_ID), surroundings)
+    await organization.bootstrap(config.apiKey === null ? null : hashSecret(config.apiKey))
+    const port = await threads.start(await portFor(config))
+    // Known from here on, so that a valid key is told to wait and not that it is unknown.
+    threads.replaceCredentials(credentialsOf(organization, config))
+    for (const known of organization.environments()) {
+      environments.push(await openEnvironment(known, { store, threads, surroundings, onDeath }))
+    }
+    management = new ManagementService(environments)
+
+    const generated = await ensureKey(organization, config, environments)
+    threads.replaceCredentials(credentialsOf(organization, config))
+    threads.setReady(true)
+    const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+    log.info({ address, threads: config.httpThreads, pid: process.pid }, 'ready')
+    return {
+      address,
+      generatedApiKey: generated?.apiKey ?? null,
+      hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
+      close,
+    }
+  } catch (error) {
+    // A process that ends with a thread still listening is aborted by the HTTP library.
+    await close()
+    throw error
+  }
+}
+
+/** The port the threads share. Only a single thread can be left to find a free one for itself. */
+function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
+  return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
+}
+
+interface EnvironmentParts {
+  readonly store: Store
+  readonly threads: HttpThreads
+  readonly surroundings: Surroundings
+  readonly onDeath: (error: Error) => void
+}
+
+/** Opens an environment, gives it the default tenant if it is new, and brings the engines level with it. */
+async function openEnvironment(
+  known: KnownEnvironment,
+  parts: EnvironmentParts,
+): Promise<ManagedEnvironment> {
+  const { environmentId } = known.scope
+  const store = await parts.store.environment(environmentId)
+  const replica = new Replica(environmentId, store, parts.threads)
+  const service = new EnvironmentService({
+    store,
+    scope: known.scope,
+    surroundings: parts.surroundings,
+    whenVisible: revision => replica.whenVisible(revision),
+  })
+  await replica.start(error =>
+    parts.onDeath(new Error('an index no longer follows its store', { cause: error })),
+  )
+  if (store.view.sequence() === 0) {
+    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
+  }
+  service.resumePurges()
+  return { ...known, service }
+}
+
+/** At the first start without a configured key: makes one, and fills the default store with the sample workspace. */
+async function ensureKey(
+  organization: Organization,
+  config: Config,
+  environments: readonly ManagedEnvironment[],
+): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
+  if (organization.hasKeys()) return null
+  const hasSampleWorkspace = config.storeUrl === null
+  // The sample first: a crash before the key is kept makes the next start a first one again.
+  if (hasSampleWorkspace) for (const { service } of environments) await loadSampleWorkspace(service)
+  const apiKey = `verdict_${randomBytes(24).toString('base64url')}`
+  await organization.addGeneratedKey(hashSecret(apiKey))
+  return { apiKey, hasSampleWorkspace }
+}
+
+function credentialsOf(organization: Organization, config: Config): Credential[] {
+  const credentials: Credential[] = organization.keys().map(({ secretHash, scope }) => ({
+    secretHash,
+    principal: { kind: 'environment', ...scope },
+  }))
+  if (config.adminApiKey !== null) {
+    const principal = { kind: 'organization', organizationId: organization.organizationId() } as const
+    credentials.push({ secretHash: hashSecret(config.adminApiKey), principal })
+  }
+  return credentials
+}
+
+function requireStarted(management: ManagementService | null): ManagementService {
+  if (!management) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')
+  return management
+}

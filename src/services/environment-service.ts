@@ -1,0 +1,129 @@
+/**
+ * Management of one environment: runs operations against its view and makes commits of what they write. An operation
+ * whose ground changed meanwhile runs again. Answers come after the change is visible to every decision of this process.
+ */
+import type { Revision } from '#model/revision.ts'
+import { lists } from '#store/keyspace.ts'
+import type { EnvironmentStore } from '#store/store.ts'
+import { type Answered, commitDraft } from './management/commit-draft.ts'
+import type { EnvironmentScope, WriteContext } from './management/context.ts'
+import { removeRetiredRelation, retireRelation, unusedGroupRelations } from './management/group-relations.ts'
+import { purgeStep } from './management/instance-purge.ts'
+import {
+  type OperationAnswer,
+  type OperationInput,
+  type OperationName,
+  type ReadOperation,
+  readOperations,
+  tupleRemovals,
+  type WriteOperation,
+  writeOperations,
+} from './management/operations.ts'
+import { takeFirst } from './management/paging.ts'
+import { RecordReader } from './management/record-reader.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export class EnvironmentService {
+  readonly #store: EnvironmentStore
+  readonly #scope: EnvironmentScope
+  readonly #surroundings: Surroundings
+  /** Resolves when every decision of this process sees the revision. */
+  readonly #whenVisible: (revision: Revision) => Promise<void>
+  #purging: Promise<void> | null = null
+  #isClosed = false
+
+  constructor(options: {
+    readonly store: EnvironmentStore
+    readonly scope: EnvironmentScope
+    readonly surroundings: Surroundings
+    readonly whenVisible: (revision: Revision) => Promise<void>
+  }) {
+    this.#store = options.store
+    this.#scope = options.scope
+    this.#surroundings = options.surroundings
+    this.#whenVisible = options.whenVisible
+  }
+
+  /**
+   * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` when other writers were faster
+   * `COMMIT_ATTEMPTS_MAX` times in a row.
+   */
+  async execute<Name extends OperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+  ): Promise<Answered<OperationAnswer<Name>>> {
+    const answered = await this.#run(name, input)
+    return answered as Answered<OperationAnswer<Name>>
+  }
+
+  async #run(name: OperationName, input: unknown): Promise<Answered<unknown>> {
+    const read = (readOperations as Record<string, ReadOperation>)[name]
+    if (read) {
+      const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
+      const answer = read(context, input)
+      return { answer, revision: await this.#store.ledger.head() }
+    }
+    const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
+    const answered = await this.#commit(context => write(context, input))
+    if (!tupleRemovals.has(name)) return answered
+    const swept = await this.#removeUnusedRelations()
+    this.resumePurges()
+    return { ...answered, revision: swept ?? answered.revision }
+  }
+
+  /** Starts purging what earlier deletions left, unless that is going on. */
+  resumePurges(): void {
+    if (this.#isClosed || this.#purging || this.#store.view.count(lists.all('purge')) === 0) return
+    this.#purging = this.#purge().then(
+      () => {
+        this.#purging = null
+        // One that was added behind the last look.
+        this.resumePurges()
+      },
+      (error: unknown) => {
+        this.#purging = null
+        this.#surroundings.onBackgroundFault(error)
+      },
+    )
+  }
+
+  /** Lets the purge step that is under way finish and starts no other; the rest is done after the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#purging
+  }
+
+  async #purge(): Promise<void> {
+    const records = new RecordReader(this.#store.view)
+    while (!this.#isClosed) {
+      // Looked up anew each time: others may have been added meanwhile, and nobody else would take them up.
+      const [purge] = takeFirst(records.list('purge', lists.all('purge')), 1)
+      if (!purge) break
+      await this.#commit(context => purgeStep(context, purge))
+    }
+    if (!this.#isClosed) await this.#removeUnusedRelations()
+  }
+
+  /** Removes group relations without tuples in two commits each (see `retireRelation`). Returns the last revision. */
+  async #removeUnusedRelations(): Promise<Revision | null> {
+    let revision: Revision | null = null
+    for (const relationId of unusedGroupRelations(new RecordReader(this.#store.view))) {
+      await this.#commit(context => retireRelation(context, relationId))
+      revision = (await this.#commit(context => removeRetiredRelation(context, relationId))).revision
+    }
+    return revision
+  }
+
+  async #commit<Answer>(command: (context: WriteContext) => Answer): Promise<Answered<Answer>> {
+    const answered = await commitDraft(this.#store, this.#surroundings.newCommitId, records =>
+      command({ ...this.#operationContext(), records }),
+    )
+    await this.#whenVisible(answered.revision)
+    return answered
+  }
+
+  #operationContext() {
+    const { newId, now } = this.#surroundings
+    return { scope: this.#scope, now: now(), newId }
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * A change being made: reads like the view, sees its own writes, and remembers what it read, so that the commit it
+ * becomes holds only if nothing it relied on has changed meanwhile. One draft serves one run of one command.
+ *
+ * What a read requires: a record that is only referred to must still be the same one (same generation, or still
+ * absent); a record that is overwritten or removed, or whose content decided something (`requireUnchanged`), must be
+ * unwritten since. Lists are read without a requirement: who decides by a list says in its comment why that is safe.
+ */
+import { assert } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import { listRule, lists, rowKeyOf } from '#store/keyspace.ts'
+import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
+import { decodeAs, encodeRecord } from '#store/record-codec.ts'
+import type { ListName, ScanOptions } from '#store/view.ts'
+import { isOfKind, type PlacedRecord, RecordReader } from './record-reader.ts'
+
+interface Pending {
+  readonly key: Uint8Array
+  /** The row as the view had it when the draft first met it. */
+  readonly row: Row | null
+  /** The record as the draft leaves it; null: absent. */
+  record: StoredRecord | null
+  written: boolean
+  /** Whether the commit needs the row unwritten, not just of the same generation. */
+  contentMatters: boolean
+  /** Whether the row was deleted on the way, so that a new generation starts. */
+  restarted: boolean
+}
+
+export class Draft extends RecordReader {
+  readonly #pending = new Map<string, Pending>()
+  readonly #pendingById = new Map<string, Pending>()
+  readonly #changes: Change[] = []
+
+  override get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
+    return this.#meet(kind, key).record as RecordOf<Kind> | null
+  }
+
+  /** The commit then holds only if `record` is unwritten since: for a decision that rests on what it says. */
+  requireUnchanged(record: StoredRecord): void {
+    this.#meet(record.kind, rowKeyOf(record)).contentMatters = true
+  }
+
+  override byId<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
+    const pending = this.#pendingById.get(id)
+    if (pending) {
+      const { record } = pending
+      return record?.id === id && record.kind === kind ? (record as RecordOf<Kind>) : null
+    }
+    for (const row of this.view.scan(lists.byId(id))) {
+      return isOfKind(kind, row) ? this.get(kind, row.key) : null
+    }
+    return null
+  }
+
+  protected override *placed<Kind extends RecordKind>(
+    kind: Kind,
+    list: ListName,
+    options?: ScanOptions,
+  ): Iterable<PlacedRecord<Kind>> {
+    assert(options?.offset === undefined, 'a draft reads its lists from the start')
+    for (const row of this.view.scan(list)) {
+      const pending = this.#pending.get(nameOf(row.key))
+      if (!pending?.written) {
+        yield { record: decodeAs(kind, row), created: row.created }
+      } else if (!pending.restarted && isListed(pending, list)) {
+        yield { record: pending.record as RecordOf<Kind>, created: row.created }
+      }
+    }
+    // What the draft adds is the newest there is.
+    for (const pending of this.#pending.values()) {
+      const isNew = pending.written && (pending.row === null || pending.restarted)
+      if (isNew && isListed(pending, list)) {
+        yield { record: pending.record as RecordOf<Kind>, created: Number.MAX_SAFE_INTEGER }
+      }
+    }
+  }
+
+  override count(list: ListName): number {
+    let count = this.view.count(list)
+    for (const pending of this.#pending.values()) {
+      if (!pending.written) continue
+      if (pending.row !== null && hasList(pending.row, list)) count -= 1
+      if (isListed(pending, list)) count += 1
+    }
+    return count
+  }
+
+  /** Creates the record, or overwrites the one under its key. */
+  put(record: StoredRecord, ...changes: readonly Change[]): void {
+    const pending = this.#meet(record.kind, rowKeyOf(record))
+    pending.record = record
+    this.#pendingById.set(record.id, pending)
+    pending.written = true
+    pending.contentMatters = true
+    this.#changes.push(...changes)
+  }
+
+  /** Removes a record that is there. */
+  delete(record: StoredRecord, ...changes: readonly Change[]): void {
+    const pending = this.#meet(record.kind, rowKeyOf(record))
+    assert(pending.record !== null, `a draft deletes what is there, and this ${record.kind} is not`)
+    pending.record = null
+    pending.written = true
+    pending.contentMatters = true
+    pending.restarted = pending.row !== null
+    this.#changes.push(...changes)
+  }
+
+  /** Whether there is anything to commit. */
+  get isEmpty(): boolean {
+    for (const pending of this.#pending.values()) if (pending.written) return false
+    return true
+  }
+
+  /** The commit this draft has become, under a fresh commit id. */
+  toCommit(id: Uint8Array): Commit {
+    const require: Requirement[] = []
+    const put: RowPut[] = []
+    const remove: Uint8Array[] = []
+    for (const { key, row, record, written, contentMatters, restarted } of this.#pending.values()) {
+      if (row === null) require.push({ key, absent: true })
+      else if (contentMatters) require.push({ key, version: row.version })
+      else require.push({ key, created: row.created })
+      if (!written) continue
+      if (restarted) remove.push(key)
+      if (record !== null) put.push({ key, value: encodeRecord(record) })
+    }
+    return { id, require, put, delete: remove, changes: this.#changes }
+  }
+
+  #meet(kind: RecordKind, key: Uint8Array): Pending {
+    const name = nameOf(key)
+    const known = this.#pending.get(name)
+    if (known) return known
+    const row = this.view.get(key) ?? null
+    const record = row === null ? null : decodeAs(kind, row)
+    const met = { key, row, record, written: false, contentMatters: false, restarted: false }
+    this.#pending.set(name, met)
+    if (record !== null) this.#pendingById.set(record.id, met)
+    return met
+  }
+}
+
+/** A row key as a map key: one character a byte, so no two keys share one. */
+function nameOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}
+
+function isListed(pending: Pending, list: ListName): boolean {
+  if (pending.record === null) return false
+  return hasList({ key: pending.key, value: encodeRecord(pending.record) }, list)
+}
+
+function hasList(row: { readonly key: Uint8Array; readonly value: Uint8Array }, list: ListName): boolean {
+  return listRule(row).some(entry => Buffer.compare(entry.list, list) === 0)
+}

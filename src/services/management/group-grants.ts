@@ -1,0 +1,65 @@
+/**
+ * What a group has been granted (contract C.3, C.4): its tuples over grant relations whose meaning is still there,
+ * i.e. whose role exists and still derives from `member` over them. Inherited roles and `member` itself are not listed.
+ */
+import { assert } from '#model/assert.ts'
+import type { InstanceRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import { lists } from '#store/keyspace.ts'
+import { type Group, MEMBER_ROLE } from './group-lookup.ts'
+import { grantRelations, hasDerivation, memberDerivation } from './group-relations.ts'
+import { findRole } from './lookups.ts'
+import type { RecordReader } from './record-reader.ts'
+
+export interface GroupGrant {
+  readonly role: RoleRecord
+  readonly type: TypeRecord
+  readonly object: InstanceRecord
+}
+
+/** The group's grants in the order they were made. */
+export function* assignedRoles(records: RecordReader, group: Group): Iterable<GroupGrant> {
+  const meanings = new Map(
+    [...meaningfulRelations(records, group.type)].map(found => [found.relation.id, found]),
+  )
+  const tupleLists = [...meanings.keys()].map(id => lists.tuplesFromOver(group.instance.id, id))
+  for (const tuple of records.mergedLists('tuple', tupleLists)) {
+    const meaning = meanings.get(tuple.relationId)
+    const object = records.byId('instance', tuple.objectId)
+    assert(
+      meaning && object,
+      'a listed tuple is over one of the listed relations, to an object that is there',
+    )
+    yield { role: meaning.role, type: meaning.type, object }
+  }
+}
+
+export function countAssignedRoles(records: RecordReader, group: Group): number {
+  let count = 0
+  if (records.hasPurges) {
+    for (const _ of assignedRoles(records, group)) count += 1
+    return count
+  }
+  for (const { relation } of meaningfulRelations(records, group.type)) {
+    count += records.count(lists.tuplesFromOver(group.instance.id, relation.id))
+  }
+  return count
+}
+
+interface MeaningfulRelation {
+  readonly relation: RelationRecord
+  readonly role: RoleRecord
+  readonly type: TypeRecord
+}
+
+function* meaningfulRelations(records: RecordReader, groupType: TypeRecord): Iterable<MeaningfulRelation> {
+  const memberRole = findRole(records, groupType, MEMBER_ROLE)
+  if (!memberRole) return
+  for (const relation of grantRelations(records, groupType)) {
+    const type = records.byId('type', relation.typeId)
+    if (!type || relation.groupUse?.use !== 'grant') continue
+    const role = findRole(records, type, relation.groupUse.role)
+    if (role && hasDerivation(role, memberDerivation(groupType, memberRole, relation))) {
+      yield { relation, role, type }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Groups in groups (contract B.3, C.3). The body's group is the child: its members become members of the path's group,
+ * the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
+ */
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { InstanceRecord, RelationRecord, TupleRecord } from '#model/records.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { GroupRead, GroupRecord } from '#model/wire/group.ts'
+import { lists } from '#store/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+import type { ReadContext, WriteContext } from './context.ts'
+import { ensureMemberRole, type Group, requireGroup } from './group-lookup.ts'
+import { presentGroup, presentGroupRecord } from './group-present.ts'
+import {
+  ensureDerivation,
+  ensureNestingRelation,
+  findNestingRelation,
+  memberDerivation,
+} from './group-relations.ts'
+import { type Page, pageFrom, pageOf } from './paging.ts'
+import type { RecordReader } from './record-reader.ts'
+import { relationChange } from './relations.ts'
+import { addTuple, findTuple, removeTuple } from './relationship-tuples.ts'
+
+interface NestingInput {
+  readonly params: { readonly group_instance_key: string }
+  readonly body: { readonly group_instance_key: string }
+}
+
+export function assignGroup(context: WriteContext, input: NestingInput): GroupRead {
+  const { records } = context
+  const { parent, child } = resolveNesting(records, input)
+  if (parent.type.id !== child.type.id) {
+    throw new AuthzError('INVALID_INPUT', 'a group contains groups of its own type only')
+  }
+  if (parent.instance.tenantId !== child.instance.tenantId) {
+    throw new AuthzError(
+      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+      'a group contains groups of its own tenant only',
+    )
+  }
+  const relation = ensureNestingRelation(context, parent.type)
+  const parts = { subject: child.instance, relation, object: parent.instance }
+  if (contains(records, relation, { outer: child.instance, inner: parent.instance })) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      `${nameOf(parent)} is in ${nameOf(child)} already, or is the same group`,
+    )
+  }
+  const hadTuple = findTuple(context, parts) !== null
+  const memberRole = ensureMemberRole(context, parent.type)
+  const entry = memberDerivation(parent.type, memberRole, relation)
+  const wasRestored = ensureDerivation(context, parent.type, memberRole, entry)
+  if (hadTuple && !wasRestored) {
+    throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
+  }
+  // Two nestings at once could close a cycle that neither sees. Writing the relation makes the second run again.
+  const unchanged = { ...relation, retiring: false }
+  records.put(unchanged, relationChange(context, unchanged))
+  if (!hadTuple) addTuple(context, { ...parts, relation: unchanged })
+  return presentGroup(context, parent)
+}
+
+export function unassignGroup(context: WriteContext, input: NestingInput): void {
+  const { records } = context
+  const { parent, child } = resolveNesting(records, input)
+  const relation = findNestingRelation(records, parent.type)
+  const parts = relation && { subject: child.instance, relation, object: parent.instance }
+  const tuple = parts && findTuple(context, parts)
+  if (!tuple) throw new AuthzError('NOT_FOUND', `${nameOf(child)} is not in ${nameOf(parent)}`)
+  removeTuple(context, tuple, parts)
+}
+
+function resolveNesting(records: RecordReader, input: NestingInput) {
+  const parent = requireGroup(records, input.params.group_instance_key)
+  return { parent, child: requireGroup(records, input.body.group_instance_key) }
+}
+
+/** Whether `inner` is `outer` or somewhere inside it, by raw tuples (contract D-47). O(groups that contain `inner`). */
+function contains(
+  records: RecordReader,
+  relation: RelationRecord,
+  groups: { readonly outer: InstanceRecord; readonly inner: InstanceRecord },
+): boolean {
+  const visited = new Set<string>()
+  const waiting = [groups.inner.id]
+  while (waiting.length > 0) {
+    const id = waiting.pop()!
+    if (id === groups.outer.id) return true
+    if (visited.has(id)) continue
+    visited.add(id)
+    for (const tuple of records.list('tuple', lists.tuplesFromOver(id, relation.id)))
+      waiting.push(tuple.objectId)
+  }
+  return false
+}
+
+function nameOf(group: Group): string {
+  return JSON.stringify(formatInstanceReference({ type: group.type.key, key: group.instance.key }))
+}
+
+type DirectLinks = (groupId: string, relationId: string) => ListName
+
+/** The groups directly in this one. */
+export function listGroupChildren(context: ReadContext, input: LinksInput): Page<GroupRecord> {
+  return pageOfLinks(context, input, lists.tuplesToOver, tuple => tuple.subjectId)
+}
+
+/** The groups this one is directly in. */
+export function listGroupParents(context: ReadContext, input: LinksInput): Page<GroupRecord> {
+  return pageOfLinks(context, input, lists.tuplesFromOver, tuple => tuple.objectId)
+}
+
+interface LinksInput {
+  readonly params: { readonly group_instance_key: string }
+  readonly query: Paging
+}
+
+function pageOfLinks(
+  context: ReadContext,
+  input: LinksInput,
+  links: DirectLinks,
+  otherSide: (tuple: TupleRecord) => string,
+): Page<GroupRecord> {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const relation = findNestingRelation(records, group.type)
+  if (!relation) return pageFrom<GroupRecord>([], 0, 1)
+  return pageOf(records, {
+    kind: 'tuple',
+    list: links(group.instance.id, relation.id),
+    paging: input.query,
+    matches: records.hasPurges ? tuple => records.byId('instance', otherSide(tuple)) !== null : null,
+    present: tuple => {
+      const other = records.byId('instance', otherSide(tuple))
+      assert(other, 'a listed tuple links groups that are there')
+      return presentGroupRecord(records, other)
+    },
+  })
+}

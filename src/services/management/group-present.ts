@@ -1,0 +1,43 @@
+/** Groups as answers show them; bounded, however large the group (contract B.3). */
+import { assert } from '#model/assert.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import { GROUP_READ_ENTRIES_MAX } from '#model/limits.ts'
+import type { InstanceRecord } from '#model/records.ts'
+import type { GroupRead, GroupRecord } from '#model/wire/group.ts'
+import { lists } from '#store/keyspace.ts'
+import type { ReadContext } from './context.ts'
+import { assignedRoles, countAssignedRoles } from './group-grants.ts'
+import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
+import { findRole } from './lookups.ts'
+import { takeFirst } from './paging.ts'
+import type { RecordReader } from './record-reader.ts'
+
+export function presentGroupRecord(records: RecordReader, instance: InstanceRecord): GroupRecord {
+  const tenant = records.byId('tenant', instance.tenantId)
+  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  return {
+    id: instance.id,
+    group_resource_type_key: typeOfInstance(records, instance).key,
+    group_instance_key: instance.key,
+    group_tenant: tenant.key,
+  }
+}
+
+/** A group with the beginnings of its lists: bounded, however large the group. */
+export function presentGroup(context: ReadContext, group: Group): GroupRead {
+  const { records } = context
+  const memberRole = findRole(records, group.type, MEMBER_ROLE)
+  const members = memberRole && lists.holders(group.instance.id, memberRole.id)
+  return {
+    ...presentGroupRecord(records, group.instance),
+    assigned_roles: takeFirst(assignedRoles(records, group), GROUP_READ_ENTRIES_MAX).map(
+      ({ type, object, role }) =>
+        `${formatInstanceReference({ type: type.key, key: object.key })}#${role.key}`,
+    ),
+    assigned_roles_count: countAssignedRoles(records, group),
+    users: members
+      ? takeFirst(records.list('assignment', members), GROUP_READ_ENTRIES_MAX).map(({ userId }) => userId)
+      : [],
+    users_count: members ? records.count(members) : 0,
+  }
+}

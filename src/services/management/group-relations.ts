@@ -1,0 +1,153 @@
+/**
+ * The relations the groups API makes (contract C.4): one per (group type, role) granted on a type, so that a tuple
+ * carries exactly one role and grants never leak into each other; one per group type for nesting. Each comes with the
+ * derivation entry that gives it its meaning, and both go when the last tuple does (contract C.5).
+ */
+import { assert } from '#model/assert.ts'
+import { SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
+import type { DerivationRecord, GroupUse, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import { lists, rowKeys } from '#store/keyspace.ts'
+import type { WriteContext } from './context.ts'
+import type { RecordReader } from './record-reader.ts'
+import { addRelation } from './relations.ts'
+import { isSameDerivation } from './role-rules.ts'
+import { putRole } from './roles.ts'
+
+/** Room for `_` and a number behind a key that is taken. */
+const SUFFIX_LENGTH = 6
+
+/** The relations by which groups of `groupType` are granted roles, on any type. */
+export function* grantRelations(records: RecordReader, groupType: TypeRecord): Iterable<RelationRecord> {
+  for (const relation of records.list('relation', lists.relationsFromType(groupType.id))) {
+    if (relation.groupUse?.use === 'grant') yield relation
+  }
+}
+
+/** The relation that grants `role` of `objectType` to groups of `groupType`, if there is one. */
+export function findGrantRelation(
+  records: RecordReader,
+  groupType: TypeRecord,
+  objectType: TypeRecord,
+  role: RoleRecord,
+): RelationRecord | null {
+  for (const relation of grantRelations(records, groupType)) {
+    const isOfRole = relation.groupUse?.use === 'grant' && relation.groupUse.role === role.key
+    if (relation.typeId === objectType.id && isOfRole) return relation
+  }
+  return null
+}
+
+/** The relation by which groups of a type contain each other, if there is one. */
+export function findNestingRelation(records: RecordReader, groupType: TypeRecord): RelationRecord | null {
+  for (const relation of records.list('relation', lists.relationsOfType(groupType.id))) {
+    if (relation.groupUse?.use === 'nesting') return relation
+  }
+  return null
+}
+
+export function ensureGrantRelation(
+  context: WriteContext,
+  groupType: TypeRecord,
+  objectType: TypeRecord,
+  role: RoleRecord,
+): RelationRecord {
+  const found = findGrantRelation(context.records, groupType, objectType, role)
+  if (found) return found
+  const key = `${groupType.key}_group_${role.key}`
+  return addGroupRelation(context, groupType, objectType, key, { use: 'grant', role: role.key })
+}
+
+export function ensureNestingRelation(context: WriteContext, groupType: TypeRecord): RelationRecord {
+  const found = findNestingRelation(context.records, groupType)
+  return found ?? addGroupRelation(context, groupType, groupType, groupType.key, { use: 'nesting' })
+}
+
+/** A key that is taken gets `_2`, `_3`, … (contract D-37); one that would be too long is cut first. */
+function addGroupRelation(
+  context: WriteContext,
+  groupType: TypeRecord,
+  objectType: TypeRecord,
+  wantedKey: string,
+  groupUse: GroupUse,
+): RelationRecord {
+  const base = wantedKey.slice(0, SHORT_KEY_LENGTH_MAX - SUFFIX_LENGTH)
+  let key = base
+  for (let number = 2; context.records.get('relation', rowKeys.relation(objectType.id, key)); number += 1) {
+    key = `${base}_${number}`
+  }
+  return addRelation(context, {
+    objectType,
+    subjectType: groupType,
+    key,
+    name: key,
+    description: null,
+    groupUse,
+  })
+}
+
+/** "Whoever holds `member` on the subject of `relation` holds `role` on its object." */
+export function memberDerivation(
+  groupType: TypeRecord,
+  memberRole: RoleRecord,
+  relation: RelationRecord,
+): DerivationRecord {
+  return { role: memberRole.key, onType: groupType.key, relation: relation.key, guarded: false }
+}
+
+export function hasDerivation(role: RoleRecord, entry: DerivationRecord): boolean {
+  return role.grantedTo.entries.some(other => isSameDerivation(other, entry))
+}
+
+/** Adds the entry to the role unless it is there. Returns whether it was missing. */
+export function ensureDerivation(
+  context: WriteContext,
+  type: TypeRecord,
+  role: RoleRecord,
+  entry: DerivationRecord,
+): boolean {
+  context.records.requireUnchanged(role)
+  if (hasDerivation(role, entry)) return false
+  const entries = [...role.grantedTo.entries, entry]
+  const updated = { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }
+  putRole(context, updated, type)
+  return true
+}
+
+/** The ids of the relations made by the groups API that have no tuples any more. O(relations). */
+export function unusedGroupRelations(records: RecordReader): string[] {
+  const unused: string[] = []
+  for (const relation of records.list('relation', lists.all('relation'))) {
+    if (isUnused(records, relation)) unused.push(relation.id)
+  }
+  return unused
+}
+
+function isUnused(records: RecordReader, relation: RelationRecord): boolean {
+  return relation.groupUse !== null && records.count(lists.tuplesOver(relation.id)) === 0
+}
+
+/**
+ * First step of the removal of a group relation without tuples (contract C.5): mark it. Counts of lists are no
+ * requirement of a commit, so a tuple may appear between the count and the commit; but who adds one rests on the
+ * relation being unwritten, runs again after the mark and takes it off. The second step therefore rests on the mark.
+ */
+export function retireRelation(context: WriteContext, relationId: string): void {
+  const relation = context.records.byId('relation', relationId)
+  if (!relation || relation.retiring || !isUnused(context.records, relation)) return
+  context.records.put({ ...relation, retiring: true })
+}
+
+/** Second step: removes the relation, if it is still marked and unused, with the entries that refer to it. */
+export function removeRetiredRelation(context: WriteContext, relationId: string): void {
+  const { records } = context
+  const relation = records.byId('relation', relationId)
+  if (!relation?.retiring || !isUnused(records, relation)) return
+  const type = records.byId('type', relation.typeId)
+  assert(type, 'a relation that is read lives no longer than its type')
+  for (const role of records.list('role', lists.rolesOfType(type.id))) {
+    const entries = role.grantedTo.entries.filter(entry => entry.relation !== relation.key)
+    if (entries.length === role.grantedTo.entries.length) continue
+    putRole(context, { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }, type)
+  }
+  records.delete(relation, { kind: 'relation-removed', type: type.key, relation: relation.key })
+}

@@ -1,0 +1,110 @@
+/** Roles granted to a group on an instance (contract B.3, C.3, C.4): a tuple over the relation of that role. */
+import { AuthzError } from '#model/errors.ts'
+import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import type { RoleRecord, TypeRecord } from '#model/records.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { GroupAddRole, GroupRead, GroupRole } from '#model/wire/group.ts'
+import type { ReadContext, WriteContext } from './context.ts'
+import { assignedRoles, countAssignedRoles } from './group-grants.ts'
+import { ensureMemberRole, requireGroup } from './group-lookup.ts'
+import { presentGroup } from './group-present.ts'
+import {
+  ensureDerivation,
+  ensureGrantRelation,
+  findGrantRelation,
+  memberDerivation,
+} from './group-relations.ts'
+import { locateInstanceOf, type NamedInstance, requireRole, requireTenant, requireType } from './lookups.ts'
+import { type Page, pageFrom, takeFirst, windowOf } from './paging.ts'
+import type { RecordReader } from './record-reader.ts'
+import { addTuple, findTuple, removeTuple } from './relationship-tuples.ts'
+import { addInstance } from './resource-instances.ts'
+import { tenantOfInstance } from './role-assignments.ts'
+
+interface GroupParams {
+  readonly group_instance_key: string
+}
+
+export function addGroupRole(
+  context: WriteContext,
+  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+): GroupRead {
+  const wanted = resolveGrant(context, input)
+  const { group, type, role, tenant } = wanted
+  const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
+  tenantOfInstance(context, object, tenant)
+  const relation = ensureGrantRelation(context, group.type, type, role)
+  const entry = memberDerivation(group.type, ensureMemberRole(context, group.type), relation)
+  const parts = { subject: group.instance, relation, object }
+  const hadTuple = findTuple(context, parts) !== null
+  // `member` of a group may itself be what is granted: read the role again, the line above may have written it.
+  const wasRestored = ensureDerivation(context, type, requireRole(context.records, type, role.key), entry)
+  if (hadTuple && !wasRestored) {
+    throw new AuthzError('DUPLICATE_ENTITY', `the group has role ${JSON.stringify(role.key)} there already`)
+  }
+  if (!hadTuple) addTuple(context, parts)
+  return presentGroup(context, group)
+}
+
+export function removeGroupRole(
+  context: WriteContext,
+  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+): void {
+  const { group, type, role, place, tenant } = resolveGrant(context, input)
+  if (place.record) tenantOfInstance(context, place.record, tenant)
+  const relation = findGrantRelation(context.records, group.type, type, role)
+  const parts = relation && place.record && { subject: group.instance, relation, object: place.record }
+  const tuple = parts && findTuple(context, parts)
+  if (!tuple) {
+    throw new AuthzError('NOT_FOUND', `the group does not have role ${JSON.stringify(role.key)} there`)
+  }
+  removeTuple(context, tuple, parts)
+}
+
+/** Everything a grant names, found and of one tenant. */
+function resolveGrant(
+  context: WriteContext,
+  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+) {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const type = requireType(records, input.body.resource)
+  const role = requireRole(records, type, input.body.role)
+  const tenant = requireTenant(records, input.body.tenant)
+  const place = locateObject(records, type, input.body.resource_instance)
+  tenantOfInstance(context, group.instance, tenant)
+  return { group, type, role, tenant, place }
+}
+
+/** The instance by bare key, by `type:key` of that type, or by id (contract section 0, row 5). */
+function locateObject(records: RecordReader, type: TypeRecord, reference: string): NamedInstance {
+  const bare = locateInstanceOf(records, type, reference)
+  if (bare.record) return bare
+  const named = parseInstanceReference(reference)
+  if (named?.type === type.key) return locateInstanceOf(records, type, named.key)
+  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : bare
+}
+
+export function listGroupRoles(
+  context: ReadContext,
+  input: { readonly params: GroupParams; readonly query: Paging },
+): Page<GroupRole> {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const { offset, limit } = windowOf(input.query)
+  const granted = takeFirst(assignedRoles(records, group), offset + limit).slice(offset)
+  return pageFrom(granted.map(presentGroupRole), countAssignedRoles(records, group), limit)
+}
+
+function presentGroupRole(granted: {
+  readonly role: RoleRecord
+  readonly type: TypeRecord
+  readonly object: { readonly id: string; readonly key: string }
+}): GroupRole {
+  return {
+    key: granted.role.key,
+    resource: { id: granted.type.id, key: granted.type.key },
+    resource_instance: { id: granted.object.id, key: granted.object.key },
+  }
+}

@@ -1,0 +1,145 @@
+/** Relationship tuples (contract B.10): who has the relation's subject side shares what derivations say, on the object. */
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { InstanceRecord, RelationRecord, TenantRecord, TupleRecord } from '#model/records.ts'
+import type { RelationshipTuple, RelationshipTupleCreate } from '#model/wire/relationship-tuple.ts'
+import { rowKeys } from '#store/keyspace.ts'
+import { assert } from '#model/assert.ts'
+import { presentInstant, presentScope, type WriteContext } from './context.ts'
+import { locateInstance, type NamedInstance, requireRelation, requireTenant } from './lookups.ts'
+import { keepRelation } from './relations.ts'
+import { addInstance, instanceKeyOf } from './resource-instances.ts'
+
+interface TupleParts {
+  readonly subject: InstanceRecord
+  readonly relation: RelationRecord
+  readonly object: InstanceRecord
+}
+
+export function createRelationshipTuple(
+  context: WriteContext,
+  input: { readonly body: RelationshipTupleCreate },
+): RelationshipTuple {
+  const { records } = context
+  const { body } = input
+  const subject = locateInstance(records, body.subject)
+  const object = locateInstance(records, body.object)
+  const relation = requireRelation(records, object.type, body.relation)
+  const tenant = tenantOfSides(context, subject, object, body.tenant ?? null)
+  if (relation.subjectTypeId !== subject.type.id) {
+    const expected = records.byId('type', relation.subjectTypeId)
+    throw new AuthzError(
+      'MISMATCH_RELATION_TYPE',
+      `relation ${JSON.stringify(relation.key)} takes subjects of ${JSON.stringify(expected?.key)}, ` +
+        `not of ${JSON.stringify(subject.type.key)}`,
+    )
+  }
+  const parts = {
+    subject: settle(context, subject, tenant),
+    relation,
+    object: settle(context, object, tenant),
+  }
+  if (findTuple(context, parts)) {
+    throw new AuthzError(
+      'DUPLICATE_ENTITY',
+      `${body.subject} ${relation.key} ${body.object} is there already`,
+    )
+  }
+  return presentTuple(context, addTuple(context, parts), parts)
+}
+
+/**
+ * The tenant the tuple lives in. Sides that exist decide, and must agree; a side that does not is created in the named
+ * tenant, or in that of the other side (contract B.10).
+ */
+function tenantOfSides(
+  context: WriteContext,
+  subject: NamedInstance,
+  object: NamedInstance,
+  named: string | null,
+): TenantRecord {
+  const { records } = context
+  const tenantIds = [subject, object].flatMap(({ record }) => (record ? [record.tenantId] : []))
+  if (tenantIds.length < 2 && named !== null) tenantIds.push(requireTenant(records, named).id)
+  const [tenantId] = tenantIds
+  if (tenantId === undefined) {
+    throw new AuthzError('NOT_FOUND', 'neither side exists yet; name a tenant to create them in')
+  }
+  const tenant = records.byId('tenant', tenantId)
+  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  if (tenantIds.some(id => id !== tenantId)) {
+    throw new AuthzError(
+      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+      'the two sides of a tuple live in one tenant, and these do not',
+    )
+  }
+  return tenant
+}
+
+/** The instance itself, created when it was only named. A self-tuple's second side finds what the first created. */
+function settle(context: WriteContext, place: NamedInstance, tenant: TenantRecord): InstanceRecord {
+  if (place.record) return place.record
+  const { type, key } = place
+  const created = context.records.get('instance', rowKeys.instance(type.id, key))
+  return created ?? addInstance(context, { type, key, tenant })
+}
+
+export function findTuple(context: WriteContext, parts: TupleParts): TupleRecord | null {
+  const { object, relation, subject } = parts
+  return context.records.get('tuple', rowKeys.tuple(object.id, relation.id, subject.id))
+}
+
+/** Adds a tuple that is not there yet, and tells the engine. */
+export function addTuple(context: WriteContext, parts: TupleParts): TupleRecord {
+  const { subject, relation, object } = parts
+  const record: TupleRecord = {
+    kind: 'tuple',
+    id: context.newId(),
+    subjectId: subject.id,
+    relationId: relation.id,
+    objectId: object.id,
+    tenantId: object.tenantId,
+    createdAt: context.now,
+  }
+  keepRelation(context, relation)
+  context.records.put(record, { kind: 'tuple-put', ...tupleChange(context, parts) })
+  return record
+}
+
+export function removeTuple(context: WriteContext, record: TupleRecord, parts: TupleParts): void {
+  context.records.delete(record, { kind: 'tuple-removed', ...tupleChange(context, parts) })
+}
+
+function tupleChange(context: WriteContext, parts: TupleParts) {
+  return {
+    subject: instanceKeyOf(context.records, parts.subject),
+    relation: parts.relation.key,
+    object: instanceKeyOf(context.records, parts.object),
+  }
+}
+
+function presentTuple(context: WriteContext, record: TupleRecord, parts: TupleParts): RelationshipTuple {
+  const { records } = context
+  const { subject, relation, object } = parts
+  const tenant = records.byId('tenant', record.tenantId)
+  assert(tenant, 'a tuple that is read lives no longer than its tenant')
+  const createdAt = presentInstant(record.createdAt)
+  return {
+    id: record.id,
+    subject: formatInstanceReference(instanceKeyOf(records, subject)),
+    relation: relation.key,
+    object: formatInstanceReference(instanceKeyOf(records, object)),
+    tenant: tenant.key,
+    subject_id: subject.id,
+    relation_id: relation.id,
+    object_id: object.id,
+    tenant_id: tenant.id,
+    ...presentScope(context.scope),
+    created_at: createdAt,
+    updated_at: createdAt,
+    subject_details: null,
+    relation_details: null,
+    object_details: null,
+    tenant_details: null,
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * The rules a role must keep, whichever operation writes it: permissions name actions that exist, `extends` stays
+ * in its kind and free of cycles (contract D-21), derivations fit the model (contract B.4).
+ */
+import { assert } from '#model/assert.ts'
+import type { Permission } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import { isUuid } from '#model/instance-reference.ts'
+import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
+import { lists } from '#store/keyspace.ts'
+import type { WriteContext } from './context.ts'
+import type { Draft } from './draft.ts'
+import { requireRelation, requireRole, requireType } from './lookups.ts'
+import { keepRelation } from './relations.ts'
+
+/**
+ * Resolves permission texts to the stored form, duplicates dropped: `type:action` for a tenant role, the bare action
+ * for a role of `type`. Throws `NOT_FOUND` for an unknown action, `INVALID_PERMISSION_FORMAT` for a tenant role's
+ * text that is neither `type:action` nor an id.
+ */
+export function resolvePermissions(
+  records: Draft,
+  type: TypeRecord | null,
+  texts: readonly string[],
+): string[] {
+  const resolve = type === null ? tenantPermission : resourcePermission(type)
+  return [...new Set(texts.map(text => resolve(records, text)))]
+}
+
+function tenantPermission(records: Draft, text: string): string {
+  const colon = text.indexOf(':')
+  if (colon < 0 && !isUuid(text)) {
+    throw new AuthzError(
+      'INVALID_PERMISSION_FORMAT',
+      `a permission of a tenant role reads resource:action, not ${JSON.stringify(text)}`,
+    )
+  }
+  if (colon < 0) {
+    for (const type of records.list('type', lists.all('type'))) {
+      const action = type.actions.find(candidate => candidate.id === text.toLowerCase())
+      if (action) return `${withContent(records, type).key}:${action.key}`
+    }
+    throw unknownAction(text)
+  }
+  const type = withContent(records, requireType(records, text.slice(0, colon)))
+  const action = text.slice(colon + 1)
+  if (!type.actions.some(candidate => candidate.key === action)) throw unknownAction(text)
+  return `${type.key}:${action}`
+}
+
+function resourcePermission(type: TypeRecord) {
+  return (records: Draft, text: string): string => {
+    const prefix = `${type.key}:`
+    const key = text.startsWith(prefix) ? text.slice(prefix.length) : text
+    const action = withContent(records, type).actions.find(
+      candidate => candidate.key === key || candidate.id === text.toLowerCase(),
+    )
+    if (!action) throw unknownAction(text)
+    return action.key
+  }
+}
+
+/** A role that names an action rests on the type's content: the action must not go while the role is written. */
+function withContent(records: Draft, type: TypeRecord): TypeRecord {
+  records.requireUnchanged(type)
+  return type
+}
+
+function unknownAction(text: string): AuthzError {
+  return new AuthzError('NOT_FOUND', `there is no action ${JSON.stringify(text)}`)
+}
+
+/** A role's stored permissions as the engine reads them. */
+export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permission[] {
+  return role.permissions.map(text => {
+    if (type !== null) return { type: type.key, action: text }
+    const colon = text.indexOf(':')
+    return { type: text.slice(0, colon), action: text.slice(colon + 1) }
+  })
+}
+
+/**
+ * Checks that `role` may extend `references` and returns their keys. Roles of one scope only; a cycle is refused.
+ * Two commands that would close a cycle together both overwrite or rely on a role of it, so one of them runs again.
+ */
+export function resolveExtends(
+  records: Draft,
+  type: TypeRecord | null,
+  roleKey: string,
+  references: readonly string[],
+): string[] {
+  const keys = [...new Set(references.map(reference => requireRole(records, type, reference).key))]
+  const waiting = [...keys]
+  const visited = new Set<string>()
+  while (waiting.length > 0) {
+    const key = waiting.pop()!
+    if (key === roleKey) {
+      throw new AuthzError('INVALID_INPUT', `role ${JSON.stringify(roleKey)} would extend itself`)
+    }
+    if (visited.has(key)) continue
+    visited.add(key)
+    const role = requireRole(records, type, key)
+    records.requireUnchanged(role)
+    waiting.push(...role.extends)
+  }
+  return keys
+}
+
+export function emptyGrantedTo(context: WriteContext): GrantedToRecord {
+  return { id: context.newId(), guarded: false, entries: [] }
+}
+
+/** The block a body gives, checked against the model; `previousId` keeps the block's id. */
+export function resolveGrantedTo(
+  context: WriteContext,
+  type: TypeRecord,
+  block: DerivationBlock,
+  previousId: string,
+): GrantedToRecord {
+  const entries: DerivationRecord[] = []
+  for (const wanted of block.users_with_role ?? []) {
+    const entry = resolveDerivation(context, type, wanted)
+    if (!entries.some(other => isSameDerivation(other, entry))) entries.push(entry)
+  }
+  return { id: previousId, guarded: block.when?.no_direct_roles_on_object ?? false, entries }
+}
+
+/**
+ * The relation is defined on the role's own type, its subjects are of the source role's type (contract B.4). It is kept:
+ * otherwise one that is about to be removed could leave the entry behind.
+ */
+export function resolveDerivation(
+  context: WriteContext,
+  type: TypeRecord,
+  wanted: DerivationCreate,
+): DerivationRecord {
+  const { records } = context
+  const onType = requireType(records, wanted.on_resource)
+  const role = requireRole(records, onType, wanted.role)
+  const relation = requireRelation(records, type, wanted.linked_by_relation)
+  if (relation.subjectTypeId !== onType.id) {
+    const subjectType = records.byId('type', relation.subjectTypeId)
+    assert(subjectType, 'a relation lives no longer than its subject type')
+    throw new AuthzError(
+      'MISMATCH_RELATION_TYPE',
+      `relation ${JSON.stringify(relation.key)} links subjects of ${JSON.stringify(subjectType.key)}, ` +
+        `not of ${JSON.stringify(onType.key)}`,
+    )
+  }
+  keepRelation(context, relation)
+  return {
+    role: role.key,
+    onType: onType.key,
+    relation: relation.key,
+    guarded: wanted.when?.no_direct_roles_on_object ?? false,
+  }
+}
+
+/** Whether two entries say the same, guards aside (contract D-34). */
+export function isSameDerivation(left: DerivationRecord, right: DerivationRecord): boolean {
+  return left.role === right.role && left.onType === right.onType && left.relation === right.relation
+}

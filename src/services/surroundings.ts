@@ -1,0 +1,11 @@
+/** What the services take from the outside world, so that tests can turn the clock and the services stay free of I/O. */
+export interface Surroundings {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** A fresh random UUID. */
+  newId(): string
+  /** 16 fresh random bytes. */
+  newCommitId(): Uint8Array
+  /** Background work that failed; it is tried again at the next occasion. */
+  onBackgroundFault(error: unknown): void
+}

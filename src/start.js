@@ -1,0 +1,24 @@
+/**
+ * What `npm start` runs: makes sure the runtime can run the service at all, then does. Plain JavaScript, because a
+ * runtime that is too old cannot read the rest; one clear line instead of its stack trace.
+ */
+import { readdirSync } from 'node:fs'
+
+/** @returns {string | null} what is wrong with this runtime, if anything */
+function runtimeProblem() {
+  const { versions, platform, arch } = process
+  if (!('typescript' in process.features) || !process.features.typescript) {
+    return `Node ${versions.node} does not run TypeScript; use Node 22.18 or a newer 22 (npm ci brings one)`
+  }
+  const binaries = new URL('./bin/', import.meta.resolve('uWebSockets.js'))
+  const needed = `uws_${platform}_${arch}_${versions.modules}.node`
+  if (readdirSync(binaries).includes(needed)) return null
+  return `the HTTP server has no binary for Node ${versions.node} on ${platform} ${arch}; use Node 22 (npm ci brings one)`
+}
+
+const problem = runtimeProblem()
+if (problem !== null) {
+  process.stderr.write(`verdict: ${problem}\n`)
+  process.exit(1)
+}
+await import('./main.ts')

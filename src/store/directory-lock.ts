@@ -1,0 +1,41 @@
+/**
+ * Keeps a second process out of a data directory. The lock is the kernel's (fcntl, taken by SQLite on a file of its
+ * own), so it ends with the process that holds it, however that ends: no stale lock, no process ids to compare.
+ *
+ * Node has no file locks of its own; its builtin SQLite does, and also refuses a second lock within one process. The
+ * file stays empty and is left behind: removing it would let two processes lock two different files of that name.
+ * Nothing else may open it: closing any descriptor of it in this process would drop the lock.
+ */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { AuthzError } from '#model/errors.ts'
+
+/** Has a dot, which no environment id has: they share the directory. */
+const LOCK_FILE = 'verdict.lock'
+const SQLITE_BUSY = 5
+
+export class DirectoryLock {
+  readonly #database: DatabaseSync
+
+  /** Locks an existing directory. Throws `STORE_LOCKED` when it is locked already. */
+  constructor(directory: string) {
+    // No waiting: whoever holds the lock means to keep it.
+    this.#database = new DatabaseSync(join(directory, LOCK_FILE), { timeout: 0 })
+    try {
+      this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    } catch (error) {
+      this.#database.close()
+      if (!isBusy(error)) throw error
+      const message = `the data directory ${directory} is in use by another process: stop that one, or give this one a directory of its own`
+      throw new AuthzError('STORE_LOCKED', message, { cause: error })
+    }
+  }
+
+  release(): void {
+    this.#database.close()
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
+}

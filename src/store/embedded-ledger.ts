@@ -1,0 +1,172 @@
+/**
+ * The ledger of an embedded store: commits, log and view in the same tables, changed in one write, so that no reader
+ * and no crash ever sees one without the others.
+ *
+ *     meta     'epoch'   →  the history's name
+ *     meta     'format'  →  version of everything stored in these tables
+ *
+ * Invariants: the ledger's sequence is the view's, and a feed delivers durable commits only. (Readers of the view see
+ * a commit when it is committed, a moment before it is on disk; that is why `head` and the feed have their own mark.)
+ * It deliberately does not queue, batch or retry: the tables order the writes, callers decide on conflicts.
+ */
+import { assert } from '#model/assert.ts'
+import { AuthzError, ConflictError } from '#model/errors.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
+import type { Revision } from '#model/revision.ts'
+import { CommitLog } from './commit-log.ts'
+import type { Commit, Entry, Ledger, Requirement, Row } from './ledger.ts'
+import { DurableMark, LogFeed } from './log-feed.ts'
+import { textOf } from './row-codec.ts'
+import type { TableView } from './table-view.ts'
+import type { Tables } from './tables.ts'
+
+/** Log entries kept unless told otherwise: what a node may fall behind before it has to load all rows again. */
+const LOG_ENTRIES_MAX_DEFAULT = 100_000
+/** Rows per batch of `rows`: about a millisecond of reading, so that a first load does not hold up the thread. */
+const ROWS_BATCH_MAX = 1_000
+/** Places in creation order per commit, hence the ceiling of rows per commit. */
+const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
+/** Raised when the stored form of anything in the tables changes. */
+const FORMAT = '1'
+
+export interface EmbeddedLedgerOptions {
+  readonly tables: Tables
+  /** A view over the same tables. */
+  readonly view: TableView
+  /** How many of the newest entries the log keeps, at least 1. */
+  readonly logEntriesMax?: number
+}
+
+export class EmbeddedLedger implements Ledger {
+  readonly #tables: Tables
+  readonly #view: TableView
+  readonly #log: CommitLog
+  readonly #epoch: string
+  readonly #durable: DurableMark
+
+  /** The ledger in these tables; empty ones start a history. Throws `INVALID_INPUT` when another release wrote them. */
+  static async open(options: EmbeddedLedgerOptions): Promise<EmbeddedLedger> {
+    const { tables } = options
+    const meta = tables.table('meta')
+    const log = new CommitLog(tables, options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT)
+    const epoch = await tables.write(() => {
+      const format = meta.get(encode('format'))
+      if (format === undefined) {
+        meta.put(encode('format'), encode(FORMAT))
+        meta.put(encode('epoch'), encode(crypto.randomUUID()))
+      } else if (decode(format) !== FORMAT) {
+        const message = `the store has format ${decode(format)}, this release reads format ${FORMAT}: start the release that wrote it`
+        throw new AuthzError('INVALID_INPUT', message)
+      }
+      return decode(meta.get(encode('epoch'))!)
+    })
+    return new EmbeddedLedger(options, log, epoch)
+  }
+
+  private constructor(options: EmbeddedLedgerOptions, log: CommitLog, epoch: string) {
+    this.#tables = options.tables
+    this.#view = options.view
+    this.#log = log
+    this.#epoch = epoch
+    this.#durable = new DurableMark(options.view.sequence())
+  }
+
+  async head(): Promise<Revision> {
+    this.#assertOpen()
+    return this.#revision(this.#durable.sequence)
+  }
+
+  async commit(commit: Commit): Promise<Revision> {
+    this.#assertOpen()
+    const rows = commit.put.length + commit.delete.length
+    if (rows > COMMIT_ROWS_MAX) {
+      const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
+      throw new AuthzError('LIMIT_EXCEEDED', message)
+    }
+    const sequence = await this.#tables.write(() => this.#write(commit))
+    this.#durable.advance(sequence)
+    return this.#revision(sequence)
+  }
+
+  async *rows(): AsyncIterable<readonly Row[]> {
+    // Not beyond what there is now: a load that chases the newest rows may never end while commits go on.
+    this.#assertOpen()
+    const before = (this.#view.sequence() + 1) * CREATED_PER_COMMIT
+    let after = -1
+    for (;;) {
+      const batch = this.#view.rows({ after, before, countMax: ROWS_BATCH_MAX })
+      if (batch.length === 0) return
+      after = batch.at(-1)!.created
+      yield batch
+      // Not a normal end: a load that was cut short must not pass for a complete one.
+      this.#assertOpen()
+    }
+  }
+
+  feed(after: Revision): AsyncIterable<Entry> {
+    this.#assertOpen()
+    return new LogFeed({
+      log: this.#log,
+      durable: this.#durable,
+      epoch: this.#epoch,
+      head: () => this.#view.sequence(),
+      after,
+    })
+  }
+
+  /** Ends all feeds and refuses what comes; commits under way finish. The tables stay open, they are the caller's. */
+  close(): void {
+    this.#durable.close()
+  }
+
+  /** One commit, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */
+  #write(commit: Commit): number {
+    const earlier = this.#log.sequenceOf(commit.id)
+    if (earlier !== undefined) return earlier
+    for (const requirement of commit.require) {
+      if (!this.#holds(requirement)) throw new ConflictError(requirement.key)
+    }
+    const entry = this.#entryOf(commit, this.#view.sequence() + 1)
+    this.#log.append(entry)
+    this.#view.apply(entry)
+    return entry.revision.sequence
+  }
+
+  #holds(requirement: Requirement): boolean {
+    const row = this.#view.get(requirement.key)
+    if ('absent' in requirement) return row === undefined
+    if ('version' in requirement) return row?.version === requirement.version
+    return row?.created === requirement.created
+  }
+
+  #entryOf(commit: Commit, sequence: number): Entry {
+    const deleted = new Set(commit.delete.map(textOf))
+    const written = new Set<string>()
+    const put = commit.put.map(({ key, value }, position): Row => {
+      const name = textOf(key)
+      assert(!written.has(name), 'a commit puts a key twice')
+      written.add(name)
+      const overwritten = deleted.has(name) ? undefined : this.#view.get(key)
+      const created = overwritten?.created ?? sequence * CREATED_PER_COMMIT + position
+      return { key, value, version: sequence, created }
+    })
+    const { id, delete: deletes, changes } = commit
+    return { revision: this.#revision(sequence), id, delete: deletes, put, changes }
+  }
+
+  #revision(sequence: number): Revision {
+    return { epoch: this.#epoch, sequence }
+  }
+
+  #assertOpen(): void {
+    if (this.#durable.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+  }
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}

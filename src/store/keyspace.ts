@@ -1,0 +1,163 @@
+/**
+ * The key space: where each record lies and which lists it is in. Pure. What the row's value holds is the business
+ * of `record-codec.ts`.
+ *
+ * Keys are injective without delimiters: one byte for the kind, then fixed-length ids, then at most one key of the
+ * caller's, last. List names are one byte for the list, then fixed-length ids.
+ *
+ * ```
+ * type 1 │ key                     assignment 7 │ user id │ scope id │ role id    (scope: instance or tenant)
+ * role 2 │ type id or zeros │ key  tuple      8 │ object id │ relation id │ subject id
+ * relation 3 │ type id │ key       purge      9 │ id
+ * tenant   4 │ key                 organization 16
+ * user     5 │ key                 project     17 │ key
+ * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
+ * ```
+ */
+import type { RecordKind, StoredRecord } from '#model/records.ts'
+import { decodeRecord, KIND_BYTES } from './record-codec.ts'
+import { UUID_BYTES, writeUuid } from './uuid-bytes.ts'
+import type { ListEntry, ListName, ListRule } from './view.ts'
+
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+const encoder = new TextEncoder()
+
+function join(head: number, ids: readonly (string | null)[], key = ''): Uint8Array {
+  const keyBytes = encoder.encode(key)
+  const bytes = new Uint8Array(1 + ids.length * UUID_BYTES + keyBytes.length)
+  bytes[0] = head
+  let offset = 1
+  for (const id of ids) {
+    writeUuid(bytes, offset, id ?? NO_ID)
+    offset += UUID_BYTES
+  }
+  bytes.set(keyBytes, offset)
+  return bytes
+}
+
+/** Where records lie: the key of each kind, from what identifies it. */
+export const rowKeys = {
+  type: (key: string) => join(KIND_BYTES.type, [], key),
+  role: (typeId: string | null, key: string) => join(KIND_BYTES.role, [typeId], key),
+  relation: (typeId: string, key: string) => join(KIND_BYTES.relation, [typeId], key),
+  tenant: (key: string) => join(KIND_BYTES.tenant, [], key),
+  user: (key: string) => join(KIND_BYTES.user, [], key),
+  instance: (typeId: string, key: string) => join(KIND_BYTES.instance, [typeId], key),
+  assignment: (userId: string, scopeId: string, roleId: string) =>
+    join(KIND_BYTES.assignment, [userId, scopeId, roleId]),
+  tuple: (objectId: string, relationId: string, subjectId: string) =>
+    join(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
+  purge: (id: string) => join(KIND_BYTES.purge, [id]),
+  organization: () => join(KIND_BYTES.organization, []),
+  project: (key: string) => join(KIND_BYTES.project, [], key),
+  environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
+  apiKey: (id: string) => join(KIND_BYTES['api-key'], [id]),
+}
+
+/** The key of a record, whatever its kind. */
+export function rowKeyOf(record: StoredRecord): Uint8Array {
+  switch (record.kind) {
+    case 'type':
+      return rowKeys.type(record.key)
+    case 'role':
+      return rowKeys.role(record.typeId, record.key)
+    case 'relation':
+      return rowKeys.relation(record.typeId, record.key)
+    case 'tenant':
+      return rowKeys.tenant(record.key)
+    case 'user':
+      return rowKeys.user(record.key)
+    case 'instance':
+      return rowKeys.instance(record.typeId, record.key)
+    case 'assignment':
+      return rowKeys.assignment(record.userId, record.instanceId ?? record.tenantId, record.roleId)
+    case 'tuple':
+      return rowKeys.tuple(record.objectId, record.relationId, record.subjectId)
+    case 'purge':
+      return rowKeys.purge(record.id)
+    case 'organization':
+      return rowKeys.organization()
+    case 'project':
+      return rowKeys.project(record.key)
+    case 'environment':
+      return rowKeys.environment(record.projectId, record.key)
+    case 'api-key':
+      return rowKeys.apiKey(record.id)
+  }
+}
+
+/** The lists rows are in, each in creation order. */
+export const lists = {
+  all: (kind: RecordKind): ListName => Uint8Array.of(1, KIND_BYTES[kind]),
+  /** At most one row: the thing with that id. Not counted. Kinds that are never looked up by id are not in it. */
+  byId: (id: string): ListName => join(2, [id]),
+  rolesOfType: (typeId: string | null): ListName => join(3, [typeId]),
+  relationsOfType: (typeId: string): ListName => join(4, [typeId]),
+  relationsFromType: (subjectTypeId: string): ListName => join(5, [subjectTypeId]),
+  groups: (): ListName => join(6, []),
+  groupsOfType: (typeId: string): ListName => join(7, [typeId]),
+  groupsOfTenant: (tenantId: string): ListName => join(8, [tenantId]),
+  /** The tenant roles a user holds. */
+  tenantRolesOf: (userId: string): ListName => join(16, [userId]),
+  assignmentsOnInstance: (instanceId: string): ListName => join(9, [instanceId]),
+  /** Who holds one role on one instance, e.g. the members of a group. */
+  holders: (instanceId: string, roleId: string): ListName => join(10, [instanceId, roleId]),
+  tuplesFrom: (subjectId: string): ListName => join(11, [subjectId]),
+  tuplesTo: (objectId: string): ListName => join(12, [objectId]),
+  tuplesOver: (relationId: string): ListName => join(13, [relationId]),
+  tuplesFromOver: (subjectId: string, relationId: string): ListName => join(14, [subjectId, relationId]),
+  tuplesToOver: (objectId: string, relationId: string): ListName => join(15, [objectId, relationId]),
+}
+
+/** The lists a record is in. */
+function listsOf(record: StoredRecord): ListName[] {
+  const all = lists.all(record.kind)
+  switch (record.kind) {
+    case 'role':
+      return [all, lists.rolesOfType(record.typeId)]
+    case 'relation':
+      return [all, lists.relationsOfType(record.typeId), lists.relationsFromType(record.subjectTypeId)]
+    case 'instance':
+      return record.isGroup
+        ? [all, lists.groups(), lists.groupsOfType(record.typeId), lists.groupsOfTenant(record.tenantId)]
+        : [all]
+    case 'assignment':
+      return record.instanceId === null
+        ? [all, lists.tenantRolesOf(record.userId)]
+        : [
+            all,
+            lists.assignmentsOnInstance(record.instanceId),
+            lists.holders(record.instanceId, record.roleId),
+          ]
+    case 'tuple':
+      return [
+        all,
+        lists.tuplesFrom(record.subjectId),
+        lists.tuplesTo(record.objectId),
+        lists.tuplesOver(record.relationId),
+        lists.tuplesFromOver(record.subjectId, record.relationId),
+        lists.tuplesToOver(record.objectId, record.relationId),
+      ]
+    default:
+      return [all]
+  }
+}
+
+/** Facts refer to things by id and are found through them; nothing refers to a fact by its id. */
+const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
+  'type',
+  'role',
+  'relation',
+  'tenant',
+  'user',
+  'instance',
+  'project',
+  'environment',
+])
+
+export const listRule: ListRule = row => {
+  const record = decodeRecord(row)
+  const entries: ListEntry[] = listsOf(record).map(list => ({ list, counted: true }))
+  if (FOUND_BY_ID.has(record.kind)) entries.push({ list: lists.byId(record.id), counted: false })
+  return entries
+}

@@ -1,0 +1,188 @@
+/**
+ * Tables in one lmdb environment, a directory of its own. Reads are synchronous, from lmdb's memory map; writes run
+ * in lmdb's write thread order, those of one turn of the event loop share a transaction and one flush.
+ *
+ * Invariants: a write that throws leaves nothing behind (a *child* transaction: a plain one keeps what was written
+ * before the throw), and a write is answered only after it and all before it are on disk.
+ *
+ * It does not keep other processes out: two of them may open one environment (`DirectoryLock` does that).
+ */
+import { open, type Database, type RootDatabase } from 'lmdb'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import {
+  TABLE_KEY_BYTES_MAX,
+  type RangeOptions,
+  type Table,
+  type TableEntry,
+  type Tables,
+} from '../tables.ts'
+
+type Bytes = Database<Uint8Array, Uint8Array>
+type Cursor = Iterator<TableEntry>
+
+/** Named tables one environment may have; each costs a little in every transaction. */
+const TABLES_MAX = 16
+const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
+/** lmdb reads the number of entries to skip as 32 bits. */
+const OFFSET_MAX = 0xffff_ffff
+
+export class LmdbTables implements Tables {
+  readonly #root: RootDatabase<Uint8Array, Uint8Array>
+  readonly #tables = new Map<string, LmdbTable>()
+  readonly #access = new Access()
+  /** Settles when every write so far has: in the end durable or refused. */
+  #lastWrite: Promise<unknown> = Promise.resolve()
+  #closed: Promise<void> | null = null
+
+  /** Opens the environment in `directory`, creating both when missing. */
+  constructor(directory: string) {
+    this.#root = open<Uint8Array, Uint8Array>({
+      path: directory,
+      // Otherwise a dot in the directory's name would make it a file.
+      noSubdir: false,
+      maxDbs: TABLES_MAX,
+      ...ENCODING,
+    })
+  }
+
+  table(name: string): Table {
+    const existing = this.#tables.get(name)
+    if (existing) return existing
+    const table = new LmdbTable(this.#root.openDB(name, ENCODING), this.#access)
+    this.#tables.set(name, table)
+    return table
+  }
+
+  async write<T>(action: () => T): Promise<T> {
+    if (this.#closed) throw storeClosed()
+    const committed = this.#root.childTransaction(() => this.#access.whileWriting(action))
+    // Taken in the same turn: this is the flush of the transaction the action is in. A later one would do, but
+    // under load each write would wait for the one after it. Should it fail, `committed` has failed before.
+    const flushed = this.#root.flushed.then(ignore, ignore)
+    const previous = this.#lastWrite
+    // A transaction that changed nothing has no flush to wait for, but may have read what is not on disk yet: a
+    // repeated commit must not be answered before the first one is durable. Hence all previous ones.
+    const result = committed.then(async value => {
+      await flushed
+      await previous
+      return value
+    })
+    this.#lastWrite = result.catch(() => previous)
+    return result.catch(handleFailure)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await this.#lastWrite
+    this.#access.close()
+    await this.#root.close()
+  }
+}
+
+class LmdbTable implements Table {
+  readonly #database: Bytes
+  readonly #access: Access
+
+  constructor(database: Bytes, access: Access) {
+    this.#database = database
+    this.#access = access
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    this.#access.assertOpen()
+    return this.#database.getBinary(key)
+  }
+
+  *range(options: RangeOptions): Iterable<TableEntry> {
+    const { start, end, offset = 0 } = options
+    // An empty end would mean none to lmdb.
+    if (end?.length === 0) return
+    this.#access.assertOpen()
+    const range = this.#database.getRange({
+      start,
+      offset: Math.min(offset, OFFSET_MAX),
+      ...(end && { end }),
+    })
+    const cursor = this.#access.addCursor(range[Symbol.iterator]())
+    try {
+      for (let step = cursor.next(); !step.done; step = cursor.next()) {
+        yield step.value
+        this.#access.assertOpen()
+      }
+    } finally {
+      this.#access.closeCursor(cursor)
+    }
+  }
+
+  // Inside a transaction lmdb writes at once and copies the bytes; the promises it returns say nothing.
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.#access.assertWriting()
+    assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, `a key of ${key.length} bytes`)
+    void this.#database.put(key, value)
+  }
+
+  remove(key: Uint8Array): void {
+    this.#access.assertWriting()
+    void this.#database.remove(key)
+  }
+}
+
+/** What the tables of one environment may do right now, and the cursors that are open on them. */
+class Access {
+  readonly #cursors = new Set<Cursor>()
+  #isWriting = false
+  #isClosed = false
+
+  assertOpen(): void {
+    if (this.#isClosed) throw storeClosed()
+  }
+
+  /** Outside a write lmdb would start a transaction of its own, some time later. */
+  assertWriting(): void {
+    assert(this.#isWriting, 'tables change inside a write only')
+  }
+
+  whileWriting<T>(action: () => T): T {
+    this.#isWriting = true
+    try {
+      return action()
+    } finally {
+      this.#isWriting = false
+    }
+  }
+
+  addCursor(cursor: Cursor): Cursor {
+    this.#cursors.add(cursor)
+    return cursor
+  }
+
+  closeCursor(cursor: Cursor): void {
+    if (this.#cursors.delete(cursor)) cursor.return?.()
+  }
+
+  /** lmdb must not be closed under an open cursor: a later step of it would read freed memory. */
+  close(): void {
+    this.#isClosed = true
+    for (const cursor of this.#cursors) this.closeCursor(cursor)
+  }
+}
+
+/** lmdb reports a failed commit (a full disk) in two steps: the reason comes in a promise of its own. */
+async function handleFailure(error: unknown): Promise<never> {
+  if (error instanceof Error && 'commitError' in error) {
+    const cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
+    throw new AuthzError('INTERNAL', 'the store could not write to its directory', { cause })
+  }
+  throw error
+}
+
+function storeClosed(): AuthzError {
+  return new AuthzError('STORE_CLOSED', 'the store is closed')
+}
+
+function ignore(): void {}

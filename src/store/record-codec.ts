@@ -1,0 +1,138 @@
+/**
+ * Records as bytes and back. A value is a msgpack array, the fields of the kind in the order given here, ids as 16
+ * bytes. The key's first byte says the kind, and a fact's value leaves out what else its key says. New fields go to the end: an older row reads as `null` there.
+ *
+ * Rows of facts are what there are millions of: see `docs/ARCHITECTURE.md` for their sizes.
+ */
+import { Packr } from 'msgpackr'
+import { assert } from '#model/assert.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
+
+/** The first byte of a row's key. Stored: never reused for something else. */
+export const KIND_BYTES = {
+  type: 1,
+  role: 2,
+  relation: 3,
+  tenant: 4,
+  user: 5,
+  instance: 6,
+  assignment: 7,
+  tuple: 8,
+  purge: 9,
+  organization: 16,
+  project: 17,
+  environment: 18,
+  'api-key': 19,
+} as const satisfies Record<RecordKind, number>
+
+type FieldsOf<Kind extends RecordKind> = readonly Exclude<keyof RecordOf<Kind>, 'kind'>[]
+
+/** The fields in each kind's value, in stored order. */
+const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
+  type: [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'key',
+    'name',
+    'urn',
+    'description',
+    'actions',
+    'attributes',
+    'typeAttributes',
+  ],
+  role: [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'typeId',
+    'key',
+    'name',
+    'description',
+    'permissions',
+    'extends',
+    'attributes',
+    'grantedTo',
+  ],
+  relation: [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'typeId',
+    'key',
+    'name',
+    'description',
+    'subjectTypeId',
+    'groupUse',
+    'retiring',
+  ],
+  tenant: ['id', 'createdAt', 'updatedAt', 'key', 'name', 'description', 'attributes'],
+  user: ['id', 'createdAt', 'updatedAt', 'key', 'email', 'firstName', 'lastName', 'attributes'],
+  instance: ['id', 'createdAt', 'updatedAt', 'typeId', 'key', 'tenantId', 'attributes', 'isGroup'],
+  assignment: ['id', 'createdAt', 'tenantId', 'instanceId'],
+  tuple: ['id', 'createdAt', 'tenantId'],
+  purge: ['id', 'targetId'],
+  organization: ['id'],
+  project: ['id', 'createdAt', 'updatedAt', 'key', 'name'],
+  environment: ['id', 'createdAt', 'updatedAt', 'projectId', 'key', 'name'],
+  'api-key': ['id', 'createdAt', 'environmentId', 'secretHash', 'source'],
+}
+
+const ID_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'typeId',
+  'subjectTypeId',
+  'tenantId',
+  'instanceId',
+  'targetId',
+  'projectId',
+  'environmentId',
+])
+
+/** The ids that a fact's key holds behind its kind byte, in order. */
+const KEY_IDS: Partial<Record<RecordKind, readonly string[]>> = {
+  assignment: ['userId', 'scopeId', 'roleId'],
+  tuple: ['objectId', 'relationId', 'subjectId'],
+}
+
+const KIND_OF_BYTE = new Map<number, RecordKind>(
+  Object.entries(KIND_BYTES).map(([kind, byte]) => [byte, kind as RecordKind]),
+)
+const packr = new Packr({ useRecords: false })
+
+export function encodeRecord(record: StoredRecord): Uint8Array {
+  const fields = record as unknown as Record<string, unknown>
+  const values: unknown[] = []
+  for (const name of FIELDS[record.kind]) {
+    const value = fields[name]
+    values.push(ID_FIELDS.has(name) && typeof value === 'string' ? uuidToBytes(value) : value)
+  }
+  return packr.pack(values)
+}
+
+/** Reads a row back. The key must be the one the record was put under. */
+export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Uint8Array }): StoredRecord {
+  const values = packr.unpack(row.value) as unknown[]
+  const kind = KIND_OF_BYTE.get(row.key[0] ?? 0)
+  assert(kind !== undefined, `a stored row has the unknown kind ${row.key[0]}`)
+  const record: Record<string, unknown> = { kind }
+  FIELDS[kind].forEach((name, index) => {
+    const value = values[index] ?? null
+    record[name] = ID_FIELDS.has(name) && value !== null ? readUuid(value as Uint8Array, 0) : value
+  })
+  KEY_IDS[kind]?.forEach((name, index) => {
+    if (name !== 'scopeId') record[name] = readUuid(row.key, 1 + index * UUID_BYTES)
+  })
+  return record as unknown as StoredRecord
+}
+
+/** Decodes a row that must be of `kind`, since its key or list says so. */
+export function decodeAs<Kind extends RecordKind>(
+  kind: Kind,
+  row: { readonly key: Uint8Array; readonly value: Uint8Array },
+): RecordOf<Kind> {
+  const record = decodeRecord(row)
+  assert(record.kind === kind, `expected a ${kind} record, found a ${record.kind} record`)
+  return record as RecordOf<Kind>
+}

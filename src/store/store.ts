@@ -1,0 +1,17 @@
+/** A store: the environments it keeps, each a ledger and the view that follows it. `open-store.ts` makes one from a URL. */
+import type { Ledger } from './ledger.ts'
+import type { View } from './view.ts'
+
+export interface EnvironmentStore {
+  readonly ledger: Ledger
+  readonly view: View
+}
+
+export interface Store {
+  /** True when the store held nothing before it was opened: a first start. */
+  readonly isNew: boolean
+  /** Opens the environment of that id, creating it empty. The same object for one id. */
+  environment(id: string): Promise<EnvironmentStore>
+  /** Ends all feeds, finishes what is being written and lets go of the files. */
+  close(): Promise<void>
+}

@@ -1,0 +1,189 @@
+/**
+ * The view over tables: an environment's rows by key and in creation order, its lists and their counts.
+ *
+ *     rows     created u64             →  the row (row-codec.ts)
+ *     keys     primary key             →  created u64
+ *     lists    list name, created u64  →  nothing
+ *     counts   list name               →  rows in the list u48; absent when there are none
+ *     meta     'sequence'              →  sequence of the newest commit applied u48
+ *
+ * Invariant: `lists` and `counts` are what the list rule says of `rows`, and nothing else. They are changed by the
+ * difference between the stored row and the new one, so applying a commit again changes nothing.
+ *
+ * It deliberately opens no write of its own: `apply` runs inside the caller's `Tables.write`, together with whatever
+ * has to change with it. The rule is not stored: a release that changes it has to build the lists anew.
+ */
+import { assert } from '#model/assert.ts'
+import type { Entry, Row } from './ledger.ts'
+import {
+  CREATED_BYTES,
+  decodeCreated,
+  decodeRow,
+  decodeUint48,
+  encodeCreated,
+  encodeRow,
+  encodeUint48,
+  textOf,
+  writeCreated,
+} from './row-codec.ts'
+import type { Table, Tables } from './tables.ts'
+import type { ListEntry, ListName, ListRule, ScanOptions, View } from './view.ts'
+
+const SEQUENCE = new TextEncoder().encode('sequence')
+
+export interface RowsOptions {
+  /** The `created` to go on behind; -1 for the first row. */
+  readonly after: number
+  /** The `created` to stop before; absent: go to the last row. */
+  readonly before?: number
+  /** The most rows to return, at least 1. */
+  readonly countMax: number
+}
+
+export class TableView implements View {
+  readonly #rows: Table
+  readonly #keys: Table
+  readonly #lists: Table
+  readonly #counts: Table
+  readonly #meta: Table
+  readonly #listRule: ListRule
+
+  constructor(tables: Tables, listRule: ListRule) {
+    this.#rows = tables.table('rows')
+    this.#keys = tables.table('keys')
+    this.#lists = tables.table('lists')
+    this.#counts = tables.table('counts')
+    this.#meta = tables.table('meta')
+    this.#listRule = listRule
+  }
+
+  sequence(): number {
+    const stored = this.#meta.get(SEQUENCE)
+    return stored ? decodeUint48(stored) : 0
+  }
+
+  get(key: Uint8Array): Row | undefined {
+    const created = this.#keys.get(key)
+    const stored = created && this.#rows.get(created)
+    return stored && decodeRow(decodeCreated(created), stored)
+  }
+
+  *scan(list: ListName, options: ScanOptions = {}): Iterable<Row> {
+    const { offset = 0, after = -1 } = options
+    // A table skips without looking at the range's end: past a short list it would walk through all that follow.
+    const size = this.count(list)
+    if (size > 0 && offset >= size) return
+    const range = { start: listKey(list, after + 1), end: listEnd(list), offset }
+    for (const { key } of this.#lists.range(range)) {
+      const created = key.subarray(list.length)
+      const stored = this.#rows.get(created)
+      // Gone when a commit came in between: only possible when the consumer held the iterator across an await.
+      if (stored) yield decodeRow(decodeCreated(created), stored)
+    }
+  }
+
+  count(list: ListName): number {
+    const stored = this.#counts.get(list)
+    return stored ? decodeUint48(stored) : 0
+  }
+
+  /** The next rows in creation order, in one piece of bounded size. O(rows returned). */
+  rows(options: RowsOptions): Row[] {
+    const { after, before, countMax } = options
+    const batch: Row[] = []
+    const range = {
+      start: encodeCreated(after + 1),
+      ...(before !== undefined && { end: encodeCreated(before) }),
+    }
+    for (const { key, value } of this.#rows.range(range)) {
+      batch.push(decodeRow(decodeCreated(key), value))
+      if (batch.length === countMax) break
+    }
+    return batch
+  }
+
+  /**
+   * Takes over what a commit did and its sequence. Only inside `Tables.write`. Commits may be applied again, also a
+   * run of them from further back, as long as the run then goes on to the newest. O(rows × lists per row).
+   */
+  apply(entry: Entry): void {
+    const changes = new CountChanges()
+    for (const key of entry.delete) {
+      const row = this.get(key)
+      if (row) this.#remove(row, changes)
+    }
+    for (const row of entry.put) this.#put(row, changes)
+    for (const { list, by } of changes.all()) this.#setCount(list, this.count(list) + by)
+    this.#meta.put(SEQUENCE, encodeUint48(entry.revision.sequence))
+  }
+
+  #put(row: Row, changes: CountChanges): void {
+    const stored = this.get(row.key)
+    const isSameRow = stored?.created === row.created
+    if (stored && !isSameRow) this.#remove(stored, changes)
+
+    const lists = this.#listRule(row)
+    const former = stored && isSameRow ? this.#listRule(stored) : []
+    changes.add(former, -1)
+    changes.add(lists, 1)
+    // Most overwrites leave the row in the lists it was in; those entries are not touched.
+    const leaving = new Map(former.map(({ list }) => [textOf(list), list]))
+    for (const { list } of lists) {
+      if (!leaving.delete(textOf(list))) this.#lists.put(listKey(list, row.created), NOTHING)
+    }
+    for (const list of leaving.values()) this.#lists.remove(listKey(list, row.created))
+
+    const created = encodeCreated(row.created)
+    this.#rows.put(created, encodeRow(row))
+    if (!isSameRow) this.#keys.put(row.key, created)
+  }
+
+  #remove(row: Row, changes: CountChanges): void {
+    const lists = this.#listRule(row)
+    changes.add(lists, -1)
+    for (const { list } of lists) this.#lists.remove(listKey(list, row.created))
+    this.#rows.remove(encodeCreated(row.created))
+    this.#keys.remove(row.key)
+  }
+
+  #setCount(list: ListName, count: number): void {
+    assert(count >= 0, 'a list has fewer rows than were taken out of it')
+    if (count === 0) this.#counts.remove(list)
+    else this.#counts.put(list, encodeUint48(count))
+  }
+}
+
+const NOTHING = new Uint8Array(0)
+
+function listKey(list: ListName, created: number): Uint8Array {
+  const key = Buffer.allocUnsafe(list.length + CREATED_BYTES)
+  key.set(list)
+  writeCreated(key, created, list.length)
+  return key
+}
+
+/** Behind every entry of the list: `created` stays below 2^53. */
+function listEnd(list: ListName): Uint8Array {
+  const key = Buffer.alloc(list.length + CREATED_BYTES, 0xff)
+  key.set(list)
+  return key
+}
+
+/** What a commit does to the counts. Added up first, so that each count is read and written once per commit. */
+class CountChanges {
+  readonly #byName = new Map<string, { readonly list: ListName; by: number }>()
+
+  add(entries: readonly ListEntry[], by: 1 | -1): void {
+    for (const { list, counted } of entries) {
+      if (!counted) continue
+      const name = textOf(list)
+      const change = this.#byName.get(name)
+      if (change) change.by += by
+      else this.#byName.set(name, { list, by })
+    }
+  }
+
+  *all(): Iterable<{ readonly list: ListName; readonly by: number }> {
+    for (const change of this.#byName.values()) if (change.by !== 0) yield change
+  }
+}

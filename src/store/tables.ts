@@ -1,0 +1,49 @@
+/**
+ * What an embedded store is made of: ordered tables of bytes that change together. Two adapters: lmdb and memory.
+ * Keys order by unsigned bytes. Reads are synchronous; a `Uint8Array` handed in or out belongs to the receiver.
+ * After `close`, and for writes from the moment it is called, everything throws `STORE_CLOSED`.
+ */
+
+/** Bytes in a key, at least 1: what lmdb takes in pages of 4 KiB. A put beyond it throws. */
+export const TABLE_KEY_BYTES_MAX = 1_978
+
+export interface TableEntry {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}
+
+export interface RangeOptions {
+  /** First key, inclusive. */
+  readonly start: Uint8Array
+  /** Last key, exclusive; absent: to the end of the table. */
+  readonly end?: Uint8Array
+  /** Entries to skip from the start, whatever `end` says: the cost is theirs even when they lie behind it. */
+  readonly offset?: number
+}
+
+export interface Table {
+  get(key: Uint8Array): Uint8Array | undefined
+  /**
+   * Entries in key order. The consumer may stop at any time; a writer in between may or may not be seen. To be
+   * finished or stopped: an iterator left hanging holds on to old pages until `close`.
+   */
+  range(options: RangeOptions): Iterable<TableEntry>
+  /** Only inside `Tables.write`. */
+  put(key: Uint8Array, value: Uint8Array): void
+  /** Only inside `Tables.write`. Removing an absent key is no error. */
+  remove(key: Uint8Array): void
+}
+
+export interface Tables {
+  /** The table of that name, created when missing. Always the same object for one name. Not inside `write`. */
+  table(name: string): Table
+  /**
+   * Runs `action` as one atomic write: it reads its own writes, nobody else sees them before it is done, and a throw
+   * leaves nothing behind and rejects. Resolves when it and every write before it are durable. Actions run one after
+   * the other, never before `write` has returned, and must not be asynchronous. From the moment it resolves, reads
+   * see it; they may see it already while it is still on its way to the disk.
+   */
+  write<T>(action: () => T): Promise<T>
+  /** Finishes the writes under way. */
+  close(): Promise<void>
+}

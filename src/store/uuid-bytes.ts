@@ -1,0 +1,32 @@
+/** UUIDs as 16 bytes and back. Lower-case text on both sides; a text that is no UUID is a broken invariant. */
+import { assert } from '#model/assert.ts'
+
+export const UUID_BYTES = 16
+
+export function writeUuid(bytes: Uint8Array, offset: number, uuid: string): void {
+  assert(uuid.length === 36, `an id is a UUID of 36 characters, not ${JSON.stringify(uuid)}`)
+  let at = offset
+  for (let index = 0; index < 36; index += 2) {
+    if (uuid.charCodeAt(index) === HYPHEN) index += 1
+    bytes[at] = Number.parseInt(uuid.slice(index, index + 2), 16)
+    at += 1
+  }
+}
+
+export function readUuid(bytes: Uint8Array, offset: number): string {
+  let text = ''
+  for (let index = 0; index < UUID_BYTES; index += 1) {
+    if (index === 4 || index === 6 || index === 8 || index === 10) text += '-'
+    text += HEX[bytes[offset + index]!]
+  }
+  return text
+}
+
+export function uuidToBytes(uuid: string): Uint8Array {
+  const bytes = new Uint8Array(UUID_BYTES)
+  writeUuid(bytes, 0, uuid)
+  return bytes
+}
+
+const HYPHEN = 45
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

@@ -1,0 +1,39 @@
+/**
+ * The view: an environment's rows in order, with the lists that management reads page through and their counts.
+ * Derived state: `TableView.apply` feeds it commits, and feeding it the same ones again gives the same view.
+ */
+import type { Row } from './ledger.ts'
+
+/** Names a list of rows: fixed-length bytes per kind of list, so that no name is the beginning of another. */
+export type ListName = Uint8Array
+
+/** A row's membership in one list. A pure function of the row's key and value computes them. */
+export interface ListEntry {
+  readonly list: ListName
+  /** Whether `count` shall know this list. */
+  readonly counted: boolean
+}
+
+/** Computes the lists a row is in, from its key and value alone. Names no list twice. */
+export type ListRule = (row: { readonly key: Uint8Array; readonly value: Uint8Array }) => readonly ListEntry[]
+
+export interface ScanOptions {
+  /** Rows to skip. Costs about 25 ns each; past the end of a counted list, nothing. */
+  readonly offset?: number
+  /** Continue after the row created there, exclusive. */
+  readonly after?: number
+}
+
+/**
+ * What readers see. Every call answers for one moment between commits; a `scan` does when it is consumed in one go,
+ * across an await it may meet later commits. A commit may show up here a moment before the feed has it.
+ */
+export interface View {
+  /** Sequence of the newest commit in the view. */
+  sequence(): number
+  get(key: Uint8Array): Row | undefined
+  /** The rows of a list, in creation order. */
+  scan(list: ListName, options?: ScanOptions): Iterable<Row>
+  /** Number of rows in a counted list; 0 for one that is not counted. O(1). */
+  count(list: ListName): number
+}

@@ -1,0 +1,153 @@
+/**
+ * The HTTP threads as the main thread holds them: starts them, keeps their engines level (`IndexHost`), runs their
+ * management requests, and closes them. The death of one is the death of the process: whoever owns this hears of it once.
+ */
+import { Worker } from 'node:worker_threads'
+import type { Change } from '#model/change.ts'
+import { AuthzError, errorToData } from '#model/errors.ts'
+import { formatRevision } from '#model/revision.ts'
+import type { IndexHost } from '#services/index-host.ts'
+import type { Answered } from '#services/management/commit-draft.ts'
+import type { ManagementRequest } from '#services/management-service.ts'
+import type { Credential, FromHttpThread, HttpThreadOptions, IndexStep, ToHttpThread } from './messages.ts'
+
+/** Changes sent in one message while loading: enough to make the message's cost small, few enough to stay fluent. */
+const LOAD_PART_CHANGES = 1_000
+
+interface Pending {
+  readonly resolve: () => void
+  readonly waitingFor: Set<Worker>
+}
+
+export interface HttpThreadsOptions {
+  readonly entry: URL
+  readonly count: number
+  readonly thread: Omit<HttpThreadOptions, 'port'>
+  execute(request: ManagementRequest): Promise<Answered<unknown>>
+  /** An operation failed for a reason that is no `AuthzError`; its caller was told `INTERNAL`. */
+  onFault(error: unknown): void
+  /** A thread ended that was not asked to, or answered with an error of its own. */
+  onDeath(error: Error): void
+}
+
+export class HttpThreads implements IndexHost {
+  readonly #options: HttpThreadsOptions
+  readonly #threads = new Set<Worker>()
+  readonly #pending = new Map<number, Pending>()
+  #lastAcknowledge = 0
+  #isClosing = false
+
+  constructor(options: HttpThreadsOptions) {
+    this.#options = options
+  }
+
+  /** Starts the threads, all on one port, and returns it; 0 is for one thread only. Throws when one cannot listen. */
+  async start(port: number): Promise<number> {
+    let shared = port
+    for (let index = 0; index < this.#options.count; index += 1) shared = await this.#startThread(shared)
+    return shared
+  }
+
+  #startThread(port: number): Promise<number> {
+    const workerData = { ...this.#options.thread, port } satisfies HttpThreadOptions
+    const thread = new Worker(this.#options.entry, { workerData })
+    this.#threads.add(thread)
+    return new Promise((resolve, reject) => {
+      thread.on('message', (message: FromHttpThread) => {
+        if (message.kind === 'listening') resolve(message.port)
+        else if (message.kind === 'listen-failed') reject(new Error(message.message))
+        else this.#receive(thread, message)
+      })
+      thread.on('error', error => {
+        reject(error)
+        this.#options.onDeath(error)
+      })
+      thread.on('exit', code => {
+        this.#forget(thread)
+        if (!this.#isClosing) this.#options.onDeath(new Error(`an HTTP thread ended by itself, code ${code}`))
+      })
+    })
+  }
+
+  replaceCredentials(credentials: readonly Credential[]): void {
+    this.#send({ kind: 'credentials', credentials })
+  }
+
+  setReady(isReady: boolean): void {
+    this.#send({ kind: 'ready', isReady })
+  }
+
+  async load(environmentId: string, changes: Iterable<Change>): Promise<void> {
+    await this.#index(environmentId, { kind: 'load-begin' })
+    let part: Change[] = []
+    for (const change of changes) {
+      part.push(change)
+      if (part.length < LOAD_PART_CHANGES) continue
+      await this.#index(environmentId, { kind: 'load-part', changes: part })
+      part = []
+    }
+    await this.#index(environmentId, { kind: 'load-part', changes: part })
+    await this.#index(environmentId, { kind: 'load-end' })
+  }
+
+  apply(environmentId: string, changes: readonly Change[]): Promise<void> {
+    return this.#index(environmentId, { kind: 'apply', changes })
+  }
+
+  /** Stops listening, lets what is in flight finish, and ends the threads. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    const ended = [...this.#threads].map(thread => new Promise(resolve => thread.once('exit', resolve)))
+    this.#send({ kind: 'close' })
+    await Promise.all(ended)
+  }
+
+  #receive(thread: Worker, message: FromHttpThread): void {
+    if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
+    else if (message.kind === 'manage') void this.#manage(thread, message.call, message.request)
+  }
+
+  async #manage(thread: Worker, call: number, request: ManagementRequest): Promise<void> {
+    const answer = await this.#options.execute(request).then(
+      ({ answer: body, revision }) => ({
+        json: body === undefined ? null : JSON.stringify(body),
+        revision: formatRevision(revision),
+      }),
+      (error: unknown) => {
+        if (!(error instanceof AuthzError)) this.#options.onFault(error)
+        return { error: errorToData(error) }
+      },
+    )
+    thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+  }
+
+  #send(message: ToHttpThread): void {
+    for (const thread of this.#threads) thread.postMessage(message)
+  }
+
+  /** Resolves when every thread that lives has taken the step. */
+  #index(environmentId: string, step: IndexStep): Promise<void> {
+    this.#lastAcknowledge += 1
+    const acknowledge = this.#lastAcknowledge
+    if (this.#threads.size === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads) })
+      this.#send({ environmentId, acknowledge, ...step })
+    })
+  }
+
+  #acknowledge(thread: Worker, acknowledge: number): void {
+    const pending = this.#pending.get(acknowledge)
+    if (!pending) return
+    pending.waitingFor.delete(thread)
+    if (pending.waitingFor.size > 0) return
+    this.#pending.delete(acknowledge)
+    pending.resolve()
+  }
+
+  /** A thread that ended decides nothing any more: what waits for it, waits for the others. */
+  #forget(thread: Worker): void {
+    this.#threads.delete(thread)
+    for (const acknowledge of this.#pending.keys()) this.#acknowledge(thread, acknowledge)
+  }
+}

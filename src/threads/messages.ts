@@ -1,0 +1,58 @@
+/**
+ * What the main thread and an HTTP thread say to each other: plain data, one closed union each way. Messages of one
+ * direction arrive in the order they were sent; that order is what keeps the thread's engines right.
+ */
+import type { Change } from '#model/change.ts'
+import type { ErrorData } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import type { ManagementRequest } from '#services/management-service.ts'
+
+/** A key as a thread checks it: SHA-256 of the secret in lower-case hex, and whom it stands for. */
+export interface Credential {
+  readonly secretHash: string
+  readonly principal: Principal
+}
+
+/** The start data of an HTTP thread. */
+export interface HttpThreadOptions {
+  readonly host: string
+  /** 0 takes a free port, which the thread reports. */
+  readonly port: number
+  readonly bodyBytesMax: number
+  readonly bulkChecksMax: number
+  readonly logLevel: string
+}
+
+/** Keeps an environment's engine level. Each is acknowledged once it is done. */
+export type IndexMessage = {
+  readonly environmentId: string
+  readonly acknowledge: number
+} & IndexStep
+
+export type IndexStep =
+  /** Starts a fresh engine beside the one in use. */
+  | { readonly kind: 'load-begin' }
+  | { readonly kind: 'load-part'; readonly changes: readonly Change[] }
+  /** Puts the fresh engine in use. */
+  | { readonly kind: 'load-end' }
+  /** One commit, applied at once. */
+  | { readonly kind: 'apply'; readonly changes: readonly Change[] }
+
+export type ToHttpThread =
+  /** Replaces all credentials. */
+  | { readonly kind: 'credentials'; readonly credentials: readonly Credential[] }
+  | IndexMessage
+  /** Whether `/ready` says yes. */
+  | { readonly kind: 'ready'; readonly isReady: boolean }
+  | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
+  /** Stop listening, finish what is in flight, and end. */
+  | { readonly kind: 'close' }
+
+export type ManagementAnswer =
+  { readonly json: string | null; readonly revision: string } | { readonly error: ErrorData }
+
+export type FromHttpThread =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'listen-failed'; readonly message: string }
+  | { readonly kind: 'acknowledged'; readonly acknowledge: number }
+  | { readonly kind: 'manage'; readonly call: number; readonly request: ManagementRequest }

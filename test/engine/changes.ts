@@ -1,0 +1,124 @@
+/**
+ * Changes in words, for tests that read as specifications. Instances are written `type:key` here, split at the
+ * first colon; tests about odd keys write their instances out.
+ */
+import type { Change, Derivation, InstanceKey, Permission } from '#model/change.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+
+type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
+
+export interface RoleWords {
+  /** Actions of the role's own type; `type:action` for tenant roles. */
+  readonly can?: readonly string[]
+  readonly extends?: readonly string[]
+  readonly from?: readonly Derivation[]
+}
+
+export function tenant(key: string): ChangeOf<'tenant-put'> {
+  return { kind: 'tenant-put', tenant: key, attributes: null }
+}
+
+export function user(key: string): ChangeOf<'user-put'> {
+  return { kind: 'user-put', user: key }
+}
+
+export function resourceType(type: string, ...actions: string[]): ChangeOf<'type-put'> {
+  return { kind: 'type-put', type, actions }
+}
+
+export function role(type: string, key: string, words: RoleWords = {}): ChangeOf<'role-put'> {
+  return rolePut(
+    type,
+    key,
+    words,
+    (words.can ?? []).map(action => ({ type, action })),
+  )
+}
+
+export function tenantRole(key: string, words: RoleWords = {}): ChangeOf<'role-put'> {
+  const permissions = (words.can ?? []).map(permission => {
+    const { type, key: action } = instanceKey(permission)
+    return { type, action }
+  })
+  return rolePut(null, key, words, permissions)
+}
+
+/** An entry of `granted_to`: holders of the source role get the role this stands on, over the relation. */
+export function heldBy(source: { role: string; on: string; over: string }): Derivation {
+  return { role: source.role, onType: source.on, relation: source.over, guarded: false }
+}
+
+/** The same, void for users with any direct role on the object. */
+export function heldUnlessDirectBy(source: { role: string; on: string; over: string }): Derivation {
+  return { ...heldBy(source), guarded: true }
+}
+
+export function relation(objectType: string, key: string, subjectType: string): ChangeOf<'relation-put'> {
+  return { kind: 'relation-put', type: objectType, relation: key, subjectType }
+}
+
+export function instance(name: string, inTenant: string = DEFAULT_TENANT): ChangeOf<'instance-put'> {
+  return { kind: 'instance-put', instance: instanceKey(name), tenant: inTenant, attributes: null }
+}
+
+export function assign(userKey: string, roleKey: string, on: string): ChangeOf<'assignment-put'> {
+  const scope = { instance: instanceKey(on) }
+  return { kind: 'assignment-put', user: userKey, role: roleKey, scope }
+}
+
+export function assignInTenant(
+  userKey: string,
+  roleKey: string,
+  inTenant: string,
+): ChangeOf<'assignment-put'> {
+  return { kind: 'assignment-put', user: userKey, role: roleKey, scope: { tenant: inTenant } }
+}
+
+export function link(subject: string, over: string, object: string): ChangeOf<'tuple-put'> {
+  return {
+    kind: 'tuple-put',
+    subject: instanceKey(subject),
+    relation: over,
+    object: instanceKey(object),
+  }
+}
+
+/** The change that removes what the given one puts. */
+export function removed(put: Change): Change {
+  switch (put.kind) {
+    case 'tenant-put':
+      return { kind: 'tenant-removed', tenant: put.tenant }
+    case 'user-put':
+      return { kind: 'user-removed', user: put.user }
+    case 'type-put':
+      return { kind: 'type-removed', type: put.type }
+    case 'role-put':
+      return { kind: 'role-removed', type: put.type, role: put.role }
+    case 'relation-put':
+      return { kind: 'relation-removed', type: put.type, relation: put.relation }
+    case 'instance-put':
+      return { kind: 'instance-removed', instance: put.instance }
+    case 'assignment-put':
+      return { ...put, kind: 'assignment-removed' }
+    case 'tuple-put':
+      return { ...put, kind: 'tuple-removed' }
+    default:
+      throw new Error(`${put.kind} puts nothing that could be removed`)
+  }
+}
+
+export function instanceKey(name: string): InstanceKey {
+  const colon = name.indexOf(':')
+  if (colon < 1) throw new Error(`expected type:key, got ${name}`)
+  return { type: name.slice(0, colon), key: name.slice(colon + 1) }
+}
+
+function rolePut(
+  type: string | null,
+  key: string,
+  words: RoleWords,
+  permissions: readonly Permission[],
+): ChangeOf<'role-put'> {
+  const { extends: extended = [], from = [] } = words
+  return { kind: 'role-put', type, role: key, permissions, extends: extended, derivations: from }
+}

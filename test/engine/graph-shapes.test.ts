@@ -1,0 +1,141 @@
+/**
+ * Graphs that callers shape to hurt: deep, wide, tangled. Answers must be right and must come: no recursion, and
+ * each place looked at once. The oracle takes part only where its polynomial patience allows.
+ */
+import { describe, expect, test } from 'vitest'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from './changes.ts'
+import { JUDGES, World } from './world.ts'
+
+const nestedFolders = [
+  tenant('default'),
+  user('alice'),
+  user('bob'),
+  resourceType('folder', 'open'),
+  relation('folder', 'parent', 'folder'),
+  role('folder', 'viewer', {
+    can: ['open'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+]
+
+/** Folders 0 to `depth`, each in the one before. */
+function folderChain(depth: number): Change[] {
+  const chain: Change[] = [instance('folder:0')]
+  for (let level = 1; level <= depth; level++) {
+    chain.push(instance(`folder:${level}`), link(`folder:${level - 1}`, 'parent', `folder:${level}`))
+  }
+  return chain
+}
+
+/** Layers of two folders, each in both folders of the layer before: 2^layers ways from the last to the first. */
+function folderLattice(layers: number): Change[] {
+  const lattice: Change[] = []
+  for (let layer = 0; layer < layers; layer++) {
+    for (const side of ['left', 'right']) {
+      lattice.push(instance(`folder:${side}${layer}`))
+      for (const above of layer > 0 ? ['left', 'right'] : []) {
+        lattice.push(link(`folder:${above}${layer - 1}`, 'parent', `folder:${side}${layer}`))
+      }
+    }
+  }
+  return lattice
+}
+
+describe.each(JUDGES)('$name', ({ newJudge }) => {
+  test('a lattice with more ways than could ever be walked is answered at once', () => {
+    const world = new World(
+      newJudge(),
+      ...nestedFolders,
+      ...folderLattice(30),
+      assign('alice', 'viewer', 'folder:left0'),
+    )
+    expect(world.can('alice', 'open', 'folder:right29')).toBe(true)
+    expect(world.can('bob', 'open', 'folder:right29')).toBe(false)
+  })
+
+  test('a circle of folders is left again, whoever asks', () => {
+    const world = new World(
+      newJudge(),
+      ...nestedFolders,
+      ...folderChain(5),
+      link('folder:5', 'parent', 'folder:0'),
+      link('folder:3', 'parent', 'folder:3'),
+      assign('alice', 'viewer', 'folder:2'),
+    )
+    expect(world.can('alice', 'open', 'folder:1')).toBe(true)
+    expect(world.can('bob', 'open', 'folder:1')).toBe(false)
+  })
+})
+
+describe('the Map engine', () => {
+  test('a role held ten thousand folders above counts at the bottom, until the chain breaks', () => {
+    const world = new World(
+      new MapEngine(),
+      ...nestedFolders,
+      ...folderChain(10_000),
+      assign('alice', 'viewer', 'folder:0'),
+    )
+    expect(world.can('alice', 'open', 'folder:10000')).toBe(true)
+    expect(world.can('bob', 'open', 'folder:10000')).toBe(false)
+    world.apply(removed(link('folder:4999', 'parent', 'folder:5000')))
+    expect(world.can('alice', 'open', 'folder:4999')).toBe(true)
+    expect(world.can('alice', 'open', 'folder:5000')).toBe(false)
+  })
+
+  test('a role extends a thousand roles deep', () => {
+    const roles = Array.from({ length: 1_000 }, (_, level) =>
+      role('folder', `r${level}`, level === 0 ? { can: ['open'] } : { extends: [`r${level - 1}`] }),
+    )
+    const world = new World(
+      new MapEngine(),
+      ...nestedFolders,
+      ...roles,
+      instance('folder:f'),
+      assign('alice', 'r999', 'folder:f'),
+    )
+    expect(world.can('alice', 'open', 'folder:f')).toBe(true)
+    world.apply(role('folder', 'r500'))
+    expect(world.can('alice', 'open', 'folder:f')).toBe(false)
+  })
+
+  test('of ten thousand groups with a role on one document, each member counts and no one else', () => {
+    const groups = Array.from({ length: 10_000 }, (_, index) => `group:g${index}`)
+    const world = new World(
+      new MapEngine(),
+      ...nestedFolders,
+      resourceType('group'),
+      role('group', 'member'),
+      resourceType('document', 'read'),
+      relation('document', 'group_group_viewer', 'group'),
+      role('document', 'viewer', {
+        can: ['read'],
+        from: [heldBy({ role: 'member', on: 'group', over: 'group_group_viewer' })],
+      }),
+      instance('document:d1'),
+      ...groups.flatMap(group => [instance(group), link(group, 'group_group_viewer', 'document:d1')]),
+      instance('group:outside'),
+      assign('alice', 'member', 'group:g0'),
+      assign('alice', 'member', 'group:g9999'),
+      assign('bob', 'member', 'group:outside'),
+    )
+    expect(world.can('alice', 'read', 'document:d1')).toBe(true)
+    expect(world.can('bob', 'read', 'document:d1')).toBe(false)
+    world.apply(removed(instance('group:g0')))
+    expect(world.can('alice', 'read', 'document:d1')).toBe(true)
+    world.apply(removed(instance('group:g9999')))
+    expect(world.can('alice', 'read', 'document:d1')).toBe(false)
+  })
+})

@@ -1,0 +1,186 @@
+/**
+ * Random models: the names of a world (types, roles, relations, tenants, users, instances) and, aimed at them,
+ * every put there is. `random-history.ts` strings puts and removals together.
+ *
+ * Keys are the nasty kind: delimiters, prototype members, other scripts, and the same few keys used for things of
+ * every kind, so that joined or confused keys collide. Relations often lead back to their own type and derivations
+ * follow any relation, so cycles are common. It makes no attempt at sensible models.
+ */
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+import type { Change, Derivation, InstanceKey, Permission } from '#model/change.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+
+/** What a type is called, and what its actions, roles and relations are called; not yet what the roles say. */
+export interface TypeNames {
+  readonly type: string
+  readonly actions: readonly string[]
+  readonly roles: readonly string[]
+  readonly relations: readonly { readonly relation: string; readonly subjectType: string }[]
+  readonly instances: readonly string[]
+}
+
+export interface Names {
+  readonly types: readonly TypeNames[]
+  readonly tenantRoles: readonly string[]
+  readonly tenants: readonly string[]
+  readonly users: readonly string[]
+  /** The pool all of these are drawn from, some of it unused: stray names. */
+  readonly keys: readonly string[]
+}
+
+const PIECES = ['a', 'b', ':', '#', '/', ' ', '|', '__proto__', 'constructor', 'null', 'ß', '鍵', '😀', 'é']
+
+const key = fc
+  .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 3 })
+  .map(pieces => pieces.join(''))
+
+export const anyNames: Arbitrary<Names> = fc.uniqueArray(key, { minLength: 9, maxLength: 12 }).chain(keys => {
+  const some = (minLength: number, maxLength: number): Arbitrary<string[]> =>
+    fc.shuffledSubarray(keys, { minLength, maxLength })
+  const typeNames = (type: string, types: readonly string[]): Arbitrary<TypeNames> =>
+    fc.record({
+      type: fc.constant(type),
+      actions: some(1, 4),
+      roles: some(1, 8),
+      relations: fc.uniqueArray(
+        fc.record({ relation: fc.constantFrom(...keys), subjectType: fc.constantFrom(...types) }),
+        { minLength: 1, maxLength: 3, selector: r => r.relation },
+      ),
+      instances: some(2, 5),
+    })
+  return fc.record({
+    types: some(2, 4).chain(types => fc.tuple(...types.map(type => typeNames(type, types)))),
+    tenantRoles: some(1, 3),
+    tenants: some(1, 2).map(others => [DEFAULT_TENANT, ...others]),
+    users: some(2, 3),
+    keys: fc.constant(keys),
+  })
+})
+
+/** A type's declaration, most often with all of its actions. */
+export function typePut({ type, actions }: TypeNames): Arbitrary<Change> {
+  return mostly(fc.constant(actions), fc.subarray([...actions])).map(declared => ({
+    kind: 'type-put',
+    type,
+    actions: declared,
+  }))
+}
+
+export function tenantRolePut(world: Names, role: string): Arbitrary<Change> {
+  const permission = fc
+    .constantFrom(...world.types)
+    .chain(({ type, actions }) => fc.constantFrom(...actions).map(action => ({ type, action })))
+  return fc
+    .record({
+      permissions: fc.array(permission, { maxLength: 2 }),
+      extends: fc.array(fc.constantFrom(...world.tenantRoles), { maxLength: 1 }),
+    })
+    .map(says => ({ kind: 'role-put', type: null, role, derivations: [], ...says }))
+}
+
+export function resourceRolePut(world: Names, names: TypeNames, role: string): Arbitrary<Change> {
+  const { type, actions } = names
+  const own = fc.constantFrom(...actions).map((action): Permission => ({ type, action }))
+  // Of another type, or undeclared: named in vain.
+  const foreign = fc.record({ type: typeOf(world), action: fc.constantFrom(...world.keys) })
+  return fc
+    .record({
+      permissions: fc.array(mostly(own, foreign), { maxLength: 3 }),
+      extends: fc.array(fc.constantFrom(...names.roles), { maxLength: 2 }),
+      derivations: fc.array(derivation(world, names), { maxLength: 3 }),
+    })
+    .map(says => ({ kind: 'role-put', type, role, ...says }))
+}
+
+/** The relation as first declared, now and then from another subject type. */
+export function relationPut(world: Names, { type, relations }: TypeNames): Arbitrary<Change> {
+  return fc.constantFrom(...relations).chain(({ relation, subjectType }) =>
+    mostly(fc.constant(subjectType), typeOf(world)).map(from => ({
+      kind: 'relation-put' as const,
+      type,
+      relation,
+      subjectType: from,
+    })),
+  )
+}
+
+/** Most instances live in the default tenant, for tuples between tenants are void. */
+export function instancePut(world: Names, instance: InstanceKey): Arbitrary<Change> {
+  return mostly(fc.constant(DEFAULT_TENANT), fc.constantFrom(...world.tenants)).map(tenant => ({
+    kind: 'instance-put',
+    instance,
+    tenant,
+    attributes: null,
+  }))
+}
+
+export function tenantAssignment(world: Names): Arbitrary<Change> {
+  return fc
+    .record({
+      user: fc.constantFrom(...world.users),
+      role: fc.constantFrom(...world.tenantRoles),
+      tenant: fc.constantFrom(...world.tenants),
+    })
+    .map(({ user, role, tenant }) => ({ kind: 'assignment-put', user, role, scope: { tenant } }))
+}
+
+export function instanceAssignment(world: Names): Arbitrary<Change> {
+  return fc.constantFrom(...world.types).chain(names =>
+    fc
+      .record({
+        user: fc.constantFrom(...world.users),
+        role: fc.constantFrom(...names.roles),
+        instance: instanceOf(names),
+      })
+      .map(({ user, role, instance }) => ({ kind: 'assignment-put', user, role, scope: { instance } })),
+  )
+}
+
+export function tuplePut(world: Names): Arbitrary<Change> {
+  return fc
+    .constantFrom(...world.types)
+    .chain(names =>
+      fc
+        .constantFrom(...names.relations)
+        .chain(({ relation, subjectType }) =>
+          fc
+            .record({ subject: instanceOf(typeNamed(world, subjectType)), object: instanceOf(names) })
+            .map(ends => ({ kind: 'tuple-put' as const, relation, ...ends })),
+        ),
+    )
+}
+
+/** An entry along one of the type's relations, now and then one that fits nothing. */
+function derivation(world: Names, { relations }: TypeNames): Arbitrary<Derivation> {
+  const fitting = fc
+    .constantFrom(...relations)
+    .chain(({ relation, subjectType }) =>
+      fc
+        .constantFrom(...typeNamed(world, subjectType).roles)
+        .map(role => ({ role, onType: subjectType, relation })),
+    )
+  const stray = fc.record({
+    role: fc.constantFrom(...world.keys),
+    onType: typeOf(world),
+    relation: fc.constantFrom(...world.keys),
+  })
+  return fc.tuple(mostly(fitting, stray), fc.boolean()).map(([entry, guarded]) => ({ ...entry, guarded }))
+}
+
+export function instanceOf({ type, instances }: TypeNames): Arbitrary<InstanceKey> {
+  return fc.constantFrom(...instances).map(instanceKey => ({ type, key: instanceKey }))
+}
+
+/** The first nine times out of ten. */
+export function mostly<T>(usual: Arbitrary<T>, unusual: Arbitrary<T>): Arbitrary<T> {
+  return fc.oneof({ arbitrary: usual, weight: 9 }, { arbitrary: unusual, weight: 1 })
+}
+
+function typeOf(world: Names): Arbitrary<string> {
+  return fc.constantFrom(...world.types).map(names => names.type)
+}
+
+function typeNamed(world: Names, type: string): TypeNames {
+  return world.types.find(names => names.type === type)!
+}

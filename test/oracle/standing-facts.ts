@@ -1,0 +1,192 @@
+/**
+ * What stands after a history of changes, the naive way: plain arrays of puts, where a put replaces its
+ * predecessor and a removal is a `filter`.
+ *
+ * Invariant: nothing in the arrays names something absent. After each change, whatever does is dropped, from the
+ * top (types) down (tuples); contract C.7, which lists a cascade for each kind of removal, adds up to just that.
+ * It shares no code with `src/engine` and does not care for speed: each change costs the square of what stands.
+ */
+import type { AssignmentScope, Change, InstanceKey, RolePut } from '#model/change.ts'
+
+type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
+
+export class StandingFacts {
+  types: ChangeOf<'type-put'>[] = []
+  relations: ChangeOf<'relation-put'>[] = []
+  roles: ChangeOf<'role-put'>[] = []
+  tenants: ChangeOf<'tenant-put'>[] = []
+  users: ChangeOf<'user-put'>[] = []
+  instances: ChangeOf<'instance-put'>[] = []
+  assignments: ChangeOf<'assignment-put'>[] = []
+  tuples: ChangeOf<'tuple-put'>[] = []
+
+  apply(change: Change): void {
+    this.#removeNamesake(change)
+    this.#dropWhatNamesSomethingAbsent()
+    this.#put(change)
+    this.#dropWhatNamesSomethingAbsent()
+  }
+
+  role(type: string | null, key: string): RolePut | undefined {
+    return this.roles.find(r => r.type === type && r.role === key)
+  }
+
+  instance(name: InstanceKey): ChangeOf<'instance-put'> | undefined {
+    return this.instances.find(i => sameInstance(i.instance, name))
+  }
+
+  /** What stands, as changes that build it from nothing. */
+  asChanges(): Change[] {
+    // Roles may mention each other in a circle, and what is mentioned must have been put: so first without.
+    const bareRoles = this.roles.map(r => ({ ...r, permissions: [], extends: [], derivations: [] }))
+    const schema = [...this.types, ...this.relations, ...bareRoles, ...this.roles]
+    return [...schema, ...this.tenants, ...this.users, ...this.instances, ...this.assignments, ...this.tuples]
+  }
+
+  /**
+   * Removes what the change removes, or is about to replace by another thing of that name: a relation from another
+   * subject type, an instance in another tenant. The other puts keep their namesake for what hangs on it.
+   */
+  #removeNamesake(change: Change): void {
+    switch (change.kind) {
+      case 'type-removed':
+        this.types = this.types.filter(t => t.type !== change.type)
+        break
+      case 'role-removed':
+        this.roles = this.roles.filter(r => r.type !== change.type || r.role !== change.role)
+        break
+      case 'relation-removed':
+        this.relations = this.relations.filter(r => r.type !== change.type || r.relation !== change.relation)
+        break
+      case 'relation-put':
+        if (!this.#hasType(change.subjectType)) break
+        this.relations = this.relations.filter(
+          r =>
+            r.type !== change.type || r.relation !== change.relation || r.subjectType === change.subjectType,
+        )
+        break
+      case 'tenant-removed':
+        this.tenants = this.tenants.filter(t => t.tenant !== change.tenant)
+        break
+      case 'user-removed':
+        this.users = this.users.filter(u => u.user !== change.user)
+        break
+      case 'instance-removed':
+        this.instances = this.instances.filter(i => !sameInstance(i.instance, change.instance))
+        break
+      case 'instance-put':
+        if (!this.#hasTenant(change.tenant)) break
+        this.instances = this.instances.filter(
+          i => !sameInstance(i.instance, change.instance) || i.tenant === change.tenant,
+        )
+        break
+      case 'assignment-put':
+      case 'assignment-removed':
+        this.assignments = this.assignments.filter(
+          a => a.user !== change.user || a.role !== change.role || !sameScope(a.scope, change.scope),
+        )
+        break
+      case 'tuple-put':
+      case 'tuple-removed':
+        this.tuples = this.tuples.filter(
+          t =>
+            t.relation !== change.relation ||
+            !sameInstance(t.subject, change.subject) ||
+            !sameInstance(t.object, change.object),
+        )
+        break
+      default: // The other puts.
+    }
+  }
+
+  /** Puts the fact in the place of an older version of the same thing. */
+  #put(change: Change): void {
+    switch (change.kind) {
+      case 'type-put':
+        this.types = [...this.types.filter(t => t.type !== change.type), change]
+        break
+      case 'role-put':
+        this.roles = [...this.roles.filter(r => r.type !== change.type || r.role !== change.role), change]
+        break
+      case 'relation-put':
+        if (!this.#hasRelation(change.type, change.relation, change.subjectType)) this.relations.push(change)
+        break
+      case 'tenant-put':
+        this.tenants = [...this.tenants.filter(t => t.tenant !== change.tenant), change]
+        break
+      case 'user-put':
+        this.users = [...this.users.filter(u => u.user !== change.user), change]
+        break
+      case 'instance-put':
+        if (!this.#hasTenant(change.tenant)) break
+        this.instances = [...this.instances.filter(i => !sameInstance(i.instance, change.instance)), change]
+        break
+      case 'assignment-put':
+        this.assignments.push(change)
+        break
+      case 'tuple-put':
+        this.tuples.push(change)
+        break
+      default: // Removals add nothing.
+    }
+  }
+
+  #hasType(key: string | null): boolean {
+    return this.types.some(t => t.type === key)
+  }
+
+  #hasAction(type: string, action: string): boolean {
+    return this.types.some(t => t.type === type && t.actions.includes(action))
+  }
+
+  #hasRelation(objectType: string | null, key: string, subjectType: string): boolean {
+    return this.relations.some(
+      r => r.type === objectType && r.relation === key && r.subjectType === subjectType,
+    )
+  }
+
+  #hasTenant(key: string): boolean {
+    return this.tenants.some(t => t.tenant === key)
+  }
+
+  /** Each line looks only at what the lines above it have already cleaned, so once through is enough. */
+  #dropWhatNamesSomethingAbsent(): void {
+    this.relations = this.relations.filter(r => this.#hasType(r.type) && this.#hasType(r.subjectType))
+    this.roles = this.roles.filter(r => r.type === null || this.#hasType(r.type))
+    this.roles = this.roles.map(r => this.#withoutAbsentMentions(r))
+    this.instances = this.instances.filter(i => this.#hasType(i.instance.type) && this.#hasTenant(i.tenant))
+    this.assignments = this.assignments.filter(
+      ({ user, role, scope }) =>
+        this.users.some(u => u.user === user) &&
+        ('tenant' in scope
+          ? this.#hasTenant(scope.tenant) && this.role(null, role)
+          : this.instance(scope.instance) && this.role(scope.instance.type, role)),
+    )
+    this.tuples = this.tuples.filter(({ subject, relation, object }) => {
+      const [from, to] = [this.instance(subject), this.instance(object)]
+      return from && from.tenant === to?.tenant && this.#hasRelation(object.type, relation, subject.type)
+    })
+  }
+
+  #withoutAbsentMentions(role: ChangeOf<'role-put'>): ChangeOf<'role-put'> {
+    return {
+      ...role,
+      permissions: role.permissions.filter(
+        p => this.#hasAction(p.type, p.action) && (role.type === null || role.type === p.type),
+      ),
+      extends: role.extends.filter(other => this.role(role.type, other)),
+      derivations: role.derivations.filter(
+        d => this.role(d.onType, d.role) && this.#hasRelation(role.type, d.relation, d.onType),
+      ),
+    }
+  }
+}
+
+export function sameInstance(a: InstanceKey, b: InstanceKey): boolean {
+  return a.type === b.type && a.key === b.key
+}
+
+function sameScope(a: AssignmentScope, b: AssignmentScope): boolean {
+  if ('tenant' in a) return 'tenant' in b && a.tenant === b.tenant
+  return 'instance' in b && sameInstance(a.instance, b.instance)
+}

@@ -1,0 +1,165 @@
+/** The process as operators meet it: what it prints, what it refuses, and how it ends. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ServiceProcess } from './service-process.ts'
+
+const API_KEY = 'a-configured-key-for-tests'
+let cwd: string
+let started: ServiceProcess[]
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'verdict-process-'))
+  started = []
+})
+
+afterEach(async () => {
+  await Promise.all(started.map(service => service.end('SIGKILL')))
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+function start(env: Readonly<Record<string, string>> = {}): ServiceProcess {
+  const service = new ServiceProcess({ cwd, env })
+  started.push(service)
+  return service
+}
+
+async function allowed(address: string, key: string): Promise<boolean> {
+  const response = await fetch(`${address}/allowed`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      user: { key: 'alice' },
+      action: 'read',
+      resource: { type: 'document', key: 'welcome' },
+    }),
+  })
+  expect(response.status).toBe(200)
+  return ((await response.json()) as { allow: boolean }).allow
+}
+
+describe('the first start', () => {
+  test('makes a key and a sample workspace in ./data; the next start keeps both and shows no key', async () => {
+    const first = start()
+    const address = await first.address()
+    const [, key] = await first.stdoutMatch(/API key, shown this once: (\S+)/)
+    expect(existsSync(join(cwd, 'data'))).toBe(true)
+    expect(await allowed(address, key!)).toBe(true)
+    expect(await first.end('SIGTERM')).toBe(0)
+
+    const second = start()
+    expect(await allowed(await second.address(), key!)).toBe(true)
+    expect(second.stdout).not.toContain('API key')
+    expect(second.stdout).not.toContain('curl')
+  })
+
+  test.each([
+    ['STORE_URL', { STORE_URL: 'lmdb:./elsewhere' }],
+    ['API_KEY', { API_KEY }],
+  ])('loads nothing when the operator set %s', async (_name, env) => {
+    const service = start(env)
+    const address = await service.address()
+    const key = 'API_KEY' in env ? API_KEY : (await service.stdoutMatch(/shown this once: (\S+)/))[1]!
+    expect(await allowed(address, key)).toBe(false)
+    expect(service.stdout).not.toContain('curl')
+  })
+
+  test('a start that was killed half-way is made up for by the next one', async () => {
+    const first = start()
+    await first.address()
+    await first.end('SIGKILL')
+    const second = start()
+    await second.address()
+    expect(await second.end('SIGTERM')).toBe(0)
+  })
+})
+
+test('a configured key replaces the one configured before', async () => {
+  const first = start({ API_KEY })
+  await first.address()
+  await first.end('SIGTERM')
+  const second = start({ API_KEY: 'another-configured-key' })
+  const address = await second.address()
+  const scope = (key: string) =>
+    fetch(`${address}/v2/api-key/scope`, { headers: { authorization: `Bearer ${key}` } })
+  expect((await scope('another-configured-key')).status).toBe(200)
+  expect((await scope(API_KEY)).status).toBe(401)
+})
+
+describe('refuses to start, with one line that says why and exit code 1,', () => {
+  test.each([
+    ['a port that is no number', { PORT: 'http' }, 'setting PORT: expected a whole number from 0 to 65535'],
+    ['an empty host', { HOST: '' }, 'setting HOST'],
+    ['a key that is too short', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
+    ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
+    ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
+    ['a store it does not know', { STORE_URL: 'redis://localhost:6379' }, 'a store URL is'],
+  ])('%s', async (_what, env, message) => {
+    const service = start(env)
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain(message)
+    expect(service.stderr.trim().split('\n')).toHaveLength(1)
+    expect(service.stderr).not.toContain('    at ')
+  })
+
+  test('a port that somebody else listens on', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const service = start({ PORT: String(port), STORE_URL: 'memory:' })
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain(`127.0.0.1:${port} is already in use`)
+    other.close()
+  })
+
+  test('a data directory that another process has open', async () => {
+    await start().address()
+    const second = start()
+    expect(await second.exited).toBe(1)
+    expect(second.stderr).toContain('in use')
+  })
+
+  test('a runtime for which the HTTP server has no binary', async () => {
+    const otherAbi = 'Object.defineProperty(process,"versions",{value:{...process.versions,modules:"200"}})'
+    const service = new ServiceProcess({
+      cwd,
+      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(otherAbi)}` },
+    })
+    started.push(service)
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toMatch(/^verdict: the HTTP server has no binary for Node .*\n$/)
+  })
+})
+
+test('SIGTERM under load answers everything that was taken and exits with 0 within 10 s', async () => {
+  const service = start({ API_KEY })
+  const address = await service.address()
+  let isStopping = false
+  const underLoad = Promise.withResolvers<void>()
+  let answered = 0
+  let refusedAfterStop = 0
+  const callers = Array.from({ length: 8 }, async () => {
+    for (;;) {
+      try {
+        await allowed(address, API_KEY)
+        answered += 1
+        if (answered === 200) underLoad.resolve()
+      } catch (error) {
+        // Only a connection that was not taken any more may fail, and only once stopping has begun.
+        expect(isStopping, String(error)).toBe(true)
+        refusedAfterStop += 1
+        return
+      }
+    }
+  })
+  await underLoad.promise
+  isStopping = true
+  const stoppedAt = performance.now()
+  expect(await service.end('SIGTERM')).toBe(0)
+  expect(performance.now() - stoppedAt).toBeLessThan(10_000)
+  await Promise.all(callers)
+  expect(refusedAfterStop).toBe(8)
+})

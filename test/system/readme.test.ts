@@ -1,0 +1,73 @@
+/** The README tells the truth: its commands are run as they stand there, in a clean copy, and answer what it says. */
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { settings } from '../../src/config.ts'
+import { ServiceProcess } from './service-process.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const copy = mkdtempSync(join(tmpdir(), 'verdict-readme-'))
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+interface CodeBlock {
+  readonly language: string
+  readonly text: string
+}
+
+function codeBlocks(): CodeBlock[] {
+  return [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+    language: language!,
+    text: text!.trim(),
+  }))
+}
+
+/** Each curl line of the README with the output block behind it. */
+function curlExamples(): { readonly command: string; readonly output: string }[] {
+  const blocks = codeBlocks()
+  return blocks.flatMap((block, index) =>
+    block.text.startsWith('curl') ? [{ command: block.text, output: blocks[index + 1]!.text }] : [],
+  )
+}
+
+test("the README's run command starts the service and its curl lines answer what it says", async () => {
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  for (const file of files.toString().trim().split('\n')) {
+    cpSync(join(root, file), join(copy, dirname(file), file.split('/').at(-1)!), { recursive: true })
+  }
+  const run = codeBlocks().find(block => block.text.includes('npm start'))!.text
+  const service = new ServiceProcess({ cwd: copy, command: ['bash', '-c', `${run} & wait $!`] })
+  const address = await service.address()
+  const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
+  try {
+    const examples = curlExamples()
+    expect(examples.length).toBeGreaterThanOrEqual(4)
+    for (const { command, output } of examples) {
+      const { stdout } = await promisify(execFile)('bash', ['-c', command], {
+        env: { ...process.env, VERDICT: address, KEY: key },
+      })
+      expect(stdout.trim(), command).toBe(output)
+    }
+    const printed = [...service.stdout.matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command!)
+    expect(printed).toHaveLength(2)
+    const { stdout } = await promisify(execFile)('bash', ['-c', printed[0]!])
+    expect(stdout).toBe('{"allow":true,"result":true}')
+  } finally {
+    const pid = Number(/"pid":(\d+)/.exec(service.stderr)?.[1])
+    process.kill(pid, 'SIGTERM')
+    await service.exited
+  }
+  expect(service.stderr).toContain('"msg":"stopped"')
+}, 240_000)
+
+test('the settings table lists every setting with its default and meaning', () => {
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)`\s+\| (.*?)\s+\| (.*?)\s+\|$/gm)].map(row => row.slice(1))
+  expect(rows).toEqual(
+    Object.entries(settings).map(([name, { shownDefault, meaning }]) => [name, shownDefault, meaning]),
+  )
+})

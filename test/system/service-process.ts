@@ -1,0 +1,57 @@
+/** The service as its operator runs it: a process of its own, its two outputs, its signals and its exit code. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { settings } from '../../src/config.ts'
+
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+
+export interface ProcessOptions {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Default: what `npm start` runs, with this runtime. */
+  readonly command?: readonly [string, ...string[]]
+}
+
+export class ServiceProcess {
+  readonly #child: ChildProcess
+  readonly exited: Promise<number | null>
+  stdout = ''
+  stderr = ''
+
+  constructor({ cwd, env = {}, command }: ProcessOptions) {
+    const [file, ...args] = command ?? [process.execPath, '--disable-warning=ExperimentalWarning', START]
+    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), PORT: '0', ...env } })
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
+    this.exited = once(this.#child, 'close').then(([code]) => code as number | null)
+  }
+
+  /** Waits until the service says where it listens; rejects with its outputs when it ends before. */
+  async address(): Promise<string> {
+    return (await this.stdoutMatch(/listens on (http:\S+)\n/))[1]!
+  }
+
+  /** Waits for standard output to match. */
+  async stdoutMatch(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.stdout)
+      if (match) return match
+      const next = await Promise.race([once(this.#child.stdout!, 'data'), this.exited.then(() => null)])
+      if (next === null && !pattern.test(this.stdout)) {
+        throw new Error(`the service ended without saying ${pattern}:\n${this.stdout}\n${this.stderr}`)
+      }
+    }
+  }
+
+  /** Sends the signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.#child.kill(signal)
+    return this.exited
+  }
+}
+
+/** The environment without what would configure the service by accident. */
+function baseEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !Object.hasOwn(settings, name)))
+}

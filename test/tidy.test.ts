@@ -1,0 +1,74 @@
+/** The style guide as a test: what reviewers would otherwise have to nag about. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const SOURCE = /^(src|workers|bench|test)\/.*\.(ts|js)$/
+const LINES_MAX = 500
+/** Names that say nothing about what is inside. */
+const BANNED_NAMES = /(^|\/)(utils?|helpers?|common|manager|misc|index)\.(ts|js)$/
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  .toString()
+  .trim()
+  .split('\n')
+  .filter(file => SOURCE.test(file))
+  .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** The paths of the files that break a rule. */
+function offenders(breaksRule: (file: SourceFile) => boolean): string[] {
+  return files.filter(breaksRule).map(({ path }) => path)
+}
+
+describe('every source file', () => {
+  test('opens with what it is', () => {
+    expect(offenders(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text))).toEqual([])
+  })
+
+  test('has a name that says what is inside', () => {
+    expect(offenders(({ path }) => BANNED_NAMES.test(path))).toEqual([])
+  })
+
+  test('of the product has one reason to be opened', () => {
+    const isLong = ({ path, text }: SourceFile) =>
+      /^(src|workers)\//.test(path) && text.split('\n').length > LINES_MAX
+    expect(offenders(isLong)).toEqual([])
+  })
+
+  test('leaves nothing for later and silences no check', () => {
+    const marks =
+      /\b(TODO|FIXME|XXX)\b|@ts-(ignore|expect-error|nocheck)|\b(describe|test|it)\.(skip|only|todo)\b/
+    expect(offenders(({ path, text }) => path !== 'test/tidy.test.ts' && marks.test(text))).toEqual([])
+  })
+})
+
+test('the linter sees every import of src: none is made at run time or in a type', () => {
+  const late = offenders(
+    ({ path, text }) => path.startsWith('src/') && path !== 'src/start.js' && /\bimport\(/.test(text),
+  )
+  expect(late).toEqual([])
+})
+
+test('every file of src is reached from an entry point or from a test of its own', () => {
+  const imported = new Set<string>()
+  for (const { path, text } of files) {
+    for (const [, specifier] of text.matchAll(/(?:from|import|URL\()\s*\(?'([^']+\.(?:ts|js))'/g)) {
+      imported.add(
+        specifier!.startsWith('#')
+          ? specifier!.replace('#', 'src/')
+          : normalize(join(dirname(path), specifier!)),
+      )
+    }
+  }
+  const isDead = ({ path }: SourceFile) =>
+    path.startsWith('src/') && path !== 'src/start.js' && !imported.has(path)
+  expect(offenders(isDead)).toEqual([])
+})
