@@ -73,7 +73,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId'],
   tuple: ['id', 'createdAt', 'tenantId'],
   purge: ['id', 'targetId'],
-  organization: ['id'],
+  organization: ['id', 'tokenSecret'],
   project: ['id', 'createdAt', 'updatedAt', 'key', 'name'],
   environment: ['id', 'createdAt', 'updatedAt', 'projectId', 'key', 'name'],
   'api-key': ['id', 'createdAt', 'environmentId', 'secretHash', 'source'],

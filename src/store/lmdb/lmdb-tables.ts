@@ -42,6 +42,9 @@ export class LmdbTables implements Tables {
       // Otherwise a dot in the directory's name would make it a file.
       noSubdir: false,
       maxDbs: TABLES_MAX,
+      // Otherwise lmdb-js makes a promise of its own per turn that nobody can get hold of: a failed commit (a full disk)
+      // would end the process as an unhandled rejection. Writes still share transactions without it.
+      eventTurnBatching: false,
       ...ENCODING,
     })
   }
@@ -80,6 +83,8 @@ export class LmdbTables implements Tables {
   async #close(): Promise<void> {
     await this.#lastWrite
     this.#access.close()
+    // lmdb-js waits for the last flush before it closes, and a failed commit never has one. An empty one always does.
+    await this.#root.childTransaction(ignore)
     await this.#root.close()
   }
 }

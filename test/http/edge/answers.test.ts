@@ -1,0 +1,200 @@
+/** What every answer carries, the form of errors, and what becomes of defects. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ErrorCode } from '#model/errors.ts'
+import { InvariantError } from '#model/assert.ts'
+import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { RawConnection, requestText } from './raw-connection.ts'
+
+let edge: EdgeServer
+beforeAll(async () => {
+  edge = await startEdge()
+})
+afterAll(() => edge.server.close())
+beforeEach(() => {
+  edge.faults.length = 0
+})
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+function fail(prefix: string, code: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${edge.origin}${prefix}/failures/${code}`, { method: 'POST', headers })
+}
+
+describe('a successful answer', () => {
+  test('is JSON', async () => {
+    const response = await fetch(`${edge.origin}/allowed`, {
+      method: 'POST',
+      headers: AUTHORIZED,
+      body: allowedBody(),
+    })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
+    expect(await response.json()).toMatchObject({ user: 'alice' })
+  })
+
+  test('may bring headers, and text of another type', async () => {
+    const created = await fetch(`${edge.origin}/v2/things`, {
+      method: 'POST',
+      headers: AUTHORIZED,
+      body: '{"key":"a","attributes":{}}',
+    })
+    expect(created.headers.get('x-revision')).toBe('epoch.7')
+    const metrics = await fetch(`${edge.origin}/metrics`)
+    expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain', 'up 1\n'])
+  })
+
+  test('of status 204 has neither body nor length, and the connection lives on', async () => {
+    const connection = await RawConnection.open(edge.port)
+    await connection.send(
+      requestText('DELETE /v2/things/bulk', [`Authorization: ${AUTHORIZED.authorization}`]),
+    )
+    const answer = await connection.answer()
+    expect([
+      answer?.status,
+      answer?.headers.has('content-length'),
+      answer?.headers.has('content-type'),
+    ]).toEqual([204, false, false])
+    await connection.send(requestText('GET /healthy'))
+    expect((await connection.answer())?.status).toBe(200)
+    connection.destroy()
+  })
+})
+
+describe('X-Request-ID', () => {
+  const ids = ['1', 'a b', 'x'.repeat(500), '{"json":"too"}', "~!@#$%^&*()_+`-=[]\\;',./<>?:|"]
+
+  test.each(ids)('%j is echoed exactly', async id => {
+    const response = await fetch(`${edge.origin}/healthy`, { headers: { 'X-Request-ID': id } })
+    expect(response.headers.get('x-request-id')).toBe(id)
+  })
+
+  test('is found under any spelling of its name', async () => {
+    for (const name of ['x-request-id', 'X-REQUEST-ID', 'X-Request-Id']) {
+      const connection = await RawConnection.open(edge.port)
+      await connection.send(requestText('GET /healthy', [`${name}: r-1`]))
+      expect((await connection.answer())?.headers.get('x-request-id')).toBe('r-1')
+      connection.destroy()
+    }
+  })
+
+  test('is echoed on every refusal', async () => {
+    const id = { 'X-Request-ID': 'r-1' }
+    const answers = await Promise.all([
+      fetch(`${edge.origin}/nowhere`, { headers: id }),
+      fetch(`${edge.origin}/allowed`, { headers: id }),
+      fetch(`${edge.origin}/allowed`, { method: 'POST', headers: id }),
+      fetch(`${edge.origin}/allowed`, { method: 'POST', headers: { ...id, ...AUTHORIZED }, body: '{' }),
+      fail('', 'broken', id),
+    ])
+    expect(answers.map(answer => answer.status)).toEqual([404, 405, 401, 400, 500])
+    for (const answer of answers) expect(answer.headers.get('x-request-id')).toBe('r-1')
+    const connection = await RawConnection.open(edge.port)
+    await connection.send(requestText('POST /healthy', ['X-Request-ID: r-1', 'Content-Length: 999999999']))
+    expect((await connection.answer())?.headers.get('x-request-id')).toBe('r-1')
+  })
+
+  test.each([
+    ['absent', []],
+    ['empty', ['X-Request-ID:']],
+    ['blank', ['X-Request-ID:    ']],
+    ['holding a tab', ['X-Request-ID: a\tb']],
+    ['holding a delete', ['X-Request-ID: a\x7fb']],
+    ['holding bytes beyond ASCII', ['X-Request-ID: a\xfcb']],
+    ['holding UTF-8', ['X-Request-ID: a\xc3\xbcb']],
+  ])('is made up when %s', async (_, headers) => {
+    const connection = await RawConnection.open(edge.port)
+    await connection.send(requestText('GET /healthy', headers))
+    expect((await connection.answer())?.headers.get('x-request-id')).toMatch(UUID)
+    connection.destroy()
+  })
+
+  test('is a new one for every request without', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 600 }, async () => {
+        const response = await fetch(`${edge.origin}/nowhere`)
+        return response.headers.get('x-request-id')
+      }),
+    )
+    expect(new Set(made).size).toBe(600)
+  })
+})
+
+describe('an error', () => {
+  const statuses: Record<ErrorCode, [decision: number, management: number, errorCode: string]> = {
+    UNAUTHENTICATED: [401, 401, 'UNAUTHORIZED'],
+    FORBIDDEN: [403, 403, 'FORBIDDEN_ACCESS'],
+    UNKNOWN_PATH: [404, 404, 'NOT_FOUND'],
+    METHOD_NOT_ALLOWED: [405, 405, 'INVALID_INPUT'],
+    BODY_TOO_LARGE: [413, 413, 'INVALID_INPUT'],
+    MALFORMED_REQUEST: [400, 422, 'INVALID_INPUT'],
+    INVALID_SHAPE: [400, 422, 'INVALID_INPUT'],
+    INVALID_PERMISSION_FORMAT: [400, 422, 'INVALID_PERMISSION_FORMAT'],
+    LIMIT_EXCEEDED: [400, 400, 'INVALID_INPUT'],
+    NOT_FOUND: [404, 404, 'NOT_FOUND'],
+    DUPLICATE_ENTITY: [409, 409, 'DUPLICATE_ENTITY'],
+    INVALID_INPUT: [400, 400, 'INVALID_INPUT'],
+    MISMATCH_RESOURCE_INSTANCES_TENANTS: [400, 400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS'],
+    MISMATCH_RELATION_TYPE: [400, 400, 'MISMATCH_RELATION_TYPE'],
+    NOT_READY: [503, 503, 'UNEXPECTED_ERROR'],
+    OVERLOADED: [503, 503, 'UNEXPECTED_ERROR'],
+    INTERNAL: [500, 500, 'UNEXPECTED_ERROR'],
+    REVISION_CONFLICT: [503, 503, 'CONCURRENT_OPERATION_DISALLOWED'],
+    REVISION_TOO_OLD: [503, 503, 'UNEXPECTED_ERROR'],
+    STORE_RESET: [503, 503, 'UNEXPECTED_ERROR'],
+    STORE_CLOSED: [503, 503, 'UNEXPECTED_ERROR'],
+    STORE_LOCKED: [503, 503, 'UNEXPECTED_ERROR'],
+  }
+
+  test.each(Object.entries(statuses))('%s is told by each family in its own form', async (code, expected) => {
+    const [decision, management, errorCode] = expected
+    const native = await fail('', code)
+    const { message } = (await native.clone().json()) as { message: string }
+    expect([native.status, await native.json()]).toEqual([decision, { code: decision, message }])
+    const access = await fail('/access/v1', code)
+    expect([access.status, access.headers.get('content-type')]).toEqual([
+      decision,
+      'text/plain; charset=utf-8',
+    ])
+    expect(await access.text()).toBe(message)
+    const managed = await fail('/v2', code)
+    expect([managed.status, managed.headers.get('content-type')]).toEqual([management, 'application/json'])
+    expect(await managed.json()).toEqual({
+      id: expect.stringMatching(UUID),
+      title: expect.any(String),
+      error_code: errorCode,
+      message,
+      support_link: null,
+      additional_info: null,
+      ...(management === 422 && { detail: [{ loc: ['body'], msg: message, type: 'value_error' }] }),
+    })
+    const isOurs = code.startsWith('STORE_') || code === 'INTERNAL' || code === 'REVISION_TOO_OLD'
+    expect(message === `about ${code}`).toBe(!isOurs)
+    for (const answer of [native, access, managed]) {
+      expect(answer.headers.get('retry-after')).toBe(decision === 503 ? '1' : null)
+      expect(answer.headers.get('www-authenticate')).toBe(decision === 401 ? 'Bearer realm="verdict"' : null)
+    }
+  })
+})
+
+describe('a defect', () => {
+  test.each(['broken', 'later', 'invariant', 'cyclic', 'header'])(
+    'in a handler (%s) is answered without its text and reported with the request id',
+    async kind => {
+      for (const prefix of ['', '/access/v1', '/v2']) {
+        edge.faults.length = 0
+        const response = await fail(prefix, kind, { 'X-Request-ID': 'r-9' })
+        expect([response.status, response.headers.get('x-evil')]).toEqual([500, null])
+        const text = await response.text()
+        expect(text).toContain('the service failed to answer this request')
+        expect(text).not.toMatch(/secret|db-1|edge-server|TypeError/)
+        expect(edge.faults).toEqual([{ error: expect.any(Error), requestId: 'r-9' }])
+      }
+      expect(edge.faults[0]!.error instanceof InvariantError).toBe(kind === 'invariant')
+    },
+  )
+
+  test('is not what a refused request is', async () => {
+    await fail('', 'NOT_READY')
+    await fetch(`${edge.origin}/nowhere`)
+    expect(edge.faults).toEqual([])
+  })
+})

@@ -1,0 +1,134 @@
+/** Connections: kept, pipelined, asked for heads only, used by callers who do not know the rules. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { RawConnection, requestText } from './raw-connection.ts'
+
+let edge: EdgeServer
+let connection: RawConnection
+beforeAll(async () => {
+  edge = await startEdge()
+})
+afterAll(() => edge.server.close())
+afterEach(async () => {
+  connection.destroy()
+  expect((await fetch(`${edge.origin}/healthy`)).status).toBe(200)
+})
+
+function allowed(authorization = 'Authorization'): string {
+  const body = allowedBody()
+  const headers = [`${authorization}: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
+  return requestText('POST /allowed', headers, body)
+}
+
+test('requests that are sent together are answered in order', async () => {
+  connection = await RawConnection.open(edge.port)
+  const unauthorized = requestText('POST /allowed', ['Content-Length: 3'], 'abc')
+  const broken = requestText('POST /failures/broken')
+  await connection.send(allowed() + unauthorized + requestText('GET /nowhere') + broken + allowed())
+  const statuses = []
+  for (let i = 0; i < 5; i++) statuses.push((await connection.answer())?.status)
+  expect(statuses).toEqual([200, 401, 404, 500, 200])
+})
+
+test('header names count in any case', async () => {
+  connection = await RawConnection.open(edge.port)
+  for (const name of ['authorization', 'AUTHORIZATION', 'aUtHoRiZaTiOn']) {
+    await connection.send(allowed(name))
+    expect((await connection.answer())?.status).toBe(200)
+  }
+})
+
+test('of a repeated header the first counts', async () => {
+  connection = await RawConnection.open(edge.port)
+  const body = allowedBody()
+  const lines = ['Authorization: Bearer nobody', `Authorization: ${AUTHORIZED.authorization}`]
+  await connection.send(requestText('POST /allowed', [...lines, `Content-Length: ${body.length}`], body))
+  expect((await connection.answer())?.status).toBe(401)
+})
+
+test('HEAD is answered without a body, and the connection lives on', async () => {
+  connection = await RawConnection.open(edge.port)
+  for (const path of ['/healthy', '/nowhere', '/access/v1/evaluation']) {
+    await connection.send(requestText(`HEAD ${path}`) + requestText('GET /healthy'))
+    const answer = await connection.answer({ isToHead: true })
+    // No length rather than a wrong one: it would have to be that of the answer to GET.
+    expect([answer?.status, answer?.headers.has('content-length')]).toEqual([
+      path === '/nowhere' ? 404 : 405,
+      false,
+    ])
+    expect(await connection.answer()).toMatchObject({ status: 200, body: '{"caller":null}' })
+  }
+})
+
+test('HEAD with a body beyond the ceiling is answered and ended', async () => {
+  connection = await RawConnection.open(edge.port)
+  await connection.send(requestText('HEAD /healthy', ['Content-Length: 999999999']))
+  expect((await connection.answer({ isToHead: true }))?.status).toBe(405)
+  await connection.closed
+})
+
+test('methods are told apart by case, and unknown ones are refused', async () => {
+  connection = await RawConnection.open(edge.port)
+  for (const method of ['get', 'Get', 'FROB', 'TRACE']) {
+    await connection.send(requestText(`${method} /healthy`))
+    expect((await connection.answer())?.status).toBe(405)
+  }
+})
+
+test('a caller may wait for permission to send its body', async () => {
+  connection = await RawConnection.open(edge.port)
+  const body = allowedBody()
+  const headers = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
+  await connection.send(requestText('POST /allowed', [...headers, 'Expect: 100-continue']))
+  expect((await connection.answer())?.status).toBe(100)
+  await connection.send(body)
+  expect((await connection.answer())?.status).toBe(200)
+})
+
+test('raw bytes in a path that are no UTF-8 name nothing', async () => {
+  connection = await RawConnection.open(edge.port)
+  const headers = [`Authorization: ${AUTHORIZED.authorization}`]
+  await connection.send(requestText('GET /v2/things/\xff', headers))
+  expect((await connection.answer())?.status).toBe(422)
+  await connection.send(requestText('GET /v2/things/\xc3\xbc', headers))
+  expect(JSON.parse((await connection.answer())!.body)).toEqual({ thing: 'ü' })
+})
+
+test('a path of many slashes is nowhere', async () => {
+  connection = await RawConnection.open(edge.port)
+  await connection.send(requestText(`GET /v2/things${'/'.repeat(3_000)}`))
+  expect((await connection.answer())?.status).toBe(404)
+})
+
+test('a caller who leaves before a promised answer harms nobody', async () => {
+  connection = await RawConnection.open(edge.port)
+  await connection.send(requestText('GET /latch'))
+  await edge.latch.entered
+  connection.destroy()
+  await connection.closed
+  // The server learns of it no later than of a request that is sent now.
+  await fetch(`${edge.origin}/healthy`)
+  edge.faults.length = 0
+  edge.latch.release()
+  await fetch(`${edge.origin}/healthy`)
+  expect(edge.faults).toEqual([])
+})
+
+test('a long answer arrives whole, however slowly it is read', async () => {
+  connection = await RawConnection.open(edge.port)
+  connection.pause()
+  await connection.send(requestText('GET /large/4000000'))
+  // The server answers others meanwhile: what it could not send waits for the reader.
+  expect((await fetch(`${edge.origin}/healthy`)).status).toBe(200)
+  connection.resume()
+  const answer = await connection.answer()
+  expect(answer?.body === `"${'ü'.repeat(4_000_000)}"`).toBe(true)
+  await connection.send(requestText('GET /healthy'))
+  expect((await connection.answer())?.status).toBe(200)
+})
+
+test('what is no HTTP is refused by the library and ended', async () => {
+  connection = await RawConnection.open(edge.port)
+  await connection.send('\x16\x03\x01 hello\r\n\r\n')
+  await connection.closed
+})

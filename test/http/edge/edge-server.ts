@@ -1,0 +1,262 @@
+/**
+ * A real server on a free port with a few tiny routes of each family, for the tests of the HTTP edge. The handlers echo
+ * what they were given: what is tested is everything around them.
+ */
+import { Type } from 'typebox'
+import { InvariantError } from '#model/assert.ts'
+import { AuthzError, type ErrorCode } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import { RawJson } from '#http/exchange.ts'
+import { defineRoute, type Route } from '#http/route.ts'
+import { HttpServer } from '#http/server.ts'
+
+export const ENVIRONMENT_KEY = 'environment-key'
+export const ORGANIZATION_KEY = 'organization-key'
+export const AUTHORIZED = { authorization: `Bearer ${ENVIRONMENT_KEY}` }
+export const BODY_BYTES_MAX = 200_000
+
+const PRINCIPALS = new Map<string, Principal>([
+  [ENVIRONMENT_KEY, { kind: 'environment', organizationId: 'o', projectId: 'p', environmentId: 'e' }],
+  [ORGANIZATION_KEY, { kind: 'organization', organizationId: 'o' }],
+])
+
+const optional = <T extends import('typebox').TSchema>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]))
+
+const described = { summary: 'A route of the tests', responses: { 200: { description: 'Fine' } } }
+
+/** A handler that is finished from outside. */
+export class Latch {
+  readonly #entered = Promise.withResolvers<void>()
+  readonly #released = Promise.withResolvers<void>()
+
+  /** Resolves when the handler has been called. */
+  readonly entered = this.#entered.promise
+
+  async pass(): Promise<void> {
+    this.#entered.resolve()
+    await this.#released.promise
+  }
+
+  release(): void {
+    this.#released.resolve()
+  }
+}
+
+export function edgeRoutes(latch: Latch): Route[] {
+  return [
+    defineRoute({
+      ...described,
+      method: 'POST',
+      path: '/allowed',
+      operationId: 'allowed',
+      family: 'native',
+      access: 'environment',
+      body: Type.Object({
+        user: Type.Object({ key: Type.String({ minLength: 1 }), email: optional(Type.String()) }),
+        action: Type.String({ minLength: 1 }),
+        roles: Type.Optional(Type.Array(Type.Object({ key: Type.String() }))),
+        mode: Type.Optional(Type.Union([Type.Literal('fast'), Type.Literal('slow')])),
+        context: optional(Type.Object({ ip: Type.String() })),
+      }),
+      handle: call => ({
+        status: 200,
+        body: { user: call.body.user.key, bytes: JSON.stringify(call.body).length },
+      }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'POST',
+      path: '/allowed/bulk',
+      operationId: 'allowed-bulk',
+      family: 'native',
+      access: 'environment',
+      body: Type.Array(Type.Unknown()),
+      handle: async call => ({ status: 200, body: { count: call.body.length } }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'POST',
+      path: '/v1/data/root',
+      operationId: 'opa-root',
+      family: 'native',
+      access: 'environment',
+      handle: () => ({ status: 200, body: {} }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/healthy',
+      operationId: 'healthy',
+      family: 'native',
+      access: 'public',
+      handle: call => ({ status: 200, body: { caller: call.principal } }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/metrics',
+      operationId: 'metrics',
+      family: 'native',
+      access: 'public',
+      handle: () => ({ status: 200, body: new RawJson('up 1\n'), headers: { 'content-type': 'text/plain' } }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'POST',
+      path: '/access/v1/evaluation',
+      operationId: 'evaluation',
+      family: 'access',
+      access: 'environment',
+      requireJsonContentType: true,
+      body: Type.Object({ action: Type.Object({ name: Type.String() }) }),
+      handle: call => ({ status: 200, body: { decision: call.body.action.name === 'read' } }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/.well-known/authzen-configuration',
+      operationId: 'metadata',
+      family: 'access',
+      access: 'optional-key',
+      handle: call => ({ status: 200, body: { caller: call.principal?.kind ?? null } }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/v2/things',
+      operationId: 'list-things',
+      family: 'management',
+      access: 'any-key',
+      query: Type.Object({
+        page: Type.Optional(Type.Integer({ minimum: 1 })),
+        ratio: Type.Optional(Type.Number()),
+        detailed: Type.Optional(Type.Boolean()),
+        search: Type.Optional(Type.String()),
+        user: Type.Optional(Type.Array(Type.String())),
+        level: Type.Optional(Type.Array(Type.Integer())),
+      }),
+      handle: call => ({ status: 200, body: call.query }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'POST',
+      path: '/v2/things',
+      operationId: 'create-thing',
+      family: 'management',
+      access: 'any-key',
+      body: Type.Object({ key: Type.String({ pattern: '^[a-z]+$' }), attributes: Type.Unknown() }),
+      handle: call => ({ status: 200, body: call.body, headers: { 'X-Revision': 'epoch.7' } }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/v2/things/{thing_id}',
+      operationId: 'get-thing',
+      family: 'management',
+      access: 'any-key',
+      handle: call => ({ status: 200, body: { thing: call.params.thing_id } }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'DELETE',
+      path: '/v2/things/bulk',
+      operationId: 'delete-things',
+      family: 'management',
+      access: 'any-key',
+      optionalBody: Type.Object({ tenant: Type.Optional(Type.String()) }),
+      handle: call =>
+        call.body === undefined ? { status: 204, body: undefined } : { status: 200, body: call.body },
+    }),
+    defineRoute({
+      ...described,
+      method: 'PUT',
+      path: '/v2/things/{thing_id}/users/{user_id}',
+      operationId: 'put-user',
+      family: 'management',
+      access: 'any-key',
+      params: Type.Object({ thing_id: Type.String(), user_id: Type.String({ maxLength: 8 }) }),
+      handle: call => ({ status: 200, body: call.params }),
+    }),
+    ...(['native', 'access', 'management'] as const).map(family =>
+      defineRoute({
+        ...described,
+        method: 'POST',
+        path: `${{ native: '', access: '/access/v1', management: '/v2' }[family]}/failures/{code}`,
+        operationId: `fail-${family}`,
+        family,
+        access: 'public',
+        handle: call => fail(call.params.code ?? ''),
+      }),
+    ),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/large/{length}',
+      operationId: 'large',
+      family: 'native',
+      access: 'public',
+      handle: call => ({ status: 200, body: new RawJson(`"${'ü'.repeat(Number(call.params.length))}"`) }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/latch',
+      operationId: 'latch',
+      family: 'native',
+      access: 'public',
+      handle: async () => {
+        await latch.pass()
+        return { status: 200, body: 'passed' }
+      },
+    }),
+  ]
+}
+
+/** Fails in the way the path asks for. */
+function fail(
+  code: string,
+): Promise<never> | { status: number; body: unknown; headers?: Record<string, string> } {
+  if (code === 'broken') throw new TypeError('the secret of host db-1 is 42')
+  if (code === 'later') return Promise.reject(new TypeError('the secret of host db-1 is 42'))
+  if (code === 'invariant') throw new InvariantError('the secret of host db-1 is 42')
+  if (code === 'cyclic') {
+    const body: Record<string, unknown> = {}
+    body['self'] = body
+    return { status: 200, body }
+  }
+  if (code === 'header') return { status: 200, body: 'fine', headers: { 'X-Revision': 'a\r\nX-Evil: 1' } }
+  throw new AuthzError(code as ErrorCode, `about ${code}`)
+}
+
+export interface Fault {
+  readonly error: unknown
+  readonly requestId: string
+}
+
+export interface EdgeServer {
+  readonly server: HttpServer
+  readonly port: number
+  readonly origin: string
+  readonly latch: Latch
+  readonly faults: Fault[]
+}
+
+export async function startEdge(): Promise<EdgeServer> {
+  const latch = new Latch()
+  const faults: Fault[] = []
+  const server = new HttpServer({
+    routes: edgeRoutes(latch),
+    authenticate: token => PRINCIPALS.get(token) ?? null,
+    limits: { bodyBytesMax: BODY_BYTES_MAX },
+    onFault: (error, requestId) => faults.push({ error, requestId }),
+  })
+  const port = await server.listen({ host: '127.0.0.1', port: 0 })
+  return { server, port, origin: `http://127.0.0.1:${port}`, latch, faults }
+}
+
+/** A body that `/allowed` accepts and that has exactly this many bytes. */
+export function allowedBody(bytes = 0): string {
+  const bare = JSON.stringify({ user: { key: 'alice', email: '' }, action: 'read' })
+  return bare.replace('"email":""', `"email":"${'x'.repeat(Math.max(0, bytes - bare.length))}"`)
+}

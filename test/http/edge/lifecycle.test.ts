@@ -1,0 +1,126 @@
+/** From listening to the last answer: free ports, shared ports, draining. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { reservePort } from '#http/reserve-port.ts'
+import { startEdge } from './edge-server.ts'
+import { RawConnection, requestText } from './raw-connection.ts'
+
+const HOST = '127.0.0.1'
+
+test('a free port is found, or confirmed', async () => {
+  const port = await reservePort({ host: HOST, port: 0 })
+  expect(port).toBeGreaterThan(0)
+  expect(await reservePort({ host: HOST, port })).toBe(port)
+})
+
+test('a port that another server listens on is refused with its address', async () => {
+  const other = createServer().listen(0, HOST)
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  await expect(reservePort({ host: HOST, port })).rejects.toThrow(`${HOST}:${port} is already in use`)
+  other.close()
+})
+
+test('a port that a server of ours shares is refused too', async () => {
+  const { server, port } = await startEdge()
+  await expect(reservePort({ host: HOST, port })).rejects.toThrow('is already in use')
+  await server.close()
+  expect(await reservePort({ host: HOST, port })).toBe(port)
+})
+
+test('an address that is not ours is refused', async () => {
+  await expect(reservePort({ host: '192.0.2.1', port: 0 })).rejects.toThrow('192.0.2.1:0 cannot be used')
+  const { server } = await startEdge()
+  await server.close()
+})
+
+test('closing lets a promised answer out, takes nobody new, and ends idle connections', async () => {
+  const { server, port, origin, latch } = await startEdge()
+  const idle = await RawConnection.open(port)
+  await idle.send(requestText('GET /healthy'))
+  expect((await idle.answer())?.status).toBe(200)
+  const waiting = await RawConnection.open(port)
+  await waiting.send(requestText('GET /latch'))
+  await latch.entered
+  const closing = server.close()
+  await expect(fetch(`${origin}/healthy`)).rejects.toThrow()
+  latch.release()
+  const answer = await waiting.answer()
+  expect([answer?.status, answer?.body, answer?.headers.get('connection')]).toEqual([
+    200,
+    '"passed"',
+    'close',
+  ])
+  await closing
+  await Promise.all([idle.closed, waiting.closed])
+})
+
+test('closing waits until a long answer was read', async () => {
+  const { server, port, origin } = await startEdge()
+  const connection = await RawConnection.open(port)
+  connection.pause()
+  // Far more than the buffers of the kernel take, so that most of it still has to be sent.
+  await connection.send(requestText('GET /large/8000000'))
+  // The server takes requests in the order they come: once it answers this one, it is at work on that one.
+  await fetch(`${origin}/healthy`)
+  const closing = server.close()
+  connection.resume()
+  expect((await connection.answer())?.body.length).toBe(8_000_002)
+  await closing
+})
+
+test('closing waits no longer than it was told to', async () => {
+  const { server, port, latch } = await startEdge()
+  const connection = await RawConnection.open(port)
+  await connection.send(requestText('GET /latch'))
+  await latch.entered
+  await server.close({ withinMs: 1 })
+  await connection.closed
+  expect(await connection.answer()).toBeNull()
+  // The handler finishes after all; nobody is there to answer to.
+  latch.release()
+})
+
+test('a defect may close the server on the spot, and its own answer still goes out', async () => {
+  const edge = await startEdge()
+  const connection = await RawConnection.open(edge.port)
+  edge.faults.push = () => {
+    void edge.server.close()
+    return 0
+  }
+  await connection.send(requestText('POST /failures/invariant'))
+  expect((await connection.answer())?.status).toBe(500)
+  await connection.closed
+  await edge.server.close()
+})
+
+test('closing twice, and closing what never listened, is fine', async () => {
+  const { server } = await startEdge()
+  await Promise.all([server.close(), server.close()])
+})
+
+test('two threads share a port, and both close cleanly, twice in a row', async () => {
+  const port = await reservePort({ host: HOST, port: 0 })
+  for (let round = 0; round < 2; round++) {
+    const threads = [0, 1].map(
+      () => new Worker(new URL('./server-thread.ts', import.meta.url), { workerData: port }),
+    )
+    const ports = await Promise.all(threads.map(async thread => (await once(thread, 'message'))[0] as number))
+    expect(ports).toEqual([port, port])
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const connection = await RawConnection.open(port)
+        await connection.send(requestText('GET /thread'))
+        const answer = await connection.answer()
+        connection.destroy()
+        return answer?.status
+      }),
+    )
+    expect(new Set(answers)).toEqual(new Set([200]))
+    const exits = threads.map(thread => once(thread, 'exit'))
+    for (const thread of threads) thread.postMessage('close')
+    expect(await Promise.all(exits)).toEqual([[0], [0]])
+  }
+})

@@ -1,0 +1,234 @@
+/** Which error wins, in which form: path and method, credentials, content type, JSON, shape (contract D-38). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allowedBody, AUTHORIZED, type EdgeServer, ORGANIZATION_KEY, startEdge } from './edge-server.ts'
+
+let edge: EdgeServer
+beforeAll(async () => {
+  edge = await startEdge()
+})
+afterAll(() => edge.server.close())
+
+const JSON_HEADERS = { ...AUTHORIZED, 'content-type': 'application/json' }
+
+function send(method: string, path: string, headers: Record<string, string> = {}, body?: string) {
+  return fetch(edge.origin + path, { method, headers, ...(body !== undefined && { body }) })
+}
+
+async function textOf(response: Response): Promise<[number, string | null, string]> {
+  return [response.status, response.headers.get('content-type'), await response.text()]
+}
+
+describe('unknown paths', () => {
+  test('answer 404 in the form of their family', async () => {
+    expect(await textOf(await send('GET', '/nowhere'))).toEqual([
+      404,
+      'application/json',
+      '{"code":404,"message":"there is nothing under this path"}',
+    ])
+    expect(await textOf(await send('POST', '/access/v1/nowhere'))).toEqual([
+      404,
+      'text/plain; charset=utf-8',
+      'there is nothing under this path',
+    ])
+    for (const path of ['/v2', '/v2/nowhere', '/v1/nowhere', '/v2/things/']) {
+      const response = await send('GET', path)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ error_code: 'NOT_FOUND', support_link: null })
+    }
+  })
+
+  test('are not management because they begin alike', async () => {
+    for (const path of ['/v20', '/v2x/things', '/access/v10/evaluation']) {
+      expect(await (await send('GET', path)).json()).toEqual({
+        code: 404,
+        message: 'there is nothing under this path',
+      })
+    }
+  })
+
+  test('are told even to callers without credentials and with a broken body', async () => {
+    expect((await send('POST', '/nowhere', {}, '{')).status).toBe(404)
+  })
+
+  test('include known paths in other case, with a trailing slash, or with encoded fixed parts', async () => {
+    for (const path of ['/Allowed', '/allowed/', '//allowed', '/%61llowed']) {
+      expect((await send('POST', path, AUTHORIZED, allowedBody())).status, path).toBe(404)
+    }
+  })
+})
+
+describe('another method on a known path', () => {
+  test('answers 405 with the methods that would do, in the form of the family', async () => {
+    const native = await send('GET', '/allowed')
+    expect([native.status, native.headers.get('allow')]).toEqual([405, 'POST'])
+    expect(await native.json()).toEqual({ code: 405, message: 'this path answers to POST' })
+    const access = await send('GET', '/access/v1/evaluation')
+    expect(await textOf(access)).toEqual([405, 'text/plain; charset=utf-8', 'this path answers to POST'])
+    const management = await send('DELETE', '/v2/things')
+    expect([management.status, management.headers.get('allow')]).toEqual([405, 'GET, POST'])
+    expect(await management.json()).toMatchObject({ error_code: 'INVALID_INPUT' })
+    const metadata = await send('POST', '/.well-known/authzen-configuration')
+    expect(await textOf(metadata)).toEqual([405, 'text/plain; charset=utf-8', 'this path answers to GET'])
+  })
+
+  test('covers HEAD and OPTIONS', async () => {
+    for (const method of ['HEAD', 'OPTIONS']) {
+      const response = await send(method, '/healthy')
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET'])
+    }
+  })
+
+  test('falls back to the parameter where the fixed part has no such method', async () => {
+    const response = await send('GET', '/v2/things/bulk', AUTHORIZED)
+    expect(await response.json()).toEqual({ thing: 'bulk' })
+    const refused = await send('PATCH', '/v2/things/bulk', AUTHORIZED)
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'DELETE, GET'])
+  })
+
+  test('wins over missing credentials', async () => {
+    expect((await send('PUT', '/allowed', {}, '{')).status).toBe(405)
+  })
+})
+
+describe('credentials', () => {
+  test.each([
+    ['missing', undefined],
+    ['not Bearer', 'Basic YTpi'],
+    ['a bare token', 'environment-key'],
+    ['a scheme without a token', 'Bearer'],
+    ['a scheme with blanks', 'Bearer   '],
+    ['unknown', 'Bearer nobody'],
+    ['two tokens', 'Bearer environment-key environment-key'],
+    ['a longer scheme', 'Bearerx environment-key'],
+  ])('that are %s answer 401 with a challenge', async (_, authorization) => {
+    const headers = authorization === undefined ? {} : { authorization }
+    for (const path of ['/allowed', '/access/v1/evaluation', '/v2/things']) {
+      const response = await send('POST', path, headers, '{')
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="verdict"')
+    }
+  })
+
+  test('are asked for in the form of the route, even where its path looks like another family', async () => {
+    const response = await send('POST', '/v1/data/root')
+    expect([response.status, await response.json()]).toMatchObject([401, { code: 401 }])
+  })
+
+  test('may be sent with the scheme in any case', async () => {
+    for (const scheme of ['bearer', 'BEARER', 'bEaReR']) {
+      const response = await send(
+        'POST',
+        '/allowed',
+        { authorization: `${scheme} environment-key` },
+        allowedBody(),
+      )
+      expect(response.status).toBe(200)
+    }
+  })
+
+  test('of an organization are refused where an environment decides, and accepted elsewhere', async () => {
+    const organization = { authorization: `Bearer ${ORGANIZATION_KEY}` }
+    const refused = await send('POST', '/allowed', organization, '{')
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toEqual({
+      code: 403,
+      message: 'this request needs the API key of an environment',
+    })
+    expect((await send('GET', '/v2/things', organization)).status).toBe(200)
+  })
+
+  test('are not looked at on a public route', async () => {
+    const response = await send('GET', '/healthy', { authorization: 'Bearer nobody' })
+    expect(await response.json()).toEqual({ caller: null })
+  })
+
+  test('may be left out of an optional-key route, but must be valid when sent', async () => {
+    const path = '/.well-known/authzen-configuration'
+    expect(await (await send('GET', path)).json()).toEqual({ caller: null })
+    expect(await (await send('GET', path, AUTHORIZED)).json()).toEqual({ caller: 'environment' })
+    expect((await send('GET', path, { authorization: 'Bearer nobody' })).status).toBe(401)
+  })
+})
+
+describe('the content type', () => {
+  const body = '{"action":{"name":"read"}}'
+
+  test('must be JSON on the access interface, whatever its parameters', async () => {
+    for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON ;x=y']) {
+      const response = await send(
+        'POST',
+        '/access/v1/evaluation',
+        { ...AUTHORIZED, 'content-type': type },
+        body,
+      )
+      expect(await response.json()).toEqual({ decision: true })
+    }
+  })
+
+  test('is refused with 400 when it is another one', async () => {
+    for (const type of ['text/plain', 'application/jsonx', 'application/x-www-form-urlencoded']) {
+      const response = await send(
+        'POST',
+        '/access/v1/evaluation',
+        { ...AUTHORIZED, 'content-type': type },
+        '{',
+      )
+      expect(await textOf(response)).toEqual([
+        400,
+        'text/plain; charset=utf-8',
+        'this request needs Content-Type: application/json',
+      ])
+    }
+  })
+
+  test('is refused with 400 when it is missing', async () => {
+    const response = await fetch(`${edge.origin}/access/v1/evaluation`, {
+      method: 'POST',
+      headers: AUTHORIZED,
+      body: Buffer.from(body),
+    })
+    expect(response.status).toBe(400)
+  })
+
+  test('does not matter anywhere else', async () => {
+    for (const type of ['text/plain', 'application/octet-stream']) {
+      const response = await send('POST', '/allowed', { ...AUTHORIZED, 'content-type': type }, allowedBody())
+      expect(response.status).toBe(200)
+    }
+  })
+})
+
+describe('JSON before shape', () => {
+  test.each(['', ' ', '{', 'nul', '{"a":1}}', "{'a':1}", '{"a":NaN}', '\uFEFF{}'])(
+    'a body %j is malformed: 400 on decisions, 422 on management',
+    async body => {
+      expect((await send('POST', '/allowed', JSON_HEADERS, body)).status).toBe(400)
+      expect((await send('POST', '/access/v1/evaluation', JSON_HEADERS, body)).status).toBe(400)
+      const management = await send('POST', '/v2/things', JSON_HEADERS, body)
+      expect(management.status).toBe(422)
+      expect(await management.json()).toMatchObject({
+        error_code: 'INVALID_INPUT',
+        detail: [{ loc: ['body'], type: 'json_invalid' }],
+      })
+    },
+  )
+
+  test.each(['[]', 'null', '3', '"text"', 'true'])('a body %s is of the wrong kind', async body => {
+    expect(await textOf(await send('POST', '/allowed', JSON_HEADERS, body))).toEqual([
+      400,
+      'application/json',
+      '{"code":400,"message":"body: must be object"}',
+    ])
+    const management = await send('POST', '/v2/things', JSON_HEADERS, body)
+    expect(management.status).toBe(422)
+    expect(await management.json()).toMatchObject({
+      detail: [{ loc: ['body'], msg: 'must be object', type: 'type' }],
+    })
+  })
+
+  test('an object where an array is expected is of the wrong kind', async () => {
+    const response = await send('POST', '/allowed/bulk', JSON_HEADERS, '{"checks":[]}')
+    expect(await response.json()).toEqual({ code: 400, message: 'body: must be array' })
+    expect(await (await send('POST', '/allowed/bulk', JSON_HEADERS, '[1,2]')).json()).toEqual({ count: 2 })
+  })
+})

@@ -1,0 +1,163 @@
+/** The commits' part of the ledger contract: what they require, who wins, and that each is done exactly once. */
+import { expect, test } from 'vitest'
+import type { ConflictError } from '#model/errors.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
+import type { Requirement } from '#store/ledger.ts'
+import type { OpenLedger } from './ledger-under-test.ts'
+import {
+  allRows,
+  bytes,
+  commitId,
+  commitOf,
+  everyone,
+  everything,
+  group,
+  logged,
+  scannedKeys,
+  text,
+} from './toy-rows.ts'
+
+export function describeCommits(start: OpenLedger): void {
+  test('a new ledger is at sequence 0 of an epoch of its own', async () => {
+    const [one, other] = [await start(), await start()]
+    const [first, second] = [await one.ledger.head(), await other.ledger.head()]
+    expect(first.sequence).toBe(0)
+    expect(first.epoch).toMatch(/^[A-Za-z0-9-]{1,64}$/)
+    expect(second.epoch).not.toBe(first.epoch)
+    expect(await allRows(one.ledger)).toEqual([])
+  })
+
+  test('each commit advances the head by one, also one without rows', async () => {
+    const { ledger } = await start()
+    const { epoch } = await ledger.head()
+    expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toEqual({ epoch, sequence: 1 })
+    expect(await ledger.commit(commitOf({ changes: [{ kind: 'user-put', user: 'alice' }] }))).toEqual({
+      epoch,
+      sequence: 2,
+    })
+    expect(await ledger.head()).toEqual({ epoch, sequence: 2 })
+  })
+
+  // Each kind of requirement, once as it holds and once as it does not; alice was written by commits 1 and 2.
+  const alice = bytes('alice')
+  const created = 1 * (COMMIT_ROWS_MAX + 1)
+  const requirements: [string, Requirement, boolean][] = [
+    ['an absent row is absent', { key: bytes('nobody'), absent: true }, true],
+    ['a present row is absent', { key: alice, absent: true }, false],
+    ['a row has the version it has', { key: alice, version: 2 }, true],
+    ['a row has the version it had', { key: alice, version: 1 }, false],
+    ['an absent row has a version', { key: bytes('nobody'), version: 2 }, false],
+    ['a row is still the one created then', { key: alice, created }, true],
+    ['a row is one created later', { key: alice, created: created + 1 }, false],
+    ['an absent row is one created then', { key: bytes('nobody'), created }, false],
+  ]
+  for (const [claim, requirement, holds] of requirements) {
+    test(`a commit that requires that ${claim} is ${holds ? 'done' : 'refused and writes nothing'}`, async () => {
+      const subject = await start()
+      await subject.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+      await subject.ledger.commit(commitOf({ put: { alice: 'bg' } }))
+      const before = await everything(subject)
+      const commit = commitOf({ require: [requirement], delete: ['alice'], put: { bob: 'ar', carol: 'br' } })
+      if (holds) {
+        expect(await subject.ledger.commit(commit)).toMatchObject({ sequence: 3 })
+        expect(scannedKeys(await subject.view(), everyone)).toEqual(['bob', 'carol'])
+      } else {
+        await expect(subject.ledger.commit(commit)).rejects.toMatchObject({ code: 'REVISION_CONFLICT' })
+        expect(await everything(subject)).toEqual(before)
+      }
+    })
+  }
+
+  test('a conflict names the first row that is not as required', async () => {
+    const { ledger } = await start()
+    await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar' } }))
+    const require = ['carol', 'bob', 'alice'].map(key => ({ key: bytes(key), absent: true }) as const)
+    const conflict = await ledger
+      .commit(commitOf({ require }))
+      .catch((error: unknown) => error as ConflictError)
+    expect(text((conflict as ConflictError).key)).toBe('bob')
+  })
+
+  test('a row requirement does not mind commits to other rows', async () => {
+    const { ledger } = await start()
+    const { sequence } = await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await ledger.commit(commitOf({ put: { bob: 'ar' } }))
+    const require = [{ key: bytes('alice'), version: sequence }]
+    await expect(ledger.commit(commitOf({ require, put: { alice: 'br' } }))).resolves.toMatchObject({
+      sequence: 3,
+    })
+  })
+
+  test('of 200 writers racing for one row exactly one wins, and nothing is left of the others', async () => {
+    const subject = await start()
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 200 }, (_, writer) => {
+        const require = [{ key: bytes('seat'), absent: true }] as const
+        const put = { [`first-${writer}`]: 'ar', [`second-${writer}`]: 'bg', seat: 'ag' }
+        return subject.ledger.commit(commitOf({ require, put })).then(() => writer)
+      }),
+    )
+    const winners = outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    expect(winners).toHaveLength(1)
+    const view = await subject.view()
+    expect(scannedKeys(view, everyone)).toEqual([`first-${winners[0]}`, `second-${winners[0]}`, 'seat'])
+    expect([view.count(everyone), view.count(group('a')), view.count(group('b'))]).toEqual([3, 2, 1])
+    expect(await logged(subject.ledger)).toHaveLength(1)
+  })
+
+  test('a refused commit does not disturb those committed beside it', async () => {
+    const subject = await start()
+    const refused = { key: bytes('nobody'), version: 7 }
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, index) => {
+        const isOdd = index % 2 === 1
+        return subject.ledger.commit(
+          commitOf({ require: isOdd ? [refused] : [], put: { [`row-${index}`]: 'ar' } }),
+        )
+      }),
+    )
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual(
+      outcomes.map((_, index) => index % 2 === 0),
+    )
+    expect((await subject.view()).count(everyone)).toBe(20)
+  })
+}
+
+export function describeCommitIds(start: OpenLedger): void {
+  test('a repeated id resolves with the first revision and changes nothing', async () => {
+    const subject = await start()
+    const commit = commitOf({ require: [{ key: bytes('alice'), absent: true }], put: { alice: 'ar' } })
+    const revision = await subject.ledger.commit(commit)
+    await subject.ledger.commit(commitOf({ put: { alice: 'bg', bob: 'ar' } }))
+    const before = await everything(subject)
+    expect(await subject.ledger.commit(commit)).toEqual(revision)
+    expect(await everything(subject)).toEqual(before)
+  })
+
+  test('an id sent 20 times at once is committed once', async () => {
+    const subject = await start()
+    const commit = commitOf({ put: { alice: 'ar' } })
+    const revisions = await Promise.all(Array.from({ length: 20 }, () => subject.ledger.commit(commit)))
+    expect(new Set(revisions.map(({ sequence }) => sequence))).toEqual(new Set([1]))
+    expect(await subject.ledger.head()).toMatchObject({ sequence: 1 })
+  })
+
+  test('an id whose commit was refused may be sent again', async () => {
+    const { ledger } = await start()
+    const commit = commitOf({ require: [{ key: bytes('alice'), version: 1 }], put: { alice: 'br' } })
+    await expect(ledger.commit(commit)).rejects.toMatchObject({ code: 'REVISION_CONFLICT' })
+    await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await expect(ledger.commit(commit)).resolves.toMatchObject({ sequence: 2 })
+  })
+
+  test('an id is known for as long as its commit is in the log, and not longer', async () => {
+    const { ledger } = await start({ logEntriesMax: 3 })
+    const id = commitId()
+    await ledger.commit(commitOf({ id }))
+    await ledger.commit(commitOf({}))
+    await ledger.commit(commitOf({}))
+    expect(await ledger.commit(commitOf({ id }))).toMatchObject({ sequence: 1 })
+    await ledger.commit(commitOf({}))
+    expect(await ledger.commit(commitOf({ id }))).toMatchObject({ sequence: 5 })
+  })
+}

@@ -1,0 +1,30 @@
+/**
+ * What every ledger does, whoever stores it. An adapter is done when `describeLedger` passes; it opts out of a part by
+ * name, with its reason, where it calls this.
+ */
+import { afterEach, describe } from 'vitest'
+import { describeCommitIds, describeCommits } from './commit-contract.ts'
+import { describeEnds } from './end-contract.ts'
+import { describeFeed } from './feed-contract.ts'
+import { describeHistories } from './history-contract.ts'
+import type { Exceptions, LedgerUnderTest, OpenLedger } from './ledger-under-test.ts'
+import { describeRows } from './rows-contract.ts'
+
+export function describeLedger(name: string, open: OpenLedger, exceptions: Exceptions = {}): void {
+  const opened: LedgerUnderTest[] = []
+  const start: OpenLedger = async options => {
+    const subject = await open(options)
+    opened.push(subject)
+    return subject
+  }
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map(subject => subject.dispose()))
+  })
+
+  describe(`${name}: commits`, () => describeCommits(start))
+  describe(`${name}: commit ids`, () => describeCommitIds(start))
+  describe(`${name}: rows and lists`, () => describeRows(start))
+  describe(`${name}: ends and ceilings`, () => describeEnds(start, exceptions))
+  describe(`${name}: feed`, () => describeFeed(start))
+  describe(`${name}: random histories`, () => describeHistories(open))
+}

@@ -1,0 +1,101 @@
+/**
+ * SIGKILL in mid-write: what was acknowledged is there whole, nothing is there by half, and the dead process's lock is
+ * in nobody's way. (It says nothing about durability beyond the process: only cutting the power would.)
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openStore } from '#store/open-store.ts'
+import { TableView } from '#store/table-view.ts'
+import { MemoryTables } from '#store/memory/memory-tables.ts'
+import { ROWS_PER_COMMIT } from './crash-writer.ts'
+import { bytes, logged, readable, shown, text, toyRule } from './toy-rows.ts'
+
+const ROUNDS = 5
+const ACKNOWLEDGED_PER_ROUND = 100
+const WRITER = join(import.meta.dirname, 'crash-writer.ts')
+
+let directory: string
+let url: string
+const writers: ChildProcess[] = []
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'verdict-crash-'))
+  url = `lmdb:${join(directory, 'data')}`
+})
+afterEach(() => {
+  for (const writer of writers.splice(0)) writer.kill('SIGKILL')
+  rmSync(directory, { recursive: true })
+})
+
+function startWriter(name: string): { readonly writer: ChildProcess; readonly lines: AsyncIterable<string> } {
+  const argv = ['--disable-warning=ExperimentalWarning', WRITER, url, name]
+  const writer = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+  writers.push(writer)
+  return { writer, lines: createInterface({ input: writer.stdout! }) }
+}
+
+/** Runs a writer until it has had so many commits acknowledged, kills it, and returns all it saw acknowledged. */
+async function writeAndKill(name: string): Promise<number[]> {
+  const { writer, lines } = startWriter(name)
+  const exited = once(writer, 'exit')
+  const acknowledged: number[] = []
+  for await (const line of lines) {
+    acknowledged.push(Number(line))
+    // No stop: what is still in the pipe was acknowledged too.
+    if (acknowledged.length === ACKNOWLEDGED_PER_ROUND) writer.kill('SIGKILL')
+  }
+  expect(await exited).toEqual([null, 'SIGKILL'])
+  return acknowledged
+}
+
+test('a process killed in mid-write leaves every acknowledged commit whole and no other one by half', async () => {
+  const acknowledged: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    acknowledged.push(...(await writeAndKill(`run-${round}`)))
+    const store = await openStore(url, toyRule)
+    expect(store.isNew).toBe(false)
+    const { ledger, view } = await store.environment('default')
+    const entries = await logged(ledger)
+    const sequences = new Set(entries.map(entry => entry.revision.sequence))
+    expect(acknowledged.filter(sequence => !sequences.has(sequence))).toEqual([])
+
+    // The log, replayed from nothing, gives what is stored: rows, lists and counts belong to whole commits.
+    const tables = new MemoryTables()
+    const replayed = new TableView(tables, toyRule)
+    await tables.write(() => entries.forEach(entry => replayed.apply(entry)))
+    expect(shown(view)).toEqual(shown(replayed))
+    for (const entry of entries) {
+      expect(entry.put).toHaveLength(ROWS_PER_COMMIT + 1)
+      const counter = entry.put.at(-1)!
+      expect(text(counter.key)).toMatch(/^run-\d+$/)
+    }
+    const stored = view.get(bytes(`run-${round}`))!
+    expect(readable(stored)).toMatchObject({ version: entries.at(-1)!.revision.sequence })
+    await store.close()
+  }
+  expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * ACKNOWLEDGED_PER_ROUND)
+})
+
+test('a second process is refused a directory that is in use, and gets it once the first one is dead', async () => {
+  const first = startWriter('first')
+  await once(first.writer.stdout!, 'data')
+  const second = startWriter('second')
+  const answers: string[] = []
+  for await (const line of second.lines) answers.push(line)
+  expect(answers).toEqual(['STORE_LOCKED'])
+
+  const refused = await openStore(url, toyRule).catch((error: unknown) => error as Error)
+  expect((refused as Error).message).toContain(join(directory, 'data'))
+  expect((refused as Error).message).toContain('in use by another process')
+
+  const exited = once(first.writer, 'exit')
+  first.writer.kill('SIGKILL')
+  await exited
+  const store = await openStore(url, toyRule)
+  await store.close()
+})

@@ -1,0 +1,43 @@
+/**
+ * A disk that is full, stood in for by a limit on the size of files, which fails in the same place. What must not
+ * happen: a commit that is never answered, a process that dies of it, a close that hangs, a row by half.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openStore } from '#store/open-store.ts'
+import { commitOf, everyone, scannedKeys, toyRule } from './toy-rows.ts'
+
+const WRITER = join(import.meta.dirname, 'full-disk-writer.ts')
+/** Blocks of 512 or 1,024 bytes, depending on the shell. */
+const FILE_BLOCKS_MAX = 8_000
+
+test('a store on a full disk refuses commits, closes, and goes on when there is room again', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-full-'))
+  const url = `lmdb:${directory}`
+  try {
+    const script = `ulimit -f ${FILE_BLOCKS_MAX}; exec "$0" "$@"`
+    const argv = ['-c', script, process.execPath, '--disable-warning=ExperimentalWarning', WRITER, url]
+    const output = execFileSync('sh', argv, { stdio: ['ignore', 'pipe', 'ignore'], timeout: 30_000 })
+    const { acknowledged, refusals } = JSON.parse(output.toString()) as {
+      acknowledged: number
+      refusals: string[]
+    }
+    expect(acknowledged).toBeGreaterThan(5)
+    const refusal = 'INTERNAL: the store could not write to its directory'
+    expect(refusals).toEqual([refusal, refusal])
+
+    const store = await openStore(url, toyRule)
+    const { ledger, view } = await store.environment('default')
+    expect(await ledger.head()).toMatchObject({ sequence: acknowledged })
+    await ledger.commit(commitOf({ put: { next: 'ar' } }))
+    const keys = Array.from({ length: acknowledged }, (_, index) => `row-${index}`)
+    expect(scannedKeys(view, everyone)).toEqual([...keys, 'next'])
+    expect(view.count(everyone)).toBe(acknowledged + 1)
+    await store.close()
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})

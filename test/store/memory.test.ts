@@ -1,0 +1,112 @@
+/** The memory adapter against the contracts; and, because it can be slowed down here, when a feed may see a commit. */
+import { expect, test } from 'vitest'
+import { EmbeddedLedger } from '#store/embedded-ledger.ts'
+import { MemoryTables } from '#store/memory/memory-tables.ts'
+import { TableView } from '#store/table-view.ts'
+import type { Table, Tables } from '#store/tables.ts'
+import { describeLedger } from './contract.ts'
+import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
+import { describeTables } from './tables-contract.ts'
+import { bytes, commitOf, everyone, toyRule } from './toy-rows.ts'
+
+async function open(options: OpenOptions = {}): Promise<LedgerUnderTest> {
+  const tables = new MemoryTables()
+  const view = new TableView(tables, toyRule)
+  const ledger = await EmbeddedLedger.open({ tables, view, ...options })
+  return {
+    ledger,
+    view: async () => view,
+    reopen: () => Promise.reject(new Error('memory does not outlive its ledger')),
+    dispose: async () => {
+      ledger.close()
+      await tables.close()
+    },
+  }
+}
+
+describeTables('memory', () => {
+  const tables = new MemoryTables()
+  return { tables, dispose: () => tables.close() }
+})
+describeLedger('memory', open, { durability: 'memory does not outlive its ledger' })
+
+/** Tables on a disk that takes as long as the test wants: a write is visible at once, and durable when released. */
+class SlowTables implements Tables {
+  readonly #tables = new MemoryTables()
+  readonly #held: (() => void)[] = []
+  #arrival = Promise.withResolvers<void>()
+
+  table(name: string): Table {
+    return this.#tables.table(name)
+  }
+
+  async write<T>(action: () => T): Promise<T> {
+    const result = await this.#tables.write(action)
+    await new Promise<void>(release => {
+      this.#held.push(release)
+      this.#arrival.resolve()
+      this.#arrival = Promise.withResolvers()
+    })
+    return result
+  }
+
+  /** Waits until the next write is visible; what it resolves with makes it durable. */
+  async held(): Promise<() => void> {
+    while (this.#held.length === 0) await this.#arrival.promise
+    return this.#held.shift()!
+  }
+
+  close(): Promise<void> {
+    return this.#tables.close()
+  }
+}
+
+test('a feed and the head have a commit only when it is durable, even if the view has it already', async () => {
+  const tables = new SlowTables()
+  const view = new TableView(tables, toyRule)
+  const opening = EmbeddedLedger.open({ tables, view })
+  const releaseOpening = await tables.held()
+  releaseOpening()
+  const ledger = await opening
+  const start = await ledger.head()
+
+  const answered: string[] = []
+  const feed = ledger.feed(start)[Symbol.asyncIterator]()
+  const next = feed.next()
+  void next.then(() => answered.push('feed'))
+  const committed = ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  void committed.then(() => answered.push('commit'))
+  const release = await tables.held()
+  expect(view.count(everyone)).toBe(1)
+  expect(await ledger.head()).toEqual(start)
+  // Whoever loaded from the view is ahead of the feed, which is no reason to take the history for replaced.
+  const behindView = ledger.feed({ ...start, sequence: view.sequence() })
+  const nextBehindView = behindView[Symbol.asyncIterator]().next()
+  void nextBehindView.then(() => answered.push('feed behind the view'))
+  await new Promise(setImmediate)
+  expect(answered).toEqual([])
+
+  // With a second commit visible, the first one's durability makes the feed deliver the first one only.
+  void ledger.commit(commitOf({ put: { bob: 'ar' } })).then(() => answered.push('second commit'))
+  const releaseSecond = await tables.held()
+  const second = feed.next()
+  void second.then(() => answered.push('feed, second'))
+  release()
+  expect(await committed).toEqual({ ...start, sequence: 1 })
+  expect((await next).value?.revision.sequence).toBe(1)
+  await new Promise(setImmediate)
+  expect(answered.toSorted()).toEqual(['commit', 'feed'])
+  releaseSecond()
+  expect((await second).value?.revision.sequence).toBe(2)
+  expect((await nextBehindView).value?.revision.sequence).toBe(2)
+})
+
+test('tables another release wrote in another format are refused', async () => {
+  const tables = new MemoryTables()
+  await tables.write(() => tables.table('meta').put(bytes('format'), bytes('2')))
+  const opening = EmbeddedLedger.open({ tables, view: new TableView(tables, toyRule) })
+  await expect(opening).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    message: 'the store has format 2, this release reads format 1: start the release that wrote it',
+  })
+})

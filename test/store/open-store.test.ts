@@ -1,0 +1,108 @@
+/** From a URL to a store: what is accepted, what is refused and how, and what a store keeps apart. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openStore } from '#store/open-store.ts'
+import { bytes, commitOf, everyone, toyRule } from './toy-rows.ts'
+
+let directory: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'verdict-store-'))
+})
+afterEach(() => {
+  rmSync(directory, { recursive: true })
+})
+
+for (const kind of ['memory', 'lmdb']) {
+  const open = () => openStore(kind === 'memory' ? 'memory:' : `lmdb:${join(directory, 'data')}`, toyRule)
+
+  test(`${kind}: environments of a store have histories and rows of their own`, async () => {
+    const store = await open()
+    const [one, other] = [await store.environment('one'), await store.environment('other')]
+    expect(await store.environment('one')).toBe(one)
+    await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    expect(one.view.count(everyone)).toBe(1)
+    expect(other.view.count(everyone)).toBe(0)
+    expect((await one.ledger.head()).epoch).not.toBe((await other.ledger.head()).epoch)
+    await store.close()
+  })
+
+  test(`${kind}: an environment asked for twice at once is opened once`, async () => {
+    const store = await open()
+    const [first, second] = await Promise.all([store.environment('one'), store.environment('one')])
+    expect(first).toBe(second)
+    await store.close()
+  })
+
+  test(`${kind}: an environment id that is no plain name is refused`, async () => {
+    const store = await open()
+    for (const id of ['', '../escape', 'a/b', '.', 'UPPER', 'dot.ted', 'a'.repeat(65)]) {
+      await expect(store.environment(id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    }
+    await expect(store.environment('a'.repeat(64))).resolves.toBeDefined()
+    await store.close()
+  })
+
+  test(`${kind}: a closed store opens nothing any more, and its feeds have ended`, async () => {
+    const store = await open()
+    const { ledger } = await store.environment('one')
+    const feed = ledger.feed(await ledger.head())
+    const next = feed[Symbol.asyncIterator]().next()
+    await Promise.all([store.close(), store.close()])
+    expect(await next).toEqual({ done: true, value: undefined })
+    await expect(store.environment('one')).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  })
+}
+
+test('an lmdb store is new until it has held an environment', async () => {
+  const url = `lmdb:${join(directory, 'deep', 'data')}`
+  for (const isNew of [true, true]) {
+    const store = await openStore(url, toyRule)
+    expect(store.isNew).toBe(isNew)
+    await store.close()
+  }
+  const store = await openStore(url, toyRule)
+  await (await store.environment('lock')).ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await store.close()
+  expect(existsSync(join(directory, 'deep', 'data', 'lock', 'data.mdb'))).toBe(true)
+
+  const again = await openStore(url, toyRule)
+  expect(again.isNew).toBe(false)
+  expect((await again.environment('lock')).view.get(bytes('alice'))).toBeDefined()
+  await again.close()
+})
+
+test('a directory that is open already is refused, and free again after close', async () => {
+  const url = `lmdb:${directory}`
+  const store = await openStore(url, toyRule)
+  await expect(openStore(url, toyRule)).rejects.toMatchObject({ code: 'STORE_LOCKED' })
+  await store.close()
+  await (await openStore(url, toyRule)).close()
+})
+
+test('a data directory that is a file is refused with its name', async () => {
+  const file = join(directory, 'file')
+  writeFileSync(file, '')
+  await expect(openStore(`lmdb:${file}`, toyRule)).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    message: expect.stringContaining(file),
+  })
+})
+
+test('any other URL is refused, naming what was expected and no more than the scheme of what came', async () => {
+  const cases = [
+    ['redis://user:secret@host:6379/0', 'redis:…'],
+    ['lmdb:', 'lmdb:…'],
+    ['memory:shared', 'memory:…'],
+    ['./data', 'text without a scheme'],
+    ['', 'text without a scheme'],
+  ] as const
+  for (const [url, came] of cases) {
+    await expect(openStore(url, toyRule)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: `a store URL is lmdb:DIRECTORY or memory:, not ${came}`,
+    })
+  }
+})

@@ -1,0 +1,67 @@
+/** The rows' part of the ledger contract: versions, creation order, lists, counts, and loading them all. */
+import { expect, test } from 'vitest'
+import type { OpenLedger } from './ledger-under-test.ts'
+import { allRows, bytes, commitOf, everyone, group, readable, scannedKeys, text } from './toy-rows.ts'
+
+export function describeRows(start: OpenLedger): void {
+  test('a row carries the sequence that wrote it last and keeps its place when overwritten', async () => {
+    const { ledger, view } = await start()
+    await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar' } }))
+    await ledger.commit(commitOf({ put: { carol: 'ar', alice: 'ag' } }))
+    const [alice, bob, carol] = ['alice', 'bob', 'carol'].map(async key => (await view()).get(bytes(key))!)
+    expect(readable(await alice!)).toEqual({ key: 'alice', value: 'ag', version: 2, created: 65_536 })
+    expect(readable(await bob!)).toEqual({ key: 'bob', value: 'ar', version: 1, created: 65_537 })
+    expect(readable(await carol!)).toEqual({ key: 'carol', value: 'ar', version: 2, created: 131_072 })
+    expect(scannedKeys(await view(), group('a'))).toEqual(['alice', 'bob', 'carol'])
+  })
+
+  test('a row deleted and put again is a new one, in one commit as in two', async () => {
+    const { ledger, view } = await start()
+    await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar', carol: 'ar' } }))
+    await ledger.commit(commitOf({ delete: ['alice'] }))
+    await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await ledger.commit(commitOf({ delete: ['bob'], put: { bob: 'ar' } }))
+    expect(scannedKeys(await view(), group('a'))).toEqual(['carol', 'alice', 'bob'])
+    expect((await view()).get(bytes('bob'))).toMatchObject({ version: 4, created: 4 * 65_536 })
+    expect((await view()).count(everyone)).toBe(3)
+  })
+
+  test('deleting what is not there is no error and counts for nothing', async () => {
+    const { ledger, view } = await start()
+    await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await ledger.commit(commitOf({ delete: ['nobody', 'alice', 'alice'] }))
+    expect((await view()).count(everyone)).toBe(0)
+    expect(await allRows(ledger)).toEqual([])
+  })
+
+  test('an overwritten row moves from the lists it leaves to those it joins', async () => {
+    const { ledger, view } = await start()
+    await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar' } }))
+    await ledger.commit(commitOf({ put: { alice: 'br' } }))
+    expect(scannedKeys(await view(), group('a'))).toEqual(['bob'])
+    expect(scannedKeys(await view(), group('b'))).toEqual(['alice'])
+    await ledger.commit(commitOf({ put: { bob: '' } }))
+    const after = await view()
+    expect(scannedKeys(after, everyone)).toEqual(['alice'])
+    expect([after.count(everyone), after.count(group('a')), after.count(group('b'))]).toEqual([1, 0, 1])
+  })
+
+  test('rows delivers each row once, also when there are several batches', async () => {
+    const { ledger } = await start()
+    const keys = Array.from({ length: 2_500 }, (_, index) => `row-${String(index).padStart(4, '0')}`)
+    await ledger.commit(commitOf({ put: Object.fromEntries(keys.map(key => [key, 'ar'])) }))
+    expect((await allRows(ledger)).map(({ key }) => key)).toEqual(keys)
+  })
+
+  test('rows delivers what stood before it began while commits go on', async () => {
+    const { ledger } = await start()
+    const keys = Array.from({ length: 3_000 }, (_, index) => `row-${index}`)
+    await ledger.commit(commitOf({ put: Object.fromEntries(keys.map(key => [key, 'ar'])) }))
+    const seen = new Set<string>()
+    for await (const batch of ledger.rows()) {
+      for (const { key } of batch) seen.add(text(key))
+      await ledger.commit(commitOf({ put: { 'row-2999': 'bg', [`late-${seen.size}`]: 'ar' } }))
+    }
+    expect(keys.filter(key => !seen.has(key))).toEqual([])
+  })
+}
