@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -7,7 +7,7 @@
  * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
  * those of other stores may hold a password.
  */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
 import { DirectoryLock } from './directory-lock.ts'
@@ -31,7 +31,6 @@ const ENVIRONMENT_ID = /^[a-z0-9-]{1,64}$/
 export async function openStore(url: string, listRule: ListRule): Promise<Store> {
   if (url === 'memory:') {
     return new EmbeddedStore({
-      isNew: true,
       listRule,
       openTables: () => new MemoryTables(),
       release: () => {},
@@ -44,9 +43,7 @@ export async function openStore(url: string, listRule: ListRule): Promise<Store>
   const directory = resolve(url.slice('lmdb:'.length))
   makeDirectory(directory)
   const lock = new DirectoryLock(directory)
-  const isNew = !readdirSync(directory).some(name => existsSync(join(directory, name, 'data.mdb')))
   return new EmbeddedStore({
-    isNew,
     listRule,
     openTables: id => new LmdbTables(join(directory, id)),
     release: () => lock.release(),
@@ -54,7 +51,6 @@ export async function openStore(url: string, listRule: ListRule): Promise<Store>
 }
 
 interface EmbeddedStoreOptions {
-  readonly isNew: boolean
   readonly listRule: ListRule
   readonly openTables: (id: string) => Tables
   /** Called after everything else is closed. */
@@ -67,13 +63,11 @@ interface OpenEnvironment extends EnvironmentStore {
 }
 
 class EmbeddedStore implements Store {
-  readonly isNew: boolean
   readonly #options: EmbeddedStoreOptions
   readonly #environments = new Map<string, Promise<OpenEnvironment>>()
   #closed: Promise<void> | null = null
 
   constructor(options: EmbeddedStoreOptions) {
-    this.isNew = options.isNew
     this.#options = options
   }
 

@@ -8,8 +8,6 @@ export interface EnvironmentStore {
 }
 
 export interface Store {
-  /** True when the store held nothing before it was opened: a first start. */
-  readonly isNew: boolean
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>
   /** Ends all feeds, finishes what is being written and lets go of the files. */
