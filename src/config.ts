@@ -15,7 +15,7 @@ interface Setting<Value> {
 }
 
 export const settings = {
-  HOST: text('127.0.0.1', 'address to listen on'),
+  HOST: word('127.0.0.1', 'address to listen on'),
   PORT: integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` takes a free one'),
   STORE_URL: {
     shownDefault: '`lmdb:./data`',
@@ -37,16 +37,40 @@ export const settings = {
     'largest request body; beyond it 413',
   ),
   MAX_BULK_CHECKS: integer(10_000, { min: 1, max: 1_000_000 }, 'most checks in one bulk; beyond it 400'),
-  LOG_LEVEL: {
-    shownDefault: '`info`',
-    meaning: 'least severe log line written: `debug`, `info`, `warn`, `error` or `silent`',
-    parse: parseLogLevel,
-    fallback: () => 'info',
-  } satisfies Setting<LogLevel>,
+  MAX_LISTED_ENTRIES: integer(
+    100_000,
+    { min: 1, max: 10_000_000 },
+    'most entries of `/user-permissions` and `/authorized_users`; beyond it 400',
+  ),
+  SEARCH_PAGE_SIZE: integer(
+    1_000,
+    { min: 1, max: 100_000 },
+    'results of a search page when none is asked for',
+  ),
+  MAX_SEARCH_PAGE_SIZE: integer(10_000, { min: 1, max: 100_000 }, 'most results of a search page'),
+  PUBLIC_URL: {
+    shownDefault: 'from `Host`',
+    meaning: 'the base URL callers use, given in the AuthZEN metadata byte for byte',
+    parse: parseUrl,
+    fallback: () => null,
+  } satisfies Setting<string | null>,
+  SUBJECT_TYPES: {
+    shownDefault: '`user,identity`',
+    meaning: 'AuthZEN subject types whose ids are user keys; any other type is nobody',
+    parse: value => parseList(value),
+    fallback: () => ['user', 'identity'],
+  } satisfies Setting<readonly string[]>,
+  PERMISSION_FORMAT: choice(
+    ['action:resource', 'resource:action'],
+    'how `/user-permissions` writes a permission',
+  ),
+  STRICT_HEADERS: flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
+  AUTHZEN_STRICT: flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
+  DEBUG_DECISIONS: flag('explain decisions of `/allowed` in `debug`; slower'),
+  LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
 } as const
 
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 export interface Config {
   readonly host: string
@@ -58,7 +82,28 @@ export interface Config {
   readonly httpThreads: number
   readonly bodyBytesMax: number
   readonly bulkChecksMax: number
+  readonly listedEntriesMax: number
+  readonly searchPageSize: number
+  readonly searchPageSizeMax: number
+  readonly publicUrl: string | null
+  readonly subjectTypes: readonly string[]
+  readonly permissionFormat: 'action:resource' | 'resource:action'
+  readonly hasStrictHeaders: boolean
+  readonly isAuthzenStrict: boolean
+  readonly hasDebug: boolean
   readonly logLevel: LogLevel
+}
+
+/** What a thread may know: everything but the keys, which it checks by hash. */
+export type ThreadSettings = Omit<Config, 'apiKey' | 'adminApiKey' | 'storeUrl'>
+
+export function withoutSecrets({
+  apiKey: _apiKey,
+  adminApiKey: _admin,
+  storeUrl: _store,
+  ...rest
+}: Config): ThreadSettings {
+  return rest
 }
 
 export const STORE_URL_DEFAULT = 'lmdb:./data'
@@ -74,6 +119,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     httpThreads: read('HTTP_THREADS'),
     bodyBytesMax: read('MAX_BODY_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),
+    listedEntriesMax: read('MAX_LISTED_ENTRIES'),
+    searchPageSize: read('SEARCH_PAGE_SIZE'),
+    searchPageSizeMax: read('MAX_SEARCH_PAGE_SIZE'),
+    publicUrl: read('PUBLIC_URL'),
+    subjectTypes: read('SUBJECT_TYPES'),
+    permissionFormat: read('PERMISSION_FORMAT'),
+    hasStrictHeaders: read('STRICT_HEADERS'),
+    isAuthzenStrict: read('AUTHZEN_STRICT'),
+    hasDebug: read('DEBUG_DECISIONS'),
     logLevel: read('LOG_LEVEL'),
   })
 
@@ -89,7 +143,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
 }
 
-function text(fallback: string, meaning: string): Setting<string> {
+function word(fallback: string, meaning: string): Setting<string> {
   return { shownDefault: `\`${fallback}\``, meaning, parse: nonEmpty, fallback: () => fallback }
 }
 
@@ -131,8 +185,47 @@ function parseInteger(value: string, range: { readonly min: number; readonly max
   return number
 }
 
-function parseLogLevel(value: string): LogLevel {
-  const level = LOG_LEVELS.find(candidate => candidate === value)
-  if (!level) throw new Error(`expected one of ${LOG_LEVELS.join(', ')}, got ${JSON.stringify(value)}`)
-  return level
+/** One of a few values; the first is the default. */
+function choice<const Value extends string>(
+  values: readonly [Value, ...Value[]],
+  meaning: string,
+): Setting<Value> {
+  return {
+    shownDefault: `\`${values[0]}\``,
+    meaning: `${meaning}: ${values.map(value => `\`${value}\``).join(', ')}`,
+    parse: text => {
+      const value = values.find(candidate => candidate === text)
+      if (value === undefined)
+        throw new Error(`expected one of ${values.join(', ')}, got ${JSON.stringify(text)}`)
+      return value
+    },
+    fallback: () => values[0],
+  }
+}
+
+function flag(meaning: string): Setting<boolean> {
+  const parse = (text: string) => {
+    if (text !== 'true' && text !== 'false')
+      throw new Error(`expected true or false, got ${JSON.stringify(text)}`)
+    return text === 'true'
+  }
+  return { shownDefault: '`false`', meaning, parse, fallback: () => false }
+}
+
+function parseList(text: string): string[] {
+  const items = text.split(',').map(item => item.trim())
+  if (items.includes(''))
+    throw new Error(`expected names with commas between them, got ${JSON.stringify(text)}`)
+  return items
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text)
+  const isBase = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''
+  if (!isBase || url.username !== '' || url.password !== '') {
+    throw new Error(
+      `expected an http or https URL without query, fragment or credentials, got ${JSON.stringify(text)}`,
+    )
+  }
+  return text
 }

@@ -3,7 +3,7 @@
  * wires management between them, and takes it all down again in the reverse order.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Config, STORE_URL_DEFAULT } from './config.ts'
+import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
 import { AuthzError } from './model/errors.ts'
@@ -42,6 +42,7 @@ export async function startService(
     now: Date.now,
     newId: randomUUID,
     newCommitId: () => randomBytes(16),
+    newSecret: () => randomBytes(32).toString('hex'),
     onBackgroundFault: error => log.error({ err: error }, 'background work failed'),
   }
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule)
@@ -49,12 +50,6 @@ export async function startService(
   const threads = new HttpThreads({
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
-    thread: {
-      host: config.host,
-      bodyBytesMax: config.bodyBytesMax,
-      bulkChecksMax: config.bulkChecksMax,
-      logLevel: config.logLevel,
-    },
     // Requests reach a thread before its environments are loaded only to be told so.
     execute: async request => requireStarted(management).execute(request),
     onFault: error => log.error({ err: error }, 'a management operation failed'),
@@ -71,7 +66,12 @@ export async function startService(
   try {
     const organization = new Organization(await store.environment(ORGANIZATION_STORE_ID), surroundings)
     await organization.bootstrap(config.apiKey === null ? null : hashSecret(config.apiKey))
-    const port = await threads.start(await portFor(config))
+    const port = await threads.start({
+      host: config.host,
+      port: await portFor(config),
+      tokenSecret: organization.tokenSecret(),
+      settings: withoutSecrets(config),
+    })
     // Known from here on, so that a valid key is told to wait and not that it is unknown.
     threads.replaceCredentials(credentialsOf(organization, config))
     for (const known of organization.environments()) {

@@ -4,33 +4,30 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
-import { createRoutes } from '#http/routes.ts'
 import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
-import { DecisionService } from '#services/decision-service.ts'
 import { createLog } from '#telemetry/log.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { EngineReplicas } from '#threads/engine-replicas.ts'
 import { ManagementClient } from '#threads/management-client.ts'
 import type { FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
+import type { ThreadSettings } from '../src/config.ts'
+import { threadRoutes } from './thread-routes.ts'
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
-const options = workerData as HttpThreadOptions
-const log = createLog(options.logLevel)
+const { host, port, tokenSecret, settings } = workerData as HttpThreadOptions<ThreadSettings>
+const log = createLog(settings.logLevel)
 const engines = new EngineReplicas(() => new MapEngine())
 const management = new ManagementClient(main)
 const credentials = new CredentialCheck()
 let isReady = false
 
 const server = new HttpServer({
-  routes: createRoutes({
-    decisions: new DecisionService(engines, { bulkChecksMax: options.bulkChecksMax }),
-    management,
-    isReady: () => isReady,
-  }),
+  routes: threadRoutes({ engines, management, isReady: () => isReady, tokenSecret, settings }),
   authenticate: credentials.authenticate,
-  limits: { bodyBytesMax: options.bodyBytesMax },
+  limits: settings,
+  hasStrictHeaders: settings.hasStrictHeaders,
   onFault: (error, requestId) => {
     log.error({ err: error, requestId }, 'a request failed')
     if (error instanceof InvariantError) void endAfterFault(error)
@@ -79,7 +76,7 @@ function receive(message: ToHttpThread): void {
 }
 
 try {
-  send({ kind: 'listening', port: await server.listen({ host: options.host, port: options.port }) })
+  send({ kind: 'listening', port: await server.listen({ host, port }) })
 } catch (error) {
   await server.close()
   send({ kind: 'listen-failed', message: error instanceof Error ? error.message : String(error) })

@@ -1,16 +1,28 @@
 /**
  * The engine's façade: what other layers know of it. One engine answers for one environment, at the state left by
  * the last `apply`. Pure and synchronous: no clock, no I/O, no randomness that an answer could depend on.
+ *
+ * Every question is the same decision seen from another side: what a search lists is exactly what `evaluate` allows.
+ * Each call answers for one state; calls that may find much take a limit, so that memory stays bounded.
  */
-import type { Change } from '#model/change.ts'
+import type { Attributes, Change, InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
+import type { Explanation } from './explanation.ts'
 
-export interface Engine {
+/** An engine whole: what hears the changes and answers the questions. */
+export interface Engine extends ChangeSink, DecisionEngine {}
+
+/** The side that is told. One thread writes. */
+export interface ChangeSink {
   /**
    * Applies the changes of one commit, in order; whoever asks sees all of them or none.
    * Throws only on a broken invariant.
    */
   apply(changes: Iterable<Change>): void
+}
+
+/** The side that is asked. */
+export interface DecisionEngine {
   /**
    * May `query.user` do `query.action` there? Decides by contract A.2 and C.2: tenant roles in the question's
    * tenant, then roles on the instance, direct, through groups and derived. Unknown names are a plain `false`.
@@ -18,4 +30,91 @@ export interface Engine {
   evaluate(query: Query): boolean
   /** Each query answered as by `evaluate`, in order, all at one state. */
   evaluateAll(queries: readonly Query[]): boolean[]
+
+  /** The stored instances of a type on which the user may do the action. */
+  searchResources(question: ResourceQuestion, page: PageRequest): KeyPage
+  /** The users who may do the action on the instance, or, without a key, on the type. */
+  searchUsers(question: UserQuestion, page: PageRequest): KeyPage
+  /** The declared actions the user may do there, ascending by UTF-8 bytes. */
+  searchActions(question: ActionQuestion): string[]
+
+  /** The accepted tenants (`null`: any) in which the user holds a tenant role, in no particular order. */
+  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number): TenantRoles[]
+  /** The instances on which the user holds a role, direct or derived, in no particular order. */
+  instanceRolesOf(user: string, filter: InstanceFilter, limit: number): InstanceRoles[]
+  /** Every way in which any user may do the action there, in no particular order, each once. */
+  grantsOn(question: UserQuestion, limit: number): UserGrant[]
+
+  /** The tenant a stored instance lives in; `null` when nobody has stored it. */
+  tenantOf(type: string, key: string): string | null
+
+  /** Why `evaluate` answers as it does. May be slow; agrees with it always. */
+  explain(query: Query): Explanation
+}
+
+export interface ResourceQuestion {
+  readonly user: string
+  readonly action: string
+  readonly type: string
+  /** Only instances of this tenant; `null`: each counts in its own. */
+  readonly tenant: string | null
+}
+
+/** As `Query`, with the user left open. */
+export type UserQuestion = Omit<Query, 'user'>
+
+/** As `Query`, with the action left open. */
+export type ActionQuestion = Omit<Query, 'action'>
+
+export interface PageRequest {
+  /** Continue strictly after this key; `null` from the beginning. */
+  readonly after: string | null
+  /** At most so many keys. 0 asks for the total alone. */
+  readonly limit: number
+}
+
+export interface KeyPage {
+  /** Ascending by UTF-8 bytes (contract D-46), without duplicates. */
+  readonly keys: string[]
+  /** Whether there are keys beyond the last one. */
+  readonly hasMore: boolean
+  /** Number of all matches, whatever the page. */
+  readonly total: number
+}
+
+export interface TenantRoles {
+  readonly tenant: string
+  readonly attributes: Attributes | null
+  /** The tenant roles assigned there, as they are: without those they extend. */
+  readonly roles: string[]
+  /** What the roles permit, with what they extend, on declared actions; without duplicates. */
+  readonly permissions: readonly { readonly type: string; readonly action: string }[]
+}
+
+export type TenantFilter = (tenant: string) => boolean
+
+export interface InstanceFilter {
+  /** `null`: any. */
+  readonly tenants: ReadonlySet<string> | null
+  readonly types: ReadonlySet<string> | null
+  /** Of the instance itself; `null`: any. */
+  readonly accepts: ((instance: InstanceKey) => boolean) | null
+}
+
+export interface InstanceRoles {
+  readonly instance: InstanceKey
+  readonly tenant: string
+  readonly attributes: Attributes | null
+  /** Effective roles: direct and derived, without those they extend. */
+  readonly roles: string[]
+  /** The declared actions that those roles, with what they extend, permit; without duplicates. */
+  readonly actions: string[]
+}
+
+/** One assignment that allows: a tenant role, or the direct role at the root of a derivation (contract A.5). */
+export interface UserGrant {
+  readonly user: string
+  readonly role: string
+  /** Where the role is held directly; `null`: in the tenant of the question. */
+  readonly instance: InstanceKey | null
 }

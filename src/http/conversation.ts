@@ -9,9 +9,10 @@
  */
 import { STATUS_CODES } from 'node:http'
 import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
 import { type Answer, encodeReply } from './answer.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
-import type { Admission, Dispatcher, RequestHead } from './dispatch.ts'
+import type { Dispatcher, RequestHead } from './dispatch.ts'
 import type { ErrorFamily, Reply } from './exchange.ts'
 import { familyOfPath } from './path.ts'
 import { isFault, problemAnswer } from './problem.ts'
@@ -64,26 +65,32 @@ export class Conversation {
   readonly #wire: Wire
   readonly #head: WireHead
   readonly #requestId: string
-  #family: ErrorFamily = 'native'
-  #admission: Admission | null = null
+  /** That of the route; of the path, as long as no route is found. */
+  #family: ErrorFamily
+  #match: RouteMatch | null
+  #principal: Principal | null = null
+  #isAdmitted = false
   /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
   #refusal: unknown = null
   /** Nothing that still arrives changes the answer. */
   #isDecided = false
   #isOver = false
 
-  constructor(host: ConversationHost, wire: Wire, head: WireHead) {
+  /** `known` is the route, if whoever took the request knows it already. */
+  constructor(host: ConversationHost, wire: Wire, head: WireHead, known: RouteMatch | null) {
     this.#host = host
     this.#wire = wire
     this.#head = head
     this.#requestId = host.requestIds.of(head.headers)
+    this.#match = known
+    this.#family = known === null ? familyOfPath(head.path) : known.route.family
   }
 
-  /** Admits the request, to a route that is known already or not, and waits for its body if it has one. */
-  begin(known: RouteMatch | null): void {
+  /** Admits the request and waits for its body, if it has one. */
+  begin(): void {
     const { headers } = this.#head
     this.#wire.onAborted(() => this.#finish())
-    this.#admit(known)
+    this.#admit()
     if (headers.isLengthRepeated) {
       // Two lengths are two opinions about where the next request begins.
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
@@ -100,7 +107,7 @@ export class Conversation {
     }
     const body = new BodyCollector({
       bytesMax: this.#host.bodyBytesMax,
-      isKept: this.#admission !== null && this.#admission.match.route.body !== null,
+      isKept: this.#isAdmitted && this.#match?.route.body !== null,
     })
     this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
   }
@@ -119,25 +126,27 @@ export class Conversation {
     else if (whole !== null) this.#answer(whole)
   }
 
-  #admit(known: RouteMatch | null): void {
+  #admit(): void {
+    const { dispatcher } = this.#host
     try {
-      this.#admission = this.#host.dispatcher.admit(this.#head, known)
-      this.#family = this.#admission.match.route.family
+      this.#match ??= dispatcher.find(this.#head)
+      this.#family = this.#match.route.family
+      this.#principal = dispatcher.admit(this.#match, this.#head)
+      this.#isAdmitted = true
     } catch (error) {
       this.#refusal = error
-      this.#family = familyOfPath(this.#head.path)
     }
   }
 
   /** Runs inside a callback of the library, hence corked, until a handler makes a promise. */
   #answer(body: Buffer): void {
     this.#isDecided = true
-    if (this.#admission === null) {
+    if (this.#match === null || !this.#isAdmitted) {
       this.#fail(this.#refusal, true)
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#admission, this.#head, body)
+      const reply = this.#host.dispatcher.answer(this.#match, this.#principal, this.#head, body)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return

@@ -1,7 +1,7 @@
 /**
  * From a request's head and body to a reply, in plain values: the order in which a request is checked.
  *
- *   head  ─► path and method ─► credentials ─► content type ─┐        (`admit`, before any body byte is kept)
+ *   head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before any body byte is kept)
  *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
  * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
@@ -20,38 +20,42 @@ import { type RouteMatch, Router } from './router.ts'
 /** A request before its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
 
-/** A request that may be answered once its body is here. */
-export interface Admission {
-  readonly match: RouteMatch
-  readonly principal: Principal | null
-}
-
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
 
 export class Dispatcher {
   readonly #router: Router
   readonly #authenticate: Authenticate
+  readonly #hasStrictHeaders: boolean
 
-  constructor(routes: readonly Route[], authenticate: Authenticate) {
+  constructor(routes: readonly Route[], authenticate: Authenticate, hasStrictHeaders: boolean) {
     this.#router = new Router(routes)
     this.#authenticate = authenticate
+    this.#hasStrictHeaders = hasStrictHeaders
   }
 
-  /** Checks what the head alone can tell; the route may be known already. Throws the refusal. */
-  admit(head: RequestHead, known: RouteMatch | null): Admission {
-    const match = known ?? this.#router.match(head.method, head.path)
-    const { route } = match
+  /** The route for a method and path. Throws the refusal when there is none. */
+  find(head: RequestHead): RouteMatch {
+    return this.#router.match(head.method, head.path)
+  }
+
+  /** Checks what else the head can tell, and says who is calling. Throws the refusal. */
+  admit({ route }: RouteMatch, head: RequestHead): Principal | null {
     const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
     if (route.requireJsonContentType && !isJsonType(head.headers.get('content-type'))) {
       throw new AuthzError('MALFORMED_REQUEST', `this request needs Content-Type: ${JSON_TYPE}`)
     }
-    return { match, principal }
+    if (this.#hasStrictHeaders) requireHeaders(route, head)
+    return principal
   }
 
-  /** Checks the rest and calls the handler. The body is not used after this returns. */
-  answer(admission: Admission, head: RequestHead, body: Buffer): Reply | Promise<Reply> {
-    const { match, principal } = admission
+  /** Checks the rest of an admitted request and calls the handler. The body is not used after this returns. */
+  answer(
+    match: RouteMatch,
+    principal: Principal | null,
+    head: RequestHead,
+    body: Buffer,
+  ): Reply | Promise<Reply> {
     const { route } = match
     const value = readBody(route, body)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
@@ -59,6 +63,12 @@ export class Dispatcher {
     if (value !== undefined) route.body?.shape.check(value)
     return route.handle({ principal, params, query, body: value, headers: head.headers })
   }
+}
+
+function requireHeaders(route: Route, head: RequestHead): void {
+  const missing = route.strictHeaders.filter(name => !head.headers.has(name))
+  if (missing.length === 0) return
+  throw new AuthzError('MALFORMED_REQUEST', `this request needs the header ${missing.join(' and ')}`)
 }
 
 /** The body as JSON; `undefined` when the route takes none, or may do without and got none. */

@@ -49,6 +49,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   readonly optionalBody?: OptionalBody
   /** Refuse any content type but `application/json`, a missing one included (authzen.md section 2). */
   readonly requireJsonContentType?: boolean
+  /** Lower-case names of headers that are documented as required; enforced with `STRICT_HEADERS` (section 0, row 1). */
+  readonly strictHeaders?: readonly string[]
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly responses: Responses
@@ -71,6 +73,7 @@ export interface Route {
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
   readonly requireJsonContentType: boolean
+  readonly strictHeaders: readonly string[]
   readonly deprecated: boolean
   readonly earlyAccess: boolean
   readonly responses: Responses
@@ -109,6 +112,7 @@ export function defineRoute<
         ? null
         : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
     requireJsonContentType: definition.requireJsonContentType ?? false,
+    strictHeaders: definition.strictHeaders ?? [],
     deprecated: definition.deprecated ?? false,
     earlyAccess: definition.earlyAccess ?? false,
     responses: definition.responses,

@@ -1,21 +1,42 @@
 /** The route table: every endpoint there is. */
+import type { AccessService } from '#services/access-service.ts'
 import type { DecisionService } from '#services/decision-service.ts'
+import type { PermissionService } from '#services/permission-service.ts'
+import type { SearchService } from '#services/search-service.ts'
 import type { Route } from './route.ts'
+import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
+import { accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
 import { apiKeyScopeRoute } from './routes/api-key.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { healthRoutes } from './routes/health.ts'
 import type { ManagementGateway } from './routes/managed.ts'
+import { metadataRoutes } from './routes/metadata.ts'
+import { permissionRoutes } from './routes/permissions.ts'
 import { resourceRoutes } from './routes/resources.ts'
 
-export function createRoutes(parts: {
+export interface RouteParts {
   readonly decisions: DecisionService
+  readonly permissions: PermissionService
+  readonly access: AccessService
+  readonly search: SearchService
   readonly management: ManagementGateway
   readonly isReady: () => boolean
-}): Route[] {
+  readonly options: SearchOptions & {
+    readonly publicUrl: string | null
+    readonly isAuthzenStrict: boolean
+    readonly hasDebug: boolean
+  }
+}
+
+export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   return [
-    ...allowedRoutes(parts.decisions),
+    ...allowedRoutes(parts.decisions, options),
+    ...permissionRoutes(parts.permissions),
+    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict }),
+    ...accessSearchRoutes(parts.search, options),
+    ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
     apiKeyScopeRoute,
     ...resourceRoutes(parts.management),

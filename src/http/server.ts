@@ -30,6 +30,8 @@ import type { RouteMatch } from './router.ts'
 export interface HttpServerOptions {
   readonly routes: readonly Route[]
   readonly authenticate: Authenticate
+  /** Refuse requests without the headers their route documents as required. Default false. */
+  readonly hasStrictHeaders?: boolean
   readonly limits: {
     /** Beyond it a body is answered with 413 and the connection ends. */
     readonly bodyBytesMax: number
@@ -57,11 +59,11 @@ export class HttpServer {
   #closing: Promise<void> | null = null
   #onIdle: () => void = () => {}
 
-  constructor({ routes, authenticate, limits, onFault }: HttpServerOptions) {
+  constructor({ routes, authenticate, limits, onFault, hasStrictHeaders = false }: HttpServerOptions) {
     this.#routes = routes
     this.#onFault = onFault
     this.#host = {
-      dispatcher: new Dispatcher(routes, authenticate),
+      dispatcher: new Dispatcher(routes, authenticate, hasStrictHeaders),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       isDraining: false,
@@ -129,7 +131,7 @@ export class HttpServer {
     req.forEach((name, value) => headers.add(name, value))
     const head = match === null ? readHead(req, headers) : knownHead(req, headers, match.route)
     this.#inFlightCount++
-    new Conversation(this.#host, res, head).begin(match)
+    new Conversation(this.#host, res, head, match).begin()
   }
 
   #leave(): void {

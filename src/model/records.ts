@@ -153,6 +153,8 @@ export interface PurgeRecord {
 export interface OrganizationRecord {
   readonly kind: 'organization'
   readonly id: string
+  /** Signs page tokens, so that they outlive restarts and hold on every node. 32 bytes in lower-case hex. */
+  readonly tokenSecret: string
 }
 
 export interface ProjectRecord extends Dated {

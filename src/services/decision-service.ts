@@ -1,13 +1,13 @@
 /** Answers decision requests on the thread that parsed them, from that thread's engines. Never waits. */
+import type { DecisionEngine } from '#engine/engine.ts'
+import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
-import type { Engine } from '#engine/engine.ts'
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
   /** The environment's engine; null while it is not loaded. */
-  engine(environmentId: string): Engine | null
+  engine(environmentId: string): DecisionEngine | null
 }
 
 export class DecisionService {
@@ -20,35 +20,32 @@ export class DecisionService {
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
-  check(environmentId: string, question: AllowedQuery): boolean {
-    return this.#engine(environmentId).evaluate(queryOf(question))
+  evaluate(environmentId: string, query: Query): boolean {
+    return this.engine(environmentId).evaluate(query)
   }
 
-  /** All checks at one state, in order. Throws `LIMIT_EXCEEDED` beyond the configured number. */
-  checkAll(environmentId: string, questions: readonly AllowedQuery[]): boolean[] {
-    if (questions.length > this.#bulkChecksMax) {
-      throw new AuthzError(
-        'LIMIT_EXCEEDED',
-        `a bulk holds at most ${this.#bulkChecksMax} checks (MAX_BULK_CHECKS), this one ${questions.length}`,
-      )
-    }
-    return this.#engine(environmentId).evaluateAll(questions.map(queryOf))
+  /** All at one state, in order. Throws `LIMIT_EXCEEDED` beyond the configured number. */
+  evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
+    this.requireBulkSize(queries.length)
+    return this.engine(environmentId).evaluateAll(queries)
   }
 
-  #engine(environmentId: string): Engine {
+  explain(environmentId: string, query: Query): Explanation {
+    return this.engine(environmentId).explain(query)
+  }
+
+  requireBulkSize(count: number): void {
+    if (count <= this.#bulkChecksMax) return
+    throw new AuthzError(
+      'LIMIT_EXCEEDED',
+      `one request holds at most ${this.#bulkChecksMax} checks (MAX_BULK_CHECKS), this one ${count}`,
+    )
+  }
+
+  engine(environmentId: string): DecisionEngine {
     const engine = this.#engines.engine(environmentId)
     if (!engine)
       throw new AuthzError('NOT_READY', 'this environment is still being loaded; try again shortly')
     return engine
-  }
-}
-
-function queryOf(question: AllowedQuery): Query {
-  return {
-    user: question.user.key,
-    action: question.action,
-    type: question.resource.type,
-    key: question.resource.key ?? null,
-    tenant: question.resource.tenant ?? null,
   }
 }

@@ -65,6 +65,11 @@ export class Organization {
     return this.#requireOrganization(new RecordReader(this.#store.view)).id
   }
 
+  /** What page tokens are signed with. */
+  tokenSecret(): string {
+    return this.#requireOrganization(new RecordReader(this.#store.view)).tokenSecret
+  }
+
   environments(): KnownEnvironment[] {
     const records = new RecordReader(this.#store.view)
     const organizationId = this.#requireOrganization(records).id
@@ -97,7 +102,8 @@ export class Organization {
     const now = this.#surroundings.now()
     const times = { createdAt: now, updatedAt: now }
     if (!records.get('organization', rowKeys.organization())) {
-      records.put({ kind: 'organization', id: newId() } satisfies OrganizationRecord)
+      const tokenSecret = this.#surroundings.newSecret()
+      records.put({ kind: 'organization', id: newId(), tokenSecret } satisfies OrganizationRecord)
     }
     let project = records.get('project', rowKeys.project(DEFAULT_KEY))
     if (!project) {

@@ -6,6 +6,8 @@ export interface Surroundings {
   newId(): string
   /** 16 fresh random bytes. */
   newCommitId(): Uint8Array
+  /** 32 fresh random bytes in lower-case hex. */
+  newSecret(): string
   /** Background work that failed; it is tried again at the next occasion. */
   onBackgroundFault(error: unknown): void
 }

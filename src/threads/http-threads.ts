@@ -22,7 +22,6 @@ interface Pending {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  readonly thread: Omit<HttpThreadOptions, 'port'>
   execute(request: ManagementRequest): Promise<Answered<unknown>>
   /** An operation failed for a reason that is no `AuthzError`; its caller was told `INTERNAL`. */
   onFault(error: unknown): void
@@ -42,14 +41,15 @@ export class HttpThreads implements IndexHost {
   }
 
   /** Starts the threads, all on one port, and returns it; 0 is for one thread only. Throws when one cannot listen. */
-  async start(port: number): Promise<number> {
-    let shared = port
-    for (let index = 0; index < this.#options.count; index += 1) shared = await this.#startThread(shared)
-    return shared
+  async start(options: HttpThreadOptions<unknown>): Promise<number> {
+    let { port } = options
+    for (let index = 0; index < this.#options.count; index += 1) {
+      port = await this.#startThread({ ...options, port })
+    }
+    return port
   }
 
-  #startThread(port: number): Promise<number> {
-    const workerData = { ...this.#options.thread, port } satisfies HttpThreadOptions
+  #startThread(workerData: HttpThreadOptions<unknown>): Promise<number> {
     const thread = new Worker(this.#options.entry, { workerData })
     this.#threads.add(thread)
     return new Promise((resolve, reject) => {

@@ -13,14 +13,14 @@ export interface Credential {
   readonly principal: Principal
 }
 
-/** The start data of an HTTP thread. */
-export interface HttpThreadOptions {
+/** The start data of an HTTP thread: where it listens, and the settings it goes by. */
+export interface HttpThreadOptions<Settings> {
   readonly host: string
   /** 0 takes a free port, which the thread reports. */
   readonly port: number
-  readonly bodyBytesMax: number
-  readonly bulkChecksMax: number
-  readonly logLevel: string
+  /** Signs page tokens; lower-case hex. */
+  readonly tokenSecret: string
+  readonly settings: Settings
 }
 
 /** Keeps an environment's engine level. Each is acknowledged once it is done. */

@@ -8,6 +8,7 @@
  * It reads and never writes. It gives no reason for its answer, and it does not look at `extends`: the granting
  * roles arrive with it already worked in, for permissions are all it widens.
  */
+import { holdsAnyDirectly } from './forward-search.ts'
 import type { Grants } from './schema.ts'
 import type { Instance, Role, Tenant, User } from './nodes.ts'
 
@@ -80,18 +81,10 @@ class BackwardSearch {
   #expand({ role, instance }: Goal): boolean {
     for (const { source, relation, guarded } of role.derivations) {
       const subjects = relation.tuples.leftsOf(instance)
-      if (guarded && subjects.size > 0 && this.#holdsAnyDirectly(instance)) continue
+      if (guarded && subjects.size > 0 && holdsAnyDirectly(this.#user, instance)) continue
       for (const subject of subjects) {
         if (this.reaches(source, subject)) return true
       }
-    }
-    return false
-  }
-
-  /** What blocks a guarded derivation: any role at all, whatever it grants. O(roles of the type). */
-  #holdsAnyDirectly(instance: Instance): boolean {
-    for (const role of instance.type.roles.values()) {
-      if (role.holders.has(this.#user, instance)) return true
     }
     return false
   }

@@ -8,12 +8,30 @@
  */
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
-import { DEFAULT_TENANT } from '#model/decision.ts'
-import type { Query } from '#model/decision.ts'
-import type { Engine } from '../engine.ts'
+import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import type {
+  ActionQuestion,
+  Engine,
+  InstanceFilter,
+  InstanceRoles,
+  KeyPage,
+  PageRequest,
+  ResourceQuestion,
+  TenantFilter,
+  TenantRoles,
+  UserGrant,
+  UserQuestion,
+} from '../engine.ts'
+import type { Explanation } from '../explanation.ts'
 import { holdsInTenant, holdsOnInstance } from './evaluate.ts'
+import { explain } from './explain.ts'
 import { Facts } from './facts.ts'
+import { grantsOn, instanceRolesOf, tenantRolesOf } from './listings.ts'
 import { Schema } from './schema.ts'
+import { searchResources, searchUsers } from './search.ts'
+
+const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class MapEngine implements Engine {
   readonly #schema = new Schema()
@@ -24,22 +42,77 @@ export class MapEngine implements Engine {
   }
 
   evaluate(query: Query): boolean {
-    const type = this.#schema.types.get(query.type)
-    const grants = type && this.#schema.grants(type, query.action)
-    const user = this.#facts.users.get(query.user)
-    if (!grants || !user) return false
-
-    const instance = query.key === null ? undefined : type.instances.get(query.key)
-    // D-14: a known instance is not to be reached through a tenant it does not live in, by whatever role.
-    if (instance && query.tenant !== null && query.tenant !== instance.tenant.key) return false
-
-    const tenant = instance ? instance.tenant : this.#facts.tenants.get(query.tenant ?? DEFAULT_TENANT)
+    const { user, grants, tenant, instance, isTenantMismatch } = this.#resolve(query)
+    if (!user || !grants || isTenantMismatch) return false
     if (tenant && holdsInTenant(user, tenant, grants)) return true
     return instance !== undefined && holdsOnInstance(user, instance, grants)
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
     return queries.map(query => this.evaluate(query))
+  }
+
+  searchResources(question: ResourceQuestion, page: PageRequest): KeyPage {
+    const type = this.#schema.types.get(question.type)
+    const grants = type && this.#schema.grants(type, question.action)
+    const user = this.#facts.users.get(question.user)
+    const tenant = question.tenant === null ? null : this.#facts.tenants.get(question.tenant)
+    if (!user || !grants || tenant === undefined) return NO_KEYS
+    return searchResources(this.#schema, { user, type, grants, tenant }, page)
+  }
+
+  searchUsers(question: UserQuestion, page: PageRequest): KeyPage {
+    const { grants, tenant = null, instance = null, isTenantMismatch } = this.#resolve(question)
+    if (!grants || isTenantMismatch) return NO_KEYS
+    return searchUsers({ grants, tenant, instance }, page)
+  }
+
+  searchActions(question: ActionQuestion): string[] {
+    const actions = this.#schema.types.get(question.type)?.actions ?? []
+    return Array.from(actions)
+      .filter(action => this.evaluate({ ...question, action }))
+      .toSorted(compareUtf8)
+  }
+
+  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number): TenantRoles[] {
+    const known = this.#facts.users.get(user)
+    return known ? tenantRolesOf(this.#schema, known, accepts, limit) : []
+  }
+
+  instanceRolesOf(user: string, filter: InstanceFilter, limit: number): InstanceRoles[] {
+    const known = this.#facts.users.get(user)
+    return known ? instanceRolesOf(this.#schema, known, filter, limit) : []
+  }
+
+  grantsOn(question: UserQuestion, limit: number): UserGrant[] {
+    const { grants, tenant = null, instance = null, isTenantMismatch } = this.#resolve(question)
+    if (!grants || isTenantMismatch) return []
+    return grantsOn({ grants, tenant, instance }, limit)
+  }
+
+  tenantOf(type: string, key: string): string | null {
+    return this.#schema.types.get(type)?.instances.get(key)?.tenant.key ?? null
+  }
+
+  explain(query: Query): Explanation {
+    return explain({ ...this.#resolve(query), tenantRoles: this.#schema.tenantRoles.values() })
+  }
+
+  /** Looks up the names of a question, its tenant by contract A.2: the instance's own, else the default one. */
+  #resolve(question: Partial<Query> & UserQuestion & { readonly action: string }) {
+    const type = this.#schema.types.get(question.type)
+    const instance = question.key === null ? undefined : type?.instances.get(question.key)
+    const tenantKey = question.tenant ?? instance?.tenant.key ?? DEFAULT_TENANT
+    return {
+      type,
+      instance,
+      tenantKey,
+      tenant: this.#facts.tenants.get(tenantKey),
+      grants: type && this.#schema.grants(type, question.action),
+      user: question.user === undefined ? undefined : this.#facts.users.get(question.user),
+      // D-14: a known instance is not to be reached through a tenant it does not live in, by whatever role.
+      isTenantMismatch: instance !== undefined && instance.tenant.key !== tenantKey,
+    }
   }
 
   #applyOne(change: Change): void {

@@ -168,7 +168,7 @@ export class Schema {
 }
 
 /** The role and all it extends, transitively. The set is its own worklist: a `Set` iterates over late additions. */
-function withExtended(role: Role): Set<Role> {
+export function withExtended(role: Role): Set<Role> {
   const reached = new Set([role])
   for (const next of reached) {
     for (const extended of next.extends) reached.add(extended)

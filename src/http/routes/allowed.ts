@@ -1,16 +1,29 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (contract A.2, A.3). */
-import { assert } from '#model/assert.ts'
-import type { Principal } from '#model/principal.ts'
 import {
   AllowedQuery,
   AllowedResult,
   BulkAllowedResult,
   BulkAuthorizationQuery,
 } from '#model/wire/decision.ts'
+import { debugOf } from '#services/decision-debug.ts'
 import type { DecisionService } from '#services/decision-service.ts'
+import { queryOf } from '#services/native-query.ts'
 import { defineRoute, type Route } from '../route.ts'
+import { environmentOf } from './caller.ts'
 
-export function allowedRoutes(decisions: DecisionService): Route[] {
+export interface AllowedOptions {
+  /** Whether answers explain themselves; takes time, so it is off unless asked for. */
+  readonly hasDebug: boolean
+}
+
+export function allowedRoutes(decisions: DecisionService, { hasDebug }: AllowedOptions): Route[] {
+  const withDebug = (environmentId: string, question: AllowedQuery, allow: boolean) => {
+    const query = queryOf(question)
+    const hasTenantRoles = decisions.engine(environmentId).tenantRolesOf(query.user, null, 1).length > 0
+    const debug = debugOf(question, query, decisions.explain(environmentId, query), hasTenantRoles)
+    const { user, action, resource } = question
+    return { allow, result: allow, debug, query: { user, action, resource } }
+  }
   return [
     defineRoute({
       method: 'POST',
@@ -19,11 +32,16 @@ export function allowedRoutes(decisions: DecisionService): Route[] {
       summary: 'May this user do this on that resource?',
       family: 'native',
       access: 'environment',
+      strictHeaders: ['x-request-id'],
       body: AllowedQuery,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedResult } },
       handle: ({ principal, body }) => {
-        const allow = decisions.check(environmentOf(principal), body)
-        return { status: 200, body: { allow, result: allow } }
+        const environmentId = environmentOf(principal)
+        const allow = decisions.evaluate(environmentId, queryOf(body))
+        return {
+          status: 200,
+          body: hasDebug ? withDebug(environmentId, body, allow) : { allow, result: allow },
+        }
       },
     }),
     defineRoute({
@@ -33,18 +51,17 @@ export function allowedRoutes(decisions: DecisionService): Route[] {
       summary: 'Many checks at one state, answered in order',
       family: 'native',
       access: 'environment',
+      strictHeaders: ['x-request-id'],
       body: BulkAuthorizationQuery,
       responses: { 200: { description: 'One result for each check, in order.', schema: BulkAllowedResult } },
       handle: ({ principal, body }) => {
-        const decided = decisions.checkAll(environmentOf(principal), body)
-        return { status: 200, body: { allow: decided.map(allow => ({ allow, result: allow })) } }
+        const environmentId = environmentOf(principal)
+        const decided = decisions.evaluateAll(environmentId, body.map(queryOf))
+        const results = decided.map((allow, index) =>
+          hasDebug ? withDebug(environmentId, body[index]!, allow) : { allow, result: allow },
+        )
+        return { status: 200, body: { allow: results } }
       },
     }),
   ]
-}
-
-/** The environment of a caller that got past `access: 'environment'`. */
-function environmentOf(principal: Principal | null): string {
-  assert(principal?.kind === 'environment', 'only environment keys reach a decision')
-  return principal.environmentId
 }

@@ -1,0 +1,39 @@
+/** Why a decision is what it is, in facts and names. */
+import type { Derivation, InstanceKey } from '#model/change.ts'
+
+export interface Explanation {
+  readonly allow: boolean
+  /** The tenant the question was answered in (contract A.2, D-15). */
+  readonly tenant: string
+  /** Which of the names in the question are known. */
+  readonly known: {
+    readonly user: boolean
+    readonly tenant: boolean
+    readonly type: boolean
+    /** Declared on the type. */
+    readonly action: boolean
+    /** Stored; false as well when the question has no key. */
+    readonly instance: boolean
+  }
+  /** The named tenant is not the stored instance's: denied, whatever the user holds (contract D-14). */
+  readonly isTenantMismatch: boolean
+  /** Tenant roles the user holds in the tenant, and those among all tenant roles that would allow. */
+  readonly tenantRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
+  /** The same for roles on the instance; held ones are direct or derived. */
+  readonly instanceRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
+  /** A shortest way that allows, from what the user holds to what was asked; empty for a deny. */
+  readonly path: readonly ExplanationStep[]
+}
+
+export type ExplanationStep =
+  | { readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string }
+  | { readonly kind: 'instance-role'; readonly instance: InstanceKey; readonly role: string }
+  /** The previous step's role, over this tuple and by this derivation, gives `role` on `object`. */
+  | {
+      readonly kind: 'derivation'
+      readonly subject: InstanceKey
+      readonly relation: string
+      readonly object: InstanceKey
+      readonly role: string
+      readonly derivation: Derivation
+    }

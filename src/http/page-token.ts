@@ -1,0 +1,72 @@
+/**
+ * Page tokens: where a search goes on, bound to the request it belongs to. No state is kept; any node that has the
+ * store's token secret reads them, before and after restarts.
+ *
+ *     base64url( MAC 16 │ digest of the request 16 │ JSON [limit, after] )
+ *
+ * The MAC (HMAC-SHA256, cut) covers the rest. A token says nothing its reader does not know: `after` is the last key of
+ * the page it came with.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { AuthzError } from '#model/errors.ts'
+
+const MAC_BYTES = 16
+const DIGEST_BYTES = 16
+
+export interface PagePosition {
+  /** Page size of the walk. */
+  readonly limit: number
+  /** The last key that was given; null: none yet. */
+  readonly after: string | null
+}
+
+export class PageTokens {
+  readonly #secret: Buffer
+
+  constructor(secret: Buffer) {
+    this.#secret = secret
+  }
+
+  /** The token for a request, named by everything its answer depends on but the page. */
+  issue(request: readonly unknown[], position: PagePosition): string {
+    const body = Buffer.concat([
+      digestOf(request),
+      Buffer.from(JSON.stringify([position.limit, position.after])),
+    ])
+    return Buffer.concat([this.#mac(body), body]).toString('base64url')
+  }
+
+  /** Throws `INVALID_INPUT` for anything but a token issued for this very request. */
+  read(request: readonly unknown[], token: string): PagePosition {
+    const bytes = Buffer.from(token, 'base64url')
+    const body = bytes.subarray(MAC_BYTES)
+    const isOurs =
+      bytes.length > MAC_BYTES + DIGEST_BYTES &&
+      bytes.toString('base64url') === token &&
+      timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(body))
+    if (!isOurs) throw new AuthzError('INVALID_INPUT', 'page.token: not a token of this service')
+    if (!digestOf(request).equals(body.subarray(0, DIGEST_BYTES))) {
+      throw new AuthzError(
+        'INVALID_INPUT',
+        'page.token: belongs to another request; repeat that one unchanged',
+      )
+    }
+    const [limit, after] = JSON.parse(body.subarray(DIGEST_BYTES).toString()) as [number, string | null]
+    return { limit, after }
+  }
+
+  #mac(body: Buffer): Buffer {
+    return createHmac('sha256', this.#secret).update(body).digest().subarray(0, MAC_BYTES)
+  }
+}
+
+function digestOf(request: readonly unknown[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(request, sortMembers)).digest().subarray(0, DIGEST_BYTES)
+}
+
+/** Member order carries no meaning, so it must not make a request another one. */
+function sortMembers(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const sorted = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  return Object.fromEntries(sorted)
+}

@@ -1,0 +1,148 @@
+/** AuthZEN searches: which subjects, which resources, which actions (authzen.md section 5). */
+import type { PageRequest } from '#engine/engine.ts'
+import { AuthzError } from '#model/errors.ts'
+import {
+  ActionSearchRequest,
+  ActionSearchResponse,
+  EntitySearchResponse,
+  type PageInSearch,
+  ResourceSearchRequest,
+  SubjectSearchRequest,
+} from '#model/wire/access.ts'
+import type { FoundPage, SearchService } from '#services/search-service.ts'
+import type { PagePosition, PageTokens } from '../page-token.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { environmentOf } from './caller.ts'
+
+export interface SearchOptions {
+  readonly tokens: PageTokens
+  readonly searchPageSize: number
+  readonly searchPageSizeMax: number
+}
+
+const SHARED = {
+  method: 'POST',
+  family: 'access',
+  access: 'environment',
+  requireJsonContentType: true,
+  strictHeaders: ['x-request-id'],
+} as const
+
+export function accessSearchRoutes(search: SearchService, options: SearchOptions): Route[] {
+  return [
+    defineRoute({
+      ...SHARED,
+      path: '/access/v1/search/subject',
+      operationId: 'searchSubjects',
+      summary: 'AuthZEN subject search: who may do this on that?',
+      body: SubjectSearchRequest,
+      responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
+      handle: ({ principal, body }) => {
+        const environmentId = environmentOf(principal)
+        const { subject, action, resource, context, page } = body
+        const searched = { ...subject, id: null }
+        const bound = ['subject', environmentId, ...[searched, action, resource].map(known), context]
+        const found = paged(options, bound, page, request => search.subjects(environmentId, body, request))
+        return answer(found, id => ({ type: subject.type, id }))
+      },
+    }),
+    defineRoute({
+      ...SHARED,
+      path: '/access/v1/search/resource',
+      operationId: 'searchResources',
+      summary: 'AuthZEN resource search: on what may they do this?',
+      body: ResourceSearchRequest,
+      responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
+      handle: ({ principal, body }) => {
+        const environmentId = environmentOf(principal)
+        const { subject, action, resource, context, page } = body
+        const searched = { ...resource, id: null }
+        const bound = ['resource', environmentId, ...[subject, action, searched].map(known), context]
+        const found = paged(options, bound, page, request => search.resources(environmentId, body, request))
+        return answer(found, id => ({ type: resource.type, id }))
+      },
+    }),
+    defineRoute({
+      ...SHARED,
+      path: '/access/v1/search/action',
+      operationId: 'searchActions',
+      summary: 'AuthZEN action search: what may they do on that?',
+      body: ActionSearchRequest,
+      responses: { 200: { description: 'A page, ascending by name.', schema: ActionSearchResponse } },
+      handle: ({ principal, body }) => {
+        const environmentId = environmentOf(principal)
+        const { subject, resource, context, page } = body
+        const bound = ['action', environmentId, ...[subject, resource].map(known), context]
+        const found = paged(options, bound, page, request => search.actions(environmentId, body, request))
+        return answer(found, name => ({ name }))
+      },
+    }),
+  ]
+}
+
+/** What counts of an entity or an action: members nobody knows are ignored, and null is absent. */
+function known(of: {
+  readonly type?: string
+  readonly id?: string | null
+  readonly name?: string
+  readonly properties?: Readonly<Record<string, unknown>> | null
+}): readonly unknown[] {
+  return [of.type, of.id, of.name, of.properties]
+}
+
+interface PageFound extends FoundPage {
+  /** Empty at the end. */
+  readonly nextToken: string
+}
+
+/** Finds the page that is asked for, and issues the token for the next one. `bound`: what the token is bound to. */
+function paged(
+  options: SearchOptions,
+  bound: readonly unknown[],
+  page: PageInSearch | undefined,
+  find: (request: PageRequest) => FoundPage,
+): PageFound {
+  const position = positionOf(options, bound, page ?? null)
+  const found = find(position)
+  const after = found.keys.at(-1) ?? position.after
+  const nextToken = found.hasMore ? options.tokens.issue(bound, { limit: position.limit, after }) : ''
+  return { ...found, nextToken }
+}
+
+/** Without a token the beginning; with one, where it says, in pages of the size the walk began with. */
+function positionOf(
+  { tokens, searchPageSize, searchPageSizeMax }: SearchOptions,
+  bound: readonly unknown[],
+  page: PageInSearch | null,
+): PagePosition {
+  const token = oneOf('token', page?.token ?? null, 'next_token', page?.next_token ?? null)
+  const asked = oneOf('limit', page?.limit ?? null, 'size', page?.size ?? null)
+  const limit = asked === null ? null : Math.min(asked, searchPageSizeMax)
+  if (token === null || token === '') return { limit: limit ?? searchPageSize, after: null }
+  const position = tokens.read(bound, token)
+  if (limit !== null && limit !== position.limit) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      `page.limit: this walk has pages of ${position.limit}; leave it out`,
+    )
+  }
+  return position
+}
+
+/** Two names for one thing: either, or both alike. */
+function oneOf<Value>(
+  name: string,
+  value: Value | null,
+  otherName: string,
+  other: Value | null,
+): Value | null {
+  if (value !== null && other !== null && value !== other) {
+    throw new AuthzError('INVALID_INPUT', `page: ${name} and ${otherName} mean the same and differ`)
+  }
+  return value ?? other
+}
+
+function answer<Result>({ keys, total, nextToken }: PageFound, present: (key: string) => Result) {
+  const page = { next_token: nextToken, count: keys.length, total }
+  return { status: 200, body: { page, results: keys.map(present) } }
+}

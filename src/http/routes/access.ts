@@ -1,0 +1,60 @@
+/** AuthZEN evaluations: single and in batches (authzen.md sections 3 and 4). */
+import {
+  Decision,
+  EvaluationRequest,
+  EvaluationsRequest,
+  EvaluationsResponse,
+  StrictEvaluationRequest,
+} from '#model/wire/access.ts'
+import type { AccessService } from '#services/access-service.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { Shape } from '../shape.ts'
+import { environmentOf } from './caller.ts'
+
+/** Reads one evaluation. Strictly, a resource without an id is refused (contract section 0, row 15). */
+export function evaluationReader(isStrict: boolean): (value: unknown) => EvaluationRequest {
+  const shape = new Shape(isStrict ? StrictEvaluationRequest : EvaluationRequest, 'body')
+  return value => {
+    shape.check(value)
+    return value as EvaluationRequest
+  }
+}
+
+export function accessRoutes(access: AccessService, { isStrict }: { readonly isStrict: boolean }): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/access/v1/evaluation',
+      operationId: 'accessEvaluation',
+      summary: 'AuthZEN access evaluation',
+      family: 'access',
+      access: 'environment',
+      requireJsonContentType: true,
+      strictHeaders: ['x-request-id', 'cache-control'],
+      body: isStrict ? StrictEvaluationRequest : EvaluationRequest,
+      responses: { 200: { description: 'The decision; a denial is one too.', schema: Decision } },
+      handle: ({ principal, body }) => ({
+        status: 200,
+        body: access.evaluate(environmentOf(principal), body),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/access/v1/evaluations',
+      operationId: 'accessEvaluations',
+      summary: 'AuthZEN access evaluations: a batch with defaults and three semantics',
+      family: 'access',
+      access: 'environment',
+      requireJsonContentType: true,
+      strictHeaders: ['x-request-id', 'cache-control'],
+      body: EvaluationsRequest,
+      responses: {
+        200: { description: 'One decision an item, up to the one that stops.', schema: EvaluationsResponse },
+      },
+      handle: ({ principal, body }) => ({
+        status: 200,
+        body: access.evaluateBatch(environmentOf(principal), body),
+      }),
+    }),
+  ]
+}

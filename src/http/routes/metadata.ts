@@ -1,0 +1,50 @@
+/** The AuthZEN metadata document (authzen.md section 7). */
+import { AuthzError } from '#model/errors.ts'
+import { Metadata } from '#model/wire/access.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const WELL_KNOWN = '/.well-known/authzen-configuration'
+
+/**
+ * `publicUrl` is given back byte for byte; null: taken from the request, which a proxy or a caller can make say anything,
+ * so only a fallback. A base with a path is discovered with that path behind the well-known part.
+ */
+export function metadataRoutes(publicUrl: string | null): Route[] {
+  const basePath = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
+  const paths = new Set([WELL_KNOWN, WELL_KNOWN + basePath])
+  return Array.from(paths, (path, index) =>
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: index === 0 ? 'authzenMetadata' : 'authzenMetadataOfPath',
+      summary: 'AuthZEN metadata: where to ask what',
+      family: 'access',
+      access: 'optional-key',
+      responses: { 200: { description: 'The endpoints.', schema: Metadata } },
+      handle: ({ headers }) => ({
+        status: 200,
+        headers: { 'cache-control': 'max-age=3600' },
+        body: metadataOf(publicUrl ?? baseFromHost(headers.get('host'))),
+      }),
+    }),
+  )
+}
+
+function metadataOf(base: string) {
+  const access = `${base.replace(/\/$/, '')}/access/v1`
+  return {
+    policy_decision_point: base,
+    access_evaluation_endpoint: `${access}/evaluation`,
+    access_evaluations_endpoint: `${access}/evaluations`,
+    search_subject_endpoint: `${access}/search/subject`,
+    search_resource_endpoint: `${access}/search/resource`,
+    search_action_endpoint: `${access}/search/action`,
+  }
+}
+
+function baseFromHost(host: string | undefined): string {
+  if (host === undefined || !/^[A-Za-z0-9.\-:[\]]+$/.test(host)) {
+    throw new AuthzError('MALFORMED_REQUEST', 'this request needs a Host header')
+  }
+  return `http://${host}`
+}

@@ -1,0 +1,20 @@
+/**
+ * The order of texts by their UTF-8 bytes (contract D-46), without making the bytes. UTF-16 code units order the same,
+ * except that surrogates (characters from U+10000) come before U+E000 to U+FFFF: moving both into place mends it.
+ */
+
+/** Negative, zero or positive, as `Array.sort` wants it. O(common prefix). */
+export function compareUtf8(left: string, right: string): number {
+  const length = Math.min(left.length, right.length)
+  for (let index = 0; index < length; index += 1) {
+    const leftUnit = left.charCodeAt(index)
+    const rightUnit = right.charCodeAt(index)
+    if (leftUnit !== rightUnit) return rank(leftUnit) - rank(rightUnit)
+  }
+  return left.length - right.length
+}
+
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}

@@ -1,0 +1,31 @@
+/** AuthZEN entities as native questions (authzen.md section 8). */
+import type { Query } from '#model/decision.ts'
+
+interface Entity {
+  readonly type: string
+  readonly properties?: Readonly<Record<string, unknown>> | null
+}
+
+/**
+ * The tenant a resource names in its properties; null lets the instance's own, or the default one, count.
+ * Anything but a string is an attribute like any other.
+ */
+export function tenantOf(resource: Entity): string | null {
+  const properties = resource.properties
+  if (!properties || !Object.hasOwn(properties, 'tenant')) return null
+  return typeof properties['tenant'] === 'string' ? properties['tenant'] : null
+}
+
+export function queryOf(request: {
+  readonly subject: { readonly id: string }
+  readonly action: { readonly name: string }
+  readonly resource: Entity & { readonly id?: string | null }
+}): Query {
+  return {
+    user: request.subject.id,
+    action: request.action.name,
+    type: request.resource.type,
+    key: request.resource.id ?? null,
+    tenant: tenantOf(request.resource),
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * AuthZEN evaluations (authzen.md sections 3 and 4): single ones, and batches with defaults, replacement and the three
+ * semantics. A denial is a value; so is an item that cannot be read, at its place, with the reason in its context.
+ */
+import type { Query } from '#model/decision.ts'
+import { AuthzError } from '#model/errors.ts'
+import type {
+  Decision,
+  EvaluationRequest,
+  EvaluationSemantic,
+  EvaluationsRequest,
+} from '#model/wire/access.ts'
+import { queryOf } from './access-mapping.ts'
+import type { DecisionService } from './decision-service.ts'
+
+export interface AccessOptions {
+  /** Types whose ids are user keys (contract D-17). */
+  readonly subjectTypes: ReadonlySet<string>
+  /** Reads an evaluation; throws `INVALID_SHAPE` saying what is wrong with it. */
+  readonly readEvaluation: (value: unknown) => EvaluationRequest
+}
+
+/** Items evaluated at once where a semantic may stop early: enough to be cheap, few enough to waste little. */
+const STAGE_ITEMS = 64
+
+const MEMBERS = ['subject', 'action', 'resource', 'context'] as const
+
+export class AccessService {
+  readonly #decisions: DecisionService
+  readonly #options: AccessOptions
+
+  constructor(decisions: DecisionService, options: AccessOptions) {
+    this.#decisions = decisions
+    this.#options = options
+  }
+
+  evaluate(environmentId: string, request: unknown): Decision {
+    const evaluation = this.#options.readEvaluation(request)
+    if (!this.isUserType(evaluation.subject.type)) return { decision: false }
+    return { decision: this.#decisions.evaluate(environmentId, queryOf(evaluation)) }
+  }
+
+  /** Whether subjects of a type are users; of any other type nobody is known. */
+  isUserType(type: string): boolean {
+    return this.#options.subjectTypes.has(type)
+  }
+
+  /** Without items, the batch is a single evaluation of its defaults (authzen.md 4.1). */
+  evaluateBatch(environmentId: string, batch: EvaluationsRequest): Decision | { evaluations: Decision[] } {
+    const items = batch.evaluations ?? []
+    if (items.length === 0) return this.evaluate(environmentId, batch)
+    this.#decisions.requireBulkSize(items.length)
+    const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
+    const stageItems = semantic === 'execute_all' ? items.length : STAGE_ITEMS
+    const evaluations: Decision[] = []
+    for (let start = 0; start < items.length; start += stageItems) {
+      const stage = items.slice(start, start + stageItems)
+      for (const decision of this.#evaluateStage(environmentId, batch, stage)) {
+        evaluations.push(decision)
+        if (stops(semantic, decision)) return { evaluations }
+      }
+    }
+    return { evaluations }
+  }
+
+  #evaluateStage(environmentId: string, batch: EvaluationsRequest, items: readonly unknown[]): Decision[] {
+    const queries: Query[] = []
+    const outcomes = items.map((item): Decision | { readonly query: number } => {
+      try {
+        const evaluation = this.#options.readEvaluation(withDefaults(item, batch))
+        if (!this.isUserType(evaluation.subject.type)) return { decision: false }
+        return { query: queries.push(queryOf(evaluation)) - 1 }
+      } catch (error) {
+        if (!(error instanceof AuthzError)) throw error
+        return { decision: false, context: { error: { status: 400, message: error.message } } }
+      }
+    })
+    const decided = this.#decisions.evaluateAll(environmentId, queries)
+    return outcomes.map(outcome => ('query' in outcome ? { decision: decided[outcome.query]! } : outcome))
+  }
+}
+
+function stops(semantic: EvaluationSemantic, { decision }: Decision): boolean {
+  if (semantic === 'execute_all') return false
+  return decision === (semantic === 'permit_on_first_permit')
+}
+
+/**
+ * An item with what it inherits: whole members, never merged. Only a subject or resource that lacks exactly its `type`
+ * takes that from the default of the same name, which both readings of the specification allow (authzen.md 4.2).
+ */
+function withDefaults(item: unknown, defaults: EvaluationsRequest): unknown {
+  if (!isObject(item)) return item
+  const evaluation: Record<string, unknown> = {}
+  for (const member of MEMBERS) {
+    const own = item[member] ?? null
+    const value = own === null ? defaults[member] : withType(member, own, defaults[member])
+    if (value !== undefined) evaluation[member] = value
+  }
+  return evaluation
+}
+
+function withType(member: string, own: unknown, inherited: unknown): unknown {
+  const hasType = member === 'subject' || member === 'resource'
+  if (!hasType || !isObject(own) || !isObject(inherited)) return own
+  return (own['type'] ?? null) === null ? { ...own, type: inherited['type'] } : own
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,687 @@
+/**
+ * Searches, listings and explanations of an engine: its decision seen from the other sides (contract A.2, A.4, A.5,
+ * D-14, D-36, D-46). Held against the oracle at random elsewhere; here each rule has a name.
+ */
+import { describe, expect, test } from 'vitest'
+import type { Engine, InstanceFilter, KeyPage } from '#engine/engine.ts'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  assignInTenant,
+  heldBy,
+  heldUnlessDirectBy,
+  instance,
+  instanceKey,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  user,
+} from './changes.ts'
+
+const ENGINES: readonly { readonly name: string; readonly newEngine: () => Engine }[] = [
+  { name: 'the Map engine', newEngine: () => new MapEngine() },
+]
+
+const ALL = { after: null, limit: 1_000 }
+const ANY: InstanceFilter = { tenants: null, types: null, accepts: null }
+
+/** An engine asked in words. `on` is `type:key`, or `type` alone for the type as a whole. */
+class Asked {
+  readonly engine: Engine
+
+  constructor(engine: Engine, ...facts: readonly Change[]) {
+    this.engine = engine
+    engine.apply(facts)
+  }
+
+  apply(...changes: readonly Change[]): void {
+    this.engine.apply(changes)
+  }
+
+  resources(userKey: string, action: string, type: string, inTenant: string | null = null): string[] {
+    return whole(this.engine.searchResources({ user: userKey, action, type, tenant: inTenant }, ALL))
+  }
+
+  users(action: string, on: string, inTenant: string | null = null): string[] {
+    return whole(this.engine.searchUsers({ action, ...place(on), tenant: inTenant }, ALL))
+  }
+
+  actions(userKey: string, on: string, inTenant: string | null = null): string[] {
+    return this.engine.searchActions({ user: userKey, ...place(on), tenant: inTenant })
+  }
+
+  /** `user role@type:key`, or `user role` for a tenant role. */
+  grants(action: string, on: string, inTenant: string | null = null): string[] {
+    return this.engine
+      .grantsOn({ action, ...place(on), tenant: inTenant }, 1_000)
+      .map(grant => {
+        const held = grant.instance ? `@${grant.instance.type}:${grant.instance.key}` : ''
+        return `${grant.user} ${grant.role}${held}`
+      })
+      .toSorted()
+  }
+
+  /** `type:key: roles: actions`. */
+  held(userKey: string, filter: Partial<InstanceFilter> = {}): string[] {
+    return this.engine
+      .instanceRolesOf(userKey, { ...ANY, ...filter }, 1_000)
+      .map(({ instance: { type, key }, roles, actions }) => {
+        return `${type}:${key}: ${roles.toSorted().join()}: ${actions.toSorted().join()}`
+      })
+      .toSorted()
+  }
+
+  explain(userKey: string, action: string, on: string, inTenant: string | null = null) {
+    return this.engine.explain({ user: userKey, action, ...place(on), tenant: inTenant })
+  }
+}
+
+function whole({ keys, hasMore, total }: KeyPage): string[] {
+  expect({ hasMore, total }).toEqual({ hasMore: false, total: keys.length })
+  return keys
+}
+
+function place(on: string): { readonly type: string; readonly key: string | null } {
+  return on.includes(':') ? instanceKey(on) : { type: on, key: null }
+}
+
+const office = [
+  tenant('default'),
+  tenant('acme'),
+  ...['alice', 'bob', 'carol', 'dave'].map(user),
+  resourceType('document', 'read', 'write', 'delete'),
+  resourceType('folder', 'read'),
+  resourceType('group'),
+  relation('document', 'parent', 'folder'),
+  relation('folder', 'parent', 'folder'),
+  relation('document', 'group_viewer', 'group'),
+  relation('group', 'group', 'group'),
+  role('group', 'member'),
+  role('group', 'member', { from: [heldBy({ role: 'member', on: 'group', over: 'group' })] }),
+  role('folder', 'viewer', { can: ['read'] }),
+  role('folder', 'viewer', {
+    can: ['read'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+  role('document', 'viewer', {
+    can: ['read'],
+    from: [
+      heldBy({ role: 'viewer', on: 'folder', over: 'parent' }),
+      heldBy({ role: 'member', on: 'group', over: 'group_viewer' }),
+    ],
+  }),
+  role('document', 'editor', { can: ['write'], extends: ['viewer'] }),
+  role('document', 'guest'),
+  tenantRole('reader', { can: ['document:read'] }),
+  tenantRole('lead', { can: ['document:delete'], extends: ['reader'] }),
+  tenantRole('nobody'),
+  ...['document:d1', 'document:d2', 'folder:f1', 'folder:f2', 'group:inner', 'group:outer'].map(on =>
+    instance(on),
+  ),
+  instance('document:a1', 'acme'),
+]
+
+/** What `office` holds with its guarded variant: readers of a folder read its documents unless they have a role there. */
+const guardedViewer = role('document', 'viewer', {
+  can: ['read'],
+  from: [heldUnlessDirectBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+})
+
+describe.each(ENGINES)('$name', ({ newEngine }) => {
+  const inOffice = (...facts: readonly Change[]): Asked => new Asked(newEngine(), ...office, ...facts)
+
+  describe('a search for resources', () => {
+    test('lists the instances on which a role is held directly, and those of no other type', () => {
+      const asked = inOffice(assign('alice', 'editor', 'document:d1'), assign('alice', 'viewer', 'folder:f1'))
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['d1'])
+      expect(asked.resources('alice', 'write', 'document')).toEqual(['d1'])
+      expect(asked.resources('alice', 'delete', 'document')).toEqual([])
+      expect(asked.resources('bob', 'read', 'document')).toEqual([])
+    })
+
+    test('lists every instance of a tenant in which a tenant role allows, and none of another tenant', () => {
+      const asked = inOffice(assignInTenant('alice', 'lead', 'default'))
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['d1', 'd2'])
+      expect(asked.resources('alice', 'delete', 'document')).toEqual(['d1', 'd2'])
+      expect(asked.resources('alice', 'write', 'document')).toEqual([])
+      expect(asked.resources('alice', 'read', 'folder')).toEqual([])
+      asked.apply(assignInTenant('alice', 'reader', 'acme'))
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['a1', 'd1', 'd2'])
+      expect(asked.resources('alice', 'delete', 'document')).toEqual(['d1', 'd2'])
+    })
+
+    test('lists an instance once that is reached in several ways', () => {
+      const asked = inOffice(
+        assignInTenant('alice', 'lead', 'default'),
+        assign('alice', 'editor', 'document:d1'),
+        assign('alice', 'viewer', 'document:d1'),
+        assign('alice', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'document:d1'),
+      )
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['d1', 'd2'])
+      asked.apply(removed(assignInTenant('alice', 'lead', 'default')))
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['d1'])
+    })
+
+    test('follows groups, groups in groups and derived roles', () => {
+      const asked = inOffice(
+        assign('alice', 'member', 'group:inner'),
+        link('group:inner', 'group', 'group:outer'),
+        link('group:outer', 'group_viewer', 'document:d1'),
+        assign('bob', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'folder:f2'),
+        link('folder:f2', 'parent', 'document:d2'),
+      )
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['d1'])
+      expect(asked.resources('bob', 'read', 'document')).toEqual(['d2'])
+      expect(asked.resources('bob', 'read', 'folder')).toEqual(['f1', 'f2'])
+      asked.apply(removed(link('group:inner', 'group', 'group:outer')))
+      expect(asked.resources('alice', 'read', 'document')).toEqual([])
+    })
+
+    test('ends where tuples run in circles', () => {
+      const asked = inOffice(
+        assign('alice', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'folder:f2'),
+        link('folder:f2', 'parent', 'folder:f1'),
+        link('folder:f2', 'parent', 'folder:f2'),
+      )
+      expect(asked.resources('alice', 'read', 'folder')).toEqual(['f1', 'f2'])
+    })
+
+    test('leaves out what a guard blocks, and what would have been derived from it', () => {
+      const asked = inOffice(
+        guardedViewer,
+        assign('alice', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'document:d1'),
+        link('folder:f1', 'parent', 'document:d2'),
+        assign('alice', 'guest', 'document:d1'),
+      )
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['d2'])
+    })
+
+    test('in a tenant lists the instances that live there, by roles of either kind', () => {
+      const asked = inOffice(
+        assign('alice', 'viewer', 'document:a1'),
+        assign('alice', 'viewer', 'document:d1'),
+        assignInTenant('bob', 'reader', 'acme'),
+        assignInTenant('bob', 'reader', 'default'),
+      )
+      expect(asked.resources('alice', 'read', 'document')).toEqual(['a1', 'd1'])
+      expect(asked.resources('alice', 'read', 'document', 'acme')).toEqual(['a1'])
+      expect(asked.resources('bob', 'read', 'document', 'acme')).toEqual(['a1'])
+      expect(asked.resources('bob', 'read', 'document', 'nowhere')).toEqual([])
+    })
+
+    test('finds nothing for unknown names', () => {
+      const asked = inOffice(assignInTenant('alice', 'lead', 'default'))
+      expect(asked.resources('stranger', 'read', 'document')).toEqual([])
+      expect(asked.resources('alice', 'fly', 'document')).toEqual([])
+      expect(asked.resources('alice', 'read', 'castle')).toEqual([])
+      expect(asked.resources('__proto__', 'constructor', 'toString')).toEqual([])
+    })
+  })
+
+  describe('a search for users', () => {
+    test('lists those with a tenant role, a direct role, a derived one and one through groups, each once', () => {
+      const asked = inOffice(
+        assignInTenant('alice', 'lead', 'default'),
+        assignInTenant('alice', 'reader', 'default'),
+        assign('alice', 'viewer', 'document:d1'),
+        assign('bob', 'editor', 'document:d1'),
+        assign('carol', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'document:d1'),
+        assign('dave', 'member', 'group:inner'),
+        link('group:inner', 'group', 'group:outer'),
+        link('group:outer', 'group_viewer', 'document:d1'),
+      )
+      expect(asked.users('read', 'document:d1')).toEqual(['alice', 'bob', 'carol', 'dave'])
+      expect(asked.users('write', 'document:d1')).toEqual(['bob'])
+      expect(asked.users('delete', 'document:d1')).toEqual(['alice'])
+      expect(asked.users('read', 'document:d2')).toEqual(['alice'])
+    })
+
+    test('leaves out the users a guard blocks, and only those', () => {
+      const asked = inOffice(
+        guardedViewer,
+        assign('alice', 'viewer', 'folder:f1'),
+        assign('bob', 'viewer', 'folder:f1'),
+        assign('carol', 'editor', 'document:d1'),
+        link('folder:f1', 'parent', 'document:d1'),
+        assign('alice', 'guest', 'document:d1'),
+      )
+      expect(asked.users('read', 'document:d1')).toEqual(['bob', 'carol'])
+      asked.apply(assignInTenant('alice', 'reader', 'default'))
+      expect(asked.users('read', 'document:d1')).toEqual(['alice', 'bob', 'carol'])
+    })
+
+    test('ends where tuples run in circles', () => {
+      const asked = inOffice(
+        assign('alice', 'member', 'group:inner'),
+        link('group:inner', 'group', 'group:outer'),
+        link('group:outer', 'group', 'group:inner'),
+        link('group:outer', 'group_viewer', 'document:d1'),
+      )
+      expect(asked.users('read', 'document:d1')).toEqual(['alice'])
+    })
+
+    test('without a key, or for an instance nobody stored, lists by tenant roles alone (D-36)', () => {
+      const asked = inOffice(
+        assignInTenant('alice', 'reader', 'default'),
+        assignInTenant('bob', 'reader', 'acme'),
+        assign('carol', 'viewer', 'document:d1'),
+      )
+      for (const on of ['document', 'document:unheard-of']) {
+        expect(asked.users('read', on)).toEqual(['alice'])
+        expect(asked.users('read', on, 'acme')).toEqual(['bob'])
+        expect(asked.users('read', on, 'nowhere')).toEqual([])
+      }
+    })
+
+    test('through a tenant the instance does not live in finds nobody (D-14)', () => {
+      const asked = inOffice(
+        assignInTenant('alice', 'reader', 'default'),
+        assignInTenant('alice', 'reader', 'acme'),
+        assign('bob', 'viewer', 'document:a1'),
+      )
+      expect(asked.users('read', 'document:a1')).toEqual(['alice', 'bob'])
+      expect(asked.users('read', 'document:a1', 'acme')).toEqual(['alice', 'bob'])
+      expect(asked.users('read', 'document:a1', 'default')).toEqual([])
+      expect(asked.users('read', 'document:a1', 'nowhere')).toEqual([])
+    })
+
+    test('finds nobody for unknown names', () => {
+      const asked = inOffice(assignInTenant('alice', 'lead', 'default'))
+      expect(asked.users('fly', 'document:d1')).toEqual([])
+      expect(asked.users('read', 'castle:c1')).toEqual([])
+    })
+  })
+
+  describe('a search for actions', () => {
+    test('lists what the user may do, whichever role allows it, in order', () => {
+      const asked = inOffice(
+        assign('alice', 'editor', 'document:d1'),
+        assignInTenant('alice', 'lead', 'default'),
+      )
+      expect(asked.actions('alice', 'document:d1')).toEqual(['delete', 'read', 'write'])
+      expect(asked.actions('alice', 'document:d2')).toEqual(['delete', 'read'])
+      expect(asked.actions('bob', 'document:d1')).toEqual([])
+    })
+
+    test('mirrors the decision where nothing is stored, and between tenants', () => {
+      const asked = inOffice(
+        assign('alice', 'editor', 'document:a1'),
+        assignInTenant('alice', 'reader', 'default'),
+      )
+      expect(asked.actions('alice', 'document')).toEqual(['read'])
+      expect(asked.actions('alice', 'document:unheard-of')).toEqual(['read'])
+      expect(asked.actions('alice', 'document:a1')).toEqual(['read', 'write'])
+      expect(asked.actions('alice', 'document:a1', 'default')).toEqual([])
+    })
+
+    test('finds nothing for unknown names', () => {
+      const asked = inOffice(assignInTenant('alice', 'lead', 'default'))
+      expect(asked.actions('stranger', 'document:d1')).toEqual([])
+      expect(asked.actions('alice', 'castle:c1')).toEqual([])
+    })
+  })
+
+  describe('a page', () => {
+    // By UTF-16 code units the last two would change places.
+    const ordered = ['!', '0', '10', '2', 'A', 'a', 'a:', 'ab', 'ß', '鍵', '\ue000', '\uffee', '😀', '😁']
+    const many = (...facts: readonly Change[]): Asked =>
+      inOffice(
+        ...ordered
+          .toReversed()
+          .map((key): Change => ({ ...instance('document:d1'), instance: { type: 'document', key } })),
+        ...ordered.toReversed().map(user),
+        ...ordered.map(key => assignInTenant(key, 'reader', 'acme')),
+        ...facts,
+      )
+
+    test('is in the order of UTF-8 bytes, also beyond the surrogates (D-46)', () => {
+      expect(
+        ordered.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right))),
+      ).toEqual(ordered)
+      const asked = many(
+        removed(instance('document:d1')),
+        removed(instance('document:d2')),
+        assignInTenant('alice', 'reader', 'default'),
+      )
+      expect(asked.resources('alice', 'read', 'document')).toEqual(ordered)
+      expect(asked.users('read', 'document', 'acme')).toEqual(ordered)
+      const fly = resourceType('machine', ...ordered.toReversed())
+      asked.apply(
+        fly,
+        role('machine', 'all', { can: ordered }),
+        instance('machine:m'),
+        assign('alice', 'all', 'machine:m'),
+      )
+      expect(asked.actions('alice', 'machine:m')).toEqual(ordered)
+    })
+
+    test.each([1, 2, 3, ordered.length - 1, ordered.length, ordered.length + 1])(
+      'of at most %i goes on after the last key of the one before, and each says the total',
+      limit => {
+        const asked = many()
+        const question = { action: 'read', type: 'document', key: null, tenant: 'acme' }
+        const seen: string[] = []
+        for (let after: string | null = null; ;) {
+          const page: KeyPage = asked.engine.searchUsers(question, { after, limit })
+          expect(page.total).toBe(ordered.length)
+          expect(page.keys.length).toBeLessThanOrEqual(limit)
+          seen.push(...page.keys)
+          expect(page.hasMore).toBe(seen.length < ordered.length)
+          if (!page.hasMore) break
+          after = page.keys.at(-1)!
+        }
+        expect(seen).toEqual(ordered)
+      },
+    )
+
+    test('of at most nothing holds nothing but says the total and whether there is more', () => {
+      const question = { action: 'read', type: 'document', key: null, tenant: 'acme' }
+      const { engine } = many()
+      const total = ordered.length
+      expect(engine.searchUsers(question, { after: null, limit: 0 })).toEqual({
+        keys: [],
+        hasMore: true,
+        total,
+      })
+      expect(engine.searchUsers(question, { after: '😁', limit: 0 })).toEqual({
+        keys: [],
+        hasMore: false,
+        total,
+      })
+      const nothing = { keys: [], hasMore: false, total: 0 }
+      expect(engine.searchUsers({ ...question, tenant: 'nowhere' }, { after: null, limit: 0 })).toEqual(
+        nothing,
+      )
+    })
+
+    test('may go on after a key that is no match any more', () => {
+      const { engine } = many(removed(assignInTenant('ß', 'reader', 'acme')))
+      const question = { action: 'read', type: 'document', key: null, tenant: 'acme' }
+      expect(engine.searchUsers(question, { after: 'ß', limit: 2 }).keys).toEqual(['鍵', '\ue000'])
+    })
+  })
+
+  describe('the tenant roles of a user', () => {
+    test('come by tenant with what they permit, extended roles worked in but not named', () => {
+      const asked = inOffice(
+        { ...tenant('acme'), attributes: { plan: 'gold' } },
+        assignInTenant('alice', 'lead', 'default'),
+        assignInTenant('alice', 'nobody', 'acme'),
+        assignInTenant('bob', 'reader', 'acme'),
+        assign('alice', 'editor', 'document:d1'),
+      )
+      const byTenant = asked.engine.tenantRolesOf('alice', null, 10)
+      expect(byTenant.toSorted((left, right) => (left.tenant < right.tenant ? -1 : 1))).toEqual([
+        { tenant: 'acme', attributes: { plan: 'gold' }, roles: ['nobody'], permissions: [] },
+        {
+          tenant: 'default',
+          attributes: null,
+          roles: ['lead'],
+          permissions: [
+            { type: 'document', action: 'delete' },
+            { type: 'document', action: 'read' },
+          ],
+        },
+      ])
+      expect(asked.engine.tenantRolesOf('stranger', null, 10)).toEqual([])
+    })
+
+    test('are complete in the tenants that come, and no more tenants come than asked for', () => {
+      const asked = inOffice(
+        assignInTenant('alice', 'nobody', 'default'),
+        assignInTenant('alice', 'nobody', 'acme'),
+        assignInTenant('alice', 'lead', 'acme'),
+        assignInTenant('alice', 'lead', 'default'),
+      )
+      for (const { roles } of asked.engine.tenantRolesOf('alice', null, 1)) {
+        expect(roles.toSorted()).toEqual(['lead', 'nobody'])
+      }
+      expect(asked.engine.tenantRolesOf('alice', null, 1)).toHaveLength(1)
+      expect(asked.engine.tenantRolesOf('alice', null, 0)).toEqual([])
+    })
+
+    test('are looked for in the accepted tenants only, however many others there are', () => {
+      const asked = inOffice(
+        ...['t1', 't2', 't3'].flatMap(key => [tenant(key), assignInTenant('alice', 'lead', key)]),
+      )
+      const found = asked.engine.tenantRolesOf('alice', key => key === 't3', 1)
+      expect(found.map(({ tenant: key }) => key)).toEqual(['t3'])
+    })
+  })
+
+  describe('the instance roles of a user', () => {
+    const facts = [
+      { ...instance('document:d1'), attributes: { secret: true } },
+      assign('alice', 'editor', 'document:d1'),
+      assign('alice', 'guest', 'document:d2'),
+      assign('alice', 'viewer', 'document:a1'),
+      assign('alice', 'viewer', 'folder:f1'),
+      link('folder:f1', 'parent', 'document:d1'),
+      assignInTenant('alice', 'lead', 'default'),
+    ]
+
+    test('come by instance, direct and derived, with what they permit and without what tenant roles do', () => {
+      const asked = inOffice(...facts)
+      expect(asked.held('alice')).toEqual([
+        'document:a1: viewer: read',
+        'document:d1: editor,viewer: read,write',
+        'document:d2: guest: ',
+        'folder:f1: viewer: read',
+      ])
+      expect(asked.held('stranger')).toEqual([])
+      const [d1] = asked.engine.instanceRolesOf('alice', { ...ANY, accepts: ({ key }) => key === 'd1' }, 10)
+      expect(d1).toMatchObject({ tenant: 'default', attributes: { secret: true } })
+    })
+
+    test('pass every filter there is', () => {
+      const asked = inOffice(...facts)
+      const keysOf = (filter: Partial<InstanceFilter>) =>
+        asked.held('alice', filter).map(text => text.split(': ')[0])
+      expect(keysOf({ tenants: new Set(['acme']) })).toEqual(['document:a1'])
+      expect(keysOf({ types: new Set(['folder', 'castle']) })).toEqual(['folder:f1'])
+      expect(keysOf({ accepts: ({ type, key }) => `${type}:${key}` === 'document:d2' })).toEqual([
+        'document:d2',
+      ])
+      const both = { tenants: new Set(['default']), types: new Set(['document']) }
+      expect(keysOf(both)).toEqual(['document:d1', 'document:d2'])
+      expect(keysOf({ tenants: new Set() })).toEqual([])
+    })
+
+    test('are complete on the instances that come, and no more instances come than asked for', () => {
+      const asked = inOffice(...facts)
+      const complete = asked.engine.instanceRolesOf('alice', ANY, 10)
+      for (const limit of [0, 1, 2, 3, 4, 5]) {
+        const some = asked.engine.instanceRolesOf('alice', ANY, limit)
+        expect(some).toHaveLength(Math.min(limit, 4))
+        for (const entry of some) expect(complete).toContainEqual(entry)
+      }
+    })
+  })
+
+  describe('the grants on a question', () => {
+    test('name the assignment at the root: tenant role, direct role, and membership for members of groups', () => {
+      const asked = inOffice(
+        assignInTenant('alice', 'lead', 'default'),
+        assignInTenant('alice', 'nobody', 'default'),
+        assign('alice', 'editor', 'document:d1'),
+        assign('alice', 'guest', 'document:d1'),
+        assign('bob', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'document:d1'),
+        assign('carol', 'member', 'group:inner'),
+        assign('dave', 'member', 'group:outer'),
+        link('group:inner', 'group', 'group:outer'),
+        link('group:outer', 'group_viewer', 'document:d1'),
+      )
+      expect(asked.grants('read', 'document:d1')).toEqual([
+        'alice editor@document:d1',
+        'alice lead',
+        'bob viewer@folder:f1',
+        'carol member@group:inner',
+        'dave member@group:outer',
+      ])
+      expect(asked.grants('write', 'document:d1')).toEqual(['alice editor@document:d1'])
+      expect(asked.grants('read', 'document')).toEqual(['alice lead'])
+      expect(asked.grants('read', 'document:unheard-of')).toEqual(['alice lead'])
+      expect(asked.grants('read', 'document:d1', 'acme')).toEqual([])
+      expect(asked.grants('fly', 'document:d1')).toEqual([])
+    })
+
+    test('leave out an assignment whose way is blocked for its user, though not for others', () => {
+      const asked = inOffice(
+        guardedViewer,
+        assign('alice', 'viewer', 'folder:f1'),
+        assign('bob', 'viewer', 'folder:f1'),
+        assign('alice', 'editor', 'document:d1'),
+        link('folder:f1', 'parent', 'document:d1'),
+      )
+      expect(asked.grants('read', 'document:d1')).toEqual([
+        'alice editor@document:d1',
+        'bob viewer@folder:f1',
+      ])
+    })
+
+    test('come once each though derived in several ways, and no more than asked for', () => {
+      const asked = inOffice(
+        assign('alice', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'folder:f2'),
+        link('folder:f2', 'parent', 'folder:f1'),
+        link('folder:f1', 'parent', 'document:d1'),
+        link('folder:f2', 'parent', 'document:d1'),
+        assignInTenant('bob', 'reader', 'default'),
+      )
+      expect(asked.grants('read', 'document:d1')).toEqual(['alice viewer@folder:f1', 'bob reader'])
+      const question = { action: 'read', type: 'document', key: 'd1', tenant: null }
+      for (const limit of [0, 1, 2, 3]) {
+        expect(asked.engine.grantsOn(question, limit)).toHaveLength(Math.min(limit, 2))
+      }
+    })
+  })
+
+  test('the tenant of an instance is known while the instance is stored', () => {
+    const asked = inOffice()
+    expect(asked.engine.tenantOf('document', 'a1')).toBe('acme')
+    expect(asked.engine.tenantOf('document', 'unheard-of')).toBe(null)
+    expect(asked.engine.tenantOf('castle', 'a1')).toBe(null)
+    asked.apply(removed(instance('document:a1')))
+    expect(asked.engine.tenantOf('document', 'a1')).toBe(null)
+  })
+
+  describe('an explanation', () => {
+    test('of an allow by tenant role is that role', () => {
+      const asked = inOffice(assignInTenant('alice', 'lead', 'acme'))
+      expect(asked.explain('alice', 'read', 'document:a1')).toEqual({
+        allow: true,
+        tenant: 'acme',
+        known: { user: true, tenant: true, type: true, action: true, instance: true },
+        isTenantMismatch: false,
+        tenantRoles: { held: ['lead'], allowing: ['reader', 'lead'] },
+        instanceRoles: { held: [], allowing: ['viewer', 'editor'] },
+        path: [{ kind: 'tenant-role', tenant: 'acme', role: 'lead' }],
+      })
+    })
+
+    test('of an allow by roles on instances is the shortest way there', () => {
+      const asked = inOffice(
+        assign('alice', 'viewer', 'folder:f1'),
+        link('folder:f1', 'parent', 'folder:f2'),
+        link('folder:f2', 'parent', 'document:d1'),
+      )
+      const overParent = { role: 'viewer', onType: 'folder', relation: 'parent', guarded: false }
+      const f2ToD1 = {
+        kind: 'derivation',
+        subject: { type: 'folder', key: 'f2' },
+        relation: 'parent',
+        object: { type: 'document', key: 'd1' },
+        role: 'viewer',
+        derivation: overParent,
+      }
+      expect(asked.explain('alice', 'read', 'document:d1').path).toEqual([
+        { kind: 'instance-role', instance: { type: 'folder', key: 'f1' }, role: 'viewer' },
+        {
+          kind: 'derivation',
+          subject: { type: 'folder', key: 'f1' },
+          relation: 'parent',
+          object: { type: 'folder', key: 'f2' },
+          role: 'viewer',
+          derivation: overParent,
+        },
+        f2ToD1,
+      ])
+      asked.apply(assign('alice', 'viewer', 'folder:f2'))
+      expect(asked.explain('alice', 'read', 'document:d1').path).toEqual([
+        { kind: 'instance-role', instance: { type: 'folder', key: 'f2' }, role: 'viewer' },
+        f2ToD1,
+      ])
+      asked.apply(assign('alice', 'editor', 'document:d1'))
+      expect(asked.explain('alice', 'read', 'document:d1').path).toEqual([
+        { kind: 'instance-role', instance: { type: 'document', key: 'd1' }, role: 'editor' },
+      ])
+    })
+
+    test('never leads over a derivation that a guard blocks, though the same tuple ends serve another one', () => {
+      const asked = inOffice(
+        relation('document', 'shelf', 'folder'),
+        role('document', 'viewer', {
+          can: ['read'],
+          from: [
+            heldUnlessDirectBy({ role: 'viewer', on: 'folder', over: 'parent' }),
+            heldBy({ role: 'viewer', on: 'folder', over: 'shelf' }),
+          ],
+        }),
+        assign('alice', 'viewer', 'folder:f1'),
+        assign('alice', 'guest', 'document:d1'),
+        link('folder:f1', 'parent', 'document:d1'),
+        link('folder:f1', 'shelf', 'document:d1'),
+      )
+      const { allow, path } = asked.explain('alice', 'read', 'document:d1')
+      expect(allow).toBe(true)
+      expect(path.at(-1)).toMatchObject({ relation: 'shelf', derivation: { guarded: false } })
+    })
+
+    test('of a deny has no path and says what is known and what would have allowed', () => {
+      const asked = inOffice(
+        assign('alice', 'guest', 'document:d1'),
+        assignInTenant('alice', 'nobody', 'default'),
+      )
+      expect(asked.explain('alice', 'read', 'document:d1')).toEqual({
+        allow: false,
+        tenant: 'default',
+        known: { user: true, tenant: true, type: true, action: true, instance: true },
+        isTenantMismatch: false,
+        tenantRoles: { held: ['nobody'], allowing: ['reader', 'lead'] },
+        instanceRoles: { held: ['guest'], allowing: ['viewer', 'editor'] },
+        path: [],
+      })
+      expect(asked.explain('stranger', 'fly', 'castle:c1', 'nowhere')).toEqual({
+        allow: false,
+        tenant: 'nowhere',
+        known: { user: false, tenant: false, type: false, action: false, instance: false },
+        isTenantMismatch: false,
+        tenantRoles: { held: [], allowing: [] },
+        instanceRoles: { held: [], allowing: [] },
+        path: [],
+      })
+      expect(asked.explain('alice', 'read', 'document').known.instance).toBe(false)
+    })
+
+    test('of a question through the wrong tenant says so, whatever is held', () => {
+      const asked = inOffice(
+        assignInTenant('alice', 'lead', 'default'),
+        assign('alice', 'editor', 'document:a1'),
+      )
+      const wrong = asked.explain('alice', 'read', 'document:a1', 'default')
+      expect(wrong).toMatchObject({ allow: false, tenant: 'default', isTenantMismatch: true, path: [] })
+      expect(asked.explain('alice', 'read', 'document:a1', 'acme').isTenantMismatch).toBe(false)
+    })
+  })
+})

@@ -1,0 +1,285 @@
+/** Single evaluations and the information model (authzen.md sections 1, 3, 6 and 8; contract A.6, D-14, D-15, D-17). */
+import { describe, expect, test } from 'vitest'
+import {
+  ask,
+  DENY,
+  ENDPOINTS,
+  entity,
+  EVALUATION,
+  evaluation,
+  EVALUATIONS,
+  GOOD,
+  lastPage,
+  messageOf,
+  PERMIT,
+  RESOURCES_FOUND,
+  SUBJECTS,
+  ACTIONS,
+  textOf,
+} from '../support/access-requests.ts'
+import { sharedService, startedService } from '../support/running-service.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.resource({ key: 'user', actions: { greet: {} } })
+await verdict.tenant('acme')
+await verdict.tenantRole('reader', ['document:read', 'user:greet'])
+await verdict.users('alice', 'bob', 'carol', 'CiRmZDA2MTRkMw+/=')
+await verdict.assign('alice', 'viewer', 'document:d1')
+await verdict.instance('document:a1', 'acme')
+await verdict.assign('alice', 'viewer', 'document:a1', 'acme')
+await verdict.assign('bob', 'reader', 'default')
+await verdict.assign('carol', 'reader', 'acme')
+await verdict.assign('CiRmZDA2MTRkMw+/=', 'viewer', 'document:/todos/{id}')
+
+const good = evaluation('alice', 'read', 'document:d1')
+
+/** What an evaluation says, as text. */
+function decide(body: unknown): Promise<string> {
+  return textOf(verdict, EVALUATION, body)
+}
+
+describe('a decision', () => {
+  test('is 200 either way, and nothing but the decision', async () => {
+    expect(await decide(good)).toBe(PERMIT)
+    expect(await decide(evaluation('alice', 'update', 'document:d1'))).toBe(DENY)
+  })
+
+  test.each([
+    ['an unknown subject', evaluation('stranger', 'read', 'document:d1')],
+    ['an unknown resource type', evaluation('alice', 'read', 'castle:d1')],
+    ['an unknown resource id', evaluation('alice', 'read', 'document:unheard-of')],
+    ['an unknown action', evaluation('alice', 'fly', 'document:d1')],
+    ['names out of the prototype', evaluation('__proto__', 'constructor', 'toString:valueOf')],
+    ['a subject type nobody has heard of', { ...good, subject: { type: 'robot', id: 'alice' } }],
+    ['a subject type out of the prototype', { ...good, subject: { type: 'constructor', id: 'alice' } }],
+  ])('is false for %s, not an error', async (_about, body) => {
+    expect(await decide(body)).toBe(DENY)
+  })
+
+  test('asks for ids that were never stored: the tenant role decides', async () => {
+    expect(await decide(evaluation('bob', 'read', 'document:never-stored'))).toBe(PERMIT)
+    expect(await decide(evaluation('bob', 'greet', 'user:beth@the-smiths.com'))).toBe(PERMIT)
+    expect(await decide(evaluation('carol', 'read', 'document:never-stored'))).toBe(DENY)
+  })
+
+  test('takes ids of any characters', async () => {
+    expect(await decide(evaluation('CiRmZDA2MTRkMw+/=', 'read', 'document:/todos/{id}'))).toBe(PERMIT)
+    for (const id of ['a:b', ' ', '\n', '\u0000', '鍵😀', 'x'.repeat(10_000)]) {
+      expect(await decide({ ...good, subject: { type: 'user', id } })).toBe(DENY)
+      expect(await decide({ ...good, resource: { type: 'document', id } })).toBe(DENY)
+    }
+  })
+})
+
+describe('what is not named in the specification', () => {
+  const noise = {
+    ownerID: 'x',
+    _note: 'n',
+    id2: null,
+    nested: { a: [1, { b: null }] },
+    __proto__x: {},
+    constructor: 1,
+  }
+
+  test.each(ENDPOINTS)('is ignored at every level by %s', async path => {
+    const body = GOOD[path]
+    const noisy: Record<string, unknown> = { ...noise }
+    for (const [name, value] of Object.entries(body)) {
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+      noisy[name] = isObject ? { ...noise, ...value } : value
+    }
+    noisy['options'] = { ...noise, evaluations_semantic: 'execute_all' }
+    noisy['page'] = path.includes('search') ? { ...noise, properties: { a: 1 } } : 'not a page'
+    expect(await textOf(verdict, path, noisy)).toBe(await textOf(verdict, path, body))
+  })
+
+  test.each(ENDPOINTS)(
+    'and null in place of an optional member is as if it were absent, for %s',
+    async path => {
+      const body = GOOD[path]
+      const nulled: Record<string, unknown> = { context: null, options: null, page: null }
+      for (const [name, value] of Object.entries(body)) {
+        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+        nulled[name] = isObject ? { properties: null, ...value } : value
+      }
+      expect(await textOf(verdict, path, nulled)).toBe(await textOf(verdict, path, body))
+    },
+  )
+
+  test('properties and context hold any JSON and do not disturb the decision', async () => {
+    const anything = {
+      a: null,
+      b: [1, 'two', { three: [[]] }],
+      c: { d: { e: -1.5e300 } },
+      '': '',
+      __proto__: 1,
+    }
+    const body = {
+      subject: { ...good.subject, properties: { ...anything, email: 'a@example.com', first_name: 7 } },
+      action: { ...good.action, properties: anything },
+      resource: { ...good.resource, properties: anything },
+      context: anything,
+    }
+    expect(await decide(body)).toBe(PERMIT)
+    expect(
+      await decide({ ...body, subject: { ...body.subject, id: 'bob' }, action: { name: 'update' } }),
+    ).toBe(DENY)
+  })
+})
+
+describe('a request with', () => {
+  test.each([
+    ['no subject', { ...good, subject: undefined }, 'subject'],
+    ['a null subject', { ...good, subject: null }, 'subject'],
+    ['a text as subject', { ...good, subject: 'alice' }, 'subject'],
+    ['an array as subject', { ...good, subject: [good.subject] }, 'subject'],
+    ['no subject type', { ...good, subject: { id: 'alice' } }, 'subject.type'],
+    ['an empty subject type', { ...good, subject: { type: '', id: 'alice' } }, 'subject.type'],
+    ['a number as subject type', { ...good, subject: { type: 1, id: 'alice' } }, 'subject.type'],
+    ['no subject id', { ...good, subject: { type: 'user' } }, 'subject.id'],
+    ['a null subject id', { ...good, subject: { type: 'user', id: null } }, 'subject.id'],
+    ['an empty subject id', { ...good, subject: { type: 'user', id: '' } }, 'subject.id'],
+    ['a number as subject id', { ...good, subject: { type: 'user', id: 7 } }, 'subject.id'],
+    [
+      'a text as subject properties',
+      { ...good, subject: { ...good.subject, properties: 'p' } },
+      'subject.properties',
+    ],
+    ['no action', { ...good, action: undefined }, 'action'],
+    ['a text as action', { ...good, action: 'read' }, 'action'],
+    ['no action name', { ...good, action: {} }, 'action.name'],
+    ['a number as action name', { ...good, action: { name: 1 } }, 'action.name'],
+    ['an empty action name', { ...good, action: { name: '' } }, 'action.name'],
+    [
+      'an array as action properties',
+      { ...good, action: { name: 'read', properties: [] } },
+      'action.properties',
+    ],
+    ['no resource', { ...good, resource: undefined }, 'resource'],
+    ['a text as resource', { ...good, resource: 'document:d1' }, 'resource'],
+    ['no resource type', { ...good, resource: { id: 'd1' } }, 'resource.type'],
+    ['an empty resource type', { ...good, resource: { type: '', id: 'd1' } }, 'resource.type'],
+    ['an empty resource id', { ...good, resource: { type: 'document', id: '' } }, 'resource.id'],
+    ['a number as resource id', { ...good, resource: { type: 'document', id: 1 } }, 'resource.id'],
+    ['a text as context', { ...good, context: 'now' }, 'context'],
+    ['an array as context', { ...good, context: [] }, 'context'],
+  ])('%s is 400 and says where', async (_about, body, place) => {
+    for (const path of [EVALUATION, EVALUATIONS]) {
+      expect(messageOf(await ask(verdict, path, { body }), 400)).toContain(place)
+    }
+  })
+})
+
+describe('a resource without an id', () => {
+  const ofType = (resource: object) => ({ ...evaluation('bob', 'read', 'document:x'), resource })
+
+  test('asks about the type as a whole', async () => {
+    for (const resource of [{ type: 'document' }, { type: 'document', id: null }]) {
+      expect(await decide(ofType(resource))).toBe(PERMIT)
+      expect(await decide({ ...good, resource })).toBe(DENY)
+    }
+  })
+
+  test('is 400 with AUTHZEN_STRICT, or a failed item of a batch', async () => {
+    const strict = await startedService({ isAuthzenStrict: true })
+    for (const resource of [{ type: 'document' }, { type: 'document', id: null }]) {
+      expect(messageOf(await ask(strict, EVALUATION, { body: ofType(resource) }), 400)).toContain(
+        'resource.id',
+      )
+      expect(messageOf(await ask(strict, EVALUATIONS, { body: ofType(resource) }), 400)).toContain(
+        'resource.id',
+      )
+      const batch = { ...ofType(resource), evaluations: [{}] }
+      const { evaluations } = JSON.parse(await textOf(strict, EVALUATIONS, batch))
+      expect(evaluations).toEqual([
+        {
+          decision: false,
+          context: { error: { status: 400, message: expect.stringContaining('resource.id') } },
+        },
+      ])
+    }
+    expect(await textOf(strict, EVALUATION, good)).toBe(DENY)
+  })
+})
+
+describe('the tenant', () => {
+  const inTenant = (user: string, on: string, tenant: unknown) => ({
+    ...evaluation(user, 'read', on),
+    resource: { ...entity(on), properties: { tenant, other: 1 } },
+  })
+
+  test('is the one named in the properties of the resource', async () => {
+    expect(await decide(inTenant('carol', 'document:unheard-of', 'acme'))).toBe(PERMIT)
+    expect(await decide(inTenant('bob', 'document:unheard-of', 'acme'))).toBe(DENY)
+    expect(await decide(inTenant('carol', 'document:unheard-of', 'nowhere'))).toBe(DENY)
+  })
+
+  test('is else that of the stored instance, and else the default one (D-15)', async () => {
+    expect(await decide(evaluation('carol', 'read', 'document:a1'))).toBe(PERMIT)
+    expect(await decide(evaluation('bob', 'read', 'document:a1'))).toBe(DENY)
+    expect(await decide(evaluation('bob', 'read', 'document:unheard-of'))).toBe(PERMIT)
+  })
+
+  test('that is not where the instance lives denies, whatever roles are held (D-14)', async () => {
+    expect(await decide(inTenant('alice', 'document:a1', 'acme'))).toBe(PERMIT)
+    expect(await decide(inTenant('alice', 'document:a1', 'default'))).toBe(DENY)
+    expect(await decide(inTenant('bob', 'document:a1', 'default'))).toBe(DENY)
+  })
+
+  test('is a text; anything else under that name is an attribute like others', async () => {
+    for (const tenant of [null, 7, true, ['acme'], { key: 'acme' }]) {
+      expect(await decide(inTenant('carol', 'document:a1', tenant))).toBe(PERMIT)
+      expect(await decide(inTenant('bob', 'document:unheard-of', tenant))).toBe(PERMIT)
+    }
+  })
+
+  test('is not taken from anywhere else', async () => {
+    const body = {
+      ...evaluation('carol', 'read', 'document:unheard-of'),
+      tenant: 'acme',
+      context: { tenant: 'acme' },
+    }
+    expect(await decide({ ...body, subject: { ...body.subject, properties: { tenant: 'acme' } } })).toBe(DENY)
+    expect(await decide({ ...body, resource: { ...body.resource, tenant: 'acme' } })).toBe(DENY)
+  })
+})
+
+describe('SUBJECT_TYPES', () => {
+  const asType = (type: string) => ({ ...good, subject: { type, id: 'alice' } })
+
+  test('are user and identity by default', async () => {
+    expect(await decide(asType('user'))).toBe(PERMIT)
+    expect(await decide(asType('identity'))).toBe(PERMIT)
+    expect(await decide(asType('User'))).toBe(DENY)
+    expect(await textOf(verdict, SUBJECTS, { ...good, subject: { type: 'identity' } })).toBe(
+      lastPage([
+        { type: 'identity', id: 'alice' },
+        { type: 'identity', id: 'bob' },
+      ]),
+    )
+  })
+
+  test('named otherwise replace those, in evaluations, batches and searches alike', async () => {
+    const other = await startedService({ subjectTypes: ['person'] })
+    await other.createDocumentModel()
+    await other.user('alice')
+    await other.assign('alice', 'viewer', 'document:d1')
+    for (const [type, isKnown] of [
+      ['person', true],
+      ['user', false],
+      ['identity', false],
+    ] as const) {
+      const body = asType(type)
+      const decision = isKnown ? PERMIT : DENY
+      expect(await textOf(other, EVALUATION, body)).toBe(decision)
+      const batch = { ...body, evaluations: [{}, {}] }
+      expect(await textOf(other, EVALUATIONS, batch)).toBe(`{"evaluations":[${decision},${decision}]}`)
+      const found = (results: object[]) => lastPage(isKnown ? results : [])
+      const searched = { ...body, subject: { type } }
+      expect(await textOf(other, SUBJECTS, searched)).toBe(found([{ type, id: 'alice' }]))
+      expect(await textOf(other, RESOURCES_FOUND, body)).toBe(found([entity('document:d1')]))
+      expect(await textOf(other, ACTIONS, body)).toBe(found([{ name: 'read' }]))
+    }
+  })
+})

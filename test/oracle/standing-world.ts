@@ -1,0 +1,162 @@
+/**
+ * Questions about standing facts that the oracle itself does not answer: who and what there is, which facts hold, what a
+ * role permits, and what follows from single assignments. As naive as the oracle, and as independent of any engine.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { UserGrant, UserQuestion } from '#engine/engine.ts'
+import type { AssignmentChange, Attributes, Change, InstanceKey, Permission, RolePut } from '#model/change.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import type { EffectiveRole } from './oracle.ts'
+
+type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
+
+/** A role that follows from where a search started, and over how many derivations at least. */
+export interface ReachedRole extends EffectiveRole {
+  readonly derivations: number
+}
+
+export class StandingWorld {
+  readonly users: readonly string[]
+  readonly #facts: readonly Change[]
+
+  constructor(facts: readonly Change[]) {
+    // Clones are plain objects, whatever the facts were made of, so that equal ones are deeply equal.
+    this.#facts = structuredClone(facts)
+    this.users = [...new Set(this.#of('user-put').map(({ user }) => user))]
+  }
+
+  keysOf(type: string): string[] {
+    const instances = this.#of('instance-put').map(({ instance }) => instance)
+    return [...new Set(instances.filter(instance => instance.type === type).map(({ key }) => key))]
+  }
+
+  actionsOf(type: string): readonly string[] {
+    return this.#of('type-put').find(put => put.type === type)?.actions ?? []
+  }
+
+  has(fact: Change): boolean {
+    return this.#facts.some(standing => isDeepStrictEqual(standing, structuredClone(fact)))
+  }
+
+  holds(assignment: AssignmentChange): boolean {
+    return this.has({ kind: 'assignment-put', ...assignment })
+  }
+
+  /** As last put: standing facts put a role twice, first without what it says of others. */
+  role(type: string | null, role: string): RolePut | undefined {
+    return this.#of('role-put').findLast(put => put.type === type && put.role === role)
+  }
+
+  /** Whether the role permits the action, itself or by one it extends. */
+  permits(roleType: string | null, role: string, permission: Permission): boolean {
+    return this.permissionsOf(roleType, [role]).some(each => isDeepStrictEqual(each, permission))
+  }
+
+  permissionsOf(roleType: string | null, roles: readonly string[]): Permission[] {
+    const reached = [...roles]
+    for (const next of reached) {
+      for (const extended of this.role(roleType, next)?.extends ?? []) {
+        if (!reached.includes(extended)) reached.push(extended)
+      }
+    }
+    const permissions = reached.flatMap(role => this.role(roleType, role)?.permissions ?? [])
+    return permissions
+      .map(({ type, action }) => ({ type, action }))
+      .filter((each, index, all) => all.findIndex(other => isDeepStrictEqual(other, each)) === index)
+  }
+
+  directRolesOf(user: string): EffectiveRole[] {
+    return this.#of('assignment-put').flatMap(({ user: holder, role, scope }) =>
+      holder === user && 'instance' in scope ? [{ instance: scope.instance, role }] : [],
+    )
+  }
+
+  holdsAnyOn(user: string, on: InstanceKey): boolean {
+    return this.directRolesOf(user).some(({ instance }) => isDeepStrictEqual(instance, on))
+  }
+
+  /** Everything that follows for the user from these roles alone, themselves included; nearest first. */
+  reachedBy(user: string, starts: readonly EffectiveRole[]): ReachedRole[] {
+    const reached: ReachedRole[] = starts.map(({ instance, role }) => ({ instance, role, derivations: 0 }))
+    const isNew = ({ instance, role }: EffectiveRole) =>
+      !reached.some(other => other.role === role && isDeepStrictEqual(other.instance, instance))
+    // The array is its own worklist, so what is nearer is looked at first.
+    for (const from of reached) {
+      for (const { subject, relation, object } of this.#of('tuple-put')) {
+        if (!isDeepStrictEqual(subject, from.instance)) continue
+        for (const { type, role, derivations } of this.#of('role-put')) {
+          const fits = derivations.some(
+            entry =>
+              entry.role === from.role &&
+              entry.onType === subject.type &&
+              entry.relation === relation &&
+              !(entry.guarded && this.holdsAnyOn(user, object)),
+          )
+          const next = { instance: object, role, derivations: from.derivations + 1 }
+          if (type === object.type && fits && isNew(next)) reached.push(next)
+        }
+      }
+    }
+    return reached
+  }
+
+  /** What an engine lists for these effective roles, by instance, names sorted. */
+  instanceRolesOf(effective: readonly EffectiveRole[]) {
+    const names = [
+      ...new Map(
+        effective.map(({ instance: { type, key } }) => [JSON.stringify([type, key]), { type, key }]),
+      ),
+    ]
+    return names.map(([, instance]) => {
+      const roles = effective
+        .filter(each => isDeepStrictEqual(each.instance, instance))
+        .map(({ role }) => role)
+      const put = this.#of('instance-put').find(each => isDeepStrictEqual(each.instance, instance))!
+      const actions = this.permissionsOf(instance.type, roles).map(({ action }) => action)
+      const { tenant, attributes } = put
+      return { instance, tenant, attributes, roles: roles.toSorted(), actions: actions.toSorted() }
+    })
+  }
+
+  /** What an engine lists of the user's tenant roles, names sorted. */
+  tenantRolesOf(user: string) {
+    const tenants = this.#of('tenant-put').map(({ tenant, attributes }) => ({ tenant, attributes }))
+    return tenants.flatMap(({ tenant, attributes }: { tenant: string; attributes: Attributes | null }) => {
+      const roles = this.#of('assignment-put').flatMap(({ user: holder, role, scope }) =>
+        holder === user && 'tenant' in scope && scope.tenant === tenant ? [role] : [],
+      )
+      if (roles.length === 0) return []
+      const permissions = this.permissionsOf(null, roles).toSorted((left, right) =>
+        JSON.stringify(left) < JSON.stringify(right) ? -1 : 1,
+      )
+      return [{ tenant, attributes, roles: roles.toSorted(), permissions }]
+    })
+  }
+
+  /** Every assignment that by itself answers the question, of the users who may at all. */
+  grantsOn(question: UserQuestion, isAllowed: (user: string) => boolean): UserGrant[] {
+    const { type, key, action } = question
+    const stored = this.#of('instance-put').find(
+      ({ instance }) => instance.type === type && instance.key === key,
+    )
+    const home = question.tenant ?? stored?.tenant ?? DEFAULT_TENANT
+    return this.#of('assignment-put').flatMap(({ user, role, scope }): UserGrant[] => {
+      if (!isAllowed(user)) return []
+      if ('tenant' in scope) {
+        const counts = scope.tenant === home && this.permits(null, role, { type, action })
+        return counts ? [{ user, role, instance: null }] : []
+      }
+      const counts = this.reachedBy(user, [{ instance: scope.instance, role }]).some(
+        reached =>
+          reached.instance.type === type &&
+          reached.instance.key === key &&
+          this.permits(type, reached.role, { type, action }),
+      )
+      return counts ? [{ user, role, instance: scope.instance }] : []
+    })
+  }
+
+  #of<Kind extends Change['kind']>(kind: Kind): ChangeOf<Kind>[] {
+    return this.#facts.filter((fact): fact is ChangeOf<Kind> => fact.kind === kind)
+  }
+}

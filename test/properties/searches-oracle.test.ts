@@ -1,0 +1,261 @@
+/**
+ * Searches, listings and explanations against the oracle, over random models and histories: whatever side a decision
+ * is looked at from, it is the same decision; in pages of every size, and while facts change between two pages.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import type { KeyPage, PageRequest } from '#engine/engine.ts'
+import type { ExplanationStep } from '#engine/explanation.ts'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { SmallestKeys } from '#engine/structures/smallest-keys.ts'
+import type { Query } from '#model/decision.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { Oracle } from '../oracle/oracle.ts'
+import { histories } from '../oracle/random-history.ts'
+import { StandingWorld } from '../oracle/standing-world.ts'
+import { holdsFor, howToRepeat, seed } from './seeded.ts'
+
+const ALL: PageRequest = { after: null, limit: 1_000 }
+
+/** Answers compared with the oracle's; a test that becomes trivial is noticed here. */
+const compared = { resources: 0, users: 0, actions: 0, listings: 0, grants: 0, explained: 0, walked: 0 }
+
+afterAll(() => {
+  process.stdout.write(`searches and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
+})
+
+test('every search lists exactly what the oracle allows, in pages of every size', () => {
+  let found = 0
+  holdsFor(histories({ commits: 5, queries: 8 }), 90, ({ load, commits, queries }) => {
+    const engine = new MapEngine()
+    const oracle = new Oracle()
+    for (const changes of [load, ...commits]) {
+      for (const follower of [engine, oracle]) follower.apply(changes)
+      const world = new StandingWorld(oracle.standingFacts())
+      for (const query of queries) {
+        const { user, action, type, key, tenant } = query
+        const keys = world.keysOf(type).filter(each => oracle.evaluate({ ...query, key: each }))
+        compared.resources += world.keysOf(type).length
+        expectPages(keys, page => engine.searchResources({ user, action, type, tenant }, page))
+
+        const users = world.users.filter(each => oracle.evaluate({ ...query, user: each }))
+        compared.users += world.users.length
+        expectPages(users, page => engine.searchUsers({ action, type, key, tenant }, page))
+
+        const actions = world.actionsOf(type).filter(each => oracle.evaluate({ ...query, action: each }))
+        compared.actions += world.actionsOf(type).length
+        expect(engine.searchActions({ user, type, key, tenant })).toEqual(actions.toSorted(compareUtf8))
+        found += keys.length + users.length + actions.length
+      }
+    }
+  })
+  expect(compared.resources + compared.users + compared.actions, howToRepeat).toBeGreaterThan(20_000)
+  expect(found, howToRepeat).toBeGreaterThan(1_000)
+})
+
+test('the listings name exactly the roles, permissions and assignments there are', () => {
+  let entries = 0
+  holdsFor(histories({ commits: 3, queries: 3 }), 40, ({ load, commits, queries }) => {
+    const engine = new MapEngine()
+    const oracle = new Oracle()
+    for (const changes of [load, ...commits]) {
+      for (const follower of [engine, oracle]) follower.apply(changes)
+      const world = new StandingWorld(oracle.standingFacts())
+      for (const user of world.users) {
+        const any = { tenants: null, types: null, accepts: null }
+        const held = engine.instanceRolesOf(user, any, 1_000).map(entry => ({
+          ...entry,
+          roles: entry.roles.toSorted(),
+          actions: entry.actions.toSorted(),
+        }))
+        expect(unordered(held)).toEqual(unordered(world.instanceRolesOf(oracle.effectiveRoles(user))))
+        const inTenants = engine.tenantRolesOf(user, null, 1_000).map(({ roles, permissions, ...entry }) => ({
+          ...entry,
+          roles: roles.toSorted(),
+          permissions: unordered(permissions),
+        }))
+        expect(unordered(inTenants)).toEqual(unordered(world.tenantRolesOf(user)))
+        entries += held.length + inTenants.length
+        compared.listings += 2
+      }
+      for (const { user: _, ...question } of queries) {
+        const grants = engine.grantsOn(question, 1_000)
+        const allowed = (user: string) => oracle.evaluate({ ...question, user })
+        expect(unordered(grants)).toEqual(unordered(world.grantsOn(question, allowed)))
+        expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
+          engine.searchUsers(question, ALL).keys,
+        )
+        entries += grants.length
+        compared.grants += 1
+      }
+    }
+  })
+  expect(entries, howToRepeat).toBeGreaterThan(500)
+})
+
+test('an explanation agrees with the decision, and its path is a shortest chain of facts that stand', () => {
+  let derived = 0
+  holdsFor(histories({ commits: 4, queries: 12 }), 60, ({ load, commits, queries }) => {
+    const engine = new MapEngine()
+    const oracle = new Oracle()
+    for (const changes of [load, ...commits]) {
+      for (const follower of [engine, oracle]) follower.apply(changes)
+      const world = new StandingWorld(oracle.standingFacts())
+      for (const query of queries) {
+        const { allow, path, known, tenant } = engine.explain(query)
+        compared.explained += 1
+        expect(allow).toBe(oracle.evaluate(query))
+        expect(path.length > 0).toBe(allow)
+        expect(known.user).toBe(world.users.includes(query.user))
+        expect(known.action).toBe(world.actionsOf(query.type).includes(query.action))
+        if (!allow) continue
+        expectChain(world, query, tenant, path)
+        derived += path.length - 1
+      }
+    }
+  })
+  expect(derived, howToRepeat).toBeGreaterThan(100)
+})
+
+test('a walk while facts change lists what is true throughout exactly once, and never what is false throughout', () => {
+  holdsFor(histories({ commits: 8, queries: 6 }), 80, ({ load, commits, queries }) => {
+    for (const query of queries) {
+      for (const limit of [1, 2, 3]) {
+        const oracle = new Oracle()
+        const engine = new MapEngine()
+        for (const follower of [engine, oracle]) follower.apply(load)
+        const { user, action, type, key, tenant } = query
+        const later = commits.values()
+        const next = (): void => {
+          const { value: changes = [] } = later.next()
+          for (const follower of [engine, oracle]) follower.apply(changes)
+        }
+        const names = new StandingWorld([...load, ...commits.flat()])
+        expectWalk({
+          candidates: names.keysOf(type),
+          isTrue: each => oracle.evaluate({ ...query, key: each }) && isStored(oracle, type, each),
+          pageAt: after => engine.searchResources({ user, action, type, tenant }, { after, limit }),
+          next,
+        })
+        expectWalk({
+          candidates: names.users,
+          isTrue: each => oracle.evaluate({ ...query, user: each }),
+          pageAt: after => engine.searchUsers({ action, type, key, tenant }, { after, limit }),
+          next,
+        })
+      }
+    }
+  })
+  expect(compared.walked, howToRepeat).toBeGreaterThan(1_000)
+})
+
+test('a page of any set of keys is the smallest ones after the cursor, by UTF-8 bytes, whatever order they come in', () => {
+  const key = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
+    fc.string({
+      unit: fc.constantFrom('a', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '\u{10ffff}'),
+      maxLength: 3,
+    }),
+  )
+  holdsFor(fc.uniqueArray(key, { maxLength: 40 }), 300, keys => {
+    const ordered = keys.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+    expect(keys.toSorted(compareUtf8)).toEqual(ordered)
+    expectPages(keys, page => {
+      const smallest = new SmallestKeys(page)
+      for (const each of keys) smallest.add(each)
+      return smallest.page()
+    })
+  })
+})
+
+/** Walks in pages of every size from one to one more than there are. */
+function expectPages(expected: readonly string[], pageAt: (page: PageRequest) => KeyPage): void {
+  const ordered = expected.toSorted(compareUtf8)
+  const total = ordered.length
+  expect(pageAt({ after: null, limit: 0 })).toEqual({ keys: [], hasMore: total > 0, total })
+  for (let limit = 1; limit <= total + 1; limit += 1) {
+    for (let start = 0; start === 0 || start < total; start += limit) {
+      const after = start === 0 ? null : ordered[start - 1]!
+      const keys = ordered.slice(start, start + limit)
+      expect(pageAt({ after, limit })).toEqual({ keys, hasMore: start + limit < total, total })
+    }
+  }
+}
+
+interface Walk {
+  readonly candidates: readonly string[]
+  readonly isTrue: (key: string) => boolean
+  readonly pageAt: (after: string | null) => KeyPage
+  /** Lets the next facts change. */
+  readonly next: () => void
+}
+
+function expectWalk({ candidates, isTrue, pageAt, next }: Walk): void {
+  const always = new Set(candidates)
+  const never = new Set(candidates)
+  const seen: string[] = []
+  for (let after: string | null = null; ;) {
+    for (const key of candidates) (isTrue(key) ? never : always).delete(key)
+    const page: KeyPage = pageAt(after)
+    seen.push(...page.keys)
+    after = page.keys.at(-1) ?? after
+    compared.walked += 1
+    if (!page.hasMore) break
+    next()
+  }
+  expect(new Set(seen).size).toBe(seen.length)
+  expect(seen.filter(key => never.has(key))).toEqual([])
+  expect([...always].filter(key => !seen.includes(key))).toEqual([])
+}
+
+function isStored(oracle: Oracle, type: string, key: string): boolean {
+  return new StandingWorld(oracle.standingFacts()).keysOf(type).includes(key)
+}
+
+/** Each step is a fact that stands and follows from the one before; the last one allows; none could be left out. */
+function expectChain(
+  world: StandingWorld,
+  query: Query,
+  tenant: string,
+  [first, ...steps]: readonly ExplanationStep[],
+): void {
+  const { user, action, type, key } = query
+  if (first?.kind === 'tenant-role') {
+    expect(steps).toEqual([])
+    expect(first.tenant).toBe(tenant)
+    expect(world.holds({ user, role: first.role, scope: { tenant } })).toBe(true)
+    expect(world.permits(null, first.role, { type, action })).toBe(true)
+    return
+  }
+  expect(first?.kind).toBe('instance-role')
+  if (first?.kind !== 'instance-role') return
+  expect(world.holds({ user, role: first.role, scope: { instance: first.instance } })).toBe(true)
+  let at = { role: first.role, instance: first.instance }
+  for (const step of steps) {
+    expect(step.kind).toBe('derivation')
+    if (step.kind !== 'derivation') return
+    const { subject, relation, object, role, derivation } = step
+    expect(subject).toEqual(at.instance)
+    expect(derivation).toMatchObject({ role: at.role, onType: subject.type, relation })
+    expect(world.has({ kind: 'tuple-put', subject, relation, object })).toBe(true)
+    const declared = world.role(object.type, role)!.derivations
+    expect(declared.some(entry => isDeepStrictEqual(entry, derivation))).toBe(true)
+    expect(derivation.guarded && world.holdsAnyOn(user, object)).toBe(false)
+    at = { role, instance: object }
+  }
+  expect(at.instance).toEqual({ type, key })
+  expect(world.permits(type, at.role, { type, action })).toBe(true)
+  const distances = world
+    .reachedBy(user, world.directRolesOf(user))
+    .filter(
+      ({ instance, role }) =>
+        isDeepStrictEqual(instance, at.instance) && world.permits(type, role, { type, action }),
+    )
+    .map(({ derivations }) => derivations)
+  expect(steps.length).toBe(Math.min(...distances))
+}
+
+function unordered<Item>(items: readonly Item[]): Item[] {
+  return items.toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
+}

@@ -1,0 +1,129 @@
+/**
+ * One environment without threads and sockets: the real store, management and replica, and an engine that decides in the
+ * test's own thread. For what takes thousands of operations, or needs a look behind the answers.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect, onTestFinished } from 'vitest'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import type { Query } from '#model/decision.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import type { RecordKind } from '#model/records.ts'
+import { EnvironmentService } from '#services/environment-service.ts'
+import type { OperationAnswer, OperationInput, OperationName } from '#services/management/operations.ts'
+import { loadChanges } from '#services/load-changes.ts'
+import { Replica } from '#services/replica.ts'
+import { listRule, lists } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import { Oracle } from '../oracle/oracle.ts'
+
+const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
+
+export class RunningEnvironment {
+  readonly faults: unknown[] = []
+  readonly #url: string
+  readonly #store: Store
+  readonly #environment: EnvironmentStore
+  readonly #service: EnvironmentService
+  #engine = new MapEngine()
+  #isClosed = false
+
+  /** Opens the store, loads the engine, and takes up what an earlier run left to do. */
+  static async open(url = 'memory:'): Promise<RunningEnvironment> {
+    const store = await openStore(url, listRule)
+    const environment = new RunningEnvironment(url, store, await store.environment(scope.environmentId))
+    onTestFinished(() => environment.close())
+    await environment.#start()
+    return environment
+  }
+
+  private constructor(url: string, store: Store, environment: EnvironmentStore) {
+    this.#url = url
+    this.#store = store
+    this.#environment = environment
+    const replica = new Replica(scope.environmentId, environment, {
+      load: async (_id, changes) => {
+        const engine = new MapEngine()
+        engine.apply(changes)
+        this.#engine = engine
+      },
+      apply: async (_id, changes) => this.#engine.apply(changes),
+    })
+    this.#start = async () => {
+      await replica.start(error => this.faults.push(error))
+      if (environment.view.sequence() === 0) {
+        await this.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default' } })
+      }
+      this.#service.resumePurges()
+    }
+    this.#service = new EnvironmentService({
+      store: environment,
+      scope,
+      surroundings: {
+        now: Date.now,
+        newId: randomUUID,
+        newCommitId: () => randomBytes(16),
+        newSecret: () => randomBytes(32).toString('hex'),
+        onBackgroundFault: error => this.faults.push(error),
+      },
+      whenVisible: revision => replica.whenVisible(revision),
+    })
+  }
+
+  readonly #start: () => Promise<void>
+
+  async execute<Name extends OperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+  ): Promise<OperationAnswer<Name>> {
+    return (await this.#service.execute(name, input)).answer
+  }
+
+  decide(query: Query): boolean {
+    return this.#engine.evaluate(query)
+  }
+
+  /** An engine that heard nothing but what is stored now. */
+  freshEngine(): MapEngine {
+    const engine = new MapEngine()
+    engine.apply(loadChanges(this.#environment.view))
+    return engine
+  }
+
+  /** The textbook's judge of what is stored now. */
+  oracle(): Oracle {
+    const oracle = new Oracle()
+    oracle.apply(loadChanges(this.#environment.view))
+    return oracle
+  }
+
+  /** Stored assignments and tuples that name something gone; nothing finds them any more, and nothing removes them. */
+  orphanCount(): number {
+    const found = [...loadChanges(this.#environment.view)].map(({ kind }) => kind)
+    const known = found.filter(kind => kind === 'assignment-put' || kind === 'tuple-put').length
+    return this.count('assignment') + this.count('tuple') - known
+  }
+
+  count(kind: RecordKind): number {
+    return this.#environment.view.count(lists.all(kind))
+  }
+
+  /** Waits until nothing is left to purge, for as long as the test may take. */
+  async purged(): Promise<void> {
+    while (this.count('purge') > 0) await new Promise(resolve => setImmediate(resolve))
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#service.close()
+    await this.#store.close()
+    expect(this.faults).toEqual([])
+  }
+
+  /** Closes it and opens it anew from the same store. */
+  async reopen(): Promise<RunningEnvironment> {
+    await this.close()
+    return RunningEnvironment.open(this.#url)
+  }
+}

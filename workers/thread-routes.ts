@@ -1,0 +1,35 @@
+/** The route table of an HTTP thread, put together from its engines and its settings. */
+import { PageTokens } from '#http/page-token.ts'
+import type { Route } from '#http/route.ts'
+import { evaluationReader } from '#http/routes/access.ts'
+import type { ManagementGateway } from '#http/routes/managed.ts'
+import { createRoutes } from '#http/routes.ts'
+import { AccessService } from '#services/access-service.ts'
+import { DecisionService, type EngineSource } from '#services/decision-service.ts'
+import { PermissionService } from '#services/permission-service.ts'
+import { SearchService } from '#services/search-service.ts'
+import type { ThreadSettings } from '../src/config.ts'
+
+export function threadRoutes(parts: {
+  readonly engines: EngineSource
+  readonly management: ManagementGateway
+  readonly isReady: () => boolean
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+}): Route[] {
+  const { engines, management, isReady, tokenSecret, settings } = parts
+  const decisions = new DecisionService(engines, settings)
+  const access = new AccessService(decisions, {
+    subjectTypes: new Set(settings.subjectTypes),
+    readEvaluation: evaluationReader(settings.isAuthzenStrict),
+  })
+  return createRoutes({
+    decisions,
+    permissions: new PermissionService(decisions, settings),
+    access,
+    search: new SearchService(decisions, access),
+    management,
+    isReady,
+    options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
+  })
+}
