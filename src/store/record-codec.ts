@@ -90,6 +90,9 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
   'environmentId',
 ])
 
+/** Fields with members that callers name: as JSON text, since msgpackr would rename one of `__proto__`. */
+const JSON_FIELDS: ReadonlySet<string> = new Set(['attributes', 'typeAttributes', 'actions', 'actionGroups'])
+
 /** The ids that a fact's key holds behind its kind byte, in order. */
 const KEY_IDS: Partial<Record<RecordKind, readonly string[]>> = {
   assignment: ['userId', 'scopeId', 'roleId'],
@@ -106,7 +109,8 @@ export function encodeRecord(record: StoredRecord): Uint8Array {
   const values: unknown[] = []
   for (const name of FIELDS[record.kind]) {
     const value = fields[name]
-    values.push(ID_FIELDS.has(name) && typeof value === 'string' ? uuidToBytes(value) : value)
+    if (JSON_FIELDS.has(name)) values.push(JSON.stringify(value))
+    else values.push(ID_FIELDS.has(name) && typeof value === 'string' ? uuidToBytes(value) : value)
   }
   return packr.pack(values)
 }
@@ -119,7 +123,8 @@ export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Ui
   const record: Record<string, unknown> = { kind }
   FIELDS[kind].forEach((name, index) => {
     const value = values[index] ?? null
-    record[name] = ID_FIELDS.has(name) && value !== null ? readUuid(value as Uint8Array, 0) : value
+    if (JSON_FIELDS.has(name)) record[name] = JSON.parse(value as string)
+    else record[name] = ID_FIELDS.has(name) && value !== null ? readUuid(value as Uint8Array, 0) : value
   })
   KEY_IDS[kind]?.forEach((name, index) => {
     if (name !== 'scopeId') record[name] = readUuid(row.key, 1 + index * UUID_BYTES)

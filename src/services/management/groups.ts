@@ -87,8 +87,9 @@ export function getGroupRecord(
 }
 
 /**
- * Removes the group from decisions and lists at once, with everything tied to it (contract C.5). What does not fit into
- * one commit is left to the purge.
+ * Removes the group from decisions and lists at once, with everything tied to it (contract C.5). The purge takes what does
+ * not fit into this commit, and what others tied to the group between this look at it and the commit: afterwards nobody
+ * can, for they rely on the instance.
  */
 export function deleteGroup(
   context: WriteContext,
@@ -97,9 +98,8 @@ export function deleteGroup(
   const { records } = context
   const { instance } = requireGroup(records, input.params.group_instance_key)
   records.delete(instance, { kind: 'instance-removed', instance: instanceKeyOf(records, instance) })
-  if (!deleteDependants(context, instance.id)) {
-    records.put({ kind: 'purge', id: context.newId(), targetId: instance.id })
-  }
+  deleteDependants(context, instance.id)
+  records.put({ kind: 'purge', id: context.newId(), targetId: instance.id })
 }
 
 export function listGroupRecords(

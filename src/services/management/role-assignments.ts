@@ -28,6 +28,7 @@ export function createRoleAssignment(
   context: WriteContext,
   input: { readonly body: RoleAssignmentCreate },
 ): RoleAssignment {
+  checkTenantNamed(input.body, ['body'])
   const user = requireUser(context.records, input.body.user)
   return assignRole(context, user, input.body)
 }
@@ -50,8 +51,8 @@ export function assignRole(
 
 function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): AssignmentParts {
   const { records } = context
-  if (wanted.resource_instance === undefined || wanted.resource_instance === null) {
-    if (wanted.tenant === undefined || wanted.tenant === null) throw tenantMissing()
+  if (!wanted.resource_instance) {
+    assert(wanted.tenant, 'a tenant role was checked to name its tenant')
     const role = requireRole(records, null, wanted.role)
     return { user, role, tenant: requireTenant(records, wanted.tenant), instance: null }
   }
@@ -88,10 +89,12 @@ export function tenantOfInstance(
   return tenant
 }
 
-function tenantMissing(): AuthzError {
+/** What schemas cannot say: a tenant role names its tenant. `place` is where the assignment stands in the request. */
+export function checkTenantNamed(wanted: UserRoleAssignment, place: readonly (string | number)[]): void {
+  if (wanted.resource_instance || wanted.tenant) return
   const msg = 'is required for a tenant role'
-  return new AuthzError('INVALID_SHAPE', `tenant: ${msg}`, {
-    detail: [{ loc: ['body', 'tenant'], msg, type: 'missing' }],
+  throw new AuthzError('INVALID_SHAPE', `tenant: ${msg}`, {
+    detail: [{ loc: [...place, 'tenant'], msg, type: 'missing' }],
   })
 }
 

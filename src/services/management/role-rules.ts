@@ -24,18 +24,21 @@ export function resolvePermissions(
   type: TypeRecord | null,
   texts: readonly string[],
 ): string[] {
+  if (type === null) texts.forEach(checkTenantPermission)
   const resolve = type === null ? tenantPermission : resourcePermission(type)
   return [...new Set(texts.map(text => resolve(records, text)))]
 }
 
+function checkTenantPermission(text: string): void {
+  if (text.includes(':') || isUuid(text)) return
+  throw new AuthzError(
+    'INVALID_PERMISSION_FORMAT',
+    `a permission of a tenant role reads resource:action, not ${JSON.stringify(text)}`,
+  )
+}
+
 function tenantPermission(records: Draft, text: string): string {
   const colon = text.indexOf(':')
-  if (colon < 0 && !isUuid(text)) {
-    throw new AuthzError(
-      'INVALID_PERMISSION_FORMAT',
-      `a permission of a tenant role reads resource:action, not ${JSON.stringify(text)}`,
-    )
-  }
   if (colon < 0) {
     for (const type of records.list('type', lists.all('type'))) {
       const action = type.actions.find(candidate => candidate.id === text.toLowerCase())

@@ -4,10 +4,12 @@ import type { UserRecord } from '#model/records.ts'
 import type { User, UserCreate } from '#model/wire/user.ts'
 import { lists, rowKeys } from '#store/keyspace.ts'
 import { presentScope, presentTimes, type ReadContext, type WriteContext } from './context.ts'
-import { assignRole } from './role-assignments.ts'
+import { assignRole, checkTenantNamed } from './role-assignments.ts'
 
 export function createUser(context: WriteContext, input: { readonly body: UserCreate }): User {
   const { body } = input
+  const assignments = body.role_assignments ?? []
+  assignments.forEach((wanted, index) => checkTenantNamed(wanted, ['body', 'role_assignments', index]))
   const taken = context.records.get('user', rowKeys.user(body.key))
   const user: UserRecord = {
     kind: 'user',
@@ -21,7 +23,7 @@ export function createUser(context: WriteContext, input: { readonly body: UserCr
     updatedAt: context.now,
   }
   context.records.put(user, { kind: 'user-put', user: user.key })
-  for (const wanted of body.role_assignments ?? []) assignRole(context, user, wanted)
+  for (const wanted of assignments) assignRole(context, user, wanted)
   if (taken) throw new AuthzError('DUPLICATE_ENTITY', `there is a user ${JSON.stringify(body.key)} already`)
   return presentUser(context, user)
 }

@@ -1,0 +1,388 @@
+/**
+ * Every route there is, against everything a caller can get wrong: the contract's status and form of body (section 0,
+ * rows 10, 13, 19; D-38), the request id echoed, and behind it all a process that lives and a store nobody wrote to.
+ */
+import { request } from 'node:http'
+import { Compile } from 'typebox/compile'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Route } from '#http/route.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  API_KEY,
+  bodyOf,
+  grantBody,
+  type Problem,
+  question,
+  refusal,
+  sharedService,
+} from '../support/running-service.ts'
+import { routes } from '../support/routes.ts'
+
+const BODY_BYTES_MAX = 2_048
+const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })
+await verdict.createDocumentModel()
+await verdict.user('alice')
+await verdict.group('team')
+await verdict.join('team', 'alice')
+await verdict.grant('team', 'viewer', 'document:d1')
+const before = { revision: await verdict.revision(), listed: await verdict.everythingListed() }
+
+afterAll(async () => {
+  expect((await verdict.get('/healthy')).status).toBe(200)
+  expect(await verdict.revision()).toBe(before.revision)
+  expect(await verdict.everythingListed()).toEqual(before.listed)
+  expect(await verdict.allows('alice', 'read', 'document:d1')).toBe(true)
+})
+
+const subject = { type: 'user', id: 'alice' }
+const resource = { type: 'document', id: 'd1' }
+
+/** A body of the right shape for every route that needs one. None of them would change anything. */
+const GOOD_BODIES: Readonly<Record<string, unknown>> = {
+  isAllowed: question('alice', 'read', 'document'),
+  isAllowedBulk: [question('alice', 'read', 'document')],
+  getUserPermissions: { user: { key: 'alice' } },
+  getAuthorizedUsers: { action: 'read', resource: { type: 'document' } },
+  accessEvaluation: { subject, action: { name: 'read' }, resource },
+  accessEvaluations: { subject, action: { name: 'read' }, resource, evaluations: [] },
+  searchSubjects: { subject, action: { name: 'read' }, resource },
+  searchResources: { subject, action: { name: 'read' }, resource },
+  searchActions: { subject, resource },
+  createResource: { key: 'document', name: 'Document', actions: {} },
+  createResourceRole: { key: 'role', name: 'Role' },
+  updateResourceRole: {},
+  createRelation: { key: 'relation', name: 'Relation', subject_resource: 'nothing' },
+  createTenantRole: { key: 'role', name: 'Role', permissions: ['nothing:read'] },
+  createTenant: { key: 'default', name: 'Default' },
+  createUser: { key: 'alice' },
+  createResourceInstance: { resource: 'nothing', key: 'n1' },
+  createRoleAssignment: { user: 'nobody', role: 'nothing', tenant: 'default' },
+  createRelationshipTuple: { subject: 'nothing:n1', relation: 'none', object: 'nothing:n2' },
+  createGroup: { group_instance_key: 'team', group_tenant: 'default' },
+  addGroupMember: { tenant: 'default' },
+  addGroupRole: grantBody('viewer', 'document:d1'),
+  removeGroupRole: grantBody('viewer', 'document:d1'),
+  assignGroup: { group_instance_key: 'team' },
+  unassignGroup: { group_instance_key: 'team' },
+}
+
+interface Case {
+  /** `POST /allowed`, for the name of the test. */
+  readonly name: string
+  readonly route: Route
+  /** With parameters filled in; what they name does not exist. */
+  readonly path: string
+  readonly body: unknown
+}
+
+const CASES: readonly Case[] = routes.map(route => ({
+  name: `${route.method} ${route.path}`,
+  route,
+  path: filledIn(route.path, 'default', 'default'),
+  body: GOOD_BODIES[route.operationId],
+}))
+const withKey = CASES.filter(({ route }) => route.access === 'any-key' || route.access === 'environment')
+const withBody = CASES.filter(({ route }) => route.body !== null)
+const withRequiredBody = withBody.filter(({ route }) => route.body!.isRequired)
+const ofEnvironments = CASES.filter(({ route }) => route.path.includes('{env_id}'))
+
+function filledIn(template: string, project: string, environment: string): string {
+  return template
+    .replace('{proj_id}', project)
+    .replace('{env_id}', environment)
+    .replaceAll(/\{\w+\}/g, 'nothing')
+}
+
+/** Sends the request under a name of its own and makes sure that the answer carries it. */
+async function send(
+  { route, path }: Case,
+  options: {
+    readonly method?: string
+    readonly body?: unknown
+    readonly text?: string
+    readonly key?: string | null
+    readonly headers?: Record<string, string>
+  } = {},
+): Promise<Answer> {
+  const id = `bad input/${Math.random()}`
+  const answer = await verdict.send(options.method ?? route.method, path, {
+    ...options,
+    headers: { ...options.headers, 'x-request-id': id },
+  })
+  expect(answer.headers.get('x-request-id')).toBe(id)
+  return answer
+}
+
+/** The status of a refusal, after a look at the form of its body. */
+function statusOf({ route }: Case, answer: Answer): number {
+  if (route.family === 'management') refusal(answer)
+  else if (route.family === 'access') expect(answer.body).toMatch(/./)
+  else expect(answer.body).toEqual({ code: answer.status, message: expect.stringMatching(/./) })
+  const type = route.family === 'access' ? 'text/plain; charset=utf-8' : 'application/json'
+  expect(answer.headers.get('content-type')).toBe(type)
+  return answer.status
+}
+
+function badShape({ route }: Case): number {
+  return route.family === 'management' ? 422 : 400
+}
+
+test('there is a good body for every route that needs one', () => {
+  expect(withRequiredBody.map(({ route }) => route.operationId).toSorted()).toEqual(
+    Object.keys(GOOD_BODIES).toSorted(),
+  )
+  for (const { route, body } of withRequiredBody) route.body!.shape.check(body)
+})
+
+describe('a body that is no JSON, or not of the right kind', () => {
+  const NO_JSON = [
+    '{"key":',
+    '{key:1}',
+    "{'key':1}",
+    'key=1',
+    '{"a":1}}',
+    '\u0000',
+    '{"a":"\\ud800"}',
+    '\ufeff{}',
+  ]
+
+  test.each(withBody)('is refused by $name', async each => {
+    for (const text of NO_JSON) {
+      const answer = await send(each, { text })
+      expect([text, statusOf(each, answer)]).toEqual([text, badShape(each)])
+    }
+    const other = Array.isArray(each.body) ? {} : []
+    for (const body of [null, 7, 'text', true, other]) {
+      const answer = await send(each, { body })
+      expect([body, statusOf(each, answer)]).toEqual([body, badShape(each)])
+    }
+  })
+
+  test.each(withRequiredBody)('is refused by $name when it is missing or empty', async each => {
+    expect(statusOf(each, await send(each))).toBe(badShape(each))
+    expect(statusOf(each, await send(each, { text: ' ' }))).toBe(badShape(each))
+  })
+
+  test.each(withBody.filter(({ route }) => route.family === 'management'))(
+    'is refused by $name when it nests too deeply to be kept',
+    async each => {
+      const text = `{"attributes":${'['.repeat(64)}${']'.repeat(64)}}`
+      expect(statusOf(each, await send(each, { text }))).toBe(422)
+    },
+  )
+})
+
+describe('a body with a field that is missing or of the wrong type', () => {
+  test.each(withRequiredBody)('is refused by $name with the place of each', async each => {
+    const schema = each.route.body!.shape.schema as {
+      readonly properties?: object
+      readonly required?: string[]
+    }
+    for (const name of schema.required ?? []) {
+      const body = { ...(each.body as object), [name]: undefined }
+      await expectPlace(each, body, name)
+    }
+    const validator = Compile(each.route.body!.shape.schema)
+    for (const name of Object.keys(schema.properties ?? {})) {
+      const body = { ...(each.body as object), [name]: 7 }
+      // The items of a batch and their defaults are looked at one by one, by the handler.
+      if (!validator.Check(body)) await expectPlace(each, body, name)
+    }
+    if (Array.isArray(each.body)) await expectPlace(each, [{}], '[0]')
+    else if (!validator.Check({})) await expectPlace(each, {}, '')
+  })
+
+  async function expectPlace(each: Case, body: unknown, name: string): Promise<void> {
+    const answer = await send(each, { body })
+    expect([name, statusOf(each, answer)]).toEqual([name, badShape(each)])
+    const { message, detail } = (
+      each.route.family === 'access' ? { message: answer.body } : answer.body
+    ) as Problem
+    expect(message).toContain(name)
+    if (detail && name !== '') expect(detail.map(({ loc }) => loc[1])).toContain(name)
+  }
+})
+
+describe('credentials', () => {
+  const NONE: readonly (string | undefined)[] = [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    `Bearer ${API_KEY}x`,
+    `Bearer ${API_KEY.slice(1)}`,
+    `Bearer ${API_KEY.toUpperCase()}`,
+    `Bearer "${API_KEY}"`,
+    `Basic ${Buffer.from(`x:${API_KEY}`).toString('base64')}`,
+    `Token ${API_KEY}`,
+    API_KEY,
+    `Bearer${API_KEY}`,
+  ]
+
+  test.each(withKey)(
+    'that are missing, malformed or unknown are 401 at $name, before anything else',
+    async each => {
+      for (const authorization of NONE) {
+        const headers = authorization === undefined ? {} : { authorization }
+        for (const options of [{ body: each.body }, { text: '{"broken":' }]) {
+          if (each.route.method === 'GET' && 'text' in options) continue
+          const answer = await send(each, {
+            key: null,
+            headers,
+            ...(each.route.method === 'GET' ? {} : options),
+          })
+          expect([authorization, statusOf(each, answer)]).toEqual([authorization, 401])
+          expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+          expect(JSON.stringify(answer.body)).not.toContain(API_KEY)
+        }
+      }
+    },
+  )
+
+  test.each(CASES.filter(({ route }) => route.access === 'public'))(
+    'are not looked at by $name',
+    async each => {
+      expect((await send(each, { key: 'nonsense' })).status).toBe(200)
+      expect((await send(each, { key: null })).status).toBe(200)
+    },
+  )
+
+  test.each(CASES.filter(({ route }) => route.access === 'optional-key'))(
+    'are not needed by $name, but must be valid when they are sent',
+    async each => {
+      expect((await send(each, { key: null })).status).toBe(200)
+      expect((await send(each)).status).toBe(200)
+      expect(statusOf(each, await send(each, { key: 'nonsense' }))).toBe(401)
+    },
+  )
+
+  test.each(CASES.filter(({ route }) => route.access === 'environment'))(
+    'of the organization are 403 at $name, whatever the body',
+    async each => {
+      expect(statusOf(each, await send(each, { key: ADMIN_KEY, body: each.body }))).toBe(403)
+      expect(statusOf(each, await send(each, { key: ADMIN_KEY, text: '{' }))).toBe(403)
+    },
+  )
+
+  test.each(ofEnvironments)('for another environment than the path names are 403 at $name', async each => {
+    for (const [project, environment] of [
+      ['default', 'other'],
+      ['other', 'default'],
+      ['00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-000000000000'],
+      ['%00', 'default'],
+    ] as const) {
+      const elsewhere = { ...each, path: filledIn(each.route.path, project, environment) }
+      expect(statusOf(each, await send(elsewhere, { body: each.body }))).toBe(403)
+      expect(statusOf(each, await send(elsewhere, { body: each.body, key: ADMIN_KEY }))).toBe(404)
+    }
+  })
+})
+
+describe('a body over the ceiling', () => {
+  test.each(withKey)('is 413 at $name, announced or not', async each => {
+    const padded = (bytes: number) => JSON.stringify(each.body ?? {}).padEnd(bytes, ' ')
+    for (const headers of [
+      { 'content-length': String(BODY_BYTES_MAX + 1) },
+      { 'transfer-encoding': 'chunked' },
+    ]) {
+      const answer = await raw(each, headers, padded(BODY_BYTES_MAX + 1))
+      expect(statusOf(each, answer)).toBe(413)
+    }
+    const answer = await raw(each, { 'content-length': String(BODY_BYTES_MAX) }, padded(BODY_BYTES_MAX))
+    expect(answer.status).not.toBe(413)
+  })
+
+  /** `fetch` sends no body with a GET. */
+  function raw({ route, path }: Case, headers: Record<string, string>, body: string): Promise<Answer> {
+    const id = `over the ceiling/${Math.random()}`
+    let isAnswered = false
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        `${verdict.address}${path}`,
+        {
+          method: route.method,
+          agent: false,
+          headers: {
+            authorization: `Bearer ${API_KEY}`,
+            'content-type': 'application/json',
+            'x-request-id': id,
+            ...headers,
+          },
+        },
+        async response => {
+          isAnswered = true
+          const text = (await response.setEncoding('utf8').toArray()).join('')
+          expect(response.headers['x-request-id']).toBe(id)
+          resolve({
+            status: response.statusCode!,
+            headers: new Headers(response.headers as Record<string, string>),
+            body: bodyOf(text),
+          })
+        },
+      )
+      // The service may close before it has read everything; then the answer has come, or the test waits in vain.
+      sent.on('error', error => {
+        if (!isAnswered) reject(error)
+      })
+      sent.end(body)
+    })
+  }
+})
+
+describe('a wrong method', () => {
+  const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+  const paths = [...new Map(CASES.map(each => [each.path, each])).values()]
+
+  test.each(paths)('is 405 with the right ones at $path, credentials or none', async each => {
+    const here = routes.filter(route => matches(route.path, each.path))
+    const right = [...new Set(here.map(({ method }) => method))].toSorted()
+    for (const method of METHODS.filter(candidate => !right.includes(candidate as Route['method']))) {
+      for (const key of [API_KEY, null]) {
+        const answer = await send(each, { method, key })
+        expect([method, statusOf(each, answer)]).toEqual([method, 405])
+        expect(answer.headers.get('allow')).toBe(right.join(', '))
+      }
+    }
+  })
+
+  function matches(template: string, path: string): boolean {
+    return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
+  }
+})
+
+describe('an unknown path', () => {
+  test.each([
+    '/',
+    '/nothing',
+    '/allowed/',
+    '/allowed/bulk/more',
+    '/Allowed',
+    '/v2',
+    '/v2/nothing',
+    '/v2/schema/default/default/groups/',
+    '/v2/schema/default/default//groups',
+    '/v2/schema/default/default/groups/team/nothing',
+    '/v1/users/x',
+  ])('is 404: %s', async path => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const answer = await verdict.send(method, path)
+      expect(answer.status).toBe(404)
+      if (path.startsWith('/v')) expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+      else expect(answer.body).toEqual({ code: 404, message: expect.any(String) })
+    }
+  })
+})
+
+describe('a path part that cannot be read', () => {
+  test.each(['%', '%zz', '%ff', '%c0%af', '%ed%a0%80'])('is 422 with its place: %s', async part => {
+    const answer = await verdict.get<Problem>(`/v2/schema/default/default/groups/${part}`)
+    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    expect(answer.body.detail![0]!.loc).toEqual(['path', 'group_instance_key'])
+  })
+
+  test('a slash in it is part of the key, not of the path', async () => {
+    const answer = await verdict.get('/v2/schema/default/default/groups/team%2Fusers')
+    expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+  })
+})

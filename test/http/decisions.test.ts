@@ -1,0 +1,352 @@
+/** `/allowed` and `/allowed/bulk` over HTTP (contract A.1 to A.3, D-14, D-15, D-31, D-42). */
+import { describe, expect, test } from 'vitest'
+import type { User } from '#model/wire/user.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  FACTS,
+  fresh,
+  memberPath,
+  question,
+  RESOURCES,
+  sharedService,
+  startedService,
+} from '../support/running-service.ts'
+
+const BULK_MAX = 50
+const verdict = await sharedService({ bulkChecksMax: BULK_MAX })
+await verdict.createDocumentModel()
+await verdict.tenant('acme')
+await verdict.tenantRole('reader', ['document:read'])
+// Known, and allowed everything on one document: a question that changes one name changes one thing.
+await verdict.user('known')
+await verdict.assign('known', 'editor', 'document:known')
+await verdict.resource({ key: 'plain', roles: { owner: { name: 'Owner' } } })
+await verdict.assign('known', 'owner', 'plain:known')
+
+interface Allowed {
+  readonly allow: boolean
+  readonly result: boolean
+}
+
+interface NativeProblem {
+  readonly code: number
+  readonly message: string
+}
+
+const DENIED = { allow: false, result: false }
+const ALLOWED = { allow: true, result: true }
+
+function ask(body: unknown): Promise<Answer<Allowed>> {
+  return verdict.post('/allowed', body)
+}
+
+describe('a decision', () => {
+  test('is 200 with allow and result, which say the same, and nothing else', async () => {
+    const [alice, d1] = fresh('alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.assign(alice, 'viewer', d1)
+    const allowed = await ask(question(alice, 'read', d1))
+    expect([allowed.status, allowed.body]).toEqual([200, ALLOWED])
+    const denied = await ask(question(alice, 'update', d1))
+    expect([denied.status, denied.body]).toEqual([200, DENIED])
+    expect(allowed.headers.get('content-type')).toBe('application/json')
+    expect(allowed.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('echoes the request id', async () => {
+    const answer = await verdict.send('POST', '/allowed', {
+      body: question('nobody', 'read', 'document'),
+      headers: { 'x-request-id': 'my own id/1' },
+    })
+    expect(answer.headers.get('x-request-id')).toBe('my own id/1')
+  })
+
+  test('is an allow where everything is known and permitted', async () => {
+    expect((await ask(question('known', 'read', 'document:known', 'default'))).body).toEqual(ALLOWED)
+  })
+
+  test.each([
+    ['an unknown user', question('nobody', 'read', 'document:known')],
+    ['an unknown action', question('known', 'control the usa', 'document:known')],
+    ['an unknown type', question('known', 'read', 'castle:known')],
+    ['an unknown tenant', question('known', 'read', 'document:known', 'nowhere')],
+    ['an unknown instance', question('known', 'read', 'document:never-heard-of')],
+    ['a type without actions', question('known', 'read', 'plain:known')],
+    ['a type without actions, as such', question('known', 'read', 'plain')],
+    [
+      'names out of the prototype',
+      question('__proto__', 'constructor', 'toString:valueOf', 'hasOwnProperty'),
+    ],
+  ])('is a deny with 200 about %s', async (_about, body) => {
+    const answer = await ask(body)
+    expect([answer.status, answer.body]).toEqual([200, DENIED])
+  })
+
+  test('is a deny when the role has no permissions', async () => {
+    const [empty, alice, d1] = fresh('empty', 'alice', 'document:d1')
+    const role = await verdict.post<{ permissions: string[] }>(`${RESOURCES}/document/roles`, {
+      key: empty,
+      name: 'Empty',
+    })
+    expect(role.body.permissions).toEqual([])
+    await verdict.tenantRole(empty, [])
+    await verdict.user(alice)
+    await verdict.assign(alice, empty, d1)
+    await verdict.assign(alice, empty, 'default')
+    for (const action of ['read', 'update']) expect(await verdict.allows(alice, action, d1)).toBe(false)
+  })
+
+  test('counts the permissions of roles that a role extends, transitively, but no derivation from them', async () => {
+    const [type, alice] = fresh('report', 'alice')
+    await verdict.resource({
+      key: type,
+      actions: { read: {}, sign: {}, burn: {} },
+      roles: {
+        chief: { name: 'Chief', permissions: ['burn'], extends: ['clerk'] },
+        clerk: { name: 'Clerk', permissions: ['sign'], extends: ['reader'] },
+        reader: { name: 'Reader', permissions: ['read'] },
+        heir: { name: 'Heir', permissions: ['read'] },
+      },
+      relations: { parent: type },
+    })
+    await verdict.patch(`${RESOURCES}/${type}/roles/heir`, {
+      granted_to: {
+        users_with_role: [{ role: 'reader', on_resource: type, linked_by_relation: 'parent' }],
+      },
+    })
+    await verdict.user(alice)
+    await verdict.assign(alice, 'chief', `${type}:r1`)
+    await verdict.relate(`${type}:r1`, 'parent', `${type}:r2`)
+    for (const action of ['read', 'sign', 'burn']) {
+      expect(await verdict.allows(alice, action, `${type}:r1`)).toBe(true)
+    }
+    expect(await verdict.allows(alice, 'read', `${type}:r2`), 'she does not hold reader itself').toBe(false)
+  })
+})
+
+describe('the question about a type as a whole', () => {
+  test('is answered by tenant roles alone', async () => {
+    const [reader, viewer] = fresh('reader', 'viewer')
+    await verdict.users(reader, viewer)
+    await verdict.assign(reader, 'reader', 'default')
+    await verdict.assign(viewer, 'viewer', 'document:somewhere')
+    expect(await verdict.allows(reader, 'read', 'document')).toBe(true)
+    expect(await verdict.allows(viewer, 'read', 'document')).toBe(false)
+    expect((await ask({ ...question(reader, 'read', 'document'), sdk: null })).body).toEqual(ALLOWED)
+    const withNullKey = {
+      user: { key: reader },
+      action: 'read',
+      resource: { type: 'document', key: null, tenant: null },
+    }
+    expect((await ask(withNullKey)).body).toEqual(ALLOWED)
+  })
+})
+
+describe('tenants', () => {
+  test('a tenant role counts in its tenant, on instances that need not exist', async () => {
+    const [alice] = fresh('alice')
+    await verdict.user(alice)
+    await verdict.assign(alice, 'reader', 'acme')
+    expect(await verdict.allows(alice, 'read', 'document:unheard', 'acme')).toBe(true)
+    expect(await verdict.allows(alice, 'read', 'document:unheard', 'default')).toBe(false)
+    expect(await verdict.allows(alice, 'read', 'document:unheard'), 'without a tenant: default').toBe(false)
+  })
+
+  test('without a tenant the instance says which one, else it is default (D-15)', async () => {
+    const [alice, bob, away] = fresh('alice', 'bob', 'document:away')
+    await verdict.users(alice, bob)
+    await verdict.instance(away, 'acme')
+    await verdict.assign(alice, 'reader', 'acme')
+    await verdict.assign(bob, 'reader', 'default')
+    expect(await verdict.allows(alice, 'read', away)).toBe(true)
+    expect(await verdict.allows(bob, 'read', away)).toBe(false)
+    expect(await verdict.allows(bob, 'read', 'document')).toBe(true)
+  })
+
+  test('naming another tenant than the instance lives in is a deny, whatever roles are held (D-14)', async () => {
+    const [alice, away] = fresh('alice', 'document:away')
+    await verdict.user(alice)
+    await verdict.instance(away, 'acme')
+    await verdict.assign(alice, 'editor', away, 'acme')
+    await verdict.assign(alice, 'reader', 'default')
+    await verdict.assign(alice, 'reader', 'acme')
+    expect(await verdict.allows(alice, 'update', away, 'acme')).toBe(true)
+    expect(await verdict.allows(alice, 'update', away)).toBe(true)
+    expect(await verdict.allows(alice, 'read', away, 'default')).toBe(false)
+    expect(await verdict.allows(alice, 'read', away, 'nowhere')).toBe(false)
+  })
+})
+
+describe('the body of a question', () => {
+  test('may be full of fields nobody asked for, whole user records included', async () => {
+    const [alice, d1] = fresh('alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.assign(alice, 'viewer', d1)
+    await verdict.assign(alice, 'reader', 'default')
+    const { body: user } = await verdict.post<User>(`${FACTS}/users`, {
+      key: `${alice}-whole`,
+      email: 'a@example.com',
+      attributes: { level: 3 },
+      role_assignments: [{ role: 'reader', tenant: 'default' }],
+    })
+    expect(user.roles).toEqual([{ role: 'reader', tenant: 'default' }])
+    const answer = await ask({
+      user: { ...user, firstName: 'A', lastName: 'B', more: [1, { two: null }] },
+      action: 'read',
+      resource: { type: 'document', key: 'any', tenant: 'default', attributes: { a: [1] }, id: 7 },
+      context: { now: 'then' },
+      sdk: 'node',
+      extra: true,
+    })
+    expect([answer.status, answer.body]).toEqual([200, ALLOWED])
+  })
+
+  test('may say null for everything optional', async () => {
+    const nothing = { email: null, first_name: null, last_name: null, firstName: null, lastName: null }
+    const answer = await ask({
+      user: { key: 'nobody', ...nothing, attributes: null },
+      action: 'read',
+      resource: { type: 'document', key: null, tenant: null, attributes: null, context: null },
+      context: null,
+      sdk: null,
+    })
+    expect([answer.status, answer.body]).toEqual([200, DENIED])
+  })
+
+  const good = {
+    user: { key: 'u' },
+    action: 'read',
+    resource: { type: 'document', key: 'd', tenant: 'default' },
+  }
+  test.each([
+    ['user.key', { ...good, user: { key: '' } }],
+    ['action', { ...good, action: '' }],
+    ['resource.type', { ...good, resource: { ...good.resource, type: '' } }],
+    ['resource.key', { ...good, resource: { ...good.resource, key: '' } }],
+    ['resource.tenant', { ...good, resource: { ...good.resource, tenant: '' } }],
+  ])('must not have an empty %s (D-42)', async (place, body) => {
+    const answer = await verdict.post<NativeProblem>('/allowed', body)
+    expect([answer.status, answer.body.code]).toEqual([400, 400])
+    expect(answer.body.message).toContain(place)
+  })
+
+  test.each([
+    ['no user', { ...good, user: undefined }],
+    ['a user without a key', { ...good, user: {} }],
+    ['a user that is a text', { ...good, user: 'u' }],
+    ['a null user', { ...good, user: null }],
+    ['a numeric user key', { ...good, user: { key: 7 } }],
+    ['no action', { ...good, action: undefined }],
+    ['an action that is an object', { ...good, action: { name: 'read' } }],
+    ['a null action', { ...good, action: null }],
+    ['no resource', { ...good, resource: undefined }],
+    ['a resource that is a text', { ...good, resource: 'document:d' }],
+    ['no resource type', { ...good, resource: { key: 'd' } }],
+    ['a null resource type', { ...good, resource: { type: null } }],
+    ['a numeric instance key', { ...good, resource: { type: 'document', key: 1 } }],
+    ['a numeric tenant', { ...good, resource: { type: 'document', tenant: 1 } }],
+    ['attributes that are a list', { ...good, resource: { type: 'document', attributes: [] } }],
+    ['a context that is a text', { ...good, context: 'now' }],
+    ['an array', [good]],
+    ['null', null],
+    ['a text', 'read'],
+  ])('is 400 with {code, message} for %s', async (_about, body) => {
+    const answer = await verdict.post<NativeProblem>('/allowed', body)
+    expect(answer.status).toBe(400)
+    expect(answer.body).toEqual({ code: 400, message: expect.any(String) })
+    expect(answer.body.message).not.toBe('')
+  })
+})
+
+describe('a bulk', () => {
+  test('answers in order, each result as a single answer would be', async () => {
+    const [alice, d1] = fresh('alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.assign(alice, 'viewer', d1)
+    const answer = await verdict.post('/allowed/bulk', [
+      question(alice, 'read', d1),
+      question(alice, 'update', d1),
+      question('nobody', 'read', d1),
+      { ...question(alice, 'read', d1, 'default'), context: {} },
+    ])
+    expect([answer.status, answer.body]).toEqual([200, { allow: [ALLOWED, DENIED, DENIED, ALLOWED] }])
+  })
+
+  test('of nothing answers nothing', async () => {
+    const answer = await verdict.post('/allowed/bulk', [])
+    expect([answer.status, answer.body]).toEqual([200, { allow: [] }])
+  })
+
+  test.each([
+    ['the internal form with checks', { checks: [] }],
+    ['a single question', question('u', 'read', 'document')],
+    ['null', null],
+    ['a text', 'read'],
+  ])('is 400 for %s', async (_about, body) => {
+    const answer = await verdict.post<NativeProblem>('/allowed/bulk', body)
+    expect([answer.status, answer.body.code]).toEqual([400, 400])
+  })
+
+  test('is 400 as a whole for one bad element, and says which', async () => {
+    const good = question('u', 'read', 'document')
+    const answer = await verdict.post<NativeProblem>('/allowed/bulk', [good, { ...good, action: '' }, good])
+    expect(answer.status).toBe(400)
+    expect(answer.body.message).toContain('[1].action')
+  })
+
+  test('takes exactly MAX_BULK_CHECKS and is 400 with one more', async () => {
+    const questions = Array.from({ length: BULK_MAX }, () => question('u', 'read', 'document'))
+    expect((await verdict.allowsAll(questions)).length).toBe(BULK_MAX)
+    const answer = await verdict.post<NativeProblem>('/allowed/bulk', [...questions, questions[0]])
+    expect([answer.status, answer.body.code]).toEqual([400, 400])
+    expect(answer.body.message).toContain(String(BULK_MAX))
+  })
+})
+
+describe('keys', () => {
+  test.each(['/allowed', '/allowed/bulk'])('the organization key is 403 on %s (D-31)', async path => {
+    const answer = await verdict.send('POST', path, {
+      key: ADMIN_KEY,
+      body: path === '/allowed' ? question('u', 'read', 'document') : [],
+    })
+    expect([answer.status, answer.body]).toEqual([403, { code: 403, message: expect.any(String) }])
+  })
+
+  test('the bearer scheme is written in any case', async () => {
+    const answer = await verdict.send('POST', '/allowed', {
+      body: question('u', 'read', 'document'),
+      key: null,
+      headers: { authorization: `bEARER ${verdict.settings.apiKey}` },
+    })
+    expect(answer.status).toBe(200)
+  })
+})
+
+describe('a write', () => {
+  test('is in force on every thread when its answer is there', async () => {
+    const service = await startedService({ httpThreads: 2 })
+    await service.createDocumentModel()
+    await service.user('alice')
+    await service.group('team')
+    await service.grant('team', 'viewer', 'document:d1')
+    // Every request without keep-alive is a connection of its own, and the kernel spreads those over the threads.
+    const ownConnection = { connection: 'close' }
+    const check = async () => {
+      const options = { body: question('alice', 'read', 'document:d1'), headers: ownConnection }
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => service.send<Allowed>('POST', '/allowed', options)),
+      )
+      return [...new Set(answers.map(answer => answer.body.allow))]
+    }
+    for (let round = 0; round < 40; round += 1) {
+      const joined = await service.send('PUT', memberPath('team', 'alice'), {
+        body: { tenant: 'default' },
+        headers: ownConnection,
+      })
+      expect([joined.status, await check()]).toEqual([200, [true]])
+      const left = await service.send('DELETE', memberPath('team', 'alice'), { headers: ownConnection })
+      expect([left.status, await check()]).toEqual([204, [false]])
+    }
+  })
+})

@@ -1,0 +1,753 @@
+/** The group story end to end (contract B.3, C.3 to C.6): who is in which group decides who may do what. */
+import { describe, expect, test } from 'vitest'
+import type { GroupRead, GroupRecord, GroupRole, GroupUser } from '#model/wire/group.ts'
+import type { Resource } from '#model/wire/resource.ts'
+import {
+  type Envelope,
+  fresh,
+  grantBody,
+  groupPath,
+  GROUPS,
+  memberPath,
+  type Problem,
+  question,
+  RESOURCES,
+  revisionOf,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+
+/** The keys of the relations on documents, and of the roles that derive over one, as clients see them. */
+async function linksOfDocuments() {
+  const { body } = await verdict.get<Resource>(`${RESOURCES}/document`)
+  const derived = Object.values(body.roles).flatMap(role =>
+    role.granted_to.users_with_role.map(entry => `${role.key} over ${entry.linked_by_relation}`),
+  )
+  return { relations: Object.keys(body.relations), derived }
+}
+
+describe('a role granted to a group on a document', () => {
+  test('is held by whoever is a member, before the grant or after it, until they leave', async () => {
+    const [support, alice, bob, d1] = fresh('support', 'alice', 'bob', 'document:d1')
+    await verdict.users(alice, bob)
+    await verdict.group(support)
+    await verdict.join(support, alice)
+    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
+
+    await verdict.grant(support, 'editor', d1)
+    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
+    expect(await verdict.allows(bob, 'update', d1)).toBe(false)
+
+    await verdict.join(support, bob)
+    expect(await verdict.allows(bob, 'update', d1)).toBe(true)
+
+    await verdict.leave(support, alice)
+    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
+    expect(await verdict.allows(bob, 'update', d1)).toBe(true)
+  })
+
+  test('does not answer a question about documents as such', async () => {
+    const [support, alice, d1] = fresh('support', 'alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.group(support)
+    await verdict.join(support, alice)
+    await verdict.grant(support, 'editor', d1)
+    expect(await verdict.allows(alice, 'update', 'document')).toBe(false)
+  })
+
+  test('creates the document in the tenant when there is none', async () => {
+    const [support, d1] = fresh('support', 'd1')
+    await verdict.group(support)
+    await verdict.grant(support, 'viewer', `document:${d1}`)
+    const again = await verdict.post<Problem>('/v2/facts/default/default/resource_instances', {
+      resource: 'document',
+      key: d1,
+      tenant: 'default',
+    })
+    expect(again.status).toBe(409)
+  })
+
+  test('gives nothing to the group itself', async () => {
+    const [support, alice, d1] = fresh('support', 'alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.group(support)
+    await verdict.join(support, alice)
+    await verdict.grant(support, 'editor', d1)
+    expect(await verdict.allows(alice, 'update', `group:${support}`)).toBe(false)
+  })
+})
+
+describe('grants do not leak', () => {
+  test('between two groups with different roles on one document', async () => {
+    const [viewers, editors, vera, ed, d1] = fresh('viewers', 'editors', 'vera', 'ed', 'document:d1')
+    await verdict.users(vera, ed)
+    await verdict.group(viewers)
+    await verdict.group(editors)
+    await verdict.join(viewers, vera)
+    await verdict.join(editors, ed)
+    await verdict.grant(viewers, 'viewer', d1)
+    await verdict.grant(editors, 'editor', d1)
+
+    expect(await verdict.allows(vera, 'read', d1)).toBe(true)
+    expect(await verdict.allows(vera, 'update', d1)).toBe(false)
+    expect(await verdict.allows(ed, 'update', d1)).toBe(true)
+  })
+
+  test('between two documents on which one group has different roles', async () => {
+    const [team, alice, seen, edited] = fresh('team', 'alice', 'document:seen', 'document:edited')
+    await verdict.user(alice)
+    await verdict.group(team)
+    await verdict.join(team, alice)
+    await verdict.grant(team, 'viewer', seen)
+    await verdict.grant(team, 'editor', edited)
+
+    expect(await verdict.allows(alice, 'read', seen)).toBe(true)
+    expect(await verdict.allows(alice, 'update', seen)).toBe(false)
+    expect(await verdict.allows(alice, 'update', edited)).toBe(true)
+  })
+
+  test('between groups of two types that carry the same key', async () => {
+    const [key, alice, bob, d1] = fresh('crew', 'alice', 'bob', 'document:d1')
+    await verdict.users(alice, bob)
+    await verdict.group(`squad:${key}`)
+    await verdict.group(`group:${key}`)
+    await verdict.join(`squad:${key}`, alice)
+    await verdict.join(key, bob)
+    await verdict.grant(`squad:${key}`, 'viewer', d1)
+
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+    expect(await verdict.allows(bob, 'read', d1)).toBe(false)
+  })
+})
+
+describe('a group in a group', () => {
+  test('passes its members up to the outer group, and takes none down', async () => {
+    const [outer, inner, olga, ines, above, below] = fresh(
+      'outer',
+      'inner',
+      'olga',
+      'ines',
+      'document:above',
+      'document:below',
+    )
+    await verdict.users(olga, ines)
+    await verdict.group(outer)
+    await verdict.group(inner)
+    await verdict.join(outer, olga)
+    await verdict.join(inner, ines)
+    await verdict.grant(outer, 'editor', above)
+    await verdict.grant(inner, 'editor', below)
+    await verdict.nest(inner, { into: outer })
+
+    expect(await verdict.allows(ines, 'update', above)).toBe(true)
+    expect(await verdict.allows(olga, 'update', above)).toBe(true)
+    expect(await verdict.allows(ines, 'update', below)).toBe(true)
+    expect(await verdict.allows(olga, 'update', below)).toBe(false)
+
+    await verdict.unnest(inner, { from: outer })
+    expect(await verdict.allows(ines, 'update', above)).toBe(false)
+    expect(await verdict.allows(ines, 'update', below)).toBe(true)
+  })
+
+  test('passes them up any number of levels, and loses them where a level is taken out', async () => {
+    const levels = fresh('level0', 'level1', 'level2', 'level3', 'level4')
+    const [alice, d1] = fresh('alice', 'document:d1')
+    await verdict.user(alice)
+    for (const level of levels) await verdict.group(level)
+    for (const [index, level] of levels.slice(1).entries()) {
+      await verdict.nest(level, { into: levels[index]! })
+    }
+    await verdict.grant(levels[0], 'viewer', d1)
+    await verdict.join(levels[4], alice)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+
+    await verdict.unnest(levels[2], { from: levels[1] })
+    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
+  })
+
+  test('shows as child of the outer and as parent of the inner one, direct links only', async () => {
+    const [top, middle, bottom] = fresh('top', 'middle', 'bottom')
+    for (const group of [top, middle, bottom]) await verdict.group(group)
+    await verdict.nest(middle, { into: top })
+    const answered = await verdict.nest(bottom, { into: middle })
+    expect(answered).toMatchObject({ group_instance_key: middle })
+
+    expect(await keysAt(`${groupPath(top)}/children`)).toEqual([middle])
+    expect(await keysAt(`${groupPath(middle)}/children`)).toEqual([bottom])
+    expect(await keysAt(`${groupPath(bottom)}/children`)).toEqual([])
+    expect(await keysAt(`${groupPath(bottom)}/parents`)).toEqual([middle])
+    expect(await keysAt(`${groupPath(top)}/parents`)).toEqual([])
+  })
+
+  test('does not make its members members: they are not listed as users of the outer group', async () => {
+    const [outer, inner, alice] = fresh('outer', 'inner', 'alice')
+    await verdict.user(alice)
+    await verdict.group(outer)
+    await verdict.group(inner)
+    await verdict.join(inner, alice)
+    const answered = await verdict.nest(inner, { into: outer })
+    expect(answered.users).toEqual([])
+    expect((await verdict.get(`${groupPath(outer)}/users`)).body).toEqual(nothingListed)
+  })
+
+  test('is refused into itself, into its own inside, and again into the same group', async () => {
+    const [outer, inner] = fresh('outer', 'inner')
+    await verdict.group(outer)
+    await verdict.group(inner)
+    await verdict.nest(inner, { into: outer })
+
+    const itself = await assign(outer, outer)
+    expect([itself.status, itself.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    const cycle = await assign(inner, outer)
+    expect([cycle.status, cycle.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    const again = await assign(outer, inner)
+    expect([again.status, again.body.error_code]).toEqual([409, 'DUPLICATE_ENTITY'])
+  })
+
+  test('is of the same type and tenant', async () => {
+    const [outer, squad, abroad, tenant] = fresh('outer', 'squad', 'abroad', 'tenant')
+    await verdict.tenant(tenant)
+    await verdict.group(outer)
+    await verdict.group(`squad:${squad}`)
+    await verdict.group(abroad, tenant)
+
+    const otherType = await assign(outer, `squad:${squad}`)
+    expect([otherType.status, otherType.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    const otherTenant = await assign(outer, abroad)
+    expect([otherTenant.status, otherTenant.body.error_code]).toEqual([
+      400,
+      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+    ])
+  })
+
+  test('may come about as a cycle of plain tuples, which decides and ends (D-47)', async () => {
+    const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.group(outer)
+    await verdict.group(inner)
+    await verdict.nest(inner, { into: outer })
+    await verdict.relate(`group:${outer}`, 'group', `group:${inner}`)
+    await verdict.relate(`group:${inner}`, 'group', `group:${inner}`)
+    await verdict.join(outer, alice)
+    await verdict.grant(inner, 'viewer', d1)
+
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+  })
+
+  function assign(parent: string, child: string) {
+    return verdict.put<Problem>(`${groupPath(parent)}/assign_group`, { group_instance_key: child })
+  }
+})
+
+describe('membership granted to a group as a role (D-41)', () => {
+  test('works like nesting, over a relation of its own', async () => {
+    const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.group(outer)
+    await verdict.group(inner)
+    await verdict.join(inner, alice)
+    await verdict.grant(outer, 'viewer', d1)
+    await verdict.grant(inner, 'member', `group:${outer}`)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+    expect(await keysAt(`${groupPath(outer)}/children`)).toEqual([])
+
+    await verdict.revoke(inner, 'member', `group:${outer}`)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
+  })
+})
+
+describe('undoing a grant (C.5)', () => {
+  test('removes relation and derivation with the last tuple, and granting again works', async () => {
+    const service = await startedService()
+    await service.createDocumentModel()
+    await service.user('alice')
+    await service.group('one')
+    await service.group('two')
+    await service.join('one', 'alice')
+    const links = async () => {
+      const { body } = await service.get<Resource>(`${RESOURCES}/document`)
+      return {
+        relations: Object.keys(body.relations),
+        entries: body.roles['editor']!.granted_to.users_with_role.map(entry => entry.linked_by_relation),
+      }
+    }
+    expect(await links()).toEqual({ relations: [], entries: [] })
+
+    await service.grant('one', 'editor', 'document:d1')
+    await service.grant('two', 'editor', 'document:d2')
+    expect(await links()).toEqual({ relations: ['group_group_editor'], entries: ['group_group_editor'] })
+
+    await service.revoke('two', 'editor', 'document:d2')
+    expect(await links()).toEqual({ relations: ['group_group_editor'], entries: ['group_group_editor'] })
+
+    await service.revoke('one', 'editor', 'document:d1')
+    expect(await links()).toEqual({ relations: [], entries: [] })
+    expect(await service.allows('alice', 'update', 'document:d1')).toBe(false)
+
+    await service.grant('one', 'editor', 'document:d1')
+    expect(await service.allows('alice', 'update', 'document:d1')).toBe(true)
+    expect(await links()).toEqual({ relations: ['group_group_editor'], entries: ['group_group_editor'] })
+
+    await service.deleteGroup('one')
+    expect(await links()).toEqual({ relations: [], entries: [] })
+  })
+
+  test('keeps the document, and roles others hold on it', async () => {
+    const [team, other, alice, bob, d1] = fresh('team', 'other', 'alice', 'bob', 'document:d1')
+    await verdict.users(alice, bob)
+    await verdict.group(team)
+    await verdict.group(other)
+    await verdict.join(other, bob)
+    await verdict.grant(team, 'editor', d1)
+    await verdict.grant(other, 'editor', d1)
+    await verdict.assign(alice, 'viewer', d1)
+    await verdict.revoke(team, 'editor', d1)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+    expect(await verdict.allows(bob, 'update', d1)).toBe(true)
+  })
+
+  test('of nesting removes its relation and entry with the last link', async () => {
+    const service = await startedService()
+    await service.group('outer')
+    await service.group('inner')
+    const groupType = async () => (await service.get<Resource>(`${RESOURCES}/group`)).body
+    const before = await groupType()
+    await service.nest('inner', { into: 'outer' })
+    expect(Object.keys((await groupType()).relations)).toEqual(['group'])
+    expect((await groupType()).roles['member']!.granted_to.users_with_role).toMatchObject([
+      { role: 'member', on_resource: 'group', linked_by_relation: 'group' },
+    ])
+    await service.unnest('inner', { from: 'outer' })
+    expect((await groupType()).relations).toEqual({})
+    expect((await groupType()).roles['member']!.granted_to.users_with_role).toEqual([])
+    expect((await groupType()).id).toBe(before.id)
+  })
+
+  test('is 404 when there is nothing to undo', async () => {
+    const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.group(team)
+    await verdict.group(`${team}-other`)
+    await verdict.instance(d1)
+    const refused = [
+      await verdict.delete(`${groupPath(team)}/roles`, grantBody('editor', d1)),
+      await verdict.delete(`${groupPath(team)}/roles`, grantBody('editor', `${d1}-missing`)),
+      await verdict.delete(memberPath(team, alice)),
+      await verdict.delete(`${groupPath(team)}/assign_group`, { group_instance_key: `${team}-other` }),
+    ]
+    expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+  })
+
+  test('of an entry the client took away: granting puts it back, and the grant counts again (D-40)', async () => {
+    const service = await startedService()
+    await service.createDocumentModel()
+    await service.user('alice')
+    await service.group('team')
+    await service.join('team', 'alice')
+    await service.grant('team', 'editor', 'document:d1')
+    await service.patch(`${RESOURCES}/document/roles/editor`, { granted_to: null })
+    expect(await service.allows('alice', 'update', 'document:d1')).toBe(false)
+    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([])
+
+    const restored = await service.grant('team', 'editor', 'document:d1')
+    expect(restored.assigned_roles).toEqual(['document:d1#editor'])
+    expect(await service.allows('alice', 'update', 'document:d1')).toBe(true)
+    const again = await service.post(`${groupPath('team')}/roles`, grantBody('editor', 'document:d1'))
+    expect(again.status).toBe(409)
+  })
+})
+
+describe('a relation key that is taken', () => {
+  test('gets a number behind it, and the grant works over that (D-37)', async () => {
+    const service = await startedService()
+    await service.resource({ key: 'folder' })
+    await service.createDocumentModel()
+    await service.relation('document', 'group_group_viewer', 'folder')
+    await service.user('alice')
+    await service.group('team')
+    await service.join('team', 'alice')
+    await service.grant('team', 'viewer', 'document:d1')
+    const { body } = await service.get<Resource>(`${RESOURCES}/document`)
+    expect(Object.keys(body.relations)).toEqual(['group_group_viewer', 'group_group_viewer_2'])
+    expect(await service.allows('alice', 'read', 'document:d1')).toBe(true)
+
+    await service.revoke('team', 'viewer', 'document:d1')
+    const after = await service.get<Resource>(`${RESOURCES}/document`)
+    expect(Object.keys(after.body.relations)).toEqual(['group_group_viewer'])
+  })
+})
+
+describe('after a restart', () => {
+  test('every answer is as before', async () => {
+    const first = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+    await first.createDocumentModel()
+    await first.users('olga', 'ines', 'vera', 'gone')
+    for (const group of ['outer', 'inner', 'viewers']) await first.group(group)
+    await first.join('outer', 'olga')
+    await first.join('inner', 'ines')
+    await first.join('viewers', 'vera')
+    await first.join('viewers', 'gone')
+    await first.nest('inner', { into: 'outer' })
+    await first.grant('outer', 'editor', 'document:d1')
+    await first.grant('viewers', 'viewer', 'document:d1')
+    await first.grant('outer', 'viewer', 'document:d2')
+    await first.leave('viewers', 'gone')
+    const questions = ['olga', 'ines', 'vera', 'gone'].flatMap(user =>
+      ['read', 'update'].flatMap(action =>
+        ['document:d1', 'document:d2', 'document'].map(on => question(user, action, on)),
+      ),
+    )
+    const before = await first.allowsAll(questions)
+    const listed = await first.everythingListed()
+    const revision = await first.revision()
+
+    const second = await first.restart()
+    expect(await second.allowsAll(questions)).toEqual(before)
+    expect(await second.everythingListed()).toEqual(listed)
+    expect(await second.revision()).toBe(revision)
+    expect(await second.allows('ines', 'update', 'document:d1')).toBe(true)
+    expect(await second.allows('gone', 'read', 'document:d1')).toBe(false)
+
+    await second.unnest('inner', { from: 'outer' })
+    expect(await second.allows('ines', 'update', 'document:d1')).toBe(false)
+  })
+})
+
+describe('the answers of the groups API', () => {
+  test('read as in the sample round trip of the contract', async () => {
+    const [support, alice, d1] = fresh('support', 'alice', 'd1')
+    const user = await verdict.user(alice)
+    const own = { group_resource_type_key: 'group', group_instance_key: support, group_tenant: 'default' }
+
+    const created = await verdict.group(support)
+    expect(created).toEqual({
+      id: created.id,
+      ...own,
+      assigned_roles: [],
+      assigned_roles_count: 0,
+      users: [],
+      users_count: 0,
+    })
+
+    const granted = await verdict.grant(support, 'editor', `document:${d1}`)
+    const assigned = [`document:${d1}#editor`]
+    expect(granted).toEqual({ ...created, assigned_roles: assigned, assigned_roles_count: 1 })
+
+    const joined = await verdict.join(support, alice)
+    expect(joined).toEqual({ ...granted, users: [user.id], users_count: 1 })
+    expect(await verdict.join(support, alice), 'joining again changes nothing (D-4)').toEqual(joined)
+
+    const roles = await verdict.get<Envelope<GroupRole>>(`${groupPath(support)}/roles`)
+    expect(roles.body).toEqual({
+      data: [
+        {
+          key: 'editor',
+          resource: { id: expect.any(String), key: 'document' },
+          resource_instance: { id: expect.any(String), key: d1 },
+        },
+      ],
+      total_count: 1,
+      page_count: 1,
+    })
+    const users = await verdict.get<Envelope<GroupUser>>(`${groupPath(support)}/users`)
+    expect(users.body).toEqual({ data: [{ id: user.id, key: alice }], total_count: 1, page_count: 1 })
+
+    expect((await verdict.get(groupPath(support))).body).toEqual(joined)
+    expect((await verdict.get(`${GROUPS}/direct/${support}`)).body).toEqual({ id: created.id, ...own })
+    const listed = await verdict.get<GroupRead[]>(`${GROUPS}?search=${support}`)
+    expect(listed.body).toEqual([joined])
+    const records = await verdict.get(`${GROUPS}/direct?search=${support}`)
+    expect(records.body).toEqual({ data: [{ id: created.id, ...own }], total_count: 1, page_count: 1 })
+  })
+
+  test('carry the revision; a deletion has no body', async () => {
+    const [team, alice] = fresh('team', 'alice')
+    await verdict.user(alice)
+    await verdict.group(team)
+    await verdict.join(team, alice)
+    const left = await verdict.delete(memberPath(team, alice), { tenant: 'default' })
+    expect([left.status, left.body]).toEqual([204, undefined])
+    const deleted = await verdict.delete(groupPath(team))
+    expect([deleted.status, deleted.body]).toEqual([204, undefined])
+    const [before, after] = [left, deleted].map(answer => Number(revisionOf(answer).split('.')[1]))
+    expect(after).toBeGreaterThan(before!)
+  })
+
+  test('find a group by bare key, by type:key and by id, percent-encoded or not', async () => {
+    const [team] = fresh('team')
+    const { id } = await verdict.group(team)
+    for (const name of [team, `group:${team}`, `group%3A${team}`, id, id.toUpperCase()]) {
+      const found = await verdict.get<GroupRead>(`${GROUPS}/${name}`)
+      expect([name, found.status, found.body.id]).toEqual([name, 200, id])
+    }
+    for (const name of [`squad:${team}`, `${team}x`, `:${team}`, `${team}:`, 'group:']) {
+      const missing = await verdict.get<Problem>(`${GROUPS}/${name}`)
+      expect([name, missing.status, missing.body.error_code]).toEqual([name, 404, 'NOT_FOUND'])
+    }
+  })
+
+  test('do not mistake the id of something else for a group', async () => {
+    const [alice, d1] = fresh('alice', 'document:d1')
+    const user = await verdict.user(alice)
+    const instance = await verdict.instance(d1)
+    const document = await verdict.get<Resource>(`${RESOURCES}/document`)
+    for (const id of [user.id, instance.id, document.body.id, document.body.roles['viewer']!.id]) {
+      expect((await verdict.get(`${GROUPS}/${id}`)).status).toBe(404)
+    }
+  })
+
+  test('reach a group called direct as group:direct', async () => {
+    const [alice] = fresh('alice')
+    await verdict.user(alice)
+    const { id } = await verdict.group('direct')
+    expect((await verdict.get<GroupRead>(`${GROUPS}/group:direct`)).body).toMatchObject({ id, users: [] })
+    expect((await verdict.get<GroupRecord>(`${GROUPS}/direct/direct`)).body).toMatchObject({ id })
+    expect((await verdict.get<Envelope<GroupRecord>>(`${GROUPS}/direct`)).body.total_count).toBeGreaterThan(0)
+    await verdict.join('group:direct', alice)
+    expect((await verdict.get<Envelope<GroupUser>>(`${GROUPS}/group:direct/users`)).body.total_count).toBe(1)
+    await verdict.deleteGroup('group:direct')
+    expect((await verdict.get(`${GROUPS}/group:direct`)).status).toBe(404)
+  })
+
+  test('take key or id wherever something is named', async () => {
+    const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
+    const tenant = await verdict.tenant(fresh('tenant')[0])
+    const user = await verdict.user(alice)
+    const instance = await verdict.instance(d1, tenant.key)
+    const document = (await verdict.get<Resource>(`${RESOURCES}/document`)).body
+    const editor = document.roles['editor']!
+    const created = await verdict.post<GroupRead>(GROUPS, {
+      group_instance_key: team,
+      group_tenant: tenant.id,
+    })
+    expect(created.body.group_tenant).toBe(tenant.key)
+    const path = `${GROUPS}/${created.body.id}`
+    expect((await verdict.put(`${path}/users/${user.id}`, { tenant: tenant.id })).status).toBe(200)
+    const ids = { role: editor.id, resource: document.id, resource_instance: instance.id, tenant: tenant.id }
+    const granted = await verdict.post<GroupRead>(`${path}/roles`, ids)
+    expect(granted.body.assigned_roles).toEqual([`${d1}#editor`])
+    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
+    const keys = { role: 'editor', resource: 'document', resource_instance: d1, tenant: tenant.key }
+    expect((await verdict.delete(`${path}/roles`, keys)).status).toBe(204)
+    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
+  })
+})
+
+describe('creating a group', () => {
+  test('takes the type from the key or from its own field, which must agree', async () => {
+    const [a, b, c] = fresh('a', 'b', 'c')
+    const body = { group_tenant: 'default' }
+    const fromKey = await verdict.post<GroupRead>(GROUPS, { ...body, group_instance_key: `squad:${a}` })
+    expect(fromKey.body).toMatchObject({ group_resource_type_key: 'squad', group_instance_key: a })
+    const fromField = await verdict.post<GroupRead>(GROUPS, {
+      ...body,
+      group_instance_key: b,
+      group_resource_type_key: 'squad',
+    })
+    expect(fromField.body).toMatchObject({ group_resource_type_key: 'squad', group_instance_key: b })
+    const differing = await verdict.post<Problem>(GROUPS, {
+      ...body,
+      group_instance_key: `squad:${c}`,
+      group_resource_type_key: 'group',
+    })
+    expect([differing.status, differing.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+  })
+
+  test('makes the type with a member role that permits nothing', async () => {
+    const [type, key] = fresh('circle', 'first')
+    await verdict.group(`${type}:${key}`)
+    const { body } = await verdict.get<Resource>(`${RESOURCES}/${type}`)
+    expect(body).toMatchObject({ key: type, name: type, actions: {} })
+    expect(Object.keys(body.roles)).toEqual(['member'])
+    expect(body.roles['member']).toMatchObject({ name: 'member', permissions: [] })
+  })
+
+  test('is 409 over an existing group and over a plain instance (D-6)', async () => {
+    const [team, plain] = fresh('team', 'plain')
+    await verdict.group(team)
+    await verdict.instance(`group:${plain}`)
+    for (const key of [team, plain]) {
+      const again = await verdict.post<Problem>(GROUPS, { group_instance_key: key, group_tenant: 'default' })
+      expect([again.status, again.body.error_code]).toEqual([409, 'DUPLICATE_ENTITY'])
+    }
+    expect((await verdict.get(groupPath(plain))).status, 'a plain instance is no group (D-7)').toBe(404)
+  })
+})
+
+describe('the tenant rules of groups (C.6)', () => {
+  test('refuse members, grants and instances of another tenant, and say so', async () => {
+    const [team, alice, tenant, away] = fresh('team', 'alice', 'tenant', 'document:away')
+    await verdict.tenant(tenant)
+    await verdict.user(alice)
+    await verdict.group(team)
+    await verdict.join(team, alice)
+    await verdict.instance(away, tenant)
+    const revision = await verdict.revision()
+    const refused = [
+      await verdict.put<Problem>(memberPath(team, alice), { tenant }),
+      await verdict.delete<Problem>(memberPath(team, alice), { tenant }),
+      await verdict.post<Problem>(`${groupPath(team)}/roles`, grantBody('editor', away)),
+      await verdict.post<Problem>(`${groupPath(team)}/roles`, grantBody('editor', away, tenant)),
+      await verdict.post<Problem>(`${groupPath(team)}/roles`, grantBody('editor', `${away}-new`, tenant)),
+    ]
+    expect(refused.map(({ status, body }) => [status, body.error_code])).toEqual(
+      refused.map(() => [400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS']),
+    )
+    expect(await verdict.revision()).toBe(revision)
+  })
+
+  test('say 404 for whatever does not exist', async () => {
+    const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.group(team)
+    const grant = grantBody('editor', d1)
+    const refused = [
+      await verdict.post(GROUPS, { group_instance_key: `${team}-x`, group_tenant: 'nowhere' }),
+      await verdict.put(memberPath(team, 'nobody'), { tenant: 'default' }),
+      await verdict.put(memberPath('nothing', alice), { tenant: 'default' }),
+      await verdict.put(memberPath(team, alice), { tenant: 'nowhere' }),
+      await verdict.delete(memberPath(team, 'nobody')),
+      await verdict.post(`${groupPath('nothing')}/roles`, grant),
+      await verdict.post(`${groupPath(team)}/roles`, { ...grant, role: 'nothing' }),
+      await verdict.post(`${groupPath(team)}/roles`, { ...grant, resource: 'nothing' }),
+      await verdict.post(`${groupPath(team)}/roles`, { ...grant, tenant: 'nowhere' }),
+      await verdict.put(`${groupPath(team)}/assign_group`, { group_instance_key: 'nothing' }),
+      await verdict.put(`${groupPath('nothing')}/assign_group`, { group_instance_key: team }),
+      await verdict.delete(groupPath('nothing')),
+    ]
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 404))
+  })
+})
+
+describe('lists of groups', () => {
+  const tenantOfLists = 'lists'
+
+  test('come in creation order, 30 a page unless told otherwise, and say how many there are', async () => {
+    await verdict.tenant(tenantOfLists)
+    const keys = Array.from({ length: 32 }, (_, index) => `listed-${index}`)
+    for (const key of keys) await verdict.group(key, tenantOfLists)
+    const base = `${GROUPS}/direct?tenant=${tenantOfLists}`
+
+    const first = await verdict.get<Envelope<GroupRecord>>(base)
+    expect(first.body.data.map(group => group.group_instance_key)).toEqual(keys.slice(0, 30))
+    expect([first.body.total_count, first.body.page_count]).toEqual([32, 2])
+    const second = await verdict.get<Envelope<GroupRecord>>(`${base}&page=2`)
+    expect(second.body.data.map(group => group.group_instance_key)).toEqual(keys.slice(30))
+    const small = await verdict.get<Envelope<GroupRecord>>(`${base}&page=4&per_page=5`)
+    expect(small.body.data.map(group => group.group_instance_key)).toEqual(keys.slice(15, 20))
+    expect([small.body.total_count, small.body.page_count]).toEqual([32, 7])
+    const beyond = await verdict.get<Envelope<GroupRecord>>(`${base}&page=1000`)
+    expect(beyond.body).toEqual({ data: [], total_count: 32, page_count: 2 })
+
+    const whole = await verdict.get<GroupRead[]>(`${GROUPS}?tenant=${tenantOfLists}&per_page=2&page=2`)
+    expect(whole.body.map(group => group.group_instance_key)).toEqual(keys.slice(2, 4))
+  })
+
+  test('are filtered by search, tenant and resource, by key or id (D-13)', async () => {
+    const [tenant, one, two, squad] = fresh('tenant', 'Alpha_one', 'alpha-two', 'alpha')
+    const { id } = await verdict.tenant(tenant)
+    await verdict.group(one, tenant)
+    await verdict.group(two, tenant)
+    await verdict.group(`squad:${squad}`, tenant)
+    const squadType = (await verdict.get<Resource>(`${RESOURCES}/squad`)).body
+    const of = (query: string) => keysAt(`${GROUPS}/direct?${query}`)
+
+    expect(await of(`tenant=${tenant}`)).toEqual([one, two, squad])
+    expect(await of(`tenant=${id}&search=ALPHA`)).toEqual([one, two, squad])
+    expect(await of(`tenant=${id}&search=a_o`)).toEqual([one])
+    expect(await of(`tenant=${id}&search=al*two`)).toEqual([two])
+    expect(await of(`tenant=${id}&search=two*al`)).toEqual([])
+    expect(await of(`tenant=${id}&resource=squad`)).toEqual([squad])
+    expect(await of(`tenant=${id}&resource=${squadType.id}`)).toEqual([squad])
+    expect(await of(`resource=group&search=${two}`)).toEqual([two])
+    expect(await of('tenant=nowhere')).toEqual([])
+    expect(await of('resource=nothing')).toEqual([])
+  })
+
+  test('of members, roles, children and parents are paged', async () => {
+    const [team] = fresh('team')
+    await verdict.group(team)
+    const numbers = [0, 1, 2, 3, 4]
+    const users = numbers.map(number => `${team}-user${number}`)
+    const inner = numbers.map(number => `${team}-inner${number}`)
+    for (const number of numbers) {
+      await verdict.user(users[number]!)
+      await verdict.join(team, users[number]!)
+      await verdict.group(inner[number]!)
+      await verdict.nest(inner[number]!, { into: team })
+      await verdict.grant(team, number % 2 === 0 ? 'viewer' : 'editor', `document:${team}-${number}`)
+    }
+    const page = async <Item>(path: string, query: string) =>
+      (await verdict.get<Envelope<Item>>(`${groupPath(team)}/${path}?${query}`)).body
+    const counts = { total_count: 5, page_count: 3 }
+
+    expect(await page('users', 'per_page=2&page=2')).toMatchObject({
+      data: [{ key: users[2] }, { key: users[3] }],
+      ...counts,
+    })
+    expect(await page('roles', 'per_page=2&page=2')).toMatchObject({
+      data: [
+        { key: 'viewer', resource_instance: { key: `${team}-2` } },
+        { key: 'editor', resource_instance: { key: `${team}-3` } },
+      ],
+      ...counts,
+    })
+    expect(await page('children', 'per_page=2&page=3')).toMatchObject({
+      data: [{ group_instance_key: inner[4] }],
+      ...counts,
+    })
+    expect(await page('parents', 'per_page=2')).toEqual(nothingListed)
+    expect(await page('users', 'page=99')).toEqual({ data: [], total_count: 5, page_count: 1 })
+  })
+
+  test.each(['page=0', 'page=-1', 'page=1.5', 'page=x', 'per_page=0', 'per_page=101', 'page=1&page=2'])(
+    'refuse %s with 422 and the place',
+    async query => {
+      for (const path of [`${GROUPS}/direct`, GROUPS, `${groupPath('any')}/users`]) {
+        const refused = await verdict.get<Problem>(`${path}?${query}`)
+        expect([refused.status, refused.body.error_code]).toEqual([422, 'INVALID_INPUT'])
+        expect(refused.body.detail?.[0]?.loc).toEqual(['query', query.split('=')[0]])
+      }
+    },
+  )
+})
+
+describe('memberships and tuples made elsewhere', () => {
+  test('a role assignment of member on the group is a membership', async () => {
+    const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
+    const user = await verdict.user(alice)
+    await verdict.group(team)
+    await verdict.grant(team, 'viewer', d1)
+    await verdict.assign(alice, 'member', `group:${team}`)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+    expect((await verdict.get<GroupRead>(groupPath(team))).body.users).toEqual([user.id])
+    await verdict.leave(team, alice)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
+  })
+
+  test('a tuple over the relation of a grant is a grant', async () => {
+    const [team, other, alice, d1, d2] = fresh('team', 'other', 'alice', 'document:d1', 'document:d2')
+    await verdict.user(alice)
+    await verdict.group(team)
+    await verdict.group(other)
+    await verdict.join(other, alice)
+    await verdict.grant(team, 'viewer', d1)
+    await verdict.relate(`group:${other}`, 'group_group_viewer', d2)
+    expect(await verdict.allows(alice, 'read', d2)).toBe(true)
+    expect((await verdict.get<GroupRead>(groupPath(other))).body.assigned_roles).toEqual([`${d2}#viewer`])
+    await verdict.revoke(other, 'viewer', d2)
+    expect(await verdict.allows(alice, 'read', d2)).toBe(false)
+    expect((await linksOfDocuments()).relations).toContain('group_group_viewer')
+  })
+})
+
+const nothingListed = { data: [], total_count: 0, page_count: 0 }
+
+async function keysAt(path: string): Promise<string[]> {
+  const { body } = await verdict.get<Envelope<GroupRecord>>(path)
+  return body.data.map(group => group.group_instance_key)
+}

@@ -1,0 +1,507 @@
+/** Tenants, users, instances, role assignments and relationship tuples over HTTP (contract B.6 to B.10, D-45). */
+import { describe, expect, test } from 'vitest'
+import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
+import type { ResourceInstance } from '#model/wire/resource-instance.ts'
+import type { Resource } from '#model/wire/resource.ts'
+import type { RoleAssignment } from '#model/wire/role-assignment.ts'
+import type { TenantRole } from '#model/wire/role.ts'
+import type { User } from '#model/wire/user.ts'
+import {
+  type Answer,
+  FACTS,
+  fresh,
+  type Problem,
+  refusal,
+  RESOURCES,
+  sharedService,
+} from '../support/running-service.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.resource({
+  key: 'folder',
+  actions: { read: {} },
+  roles: { keeper: { name: 'Keeper', permissions: ['read'] } },
+  relations: { inside: 'folder' },
+})
+await verdict.relation('document', 'parent', 'folder')
+await verdict.tenant('acme')
+await verdict.tenantRole('auditor', ['document:read'])
+await verdict.user('standing')
+
+const TENANTS = `${FACTS}/tenants`
+const USERS = `${FACTS}/users`
+const INSTANCES = `${FACTS}/resource_instances`
+const ASSIGNMENTS = `${FACTS}/role_assignments`
+const TUPLES = `${FACTS}/relationship_tuples`
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+
+/** Whether an instance of that reference is stored: creating it again tells. */
+async function isStored(reference: string): Promise<boolean> {
+  const [type, key] = reference.split(':')
+  const answer = await verdict.post(INSTANCES, { resource: type, key, tenant: 'default' })
+  expect([200, 409]).toContain(answer.status)
+  return answer.status === 409
+}
+
+describe('tenants', () => {
+  test('an environment starts with tenant default, and a second one of a key is 409', async () => {
+    const again = await verdict.post(TENANTS, { key: 'default', name: 'Again' })
+    expect(refusal(again)).toEqual([409, 'DUPLICATE_ENTITY'])
+  })
+
+  test.each([{ name: 'X' }, { key: 'x' }, { key: 'a b', name: 'X' }, { key: 'x', name: 1 }, {}])(
+    'are 422 for %j',
+    async body => {
+      expect(refusal(await verdict.post(TENANTS, body))).toEqual([422, 'INVALID_INPUT'])
+    },
+  )
+})
+
+describe('users', () => {
+  test('are created with roles in tenants and on instances, all or nothing', async () => {
+    const [alice, d1] = fresh('alice', 'document:d1')
+    const { body, status } = await verdict.post<User>(USERS, {
+      key: alice,
+      email: 'a@example.com',
+      first_name: 'A',
+      last_name: 'L',
+      attributes: { x: [1] },
+      role_assignments: [
+        { role: 'auditor', tenant: 'acme' },
+        { role: 'auditor', tenant: 'default' },
+        { role: 'editor', tenant: 'default', resource_instance: d1 },
+      ],
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      key: alice,
+      email: 'a@example.com',
+      first_name: 'A',
+      last_name: 'L',
+      attributes: { x: [1] },
+      roles: [
+        { role: 'auditor', tenant: 'acme' },
+        { role: 'auditor', tenant: 'default' },
+      ],
+      associated_tenants: [
+        { tenant: 'acme', roles: ['auditor'], status: 'active', resource_instance_roles: [] },
+        { tenant: 'default', roles: ['auditor'], status: 'active', resource_instance_roles: [] },
+      ],
+    })
+    expect(await verdict.allows(alice, 'read', 'document', 'acme')).toBe(true)
+    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
+  })
+
+  test.each([
+    [
+      [
+        { role: 'auditor', tenant: 'default' },
+        { role: 'nothing', tenant: 'default' },
+      ],
+      404,
+      'NOT_FOUND',
+    ],
+    [[{ role: 'auditor', tenant: 'nowhere' }], 404, 'NOT_FOUND'],
+    [[{ role: 'auditor' }], 422, 'INVALID_INPUT'],
+    [
+      [
+        { role: 'auditor', tenant: 'acme' },
+        { role: 'auditor', tenant: 'acme' },
+      ],
+      409,
+      'DUPLICATE_ENTITY',
+    ],
+    [[{ role: 'editor', tenant: 'default', resource_instance: 'castle:c' }], 404, 'NOT_FOUND'],
+    [[{ tenant: 'acme' }], 422, 'INVALID_INPUT'],
+    [[{ role: 'nothing', tenant: 'acme' }, { role: 'auditor' }], 422, 'INVALID_INPUT'],
+    ['auditor', 422, 'INVALID_INPUT'],
+  ])('with roles %j are refused, and nobody is created', async (role_assignments, status, code) => {
+    const [key] = fresh('refused')
+    const revision = await verdict.revision()
+    expect(refusal(await verdict.post(USERS, { key, role_assignments }))).toEqual([status, code])
+    expect(await verdict.revision()).toBe(revision)
+    expect((await verdict.user(key)).key).toBe(key)
+  })
+
+  test.each([
+    'auth0|elon',
+    'a@b.example',
+    'CN=ü,O=ß',
+    '鍵',
+    'a:b:c',
+    ' ',
+    '/users/{id}?x=%20#y',
+    'k'.repeat(512),
+    'ß'.repeat(256),
+    '😀'.repeat(128),
+    '__proto__',
+    UNKNOWN_ID,
+  ])('have keys like %j, found by exactly that', async key => {
+    const created = await verdict.post<User>(USERS, { key })
+    expect([created.status, created.body.key]).toEqual([200, key])
+    expect(refusal(await verdict.post(USERS, { key }))).toEqual([409, 'DUPLICATE_ENTITY'])
+    const [team] = fresh('team')
+    await verdict.group(team)
+    expect((await verdict.join(team, key)).users).toEqual([created.body.id])
+    const assigned = await verdict.post<RoleAssignment>(ASSIGNMENTS, {
+      user: key,
+      role: 'auditor',
+      tenant: 'default',
+    })
+    expect(assigned.body.user).toBe(key)
+    expect(await verdict.allows(key, 'read', 'document')).toBe(true)
+    await verdict.leave(team, key)
+  })
+
+  test.each([
+    '',
+    'k'.repeat(513),
+    `${'ß'.repeat(256)}x`,
+    'a\u0000b',
+    'line\nend',
+    '\u007f',
+    '\u0085',
+    7,
+    null,
+  ])('do not have the key %j', async key => {
+    const answer = await verdict.post<Problem>(USERS, { key })
+    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    expect(answer.body.detail![0]!.loc).toEqual(['body', 'key'])
+  })
+
+  test('are found by key before id, should one be the other', async () => {
+    const [team] = fresh('team')
+    const first = await verdict.user(fresh('first')[0])
+    const second = await verdict.user(first.id)
+    await verdict.group(team)
+    expect((await verdict.join(team, first.id)).users).toEqual([second.id])
+    expect((await verdict.join(team, first.key)).users).toEqual([second.id, first.id])
+  })
+})
+
+describe('resource instances', () => {
+  test('are unique by type and key in the environment, not in the tenant', async () => {
+    const [key] = fresh('d')
+    const body = { resource: 'document', key, tenant: 'acme', attributes: { a: 1 } }
+    const created = await verdict.post<ResourceInstance>(INSTANCES, body)
+    expect([created.status, created.body]).toMatchObject([200, body])
+    const elsewhere = await verdict.post(INSTANCES, { ...body, tenant: 'default' })
+    expect(refusal(elsewhere)).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect((await verdict.post(INSTANCES, { ...body, resource: 'folder' })).status).toBe(200)
+  })
+
+  test('take type and tenant by id, and the tenant default when none is named', async () => {
+    const [one, two] = fresh('one', 'two:with:colons')
+    const folder = (await verdict.get<Resource>(`${RESOURCES}/folder`)).body
+    const tenant = await verdict.tenant(fresh('tenant')[0])
+    const byId = { resource: folder.id, key: one, tenant: tenant.id }
+    const created = await verdict.post<ResourceInstance>(INSTANCES, byId)
+    expect(created.body).toMatchObject({
+      resource: 'folder',
+      resource_id: folder.id,
+      tenant: tenant.key,
+      tenant_id: tenant.id,
+    })
+    const plain = await verdict.post<ResourceInstance>(INSTANCES, { resource: 'folder', key: two })
+    expect(plain.body).toMatchObject({ key: two, tenant: 'default' })
+    const assignment = await verdict.assign('standing', 'keeper', `folder:${two}`)
+    expect(assignment.resource_instance_id).toBe(plain.body.id)
+  })
+
+  test.each([
+    [{ resource: 'castle', key: 'c', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [{ resource: 'document', key: 'c', tenant: 'nowhere' }, 404, 'NOT_FOUND'],
+    [{ resource: 'document', key: 'c\n', tenant: 'nowhere' }, 422, 'INVALID_INPUT'],
+    [{ resource: 'document', key: '', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ resource: 'document', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ key: 'c', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ resource: 'document', key: 'c', attributes: 'x' }, 422, 'INVALID_INPUT'],
+  ])('are refused for %j', async (body, status, code) => {
+    expect(refusal(await verdict.post(INSTANCES, body))).toEqual([status, code])
+  })
+})
+
+describe('role assignments (B.8)', () => {
+  const assign = (body: object) => verdict.post<RoleAssignment>(ASSIGNMENTS, body)
+
+  test('without an instance give a tenant role, in the tenant that must be named', async () => {
+    const [alice] = fresh('alice')
+    const user = await verdict.user(alice)
+    const { body } = await assign({ user: alice, role: 'auditor', tenant: 'acme' })
+    expect(body).toMatchObject({
+      user: alice,
+      user_id: user.id,
+      role: 'auditor',
+      tenant: 'acme',
+      resource_instance: null,
+    })
+    const nameless = await verdict.post<Problem>(ASSIGNMENTS, { user: alice, role: 'auditor' })
+    expect(refusal(nameless)).toEqual([422, 'INVALID_INPUT'])
+    expect(nameless.body.detail).toEqual([
+      { loc: ['body', 'tenant'], msg: expect.any(String), type: 'missing' },
+    ])
+    const resourceRole = await assign({ user: alice, role: 'editor', tenant: 'acme' })
+    expect(refusal(resourceRole)).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('on an instance that exists take its tenant, named or not', async () => {
+    const [alice, bob, d1] = fresh('alice', 'bob', 'document:d1')
+    await verdict.users(alice, bob)
+    const instance = await verdict.instance(d1, 'acme')
+    const unnamed = await assign({ user: alice, role: 'viewer', resource_instance: d1 })
+    expect(unnamed.body).toMatchObject({
+      tenant: 'acme',
+      resource_instance: d1,
+      resource_instance_id: instance.id,
+    })
+    const named = await assign({ user: bob, role: 'viewer', resource_instance: d1, tenant: 'acme' })
+    expect(named.body).toMatchObject({ tenant: 'acme' })
+    const other = await assign({ user: alice, role: 'editor', resource_instance: d1, tenant: 'default' })
+    expect(refusal(other)).toEqual([400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS'])
+  })
+
+  test('on an instance that does not exist create it in the named tenant, and only then', async () => {
+    const [alice, d1, d2] = fresh('alice', 'document:d1', 'document:d2')
+    await verdict.user(alice)
+    const body = { user: alice, role: 'viewer', resource_instance: d1 }
+    expect(refusal(await assign(body))).toEqual([404, 'NOT_FOUND'])
+    expect((await assign({ ...body, tenant: 'acme' })).status).toBe(200)
+    expect(await isStored(d1)).toBe(true)
+    expect(await verdict.allows(alice, 'read', d1, 'acme')).toBe(true)
+    const refused = await assign({ ...body, resource_instance: d2, tenant: 'acme', role: 'nothing' })
+    expect(refusal(refused)).toEqual([404, 'NOT_FOUND'])
+    expect(await isStored(d2)).toBe(false)
+  })
+
+  test('take ids for everything and answer with keys', async () => {
+    const [alice, d1] = fresh('alice', 'document:d1')
+    const user = await verdict.user(alice)
+    const instance = await verdict.instance(d1)
+    const tenant = await verdict.tenant(fresh('tenant')[0])
+    const { roles } = (await verdict.get<Resource>(`${RESOURCES}/document`)).body
+    const onInstance = await assign({
+      user: user.id,
+      role: roles['viewer']!.id,
+      resource_instance: instance.id,
+    })
+    expect(onInstance.body).toMatchObject({ user: alice, role: 'viewer', resource_instance: d1 })
+    const [role] = fresh('role')
+    const tenantRole = (await verdict.tenantRole(role, [])) satisfies TenantRole
+    const inTenant = await assign({ user: user.id, role: tenantRole.id, tenant: tenant.id })
+    expect(inTenant.body).toMatchObject({ user: alice, role, tenant: tenant.key })
+    expect(refusal(await assign({ user: user.id, role: tenantRole.id, resource_instance: d1 }))).toEqual([
+      404,
+      'NOT_FOUND',
+    ])
+    expect(refusal(await assign({ user: instance.id, role: tenantRole.id, tenant: tenant.id }))).toEqual([
+      404,
+      'NOT_FOUND',
+    ])
+  })
+
+  test('that exist are 409, in a tenant and on an instance, however they are named', async () => {
+    const [alice, d1] = fresh('alice', 'document:d1')
+    const user = await verdict.user(alice)
+    await verdict.assign(alice, 'auditor', 'acme')
+    await verdict.assign(alice, 'viewer', d1)
+    const revision = await verdict.revision()
+    for (const body of [
+      { user: alice, role: 'auditor', tenant: 'acme' },
+      { user: user.id, role: 'viewer', resource_instance: d1 },
+      { user: alice, role: 'viewer', resource_instance: d1, tenant: 'default' },
+    ]) {
+      expect(refusal(await assign(body))).toEqual([409, 'DUPLICATE_ENTITY'])
+    }
+    expect(await verdict.revision()).toBe(revision)
+    expect((await assign({ user: alice, role: 'auditor', tenant: 'default' })).status).toBe(200)
+  })
+
+  test.each([
+    [{ user: 'nobody', role: 'auditor', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [{ user: 'standing', role: 'nothing', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [{ user: 'standing', role: 'auditor', tenant: 'nowhere' }, 404, 'NOT_FOUND'],
+    [
+      { user: 'standing', role: 'viewer', resource_instance: 'castle:c', tenant: 'default' },
+      404,
+      'NOT_FOUND',
+    ],
+    [
+      { user: 'standing', role: 'viewer', resource_instance: 'document:x', tenant: 'nowhere' },
+      404,
+      'NOT_FOUND',
+    ],
+    [{ user: 'standing', role: 'viewer', resource_instance: 'plain', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [
+      { user: 'standing', role: 'viewer', resource_instance: UNKNOWN_ID, tenant: 'default' },
+      404,
+      'NOT_FOUND',
+    ],
+    [{ user: 'nobody', role: 'auditor' }, 422, 'INVALID_INPUT'],
+    [{ role: 'auditor', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ user: 'standing', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ user: 'standing', role: ['auditor'], tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ user: 'standing', role: 'auditor', tenant: '' }, 422, 'INVALID_INPUT'],
+  ])('are refused for %j with %i', async (body, status, code) => {
+    expect(refusal(await assign(body))).toEqual([status, code])
+  })
+
+  test('refuse a key that can be no key of an instance with 422', async () => {
+    for (const key of ['a\nb', 'k'.repeat(513)]) {
+      const body = {
+        user: 'standing',
+        role: 'viewer',
+        resource_instance: `document:${key}`,
+        tenant: 'default',
+      }
+      expect(refusal(await assign(body))).toEqual([422, 'INVALID_INPUT'])
+    }
+  })
+
+  test('refuse references that are too long for the store with an answer, not a fault', async () => {
+    const long = '鍵'.repeat(1_024)
+    for (const body of [
+      { user: long, role: 'auditor', tenant: 'default' },
+      { user: 'standing', role: long, tenant: 'default' },
+      { user: 'standing', role: 'auditor', tenant: long },
+      { user: 'standing', role: 'viewer', resource_instance: long, tenant: 'default' },
+    ]) {
+      expect([404, 422]).toContain((await assign(body)).status)
+    }
+  })
+})
+
+describe('relationship tuples (B.10)', () => {
+  const relate = (body: object) => verdict.post<RelationshipTuple>(TUPLES, body)
+
+  test('create the sides that are missing, in the named tenant', async () => {
+    const [f1, d1] = fresh('folder:f1', 'document:d1')
+    const body = { subject: f1, relation: 'parent', object: d1 }
+    expect(refusal(await relate(body)), 'neither side, no tenant').toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await relate({ ...body, tenant: 'nowhere' }))).toEqual([404, 'NOT_FOUND'])
+    const created = await relate({ ...body, tenant: 'acme' })
+    expect(created.body).toMatchObject({ ...body, tenant: 'acme' })
+    expect([await isStored(f1), await isStored(d1)]).toEqual([true, true])
+  })
+
+  test('create one side in the tenant of the other', async () => {
+    const [f1, f2, d1, d2] = fresh('folder:f1', 'folder:f2', 'document:d1', 'document:d2')
+    await verdict.instance(f1, 'acme')
+    await verdict.instance(d2, 'acme')
+    expect((await relate({ subject: f1, relation: 'parent', object: d1 })).body.tenant).toBe('acme')
+    expect((await relate({ subject: f2, relation: 'parent', object: d2 })).body.tenant).toBe('acme')
+    const [alice] = fresh('alice')
+    await verdict.user(alice)
+    await verdict.assign(alice, 'viewer', d1, 'acme')
+    expect(await verdict.allows(alice, 'read', d1, 'acme')).toBe(true)
+  })
+
+  test('stay in one tenant', async () => {
+    const [f1, d1, d2] = fresh('folder:f1', 'document:d1', 'document:d2')
+    await verdict.instance(f1, 'acme')
+    await verdict.instance(d1, 'default')
+    const mismatch = [400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS']
+    expect(refusal(await relate({ subject: f1, relation: 'parent', object: d1 }))).toEqual(mismatch)
+    const named = { subject: f1, relation: 'parent', object: d2, tenant: 'default' }
+    expect(refusal(await relate(named))).toEqual(mismatch)
+    expect(await isStored(d2)).toBe(false)
+  })
+
+  test('ignore the tenant when both sides exist', async () => {
+    const [f1, d1] = fresh('folder:f1', 'document:d1')
+    await verdict.instance(f1, 'acme')
+    await verdict.instance(d1, 'acme')
+    const body = { subject: f1, relation: 'parent', object: d1, tenant: 'nowhere' }
+    expect((await relate(body)).body.tenant).toBe('acme')
+  })
+
+  test('take ids, and answer with type:key', async () => {
+    const [f1, d1] = fresh('folder:f1', 'document:d1')
+    const [folder, doc] = [await verdict.instance(f1), await verdict.instance(d1)]
+    const { id } = await verdict.relation('document', fresh('relation')[0], 'folder')
+    const { body } = await relate({ subject: folder.id, relation: id, object: doc.id })
+    expect(body).toMatchObject({
+      subject: f1,
+      object: d1,
+      subject_id: folder.id,
+      object_id: doc.id,
+      relation_id: id,
+    })
+  })
+
+  test('that exist are 409, however they are named, and are decided on once', async () => {
+    const [f1, d1] = fresh('folder:f1', 'document:d1')
+    const { subject_id: subject, object_id: object } = await verdict.relate(f1, 'parent', d1)
+    const revision = await verdict.revision()
+    for (const body of [
+      { subject: f1, object: d1 },
+      { subject, object },
+    ]) {
+      expect(refusal(await relate({ ...body, relation: 'parent' }))).toEqual([409, 'DUPLICATE_ENTITY'])
+    }
+    expect(await verdict.revision()).toBe(revision)
+  })
+
+  test('may link an instance with itself (D-47), also one that is only just created', async () => {
+    const [f1] = fresh('folder:f1')
+    expect((await verdict.relate(f1, 'inside', f1)).object).toBe(f1)
+    expect(await isStored(f1)).toBe(true)
+  })
+
+  test.each([
+    [{ subject: 'folder:a', relation: 'nothing', object: 'document:a', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [{ subject: 'folder:a', relation: 'parent', object: 'castle:a', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [{ subject: 'castle:a', relation: 'parent', object: 'document:a', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [{ subject: 'folder:a', relation: 'parent', object: 'folder:b', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [
+      { subject: 'document:a', relation: 'parent', object: 'document:b', tenant: 'default' },
+      400,
+      'MISMATCH_RELATION_TYPE',
+    ],
+    [{ subject: 'plain', relation: 'parent', object: 'document:a', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [{ subject: UNKNOWN_ID, relation: 'parent', object: 'document:a', tenant: 'default' }, 404, 'NOT_FOUND'],
+    [
+      { subject: 'folder:a\n', relation: 'parent', object: 'document:a', tenant: 'acme' },
+      422,
+      'INVALID_INPUT',
+    ],
+    [{ relation: 'parent', object: 'document:a', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ subject: 'folder:a', object: 'document:a', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ subject: 'folder:a', relation: 'parent', tenant: 'default' }, 422, 'INVALID_INPUT'],
+    [{ subject: {}, relation: 'parent', object: 'document:a' }, 422, 'INVALID_INPUT'],
+  ])('are refused for %j with %i, and no side is created', async (body, status, code) => {
+    const revision = await verdict.revision()
+    expect(refusal(await relate(body))).toEqual([status, code])
+    expect(await verdict.revision()).toBe(revision)
+  })
+
+  test('carry rights along at once', async () => {
+    const [alice, f1, d1] = fresh('alice', 'folder:f1', 'document:d1')
+    const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
+    await verdict.patch(`${RESOURCES}/document/roles/viewer`, { granted_to: { users_with_role: [entry] } })
+    await verdict.user(alice)
+    await verdict.assign(alice, 'keeper', f1)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
+    await verdict.relate(f1, 'parent', d1)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
+  })
+})
+
+test('fields nobody knows are ignored in every body (D-24)', async () => {
+  const [user, tenant, d1] = fresh('user', 'tenant', 'd1')
+  const extra = { id: 'x', created_at: 7, more: { deep: [null] } }
+  const answers: Answer[] = [
+    await verdict.post(USERS, { key: user, ...extra }),
+    await verdict.post(TENANTS, { key: tenant, name: 'T', ...extra }),
+    await verdict.post(INSTANCES, { resource: 'document', key: d1, tenant, ...extra }),
+    await verdict.post(ASSIGNMENTS, { user, role: 'auditor', tenant, ...extra }),
+    await verdict.post(TUPLES, {
+      subject: 'folder:f',
+      relation: 'parent',
+      object: `document:${d1}`,
+      ...extra,
+    }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+})

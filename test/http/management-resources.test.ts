@@ -1,0 +1,499 @@
+/** Resources, roles and relations over HTTP: what they refuse, and what changing a role does (contract B.4, B.5, D-21). */
+import { describe, expect, test } from 'vitest'
+import type { Relation } from '#model/wire/relation.ts'
+import type { Resource } from '#model/wire/resource.ts'
+import type { ResourceRole, TenantRole } from '#model/wire/role.ts'
+import {
+  type Envelope,
+  fresh,
+  refusal,
+  RESOURCES,
+  SCHEMA,
+  sharedService,
+  startedService,
+  type Problem,
+} from '../support/running-service.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.resource({ key: 'folder', actions: { read: {} }, roles: { keeper: { name: 'Keeper' } } })
+await verdict.relation('document', 'parent', 'folder')
+const ROLES = `${RESOURCES}/document/roles`
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+
+const document = async () => (await verdict.get<Resource>(`${RESOURCES}/document`)).body
+
+describe('creating a resource', () => {
+  test('takes roles, relations and granted_to that refer to each other, in any order', async () => {
+    const [type] = fresh('page')
+    const created = await verdict.resource({
+      key: type,
+      actions: { read: {}, write: {} },
+      roles: {
+        editor: {
+          name: 'Editor',
+          permissions: ['write'],
+          extends: ['viewer'],
+          granted_to: {
+            users_with_role: [
+              { role: 'owner', on_resource: type, linked_by_relation: 'parent' },
+              {
+                role: 'keeper',
+                on_resource: 'folder',
+                linked_by_relation: 'shelf',
+                when: { no_direct_roles_on_object: true },
+              },
+            ],
+          },
+        },
+        viewer: { name: 'Viewer', permissions: [`${type}:read`] },
+        owner: { name: 'Owner' },
+      },
+      relations: { parent: type, shelf: 'folder' },
+    })
+    const { editor, owner } = created.roles
+    expect(editor).toMatchObject({ permissions: ['write'], extends: ['viewer'] })
+    expect(editor!.granted_to.users_with_role).toMatchObject([
+      {
+        role: 'owner',
+        on_resource: type,
+        linked_by_relation: 'parent',
+        when: { no_direct_roles_on_object: false },
+        role_id: owner!.id,
+        resource_id: created.id,
+        relation_id: expect.any(String),
+      },
+      { role: 'keeper', on_resource: 'folder', when: { no_direct_roles_on_object: true } },
+    ])
+    expect((await verdict.get(`${RESOURCES}/${type}`)).body).toEqual(created)
+    expect((await verdict.get(`${RESOURCES}/${created.id}`)).body).toEqual(created)
+
+    const [user] = fresh('user')
+    await verdict.user(user)
+    await verdict.assign(user, 'owner', `${type}:top`)
+    await verdict.relate(`${type}:top`, 'parent', `${type}:below`)
+    expect(await verdict.allows(user, 'read', `${type}:below`)).toBe(true)
+    expect(await verdict.allows(user, 'write', `${type}:below`)).toBe(true)
+    expect(await verdict.allows(user, 'read', `${type}:top`)).toBe(false)
+  })
+
+  const good = { name: 'X', actions: { read: {} } }
+  const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'shelf' }
+  const granted = (granted_to: object, relations = {}) => ({
+    ...good,
+    relations,
+    roles: { r: { name: 'R', granted_to } },
+  })
+  test.each([
+    ['an unknown subject of a relation', { ...good, relations: { parent: 'nothing' } }, 404, 'NOT_FOUND'],
+    [
+      'an unknown action in a role',
+      { ...good, roles: { r: { name: 'R', permissions: ['x'] } } },
+      404,
+      'NOT_FOUND',
+    ],
+    [
+      'an unknown role in extends',
+      { ...good, roles: { r: { name: 'R', extends: ['x'] } } },
+      404,
+      'NOT_FOUND',
+    ],
+    [
+      'roles that extend each other in a circle',
+      { ...good, roles: { a: { name: 'A', extends: ['b'] }, b: { name: 'B', extends: ['a'] } } },
+      400,
+      'INVALID_INPUT',
+    ],
+    [
+      'a role that extends itself',
+      { ...good, roles: { a: { name: 'A', extends: ['a'] } } },
+      400,
+      'INVALID_INPUT',
+    ],
+    ['an unknown relation of an entry', granted({ users_with_role: [entry] }), 404, 'NOT_FOUND'],
+    [
+      'an unknown source role of an entry',
+      granted({ users_with_role: [{ ...entry, role: 'nobody' }] }, { shelf: 'folder' }),
+      404,
+      'NOT_FOUND',
+    ],
+    [
+      'an unknown source resource of an entry',
+      granted({ users_with_role: [{ ...entry, on_resource: 'nothing' }] }, { shelf: 'folder' }),
+      404,
+      'NOT_FOUND',
+    ],
+    [
+      'a relation that links another type than the entry says',
+      granted({ users_with_role: [entry] }, { shelf: 'document' }),
+      400,
+      'MISMATCH_RELATION_TYPE',
+    ],
+  ])('is refused for %s, and leaves nothing behind (D-45)', async (_about, body, status, code) => {
+    const [key] = fresh('refused')
+    const before = [await verdict.revision(), await verdict.everythingListed()]
+    const answer = await verdict.post<Problem>(RESOURCES, { key, ...body })
+    expect(refusal(answer)).toEqual([status, code])
+    expect([await verdict.revision(), await verdict.everythingListed()]).toEqual(before)
+  })
+
+  test.each([
+    ['key', { name: 'X', actions: {} }],
+    ['name', { key: 'x', actions: {} }],
+    ['actions', { key: 'x', name: 'X' }],
+    ['actions', { key: 'x', name: 'X', actions: null }],
+    ['actions', { key: 'x', name: 'X', actions: [] }],
+    ['key', { key: 'not a key', name: 'X', actions: {} }],
+    ['key', { key: '', name: 'X', actions: {} }],
+    ['key', { key: 'x'.repeat(129), name: 'X', actions: {} }],
+    ['key', { key: 'schlüssel', name: 'X', actions: {} }],
+    ['key', { key: 7, name: 'X', actions: {} }],
+    ['name', { key: 'x', name: null, actions: {} }],
+    ['name', { key: 'x', name: 'n'.repeat(4_097), actions: {} }],
+    ['actions', { key: 'x', name: 'X', actions: { 'no key': {} } }],
+    ['actions', { key: 'x', name: 'X', actions: { read: null } }],
+    ['attributes', { key: 'x', name: 'X', actions: {}, attributes: { a: { type: 'integer' } } }],
+    ['attributes', { key: 'x', name: 'X', actions: {}, attributes: { a: {} } }],
+    ['roles', { key: 'x', name: 'X', actions: {}, roles: { r: {} } }],
+    ['roles', { key: 'x', name: 'X', actions: {}, roles: { 'r r': { name: 'R' } } }],
+    ['relations', { key: 'x', name: 'X', actions: {}, relations: { parent: { resource: 'folder' } } }],
+    ['relations', { key: 'x', name: 'X', actions: {}, relations: ['folder'] }],
+  ])('is 422 with the place %s for %j', async (place, body) => {
+    const answer = await verdict.post<Problem>(RESOURCES, body)
+    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    const places = answer.body.detail!.map(({ loc }) => loc.slice(0, 2).join('.'))
+    expect(places).toContain(`body.${place}`)
+  })
+
+  test('is 409 when the key is there, whatever else it says', async () => {
+    expect(refusal(await verdict.post(RESOURCES, { key: 'document', name: 'Again', actions: {} }))).toEqual([
+      409,
+      'DUPLICATE_ENTITY',
+    ])
+  })
+})
+
+describe('listing resources', () => {
+  test('is a bare array, or an envelope on demand; in creation order, searched and paged', async () => {
+    const service = await startedService()
+    for (const key of ['alpha', 'beta', 'Alphabet', 'gamma']) await service.resource({ key })
+    const keys = async (query: string) =>
+      (await service.get<Resource[]>(`${RESOURCES}?${query}`)).body.map(({ key }) => key)
+    expect(await keys('')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
+    expect(await keys('include_total_count=false')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
+    expect(await keys('search=ALPHA')).toEqual(['alpha', 'Alphabet'])
+    expect(await keys('search=a*ta')).toEqual([])
+    expect(await keys('search=')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
+    expect(await keys('search=%25')).toEqual([])
+    expect(await keys('per_page=3&page=2')).toEqual(['gamma'])
+    const { body } = await service.get<Envelope<Resource>>(
+      `${RESOURCES}?include_total_count=true&search=alpha&per_page=1`,
+    )
+    expect([body.total_count, body.page_count, body.data.length]).toEqual([2, 2, 1])
+    const refused = await service.get<Problem>(`${RESOURCES}?include_total_count=yes`)
+    expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
+    expect(refused.body.detail![0]!.loc).toEqual(['query', 'include_total_count'])
+  })
+})
+
+describe('permissions of a resource role', () => {
+  test('are sent as action, own_type:action or id, and come back as the bare action, once', async () => {
+    const [role] = fresh('role')
+    const { actions } = await document()
+    const created = await verdict.post<ResourceRole>(ROLES, {
+      key: role,
+      name: role,
+      permissions: ['document:read', actions['update']!.id.toUpperCase(), 'read', 'update'],
+    })
+    expect(created.body.permissions).toEqual(['read', 'update'])
+  })
+
+  test.each(['nothing', 'folder:read', 'document:nothing', 'document:', ':read', '', UNKNOWN_ID])(
+    'are 404 for %j',
+    async permission => {
+      const [role] = fresh('role')
+      const answer = await verdict.post(ROLES, { key: role, name: role, permissions: [permission] })
+      expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+    },
+  )
+})
+
+describe('permissions of a tenant role', () => {
+  test('are sent as type:action or id, and come back as type:action', async () => {
+    const [role] = fresh('role')
+    const { actions, id } = await document()
+    const created = await verdict.post<TenantRole>(`${SCHEMA}/roles`, {
+      key: role,
+      name: role,
+      permissions: ['folder:read', actions['update']!.id, `${id}:read`, 'document:update'],
+    })
+    expect(created.body.permissions).toEqual(['folder:read', 'document:update', 'document:read'])
+  })
+
+  test.each([
+    ['read', 422, 'INVALID_PERMISSION_FORMAT'],
+    ['', 422, 'INVALID_PERMISSION_FORMAT'],
+    ['document:nothing', 404, 'NOT_FOUND'],
+    ['nothing:read', 404, 'NOT_FOUND'],
+    ['document:', 404, 'NOT_FOUND'],
+    [UNKNOWN_ID, 404, 'NOT_FOUND'],
+  ])('are refused for %j with %i %s', async (permission, status, code) => {
+    const [role] = fresh('role')
+    const answer = await verdict.post<Problem>(`${SCHEMA}/roles`, {
+      key: role,
+      name: role,
+      permissions: [permission],
+    })
+    expect(refusal(answer)).toEqual([status, code])
+    if (status === 422) expect(answer.body.detail!.length).toBeGreaterThan(0)
+  })
+})
+
+test('the format of every permission is looked at before any of them is looked up (D-38)', async () => {
+  const [role] = fresh('role')
+  const answer = await verdict.post(`${SCHEMA}/roles`, {
+    key: role,
+    name: role,
+    permissions: ['nothing:read', 'read'],
+  })
+  expect(refusal(answer)).toEqual([422, 'INVALID_PERMISSION_FORMAT'])
+})
+
+describe('creating a role', () => {
+  test.each([
+    ['on a resource', ROLES],
+    ['of a tenant', `${SCHEMA}/roles`],
+  ])('%s that is there is 409, after everything else was looked at (D-38)', async (_about, path) => {
+    const [key] = fresh('role')
+    expect((await verdict.post(path, { key, name: key })).status).toBe(200)
+    expect(refusal(await verdict.post(path, { key, name: key }))).toEqual([409, 'DUPLICATE_ENTITY'])
+    const withUnknown = { key, name: key, extends: ['nothing'] }
+    expect(refusal(await verdict.post(path, withUnknown))).toEqual([404, 'NOT_FOUND'])
+    const withItself = { key, name: key, extends: [key] }
+    expect(refusal(await verdict.post(path, withItself))).toEqual([400, 'INVALID_INPUT'])
+    expect(refusal(await verdict.post(path, { key }))).toEqual([422, 'INVALID_INPUT'])
+  })
+
+  test('is 404 on an unknown resource, and 422 before that for a body of the wrong shape', async () => {
+    const path = `${RESOURCES}/nothing/roles`
+    expect(refusal(await verdict.post(path, { key: 'r', name: 'R' }))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.post(path, { key: 'r' }))).toEqual([422, 'INVALID_INPUT'])
+  })
+
+  test('extends roles of its own kind and type only, by key or id (D-21)', async () => {
+    const [role, other, tenantRole] = fresh('role', 'other', 'tenant-role')
+    const { roles } = await document()
+    await verdict.tenantRole(tenantRole, [])
+    const created = await verdict.post<ResourceRole>(ROLES, {
+      key: role,
+      name: role,
+      extends: ['viewer', roles['editor']!.id, 'viewer'],
+    })
+    expect(created.body.extends).toEqual(['viewer', 'editor'])
+    for (const foreign of [tenantRole, 'keeper']) {
+      const answer = await verdict.post(ROLES, { key: other, name: other, extends: [foreign] })
+      expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+    }
+    const answer = await verdict.post(`${SCHEMA}/roles`, { key: other, name: other, extends: ['viewer'] })
+    expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+  })
+})
+
+describe('changing a role', () => {
+  async function role(body: object = {}): Promise<string> {
+    const [key] = fresh('changing')
+    const answer = await verdict.post(ROLES, { key, name: key, ...body })
+    expect(answer.status).toBe(200)
+    return key
+  }
+  const change = (key: string, body: unknown) =>
+    verdict.patch<ResourceRole & Problem>(`${ROLES}/${key}`, body)
+
+  test('replaces each given field whole, leaves the others alone, and null clears', async () => {
+    const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
+    const key = await role({
+      description: 'old',
+      permissions: ['read'],
+      attributes: { a: 1, b: 2 },
+      extends: ['viewer'],
+      granted_to: { when: { no_direct_roles_on_object: true }, users_with_role: [entry] },
+    })
+    const { body: before } = await change(key, {})
+    expect(before).toMatchObject({ description: 'old', permissions: ['read'], extends: ['viewer'] })
+
+    const { body: renamed } = await change(key, { name: 'New', key: 'ignored' })
+    expect(renamed).toEqual({ ...before, name: 'New', updated_at: expect.any(String) })
+
+    const { body: replaced } = await change(key, {
+      permissions: ['update'],
+      attributes: { c: 3 },
+      extends: ['editor'],
+    })
+    expect(replaced).toEqual({
+      ...renamed,
+      permissions: ['update'],
+      attributes: { c: 3 },
+      extends: ['editor'],
+      updated_at: expect.any(String),
+    })
+    expect(Date.parse(replaced.updated_at)).toBeGreaterThanOrEqual(Date.parse(replaced.created_at))
+
+    const { body: cleared } = await change(key, {
+      description: null,
+      permissions: null,
+      attributes: null,
+      extends: null,
+      granted_to: null,
+    })
+    expect(cleared).toMatchObject({ description: null, permissions: [], attributes: null, extends: [] })
+    expect(cleared.granted_to).toEqual({
+      id: before.granted_to.id,
+      when: { no_direct_roles_on_object: false },
+      users_with_role: [],
+    })
+    expect(refusal(await change(key, { name: null }))).toEqual([422, 'INVALID_INPUT'])
+  })
+
+  test('replaces granted_to whole: without `when` the guard is cleared (D-48)', async () => {
+    const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
+    const guarded = { when: { no_direct_roles_on_object: true }, users_with_role: [entry, entry] }
+    const key = await role({ granted_to: guarded })
+    const { body: before } = await change(key, {})
+    expect(before.granted_to.when).toEqual({ no_direct_roles_on_object: true })
+    expect(before.granted_to.users_with_role.length, 'the same entry twice is one').toBe(1)
+    const { body: after } = await change(key, { granted_to: { users_with_role: [entry] } })
+    expect(after.granted_to.when).toEqual({ no_direct_roles_on_object: false })
+    expect(after.granted_to.users_with_role).toEqual(before.granted_to.users_with_role)
+    const { body: emptied } = await change(key, { granted_to: {} })
+    expect(emptied.granted_to.users_with_role).toEqual([])
+  })
+
+  test('is in force at once', async () => {
+    const key = await role()
+    const [alice, d1] = fresh('alice', 'document:d1')
+    await verdict.user(alice)
+    await verdict.assign(alice, key, d1)
+    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
+    await change(key, { permissions: ['read'] })
+    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+    await change(key, { permissions: [], extends: ['editor'] })
+    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
+    await change(key, { extends: [] })
+    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
+  })
+
+  test('blocks what a guard blocks, block and entry alike, for whoever has a direct role on the object', async () => {
+    const [alice, folder, d1] = fresh('alice', 'folder:f', 'document:d1')
+    const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
+    const guard = { no_direct_roles_on_object: true }
+    const key = await role({ permissions: ['update'], granted_to: { users_with_role: [entry] } })
+    await verdict.user(alice)
+    await verdict.assign(alice, 'keeper', folder)
+    await verdict.relate(folder, 'parent', d1)
+    await verdict.assign(alice, 'viewer', d1)
+    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
+    await change(key, { granted_to: { users_with_role: [{ ...entry, when: guard }] } })
+    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
+    await change(key, { granted_to: { when: guard, users_with_role: [entry] } })
+    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
+    await change(key, { granted_to: { users_with_role: [entry] } })
+    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
+  })
+
+  test('refuses a cycle over any number of roles', async () => {
+    const first = await role()
+    const second = await role({ extends: [first] })
+    const third = await role({ extends: [second] })
+    for (const target of [first, second, third]) {
+      expect(refusal(await change(first, { extends: [target] }))).toEqual([400, 'INVALID_INPUT'])
+    }
+    expect(refusal(await change(first, { extends: ['nothing'] }))).toEqual([404, 'NOT_FOUND'])
+    expect((await change(third, { extends: [first, second] })).status, 'a diamond is no cycle').toBe(200)
+  })
+
+  test('finds the role by key or id, of that resource only', async () => {
+    const key = await role()
+    const { body } = await change(key, {})
+    const { id } = await document()
+    expect((await verdict.patch(`${RESOURCES}/${id}/roles/${body.id}`, {})).status).toBe(200)
+    expect(refusal(await change('nothing', {}))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await change('keeper', {}))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.patch(`${RESOURCES}/folder/roles/${body.id}`, {}))).toEqual([
+      404,
+      'NOT_FOUND',
+    ])
+    expect(refusal(await verdict.patch(`${RESOURCES}/nothing/roles/${key}`, {}))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.patch(`${ROLES}/${id}`, {})), 'the id of a resource').toEqual([
+      404,
+      'NOT_FOUND',
+    ])
+  })
+
+  test.each([
+    [{ permissions: ['nothing'] }, 404, 'NOT_FOUND'],
+    [
+      {
+        granted_to: {
+          users_with_role: [{ role: 'viewer', on_resource: 'document', linked_by_relation: 'parent' }],
+        },
+      },
+      400,
+      'MISMATCH_RELATION_TYPE',
+    ],
+    [
+      {
+        granted_to: {
+          users_with_role: [{ role: 'keeper', on_resource: 'folder', linked_by_relation: 'nothing' }],
+        },
+      },
+      404,
+      'NOT_FOUND',
+    ],
+    [{ permissions: 'read' }, 422, 'INVALID_INPUT'],
+    [{ granted_to: { users_with_role: [{ role: 'keeper' }] } }, 422, 'INVALID_INPUT'],
+    [{ granted_to: { when: { no_direct_roles_on_object: 'yes' } } }, 422, 'INVALID_INPUT'],
+    [{ extends: 'viewer' }, 422, 'INVALID_INPUT'],
+    [{ attributes: [] }, 422, 'INVALID_INPUT'],
+  ])('is refused for %j, and changes nothing', async (body, status, code) => {
+    const key = await role({ permissions: ['read'] })
+    const before = [await verdict.revision(), await document()]
+    expect(refusal(await change(key, { description: 'new', ...body }))).toEqual([status, code])
+    expect([await verdict.revision(), await document()]).toEqual(before)
+  })
+})
+
+describe('creating a relation', () => {
+  const RELATIONS = `${RESOURCES}/document/relations`
+
+  test('names both types by key and id; the subject is found by key or id', async () => {
+    const [key] = fresh('relation')
+    const folder = (await verdict.get<Resource>(`${RESOURCES}/folder`)).body
+    const { id } = await document()
+    const { body } = await verdict.post<Relation>(RELATIONS, {
+      key,
+      name: 'R',
+      subject_resource: folder.id,
+      description: 'D',
+    })
+    expect(body).toMatchObject({
+      key,
+      name: 'R',
+      description: 'D',
+      subject_resource: 'folder',
+      subject_resource_id: folder.id,
+      object_resource: 'document',
+      object_resource_id: id,
+    })
+  })
+
+  test('is 404 for unknown types, 409 for a key that is there, 422 for a wrong shape, in this order of weight', async () => {
+    const body = { key: 'parent', name: 'Parent', subject_resource: 'folder' }
+    expect(refusal(await verdict.post(RELATIONS, body))).toEqual([409, 'DUPLICATE_ENTITY'])
+    const unknown = { ...body, subject_resource: 'nothing' }
+    expect(refusal(await verdict.post(RELATIONS, unknown))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.post(`${RESOURCES}/nothing/relations`, body))).toEqual([404, 'NOT_FOUND'])
+    const shapeless = { ...unknown, key: 'not a key' }
+    expect(refusal(await verdict.post(RELATIONS, shapeless))).toEqual([422, 'INVALID_INPUT'])
+    expect(refusal(await verdict.post(RELATIONS, { key: 'x', name: 'X' }))).toEqual([422, 'INVALID_INPUT'])
+  })
+})

@@ -1,0 +1,158 @@
+/**
+ * A removal that meets another operation, at every moment the two can meet: what the groups API made goes in several
+ * commits (C.5), and whatever happens between them must leave a whole state behind.
+ */
+import { describe, expect, test } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+/** More turns of the microtask queue than a removal takes. */
+const MOMENTS = 100
+const tenant = 'default'
+const onTeam = { params: { group_instance_key: 'team' } }
+const editorOnD1 = { role: 'editor', resource: 'document', resource_instance: 'd1', tenant }
+const question = { user: 'alice', action: 'update', type: 'document', key: 'd1', tenant: null }
+
+type Operation = (environment: RunningEnvironment) => Promise<unknown>
+
+const grant: Operation = it => it.execute('addGroupRole', { ...onTeam, body: editorOnD1 })
+const revoke: Operation = it => it.execute('removeGroupRole', { ...onTeam, body: editorOnD1 })
+const deleteTeam: Operation = it => it.execute('deleteGroup', onTeam)
+
+/** Alice is in `team`, which may be put into `other` and may hold a role on `document:d1`. */
+async function prepared(): Promise<RunningEnvironment> {
+  const environment = await RunningEnvironment.open()
+  await environment.execute('createResource', {
+    body: {
+      key: 'document',
+      name: 'Document',
+      actions: { update: {} },
+      roles: { editor: { name: 'Editor', permissions: ['update'] }, viewer: { name: 'Viewer' } },
+    },
+  })
+  await environment.execute('createUser', { body: { key: 'alice' } })
+  for (const group_instance_key of ['team', 'other', 'inner']) {
+    await environment.execute('createGroup', { body: { group_instance_key, group_tenant: tenant } })
+  }
+  const params = { group_instance_key: 'team', user_id: 'alice' }
+  await environment.execute('addGroupMember', { params, body: { tenant } })
+  return environment
+}
+
+/** Runs `other` so many turns of the microtask queue after `first` began. Refusals are fine, faults are not. */
+async function meet(environment: RunningEnvironment, moment: number, first: Operation, other: Operation) {
+  const began = settled(first(environment))
+  for (let turn = 0; turn < moment; turn += 1) await undefined
+  const outcomes = await Promise.all([began, settled(other(environment))])
+  await environment.purged()
+  return outcomes
+}
+
+/** The code of the refusal, null for success. */
+async function settled(operation: Promise<unknown>): Promise<string | null> {
+  try {
+    await operation
+    return null
+  } catch (error) {
+    if (error instanceof AuthzError && error.code !== 'INTERNAL') return error.code
+    throw error
+  }
+}
+
+/** What is stored can be shown, names nothing that is gone, and is what is decided on. */
+async function expectWhole(environment: RunningEnvironment): Promise<void> {
+  const query = {}
+  await environment.execute('listResources', { query })
+  for (const { group_instance_key } of await environment.execute('listGroups', { query })) {
+    const params = { group_instance_key }
+    for (const list of [
+      'listGroupChildren',
+      'listGroupParents',
+      'listGroupRoles',
+      'listGroupUsers',
+    ] as const) {
+      const page = await environment.execute(list, { params, query })
+      expect(page.total_count).toBe(page.data.length)
+    }
+  }
+  expect(environment.orphanCount()).toBe(0)
+  const right = environment.decide(question)
+  expect(environment.oracle().evaluate(question)).toBe(right)
+  expect(environment.freshEngine().evaluate(question)).toBe(right)
+}
+
+describe('the revocation of the last grant', () => {
+  test('meets a new grant: who was told it was granted, has it', async () => {
+    const environment = await prepared()
+    for (let moment = 0; moment < MOMENTS; moment += 1) {
+      await grant(environment)
+      const [revoked, granted] = await meet(environment, moment, revoke, grant)
+      expect(revoked).toBe(null)
+      expect([moment, environment.decide(question)]).toEqual([moment, granted === null])
+      await expectWhole(environment)
+      if (granted === null) await revoke(environment)
+    }
+    expect(environment.count('relation')).toBe(0)
+  })
+
+  test('meets a role that takes the relation into an entry of its own', async () => {
+    const environment = await prepared()
+    const params = { resource_id: 'document', role_id: 'viewer' }
+    const entry = { role: 'member', on_resource: 'group', linked_by_relation: 'group_group_editor' }
+    const take: Operation = it =>
+      it.execute('updateResourceRole', { params, body: { granted_to: { users_with_role: [entry] } } })
+    for (let moment = 0; moment < MOMENTS; moment += 1) {
+      await grant(environment)
+      const [revoked] = await meet(environment, moment, revoke, take)
+      expect(revoked).toBe(null)
+      await expectWhole(environment)
+      await environment.execute('updateResourceRole', { params, body: { granted_to: null } })
+    }
+  })
+})
+
+describe('the deletion of a group', () => {
+  const nest = (outer: string, inner: string): Operation => {
+    const input = { params: { group_instance_key: outer }, body: { group_instance_key: inner } }
+    return it => it.execute('assignGroup', input)
+  }
+  test.each<[string, Operation]>([
+    ['a grant to it', grant],
+    [
+      'a new member',
+      it =>
+        it.execute('createRoleAssignment', {
+          body: { user: 'alice', role: 'member', resource_instance: 'group:team' },
+        }),
+    ],
+    ['its nesting into another', nest('other', 'team')],
+    ['the nesting of another into it', nest('team', 'inner')],
+    [
+      'a tuple',
+      it =>
+        it.execute('createRelationshipTuple', {
+          body: { subject: 'group:team', relation: 'group', object: 'group:other' },
+        }),
+    ],
+    [
+      'membership in it granted to another',
+      it =>
+        it.execute('addGroupRole', {
+          params: { group_instance_key: 'inner' },
+          body: { role: 'member', resource: 'group', resource_instance: 'team', tenant },
+        }),
+    ],
+  ])('meets %s, and leaves nothing of the group behind', async (_what, operation) => {
+    for (let moment = 0; moment < MOMENTS; moment += 1) {
+      const environment = await prepared()
+      await nest('other', 'inner')(environment)
+      const [deleted] = await meet(environment, moment, deleteTeam, operation)
+      expect(deleted).toBe(null)
+      await expectWhole(environment)
+      // A tuple or a grant that came second may have made a plain instance of that name, which is no group.
+      expect(await settled(environment.execute('getGroup', onTeam))).toBe('NOT_FOUND')
+      expect(environment.decide(question)).toBe(false)
+      await environment.close()
+    }
+  })
+})
