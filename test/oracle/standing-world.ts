@@ -30,6 +30,10 @@ export class StandingWorld {
     return [...new Set(instances.filter(instance => instance.type === type).map(({ key }) => key))]
   }
 
+  tenantOf(of: InstanceKey): string | undefined {
+    return this.#of('instance-put').find(({ instance }) => isDeepStrictEqual(instance, of))?.tenant
+  }
+
   actionsOf(type: string): readonly string[] {
     return this.#of('type-put').find(put => put.type === type)?.actions ?? []
   }

@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { RecordKind } from '#model/records.ts'
@@ -102,6 +103,11 @@ export class RunningEnvironment {
     const found = [...loadChanges(this.#environment.view)].map(({ kind }) => kind)
     const known = found.filter(kind => kind === 'assignment-put' || kind === 'tuple-put').length
     return this.count('assignment') + this.count('tuple') - known
+  }
+
+  /** How many facts of that kind an engine would be told of. */
+  standingCount(kind: Change['kind']): number {
+    return [...loadChanges(this.#environment.view)].filter(change => change.kind === kind).length
   }
 
   count(kind: RecordKind): number {

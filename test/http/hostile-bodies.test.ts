@@ -1,0 +1,56 @@
+/**
+ * Hostile bodies against the decision endpoints, a fixed seed of them: the contract's error or a right answer, never a
+ * fault, a hang or a lost connection. The bench of the same name sends a hundred times as many.
+ */
+import { expect, test } from 'vitest'
+import { HostileCaller, HostileJudge, describe as textOf } from '../support/hostile-judge.ts'
+import { DECISION_PATHS, HostileRequests, WORLD } from '../support/hostile-requests.ts'
+import { loadModel } from '../support/load-model.ts'
+import { API_KEY, sharedService } from '../support/running-service.ts'
+
+const SEED = 20_261_120
+const REQUESTS = 2_000
+const CALLERS = 4
+
+const verdict = await sharedService()
+await loadModel(async (method, path, body) => {
+  const answer = await verdict.send(method, path, { body })
+  expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200)
+}, WORLD)
+
+test('every hostile request gets the error of the contract or a right answer, and the service lives on', async () => {
+  const requests = new HostileRequests(SEED)
+  const judge = new HostileJudge()
+  const seen = new Map<string, number>()
+  let sent = 0
+  const problems: string[] = []
+  const call = async () => {
+    const caller = new HostileCaller(verdict.port, API_KEY)
+    while (sent < REQUESTS) {
+      sent += 1
+      const id = `hostile ${sent}`
+      const request = requests.next()
+      const answer = await caller.send(request, id)
+      const problem = judge.problem(request, id, answer)
+      if (problem !== null)
+        problems.push(`${problem}: ${textOf(request)} → ${JSON.stringify(answer).slice(0, 1_000)}`)
+      const outcome = `${request.path} ${answer === 'closed' ? answer : answer.status}`
+      seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
+    }
+    caller.close()
+  }
+  await Promise.all(Array.from({ length: CALLERS }, call))
+
+  expect(problems).toEqual([])
+  // Not a set of requests that are all refused for the same reason.
+  for (const path of DECISION_PATHS) {
+    expect(seen.get(`${path} 200`), path).toBeGreaterThan(40)
+    expect(seen.get(`${path} 400`), path).toBeGreaterThan(40)
+  }
+  expect((await verdict.get('/healthy')).status).toBe(200)
+})
+
+test('the same seed makes the same requests', () => {
+  const [left, right] = [new HostileRequests(7), new HostileRequests(7)]
+  for (let round = 0; round < 200; round += 1) expect(left.next()).toEqual(right.next())
+})

@@ -1,0 +1,472 @@
+/** `/user-permissions` and `/authorized_users`, row by row (contract A.4, A.5; section 0, rows 2 and 11; D-14, D-46). */
+import { describe, expect, test } from 'vitest'
+import { ask } from '../support/access-requests.ts'
+import { answerFindings } from '../support/routes.ts'
+import { ADMIN_KEY, type Client, FACTS, sharedService, startedService } from '../support/running-service.ts'
+
+/** Two tenants, documents in folders, a group; alice has something of everything. */
+async function fill(client: Client): Promise<void> {
+  const viewer = { name: 'Viewer', permissions: ['read'] }
+  await client.resource({ key: 'folder', actions: { read: {} }, roles: { viewer } })
+  await client.resource({
+    key: 'document',
+    actions: { read: {}, comment: {}, update: {} },
+    relations: { parent: 'folder' },
+    roles: {
+      viewer: {
+        ...viewer,
+        granted_to: {
+          users_with_role: [{ role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }],
+        },
+      },
+      commenter: { name: 'Commenter', permissions: ['comment'], extends: ['viewer'] },
+      editor: { name: 'Editor', permissions: ['update', 'read'] },
+      guest: { name: 'Guest' },
+    },
+  })
+  await client.post(`${FACTS}/tenants`, { key: 'acme', name: 'Acme', attributes: { plan: 'gold' } })
+  await client.tenantRole('reader', ['document:read', 'folder:read'])
+  await client.tenantRole('updater', ['document:update', 'document:read'])
+  await client.tenantRole('nobody', [])
+  await client.users('alice', 'bob', 'carol', 'dave')
+  await client.post(`${FACTS}/resource_instances`, {
+    resource: 'document',
+    key: 'd1',
+    attributes: { secret: true },
+  })
+  await client.instance('document:a1', 'acme')
+  await client.assign('alice', 'commenter', 'document:d1')
+  await client.assign('alice', 'guest', 'document:d2')
+  await client.assign('alice', 'editor', 'document:a1', 'acme')
+  await client.assign('alice', 'viewer', 'folder:f1')
+  await client.relate('folder:f1', 'parent', 'document:d1')
+  await client.relate('folder:f1', 'parent', 'document:d3')
+  await client.assign('alice', 'reader', 'default')
+  await client.assign('alice', 'updater', 'default')
+  await client.assign('alice', 'nobody', 'acme')
+}
+
+const verdict = await sharedService()
+await fill(verdict)
+
+type Body = Readonly<Record<string, unknown>>
+
+/** The members of a `/user-permissions` answer, in the order they came. */
+async function permissions(
+  filter: Body = {},
+  user = 'alice',
+  client = verdict,
+): Promise<Map<string, unknown>> {
+  const answer = await ask(client, '/user-permissions', { body: { user: { key: user }, ...filter } })
+  expect([answer.status, answer.headers.get('content-type')], answer.text).toEqual([200, 'application/json'])
+  const body = JSON.parse(answer.text)
+  expect(answerFindings('getUserPermissions', 200, body)).toEqual([])
+  const names = membersOf(answer.text)
+  expect(new Set(names).size).toBe(names.length)
+  return new Map(names.map(name => [name, Object.hasOwn(body, name) ? body[name] : undefined]))
+}
+
+async function listed(filter: Body, user?: string, client?: Client): Promise<string[]> {
+  return [...(await permissions(filter, user, client)).keys()]
+}
+
+/** The names of the members of a JSON object, in the order of its text. `JSON.parse` would move those like `123`. */
+function membersOf(text: string): string[] {
+  const marked = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, literal => JSON.stringify(`.${JSON.parse(literal)}`))
+  return Object.keys(JSON.parse(marked)).map(name => name.slice(1))
+}
+
+const TENANTS = ['__tenant:acme', '__tenant:default']
+const INSTANCES = ['document:a1', 'document:d1', 'document:d2', 'document:d3', 'folder:f1']
+
+describe('/user-permissions', () => {
+  test('lists tenants and instances with their roles, permissions and attributes, and nothing else', async () => {
+    expect(Object.fromEntries(await permissions())).toEqual({
+      '__tenant:acme': {
+        tenant: { key: 'acme', attributes: { plan: 'gold' } },
+        permissions: [],
+        roles: ['nobody'],
+      },
+      '__tenant:default': {
+        tenant: { key: 'default', attributes: {} },
+        permissions: ['read:document', 'read:folder', 'update:document'],
+        roles: ['reader', 'updater'],
+      },
+      'document:a1': {
+        resource: { key: 'a1', type: 'document', attributes: {} },
+        permissions: ['read:document', 'update:document'],
+        roles: ['editor'],
+      },
+      'document:d1': {
+        resource: { key: 'd1', type: 'document', attributes: { secret: true } },
+        permissions: ['comment:document', 'read:document'],
+        roles: ['commenter', 'viewer'],
+      },
+      'document:d2': {
+        resource: { key: 'd2', type: 'document', attributes: {} },
+        permissions: [],
+        roles: ['guest'],
+      },
+      'document:d3': {
+        resource: { key: 'd3', type: 'document', attributes: {} },
+        permissions: ['read:document'],
+        roles: ['viewer'],
+      },
+      'folder:f1': {
+        resource: { key: 'f1', type: 'folder', attributes: {} },
+        permissions: ['read:folder'],
+        roles: ['viewer'],
+      },
+    })
+  })
+
+  test('lists tenants first, then instances, each in order, always the same', async () => {
+    expect(await listed({})).toEqual([...TENANTS, ...INSTANCES])
+    const body = { user: { key: 'alice' } }
+    const { text } = await ask(verdict, '/user-permissions', { body })
+    for (let round = 0; round < 3; round += 1) {
+      expect((await ask(verdict, '/user-permissions', { body })).text).toBe(text)
+    }
+  })
+
+  test.each(['stranger', '__proto__', 'bob'])('is {} for %s, who is unknown or has no roles', async key => {
+    expect((await ask(verdict, '/user-permissions', { body: { user: { key } } })).text).toBe('{}')
+  })
+
+  describe.each([
+    ['no filter', {}, TENANTS, INSTANCES],
+    ['null filters', { tenants: null, resources: null, resource_types: null }, TENANTS, INSTANCES],
+
+    ['tenants by key', { tenants: ['acme'] }, ['__tenant:acme'], ['document:a1']],
+    ['tenants by name', { tenants: ['__tenant:acme'] }, ['__tenant:acme'], ['document:a1']],
+    ['tenants of both forms', { tenants: ['__tenant:acme', 'default'] }, TENANTS, INSTANCES],
+    ['unknown tenants', { tenants: ['nowhere'] }, [], []],
+    ['no tenants', { tenants: [] }, [], []],
+
+    ['a type', { resource_types: ['folder'] }, [], ['folder:f1']],
+    ['types', { resource_types: ['folder', 'document', 'castle'] }, [], INSTANCES],
+    ['the type of tenants', { resource_types: ['__tenant'] }, TENANTS, []],
+    ['the type of tenants and another', { resource_types: ['__tenant', 'folder'] }, TENANTS, ['folder:f1']],
+    ['no types', { resource_types: [] }, [], []],
+
+    ['resources by name', { resources: ['document:d1', 'folder:f1'] }, [], ['document:d1', 'folder:f1']],
+    ['resources by bare key', { resources: ['d1', 'f1'] }, [], ['document:d1', 'folder:f1']],
+    ['unknown resources', { resources: ['document:f1', 'x'] }, [], []],
+    ['a tenant as resource', { resources: ['__tenant:acme'] }, ['__tenant:acme'], INSTANCES],
+    ['a tenant and an instance', { resources: ['__tenant:acme', 'd1'] }, ['__tenant:acme'], ['document:d1']],
+    ['a tenant as bare resource', { resources: ['acme'] }, [], []],
+    ['no resources', { resources: [] }, [], []],
+
+    [
+      'resources and tenants',
+      { resources: ['d1', 'a1'], tenants: ['acme'] },
+      ['__tenant:acme'],
+      ['document:a1'],
+    ],
+    [
+      'a tenant as resource and another tenant',
+      { resources: ['__tenant:default'], tenants: ['acme'] },
+      ['__tenant:acme'],
+      ['document:a1'],
+    ],
+    ['resources and types', { resources: ['d1', 'f1'], resource_types: ['folder'] }, [], ['folder:f1']],
+    [
+      'a tenant as resource and types',
+      { resources: ['__tenant:acme'], resource_types: ['folder'] },
+      [],
+      ['folder:f1'],
+    ],
+    [
+      'a tenant as resource and its type',
+      { resources: ['__tenant:acme'], resource_types: ['__tenant'] },
+      ['__tenant:acme'],
+      [],
+    ],
+    [
+      'tenants and types',
+      { tenants: ['default'], resource_types: ['folder', 'document'] },
+      [],
+      INSTANCES.slice(1),
+    ],
+    [
+      'tenants and their type',
+      { tenants: ['default'], resource_types: ['__tenant'] },
+      ['__tenant:default'],
+      [],
+    ],
+    [
+      'all three',
+      { tenants: ['default'], resources: ['d1', 'a1', 'f1'], resource_types: ['document', '__tenant'] },
+      ['__tenant:default'],
+      ['document:d1'],
+    ],
+    [
+      'all three without a match',
+      { tenants: ['acme'], resources: ['d1'], resource_types: ['document'] },
+      [],
+      [],
+    ],
+  ])('filtered by %s', (_about, filter, tenants, instances) => {
+    test('lists those that pass every filter', async () => {
+      expect(await listed(filter)).toEqual([...tenants, ...instances])
+      const complete = await permissions()
+      for (const [name, entry] of await permissions(filter)) expect(entry).toEqual(complete.get(name))
+    })
+  })
+
+  test.each([
+    ['no user', { user: undefined }],
+    ['a text as user', { user: 'alice' }],
+    ['an empty user key', { user: { key: '' } }],
+    ['a text as tenants', { tenants: 'acme' }],
+    ['numbers as resources', { resources: [1] }],
+    ['null among types', { resource_types: [null] }],
+    ['an array as context', { context: [] }],
+  ])('is 400 as {code, message} for %s', async (_about, wrong) => {
+    const answer = await verdict.post('/user-permissions', { user: { key: 'alice' }, ...wrong })
+    expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
+  })
+
+  test('ignores unknown fields and takes whole user records', async () => {
+    const user = { key: 'alice', id: 7, roles: [], attributes: null, email: null, first_name: 'A' }
+    expect(await listed({ user, context: { a: 1 }, sdk: 7, unknown: {} })).toEqual([...TENANTS, ...INSTANCES])
+  })
+
+  test('writes permissions type first with PERMISSION_FORMAT=resource:action, still in order', async () => {
+    const other = await startedService({ permissionFormat: 'resource:action' })
+    await fill(other)
+    const found = await permissions({ tenants: ['default'] }, 'alice', other)
+    expect(found.get('__tenant:default')).toMatchObject({
+      permissions: ['document:read', 'document:update', 'folder:read'],
+    })
+    expect(found.get('document:d1')).toMatchObject({ permissions: ['document:comment', 'document:read'] })
+  })
+
+  test('keeps keys apart that JavaScript would mix up, in the order of their bytes', async () => {
+    const keys = ['123', '7', '__proto__', 'a:b:c', 'constructor', '"quoted\\"', 'é', '\uffee', '😀']
+    await verdict.resource({
+      key: '007',
+      actions: { read: {} },
+      roles: { viewer: { name: 'V', permissions: ['read'] } },
+    })
+    await verdict.user('odd')
+    for (const key of keys.toReversed()) await verdict.assign('odd', 'viewer', `folder:${key}`)
+    await verdict.assign('odd', 'viewer', '007:1')
+    const names = ['007:1', ...keys.map(key => `folder:${key}`)].toSorted((left, right) =>
+      Buffer.compare(Buffer.from(left), Buffer.from(right)),
+    )
+    expect(await listed({}, 'odd')).toEqual(names)
+    for (const key of keys) {
+      expect(await listed({ resources: [key] }, 'odd')).toEqual([`folder:${key}`])
+      expect(await listed({ resources: [`folder:${key}`] }, 'odd')).toEqual([`folder:${key}`])
+    }
+  })
+})
+
+interface Grant {
+  readonly user: string
+  readonly tenant: string
+  readonly resource: string
+  readonly role: string
+}
+
+/** `user role resource`, in the order of the text. */
+async function authorized(action: string, resource: Body, client = verdict) {
+  const answer = await ask(client, '/authorized_users', { body: { action, resource } })
+  expect([answer.status, answer.headers.get('content-type')], answer.text).toEqual([200, 'application/json'])
+  const body = JSON.parse(answer.text) as {
+    readonly resource: string
+    readonly tenant: string
+    readonly users: Readonly<Record<string, readonly Grant[]>>
+  }
+  expect(answerFindings('getAuthorizedUsers', 200, body)).toEqual([])
+  expect(Object.keys(body)).toEqual(['resource', 'tenant', 'users'])
+  const users = membersOf(answer.text.slice(answer.text.indexOf('"users":') + '"users":'.length, -1))
+  const lines = users.flatMap(key => {
+    const grants = body.users[key]!
+    expect(grants).not.toEqual([])
+    return grants.map(({ user, tenant, resource: on, role, ...rest }) => {
+      expect([user, tenant, rest]).toEqual([key, body.tenant, {}])
+      return `${user} ${role} ${on}`
+    })
+  })
+  return { resource: body.resource, tenant: body.tenant, lines }
+}
+
+describe('/authorized_users', () => {
+  test('lists who may, by assignments: instance grants first, then tenant grants, users in order', async () => {
+    const client = await startedService()
+    await fill(client)
+    await client.assign('bob', 'reader', 'default')
+    await client.assign('dave', 'viewer', 'folder:f1')
+    await client.group('inner')
+    await client.group('support')
+    await client.nest('inner', { into: 'support' })
+    await client.join('support', 'bob')
+    await client.join('inner', 'carol')
+    await client.grant('support', 'viewer', 'document:d1')
+    expect(await authorized('read', { type: 'document', key: 'd1' }, client)).toEqual({
+      resource: 'document:d1',
+      tenant: 'default',
+      lines: [
+        'alice commenter document:d1',
+        'alice viewer folder:f1',
+        'alice reader __tenant:default',
+        'alice updater __tenant:default',
+        'bob member group:support',
+        'bob reader __tenant:default',
+        'carol member group:inner',
+        'dave viewer folder:f1',
+      ],
+    })
+    await client.leave('support', 'bob')
+    const { lines } = await authorized('read', { type: 'document', key: 'd1' }, client)
+    expect(lines.filter(line => line.startsWith('bob'))).toEqual(['bob reader __tenant:default'])
+  })
+
+  test('without a key lists tenant grants only, and calls the resource type:*', async () => {
+    for (const key of [undefined, null]) {
+      expect(await authorized('read', { type: 'document', key })).toEqual({
+        resource: 'document:*',
+        tenant: 'default',
+        lines: ['alice reader __tenant:default', 'alice updater __tenant:default'],
+      })
+    }
+    const inAcme = await authorized('read', { type: 'document', tenant: 'acme' })
+    expect(inAcme).toEqual({ resource: 'document:*', tenant: 'acme', lines: [] })
+  })
+
+  test('is about the tenant of the instance, else the default one (D-15)', async () => {
+    expect(await authorized('update', { type: 'document', key: 'a1' })).toEqual({
+      resource: 'document:a1',
+      tenant: 'acme',
+      lines: ['alice editor document:a1'],
+    })
+    expect((await authorized('update', { type: 'document', key: 'unheard-of' })).tenant).toBe('default')
+    expect((await authorized('update', { type: 'document', key: 'unheard-of', tenant: 'acme' })).tenant).toBe(
+      'acme',
+    )
+  })
+
+  test('lists tenant grants alone for an instance nobody stored (D-36)', async () => {
+    expect((await authorized('update', { type: 'document', key: 'unheard-of' })).lines).toEqual([
+      'alice updater __tenant:default',
+    ])
+  })
+
+  test('lists nobody through a tenant the instance does not live in (D-14), nor for unknown names', async () => {
+    const nobody = async (action: string, resource: Body) =>
+      expect((await authorized(action, resource)).lines).toEqual([])
+    await nobody('read', { type: 'document', key: 'd1', tenant: 'acme' })
+    await nobody('update', { type: 'document', key: 'a1', tenant: 'default' })
+    await nobody('read', { type: 'document', key: 'd1', tenant: 'nowhere' })
+    await nobody('fly', { type: 'document', key: 'd1' })
+    await nobody('read', { type: 'castle', key: 'c1' })
+    await nobody('constructor', { type: '__proto__', key: 'toString' })
+  })
+
+  test('keeps users apart that JavaScript would mix up, in the order of their bytes', async () => {
+    const client = await startedService()
+    await fill(client)
+    const users = ['10', '2', '__proto__', 'a:b', 'constructor', 'toString', 'é', '\uffee', '😀']
+    for (const key of users.toReversed()) {
+      await client.user(key)
+      await client.assign(key, 'guest', 'document:d2')
+      await client.assign(key, 'viewer', 'document:d2')
+    }
+    const { lines } = await authorized('read', { type: 'document', key: 'd2', tenant: 'default' }, client)
+    expect(lines.filter(line => !line.startsWith('alice'))).toEqual(
+      users.map(key => `${key} viewer document:d2`),
+    )
+  })
+
+  test.each([
+    ['no action', { action: undefined }],
+    ['an empty action', { action: '' }],
+    ['no resource', { resource: undefined }],
+    ['a text as resource', { resource: 'document:d1' }],
+    ['an empty type', { resource: { type: '' } }],
+    ['an empty key', { resource: { type: 'document', key: '' } }],
+    ['an empty tenant', { resource: { type: 'document', tenant: '' } }],
+    ['a number as sdk', { sdk: 7 }],
+  ])('is 400 as {code, message} for %s', async (_about, wrong) => {
+    const body = { action: 'read', resource: { type: 'document' }, ...wrong }
+    const answer = await verdict.post('/authorized_users', body)
+    expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
+  })
+})
+
+test.each(['/user-permissions', '/authorized_users'])(
+  'the organization key is 403 on %s (D-31)',
+  async path => {
+    const answer = await verdict.send('POST', path, { key: ADMIN_KEY, body: {} })
+    expect([answer.status, answer.body]).toEqual([403, { code: 403, message: expect.any(String) }])
+  },
+)
+
+describe('MAX_LISTED_ENTRIES', () => {
+  const refusal = async (client: Client, path: string, body: Body) => {
+    const answer = await client.post<{ code: number; message: string }>(path, body)
+    expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([400, 400])
+    return answer.body.message
+  }
+
+  test('is a hundred thousand unless set', () => {
+    expect(verdict.settings.listedEntriesMax).toBe(100_000)
+  })
+
+  test('reached by /user-permissions is answered whole, exceeded is 400 naming it and the way out', async () => {
+    const exact = await startedService({ listedEntriesMax: 7 })
+    const below = await startedService({ listedEntriesMax: 6 })
+    for (const client of [exact, below]) await fill(client)
+    expect(await listed({}, 'alice', exact)).toEqual([...TENANTS, ...INSTANCES])
+    const message = await refusal(below, '/user-permissions', { user: { key: 'alice' } })
+    for (const part of [
+      '6',
+      'MAX_LISTED_ENTRIES',
+      'tenants',
+      'resources',
+      'resource_types',
+      'resource search',
+    ]) {
+      expect(message).toContain(part)
+    }
+    // What the message says helps.
+    expect(await listed({ resource_types: ['document', 'folder'] }, 'alice', below)).toEqual(INSTANCES)
+    expect(await listed({ resource_types: ['__tenant'] }, 'alice', below)).toEqual(TENANTS)
+  })
+
+  test('counts tenants as well, and only what passes the filters', async () => {
+    const client = await startedService({ listedEntriesMax: 2 })
+    await client.createDocumentModel()
+    await client.tenantRole('reader', ['document:read'])
+    await client.user('alice')
+    const tenants = ['t1', 't2', 't3', 't4', 't5']
+    for (const key of tenants) {
+      await client.tenant(key)
+      await client.assign('alice', 'reader', key)
+    }
+    await refusal(client, '/user-permissions', { user: { key: 'alice' } })
+    for (const key of tenants)
+      expect(await listed({ tenants: [key] }, 'alice', client)).toEqual([`__tenant:${key}`])
+    expect(await listed({ resources: ['__tenant:t5'] }, 'alice', client)).toEqual(['__tenant:t5'])
+    expect(await listed({ tenants: ['t4', 't5'] }, 'alice', client)).toEqual(['__tenant:t4', '__tenant:t5'])
+    await client.assign('alice', 'viewer', 'document:d1', 't5')
+    await refusal(client, '/user-permissions', { user: { key: 'alice' }, tenants: ['t4', 't5'] })
+    expect(await listed({ tenants: ['t5'] }, 'alice', client)).toEqual(['__tenant:t5', 'document:d1'])
+    expect(await listed({ resource_types: ['document'] }, 'alice', client)).toEqual(['document:d1'])
+  })
+
+  test('reached by /authorized_users is answered whole, exceeded is 400 naming it and the way out', async () => {
+    const client = await startedService({ listedEntriesMax: 3 })
+    await client.createDocumentModel()
+    await client.users('alice', 'bob', 'carol')
+    for (const key of ['alice', 'bob', 'carol']) await client.assign(key, 'viewer', 'document:d1')
+    const resource = { type: 'document', key: 'd1' }
+    expect((await authorized('read', resource, client)).lines).toHaveLength(3)
+    await client.assign('carol', 'editor', 'document:d1')
+    const message = await refusal(client, '/authorized_users', { action: 'read', resource })
+    for (const part of ['3', 'MAX_LISTED_ENTRIES', 'subject search']) expect(message).toContain(part)
+    expect((await authorized('update', resource, client)).lines).toEqual(['carol editor document:d1'])
+  })
+})

@@ -1,0 +1,184 @@
+/**
+ * Puts facts that stand into a running service over its management API, as a client would: the model first, then tenants,
+ * users, instances, assignments and tuples. Knows nothing of how the request is sent, so benches can use it, too.
+ */
+import type { Change, RolePut } from '#model/change.ts'
+
+/** Sends one request; throws unless it succeeds. */
+export type SendToManagement = (method: 'POST' | 'PATCH', path: string, body: unknown) => Promise<unknown>
+
+const SCHEMA = '/v2/schema/default/default'
+const FACTS = '/v2/facts/default/default'
+
+/** The facts come in the order `Oracle.standingFacts` gives them in. The tenant `default` is there already. */
+export async function loadModel(send: SendToManagement, facts: readonly Change[]): Promise<void> {
+  const tenantOf = new Map<string, string>()
+  const waiting = new Map<string, RolePut>()
+  const known = new Set<string>()
+  for (const fact of facts) {
+    switch (fact.kind) {
+      case 'type-put': {
+        const actions = Object.fromEntries(fact.actions.map(action => [action, {}]))
+        await send('POST', `${SCHEMA}/resources`, { key: fact.type, name: fact.type, actions })
+        break
+      }
+      case 'relation-put': {
+        const body = { key: fact.relation, name: fact.relation, subject_resource: fact.subjectType }
+        await send('POST', `${SCHEMA}/resources/${fact.type}/relations`, body)
+        break
+      }
+      case 'role-put':
+        if (fact.type === null) waiting.set(fact.role, fact)
+        else await putRole(fact.type, fact)
+        break
+      case 'tenant-put':
+        await sendTenantRoles()
+        if (fact.tenant !== 'default') {
+          await send('POST', `${FACTS}/tenants`, { key: fact.tenant, name: fact.tenant })
+        }
+        break
+      case 'user-put':
+        await send('POST', `${FACTS}/users`, { key: fact.user })
+        break
+      case 'instance-put': {
+        const { type, key } = fact.instance
+        tenantOf.set(`${type}:${key}`, fact.tenant)
+        await send('POST', `${FACTS}/resource_instances`, { resource: type, key, tenant: fact.tenant })
+        break
+      }
+      case 'assignment-put': {
+        const { user, role, scope } = fact
+        const on = 'instance' in scope ? `${scope.instance.type}:${scope.instance.key}` : null
+        const tenant = 'tenant' in scope ? scope.tenant : tenantOf.get(on!)
+        const body = { user, role, tenant, ...(on !== null && { resource_instance: on }) }
+        await send('POST', `${FACTS}/role_assignments`, body)
+        break
+      }
+      case 'tuple-put': {
+        const [subject, object] = [fact.subject, fact.object].map(({ type, key }) => `${type}:${key}`)
+        const tenant = tenantOf.get(object!)
+        await send('POST', `${FACTS}/relationship_tuples`, {
+          subject,
+          relation: fact.relation,
+          object,
+          tenant,
+        })
+        break
+      }
+      default:
+        throw new Error(`${fact.kind} is no standing fact`)
+    }
+  }
+  await sendTenantRoles()
+
+  /** A role is put twice: first bare, so that others can mention it, then with what it says. */
+  async function putRole(type: string, { role, permissions, extends: extended, derivations }: RolePut) {
+    const path = `${SCHEMA}/resources/${type}/roles`
+    if (!known.has(`${type}#${role}`)) {
+      known.add(`${type}#${role}`)
+      await send('POST', path, { key: role, name: role })
+      return
+    }
+    await send('PATCH', `${path}/${role}`, {
+      permissions: permissions.map(({ action }) => action),
+      extends: extended,
+      granted_to: {
+        users_with_role: derivations.map(entry => ({
+          role: entry.role,
+          on_resource: entry.onType,
+          linked_by_relation: entry.relation,
+          when: { no_direct_roles_on_object: entry.guarded },
+        })),
+      },
+    })
+  }
+
+  /** Each after those it extends. */
+  async function sendTenantRoles(): Promise<void> {
+    while (waiting.size > 0) {
+      const next = [...waiting.values()].find(
+        ({ extends: extended }) => !extended.some(key => waiting.has(key)),
+      )
+      if (!next) throw new Error('tenant roles extend each other in a circle; management does not take that')
+      waiting.delete(next.role)
+      await send('POST', `${SCHEMA}/roles`, {
+        key: next.role,
+        name: next.role,
+        permissions: next.permissions.map(({ type, action }) => `${type}:${action}`),
+        extends: next.extends,
+      })
+    }
+  }
+}
+
+/**
+ * The changes as management would take them: names of everything but users and instances made plain (the same names stay
+ * the same), `extends` without circles, no derivation twice. Attributes and answers to questions may differ, of course.
+ */
+export function asManageable(changes: readonly Change[]): Change[] {
+  const names = new Map([['default', 'default']])
+  const plain = (key: string): string => {
+    const name = names.get(key) ?? `name-${names.size}`
+    names.set(key, name)
+    return name
+  }
+  const instance = ({ type, key }: { readonly type: string; readonly key: string }) => ({
+    type: plain(type),
+    key,
+  })
+  return changes.map((change): Change => {
+    switch (change.kind) {
+      case 'type-put':
+        return { ...change, type: plain(change.type), actions: change.actions.map(plain) }
+      case 'relation-put':
+        return {
+          ...change,
+          type: plain(change.type),
+          relation: plain(change.relation),
+          subjectType: plain(change.subjectType),
+        }
+      case 'role-put': {
+        const derivations = change.derivations.map(({ role, onType, relation, guarded }) => ({
+          role: plain(role),
+          onType: plain(onType),
+          relation: plain(relation),
+          guarded,
+        }))
+        const nameOf = ({ role, onType, relation }: (typeof derivations)[number]) =>
+          `${role} ${onType} ${relation}`
+        return {
+          ...change,
+          type: change.type === null ? null : plain(change.type),
+          role: plain(change.role),
+          permissions: change.permissions.map(({ type, action }) => ({
+            type: plain(type),
+            action: plain(action),
+          })),
+          extends: change.extends.map(plain).filter(other => other < plain(change.role)),
+          derivations: [...new Map(derivations.map(entry => [nameOf(entry), entry])).values()],
+        }
+      }
+      case 'tenant-put':
+        return { ...change, tenant: plain(change.tenant) }
+      case 'user-put':
+        return change
+      case 'instance-put':
+        return { ...change, instance: instance(change.instance), tenant: plain(change.tenant) }
+      case 'assignment-put': {
+        const { scope } = change
+        const plainScope =
+          'tenant' in scope ? { tenant: plain(scope.tenant) } : { instance: instance(scope.instance) }
+        return { ...change, role: plain(change.role), scope: plainScope }
+      }
+      case 'tuple-put':
+        return {
+          ...change,
+          relation: plain(change.relation),
+          subject: instance(change.subject),
+          object: instance(change.object),
+        }
+      default:
+        throw new Error(`${change.kind} puts nothing`)
+    }
+  })
+}

@@ -1,0 +1,171 @@
+/** One call of every operation on the schema, in an order in which each succeeds; they keep to a resource of their own. */
+import { RESOURCES, SCHEMA } from './running-service.ts'
+
+export interface Call {
+  readonly operation: string
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+}
+
+const ORDER = `${RESOURCES}/order`
+const ENTRY = { role: 'clerk', on_resource: 'shop', linked_by_relation: 'of' }
+
+export const SCHEMA_CALLS: readonly Call[] = [
+  {
+    operation: 'replaceResource',
+    method: 'PUT',
+    path: `${RESOURCES}/shop`,
+    body: { name: 'Shop', actions: {}, roles: { clerk: { name: 'Clerk' } } },
+  },
+  {
+    operation: 'replaceResource',
+    method: 'PUT',
+    path: ORDER,
+    body: {
+      name: 'Order',
+      actions: { ship: {}, cancel: {} },
+      attributes: { size: { type: 'number' } },
+      roles: { packer: { name: 'Packer', permissions: ['ship'] }, guest: { name: 'Guest' } },
+      relations: { at: 'shop' },
+    },
+  },
+  { operation: 'updateResource', method: 'PATCH', path: ORDER, body: { description: 'What is sold' } },
+  { operation: 'createAction', method: 'POST', path: `${ORDER}/actions`, body: { key: 'pay', name: 'Pay' } },
+  { operation: 'listActions', method: 'GET', path: `${ORDER}/actions?page=1&per_page=2` },
+  { operation: 'getAction', method: 'GET', path: `${ORDER}/actions/pay` },
+  {
+    operation: 'updateAction',
+    method: 'PATCH',
+    path: `${ORDER}/actions/pay`,
+    body: { description: 'With money', attributes: { risk: 1 } },
+  },
+  {
+    operation: 'createActionGroup',
+    method: 'POST',
+    path: `${ORDER}/action_groups`,
+    body: { key: 'all', name: 'All', actions: ['ship', 'cancel', 'ship'] },
+  },
+  { operation: 'listActionGroups', method: 'GET', path: `${ORDER}/action_groups` },
+  { operation: 'getActionGroup', method: 'GET', path: `${ORDER}/action_groups/all` },
+  {
+    operation: 'updateActionGroup',
+    method: 'PATCH',
+    path: `${ORDER}/action_groups/all`,
+    body: { name: 'Everything', actions: ['ship', 'cancel', 'pay'] },
+  },
+  {
+    operation: 'createAttribute',
+    method: 'POST',
+    path: `${ORDER}/attributes`,
+    body: { key: 'due', type: 'time' },
+  },
+  { operation: 'listAttributes', method: 'GET', path: `${ORDER}/attributes` },
+  { operation: 'getAttribute', method: 'GET', path: `${ORDER}/attributes/due` },
+  {
+    operation: 'updateAttribute',
+    method: 'PATCH',
+    path: `${ORDER}/attributes/due`,
+    body: { type: 'json', description: 'When' },
+  },
+  {
+    operation: 'createUserAttribute',
+    method: 'POST',
+    path: `${SCHEMA}/users/attributes`,
+    body: { key: 'level', type: 'number' },
+  },
+  { operation: 'listUserAttributes', method: 'GET', path: `${SCHEMA}/users/attributes` },
+  { operation: 'getUserAttribute', method: 'GET', path: `${SCHEMA}/users/attributes/level` },
+  {
+    operation: 'updateUserAttribute',
+    method: 'PATCH',
+    path: `${SCHEMA}/users/attributes/level`,
+    body: { description: 'How high' },
+  },
+  { operation: 'listResources', method: 'GET', path: `${RESOURCES}?include_built_in=true` },
+  {
+    operation: 'createRelation',
+    method: 'POST',
+    path: `${ORDER}/relations`,
+    body: { key: 'of', name: 'Of', subject_resource: 'shop' },
+  },
+  { operation: 'listRelations', method: 'GET', path: `${ORDER}/relations` },
+  { operation: 'listRelations', method: 'GET', path: `${ORDER}/relations?include_total_count=true` },
+  { operation: 'getRelation', method: 'GET', path: `${ORDER}/relations/of` },
+  { operation: 'listResourceRoles', method: 'GET', path: `${ORDER}/roles?page=1&per_page=100` },
+  { operation: 'getResourceRole', method: 'GET', path: `${ORDER}/roles/packer` },
+  {
+    operation: 'addResourceRolePermissions',
+    method: 'POST',
+    path: `${ORDER}/roles/packer/permissions`,
+    body: { permissions: ['pay', 'order:ship'] },
+  },
+  {
+    operation: 'removeResourceRolePermissions',
+    method: 'DELETE',
+    path: `${ORDER}/roles/packer/permissions`,
+    body: { permissions: ['ship', 'cancel'] },
+  },
+  {
+    operation: 'addImplicitGrant',
+    method: 'POST',
+    path: `${ORDER}/roles/packer/implicit_grants`,
+    body: { ...ENTRY, when: { no_direct_roles_on_object: true } },
+  },
+  {
+    operation: 'setImplicitGrantConditions',
+    method: 'PUT',
+    path: `${ORDER}/roles/packer/implicit_grants/conditions`,
+    body: { no_direct_roles_on_object: true },
+  },
+  {
+    operation: 'removeImplicitGrant',
+    method: 'DELETE',
+    path: `${ORDER}/roles/packer/implicit_grants`,
+    body: ENTRY,
+  },
+  {
+    operation: 'putRolesInBulk',
+    method: 'PUT',
+    path: `${SCHEMA}/bulk/roles`,
+    body: {
+      operations: [
+        { key: 'keeper', name: 'Keeper', permissions: ['order:pay'] },
+        { key: 'guest', name: 'Guest', resource: 'order', permissions: ['pay'] },
+      ],
+    },
+  },
+  { operation: 'listTenantRoles', method: 'GET', path: `${SCHEMA}/roles` },
+  { operation: 'listTenantRoles', method: 'GET', path: `${SCHEMA}/roles?include_total_count=true` },
+  { operation: 'getTenantRole', method: 'GET', path: `${SCHEMA}/roles/keeper` },
+  {
+    operation: 'updateTenantRole',
+    method: 'PATCH',
+    path: `${SCHEMA}/roles/keeper`,
+    body: { description: 'Keeps', attributes: {} },
+  },
+  {
+    operation: 'addTenantRolePermissions',
+    method: 'POST',
+    path: `${SCHEMA}/roles/keeper/permissions`,
+    body: { permissions: ['order:ship'] },
+  },
+  {
+    operation: 'removeTenantRolePermissions',
+    method: 'DELETE',
+    path: `${SCHEMA}/roles/keeper/permissions`,
+    body: { permissions: ['order:pay'] },
+  },
+]
+
+/** What undoes them; behind these a purge may write on its own. */
+export const SCHEMA_DELETIONS: readonly Call[] = [
+  { operation: 'deleteAction', method: 'DELETE', path: `${ORDER}/actions/pay` },
+  { operation: 'deleteActionGroup', method: 'DELETE', path: `${ORDER}/action_groups/all` },
+  { operation: 'deleteAttribute', method: 'DELETE', path: `${ORDER}/attributes/due` },
+  { operation: 'deleteUserAttribute', method: 'DELETE', path: `${SCHEMA}/users/attributes/level` },
+  { operation: 'deleteRelation', method: 'DELETE', path: `${ORDER}/relations/of` },
+  { operation: 'deleteResourceRole', method: 'DELETE', path: `${ORDER}/roles/packer` },
+  { operation: 'deleteTenantRole', method: 'DELETE', path: `${SCHEMA}/roles/keeper` },
+  { operation: 'deleteResource', method: 'DELETE', path: ORDER },
+]
