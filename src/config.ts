@@ -221,7 +221,8 @@ function parseList(text: string): string[] {
 
 function parseUrl(text: string): string {
   const url = URL.parse(text)
-  const isBase = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''
+  // The text is given back as it is, so what the parser forgives (blanks, an empty query) is refused.
+  const isBase = url && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(text)
   if (!isBase || url.username !== '' || url.password !== '') {
     throw new Error(
       `expected an http or https URL without query, fragment or credentials, got ${JSON.stringify(text)}`,

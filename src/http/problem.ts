@@ -123,7 +123,7 @@ function bodyText(family: ErrorFamily, { status, telling, message, detail }: Tol
     support_link: null,
     additional_info: null,
     // Whoever found the error may not know where; clients rely on the list all the same.
-    ...(status === 422 && {
+    ...((status === 422 || detail.length > 0) && {
       detail: detail.length > 0 ? detail : [{ loc: ['body'], msg: message, type: 'value_error' }],
     }),
   })

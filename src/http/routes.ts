@@ -11,10 +11,13 @@ import { apiKeyScopeRoute } from './routes/api-key.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { healthRoutes } from './routes/health.ts'
+import { legacyRoutes } from './routes/legacy.ts'
 import type { ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
 import { permissionRoutes } from './routes/permissions.ts'
+import { resourcePartRoutes } from './routes/resource-parts.ts'
 import { resourceRoutes } from './routes/resources.ts'
+import { roleRoutes } from './routes/roles.ts'
 
 export interface RouteParts {
   readonly decisions: DecisionService
@@ -40,7 +43,10 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...healthRoutes(parts.isReady),
     apiKeyScopeRoute,
     ...resourceRoutes(parts.management),
+    ...resourcePartRoutes(parts.management),
+    ...roleRoutes(parts.management),
     ...factRoutes(parts.management),
+    ...legacyRoutes(parts.management),
     ...groupRoutes(parts.management),
   ]
 }

@@ -20,3 +20,9 @@ export const COMMIT_ATTEMPTS_MAX = 32
 /** Page size when none is asked for, and the most one may ask for (contract B.1). */
 export const PAGE_SIZE_DEFAULT = 30
 export const PAGE_SIZE_MAX = 100
+/** The same for role assignments (contract B.1). */
+export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
+/** Elements in a bulk call, which is one commit. */
+export const BULK_ELEMENTS_MAX = 10_000
+/** Relationships listed inside one detailed instance; the list of tuples has them all. */
+export const INSTANCE_RELATIONSHIPS_MAX = 1_000

@@ -4,6 +4,7 @@
  * What goes over the wire is described in `model/wire/`; what the engine hears in `change.ts`.
  */
 import type { Attributes } from './change.ts'
+import type { AttributeType } from './wire/attribute.ts'
 
 /** Milliseconds since 1970. */
 export type Instant = number
@@ -13,7 +14,7 @@ interface Dated {
   readonly updatedAt: Instant
 }
 
-export interface ActionRecord {
+export interface ActionRecord extends Dated {
   readonly id: string
   readonly key: string
   readonly name: string
@@ -21,14 +22,25 @@ export interface ActionRecord {
   readonly attributes: Attributes | null
 }
 
-export interface AttributeRecord {
+/** A name for several actions of a resource type; decisions do not know it. */
+export interface ActionGroupRecord extends Dated {
   readonly id: string
   readonly key: string
-  readonly type: string
+  readonly name: string
+  readonly description: string | null
+  readonly attributes: Attributes | null
+  /** Keys of the type's actions; a removed action takes its mention along. */
+  readonly actions: readonly string[]
+}
+
+export interface AttributeRecord extends Dated {
+  readonly id: string
+  readonly key: string
+  readonly type: AttributeType
   readonly description: string | null
 }
 
-/** A resource type; its actions and attributes are few and change with it, so they live inside. */
+/** A resource type; its actions, action groups and attributes are few and change with it, so they live inside. */
 export interface TypeRecord extends Dated {
   readonly kind: 'type'
   readonly id: string
@@ -39,7 +51,14 @@ export interface TypeRecord extends Dated {
   readonly actions: readonly ActionRecord[]
   readonly attributes: readonly AttributeRecord[]
   readonly typeAttributes: Attributes | null
+  readonly actionGroups: readonly ActionGroupRecord[]
 }
+
+/**
+ * The built-in type that carries the attributes users may have. Its row is made with the first of them; it has neither
+ * actions nor roles, relations or instances, and the engine does not know it.
+ */
+export const USER_TYPE_KEY = '__user'
 
 /** One derivation entry, in keys: a removed role, relation or type takes its entries along in the same commit. */
 export interface DerivationRecord {
@@ -142,11 +161,17 @@ export interface TupleRecord {
   readonly createdAt: Instant
 }
 
-/** Work left by a removal too large for one commit: the dependants of the instance `targetId` still have rows. */
+/**
+ * What a removal leaves to be done: rows of dependants that are still there. They mean nothing any more; each is known
+ * by an id of its own that is among `deadIds`, and readers leave it out.
+ */
 export interface PurgeRecord {
   readonly kind: 'purge'
   readonly id: string
-  readonly targetId: string
+  /** The ids of what was removed: the thing itself and, for a type, its roles and relations. Ids are never used again. */
+  readonly deadIds: readonly string[]
+  /** Names of the lists in which the dependants stand, as the key space spells them. */
+  readonly lists: readonly Uint8Array[]
 }
 
 /** Organization-wide records; they live in an environment of their own. */

@@ -5,10 +5,9 @@
 import type { Revision } from '#model/revision.ts'
 import { lists } from '#store/keyspace.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-import { type Answered, commitDraft } from './management/commit-draft.ts'
+import { type Answered, DraftCommits } from './management/commit-draft.ts'
 import type { EnvironmentScope, WriteContext } from './management/context.ts'
 import { removeRetiredRelation, retireRelation, unusedGroupRelations } from './management/group-relations.ts'
-import { purgeStep } from './management/instance-purge.ts'
 import {
   type OperationAnswer,
   type OperationInput,
@@ -19,14 +18,16 @@ import {
   type WriteOperation,
   writeOperations,
 } from './management/operations.ts'
-import { takeFirst } from './management/paging.ts'
 import { RecordReader } from './management/record-reader.ts'
+import { purgePiece } from './management/removal.ts'
+import { drive, isResumable, type Resumable } from './management/resumable.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export class EnvironmentService {
   readonly #store: EnvironmentStore
   readonly #scope: EnvironmentScope
   readonly #surroundings: Surroundings
+  readonly #commits: DraftCommits
   /** Resolves when every decision of this process sees the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
   #purging: Promise<void> | null = null
@@ -41,6 +42,7 @@ export class EnvironmentService {
     this.#store = options.store
     this.#scope = options.scope
     this.#surroundings = options.surroundings
+    this.#commits = new DraftCommits(options.store, options.surroundings.newCommitId)
     this.#whenVisible = options.whenVisible
   }
 
@@ -60,14 +62,15 @@ export class EnvironmentService {
     const read = (readOperations as Record<string, ReadOperation>)[name]
     if (read) {
       const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
-      const answer = read(context, input)
+      const result = read(context, input)
+      const answer = isResumable(result) ? await drive(result) : result
       return { answer, revision: await this.#store.ledger.head() }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
     const answered = await this.#commit(context => write(context, input))
+    this.resumePurges()
     if (!tupleRemovals.has(name)) return answered
     const swept = await this.#removeUnusedRelations()
-    this.resumePurges()
     return { ...answered, revision: swept ?? answered.revision }
   }
 
@@ -94,12 +97,9 @@ export class EnvironmentService {
   }
 
   async #purge(): Promise<void> {
-    const records = new RecordReader(this.#store.view)
-    while (!this.#isClosed) {
-      // Looked up anew each time: others may have been added meanwhile, and nobody else would take them up.
-      const [purge] = takeFirst(records.list('purge', lists.all('purge')), 1)
-      if (!purge) break
-      await this.#commit(context => purgeStep(context, purge))
+    // Looked at anew each time: others may have been added meanwhile, and nobody else would take them up.
+    while (!this.#isClosed && this.#store.view.count(lists.all('purge')) > 0) {
+      await this.#commit(context => purgePiece(context))
     }
     if (!this.#isClosed) await this.#removeUnusedRelations()
   }
@@ -114,10 +114,10 @@ export class EnvironmentService {
     return revision
   }
 
-  async #commit<Answer>(command: (context: WriteContext) => Answer): Promise<Answered<Answer>> {
-    const answered = await commitDraft(this.#store, this.#surroundings.newCommitId, records =>
-      command({ ...this.#operationContext(), records }),
-    )
+  async #commit<Answer>(
+    command: (context: WriteContext) => Answer | Resumable<Answer>,
+  ): Promise<Answered<Answer>> {
+    const answered = await this.#commits.run(records => command({ ...this.#operationContext(), records }))
     await this.#whenVisible(answered.revision)
     return answered
   }

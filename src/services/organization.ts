@@ -6,7 +6,7 @@ import type { ApiKeyRecord, EnvironmentRecord, OrganizationRecord, ProjectRecord
 import { AuthzError } from '#model/errors.ts'
 import { lists, rowKeys } from '#store/keyspace.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-import { commitDraft } from './management/commit-draft.ts'
+import { DraftCommits } from './management/commit-draft.ts'
 import type { EnvironmentScope } from './management/context.ts'
 import type { Draft } from './management/draft.ts'
 import { RecordReader } from './management/record-reader.ts'
@@ -32,10 +32,12 @@ export interface KnownEnvironment {
 export class Organization {
   readonly #store: EnvironmentStore
   readonly #surroundings: Surroundings
+  readonly #commits: DraftCommits
 
   constructor(store: EnvironmentStore, surroundings: Surroundings) {
     this.#store = store
     this.#surroundings = surroundings
+    this.#commits = new DraftCommits(store, surroundings.newCommitId)
   }
 
   /**
@@ -147,6 +149,6 @@ export class Organization {
   }
 
   async #commit(write: (records: Draft) => void): Promise<void> {
-    await commitDraft(this.#store, this.#surroundings.newCommitId, write)
+    await this.#commits.run(write)
   }
 }

@@ -14,7 +14,7 @@
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
  * ```
  */
-import type { RecordKind, StoredRecord } from '#model/records.ts'
+import { type AssignmentRecord, type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { decodeRecord, KIND_BYTES } from './record-codec.ts'
 import { UUID_BYTES, writeUuid } from './uuid-bytes.ts'
 import type { ListEntry, ListName, ListRule } from './view.ts'
@@ -91,17 +91,36 @@ export const lists = {
   all: (kind: RecordKind): ListName => Uint8Array.of(1, KIND_BYTES[kind]),
   /** At most one row: the thing with that id. Not counted. Kinds that are never looked up by id are not in it. */
   byId: (id: string): ListName => join(2, [id]),
+  /** The types there are without the callers' doing; they are in no other list of types. */
+  builtInTypes: (): ListName => join(29, []),
   rolesOfType: (typeId: string | null): ListName => join(3, [typeId]),
   relationsOfType: (typeId: string): ListName => join(4, [typeId]),
   relationsFromType: (subjectTypeId: string): ListName => join(5, [subjectTypeId]),
   groups: (): ListName => join(6, []),
   groupsOfType: (typeId: string): ListName => join(7, [typeId]),
   groupsOfTenant: (tenantId: string): ListName => join(8, [tenantId]),
+  /** The relations made by the groups API. */
+  groupRelations: (): ListName => join(28, []),
+  instancesOfType: (typeId: string): ListName => join(26, [typeId]),
+  instancesOfTenant: (tenantId: string): ListName => join(25, [tenantId]),
   /** The tenant roles a user holds. */
   tenantRolesOf: (userId: string): ListName => join(16, [userId]),
+  assignmentsOfUser: (userId: string): ListName => join(17, [userId]),
+  assignmentsOfRole: (roleId: string): ListName => join(18, [roleId]),
+  assignmentsOfTenant: (tenantId: string): ListName => join(19, [tenantId]),
   assignmentsOnInstance: (instanceId: string): ListName => join(9, [instanceId]),
   /** Who holds one role on one instance, e.g. the members of a group. */
   holders: (instanceId: string, roleId: string): ListName => join(10, [instanceId, roleId]),
+  /** What one user holds in one tenant, roles on its instances included. Not counted. */
+  heldInTenant: (tenantId: string, userId: string): ListName => join(20, [tenantId, userId]),
+  /** Where one user holds one role. Not counted. */
+  heldRole: (roleId: string, userId: string): ListName => join(21, [roleId, userId]),
+  /** One assignment, the oldest, of each user who holds any in the tenant. */
+  usersOfTenant: (tenantId: string): ListName => join(22, [tenantId]),
+  /** One assignment, the oldest, of each user who holds the role anywhere. */
+  usersOfRole: (roleId: string): ListName => join(23, [roleId]),
+  usersWithoutRoles: (): ListName => join(24, []),
+  tuplesOfTenant: (tenantId: string): ListName => join(27, [tenantId]),
   tuplesFrom: (subjectId: string): ListName => join(11, [subjectId]),
   tuplesTo: (objectId: string): ListName => join(12, [objectId]),
   tuplesOver: (relationId: string): ListName => join(13, [relationId]),
@@ -109,38 +128,72 @@ export const lists = {
   tuplesToOver: (objectId: string, relationId: string): ListName => join(15, [objectId, relationId]),
 }
 
-/** The lists a record is in. */
-function listsOf(record: StoredRecord): ListName[] {
-  const all = lists.all(record.kind)
+/** The list every record of its kind is in; what is built in has one of its own. */
+function kindListOf(record: StoredRecord): ListName {
+  const isBuiltIn = record.kind === 'type' && record.key === USER_TYPE_KEY
+  return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
+}
+
+/** The lists a record is in, that of its kind and `byId` aside. */
+function entriesOf(record: StoredRecord): ListEntry[] {
   switch (record.kind) {
     case 'role':
-      return [all, lists.rolesOfType(record.typeId)]
-    case 'relation':
-      return [all, lists.relationsOfType(record.typeId), lists.relationsFromType(record.subjectTypeId)]
-    case 'instance':
-      return record.isGroup
-        ? [all, lists.groups(), lists.groupsOfType(record.typeId), lists.groupsOfTenant(record.tenantId)]
-        : [all]
+      return [counted(lists.rolesOfType(record.typeId))]
+    case 'relation': {
+      const entries = [lists.relationsOfType(record.typeId), lists.relationsFromType(record.subjectTypeId)]
+      return [...entries, ...(record.groupUse ? [lists.groupRelations()] : [])].map(counted)
+    }
+    case 'user': {
+      const unless = lists.assignmentsOfUser(record.id)
+      return [{ list: lists.usersWithoutRoles(), counted: true, unless }]
+    }
+    case 'instance': {
+      const entries = [lists.instancesOfType(record.typeId), lists.instancesOfTenant(record.tenantId)]
+      const ofGroup = [
+        lists.groups(),
+        lists.groupsOfType(record.typeId),
+        lists.groupsOfTenant(record.tenantId),
+      ]
+      return [...entries, ...(record.isGroup ? ofGroup : [])].map(counted)
+    }
     case 'assignment':
-      return record.instanceId === null
-        ? [all, lists.tenantRolesOf(record.userId)]
-        : [
-            all,
-            lists.assignmentsOnInstance(record.instanceId),
-            lists.holders(record.instanceId, record.roleId),
-          ]
+      return assignmentEntries(record)
     case 'tuple':
       return [
-        all,
+        lists.tuplesOfTenant(record.tenantId),
         lists.tuplesFrom(record.subjectId),
         lists.tuplesTo(record.objectId),
         lists.tuplesOver(record.relationId),
         lists.tuplesFromOver(record.subjectId, record.relationId),
         lists.tuplesToOver(record.objectId, record.relationId),
-      ]
+      ].map(counted)
     default:
-      return [all]
+      return []
   }
+}
+
+function assignmentEntries({ userId, roleId, tenantId, instanceId }: AssignmentRecord): ListEntry[] {
+  const where =
+    instanceId === null
+      ? [lists.tenantRolesOf(userId)]
+      : [lists.assignmentsOnInstance(instanceId), lists.holders(instanceId, roleId)]
+  return [
+    ...[lists.assignmentsOfRole(roleId), lists.assignmentsOfTenant(tenantId), ...where].map(counted),
+    {
+      ...counted(lists.assignmentsOfUser(userId)),
+      displaces: { owner: lists.byId(userId), from: lists.usersWithoutRoles() },
+    },
+    {
+      list: lists.heldInTenant(tenantId, userId),
+      counted: false,
+      representedIn: lists.usersOfTenant(tenantId),
+    },
+    { list: lists.heldRole(roleId, userId), counted: false, representedIn: lists.usersOfRole(roleId) },
+  ]
+}
+
+function counted(list: ListName): ListEntry {
+  return { list, counted: true }
 }
 
 /** Facts refer to things by id and are found through them; nothing refers to a fact by its id. */
@@ -157,7 +210,13 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
 
 export const listRule: ListRule = row => {
   const record = decodeRecord(row)
-  const entries: ListEntry[] = listsOf(record).map(list => ({ list, counted: true }))
+  const entries = [counted(kindListOf(record)), ...entriesOf(record)]
   if (FOUND_BY_ID.has(record.kind)) entries.push({ list: lists.byId(record.id), counted: false })
   return entries
+}
+
+/** Whether a record is in a list by itself; lists that others put it into or keep it from are not asked about. */
+export function isListed(record: StoredRecord, list: ListName): boolean {
+  if (Buffer.compare(list, kindListOf(record)) === 0) return true
+  return entriesOf(record).some(entry => Buffer.compare(entry.list, list) === 0)
 }

@@ -41,6 +41,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'actions',
     'attributes',
     'typeAttributes',
+    'actionGroups',
   ],
   role: [
     'id',
@@ -72,7 +73,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   instance: ['id', 'createdAt', 'updatedAt', 'typeId', 'key', 'tenantId', 'attributes', 'isGroup'],
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId'],
   tuple: ['id', 'createdAt', 'tenantId'],
-  purge: ['id', 'targetId'],
+  purge: ['id', 'deadIds', 'lists'],
   organization: ['id', 'tokenSecret'],
   project: ['id', 'createdAt', 'updatedAt', 'key', 'name'],
   environment: ['id', 'createdAt', 'updatedAt', 'projectId', 'key', 'name'],
@@ -85,10 +86,11 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
   'subjectTypeId',
   'tenantId',
   'instanceId',
-  'targetId',
   'projectId',
   'environmentId',
 ])
+
+const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds'])
 
 /** Fields with members that callers name: as JSON text, since msgpackr would rename one of `__proto__`. */
 const JSON_FIELDS: ReadonlySet<string> = new Set(['attributes', 'typeAttributes', 'actions', 'actionGroups'])
@@ -109,7 +111,8 @@ export function encodeRecord(record: StoredRecord): Uint8Array {
   const values: unknown[] = []
   for (const name of FIELDS[record.kind]) {
     const value = fields[name]
-    if (JSON_FIELDS.has(name)) values.push(JSON.stringify(value))
+    if (ID_LIST_FIELDS.has(name)) values.push((value as readonly string[]).map(uuidToBytes))
+    else if (JSON_FIELDS.has(name)) values.push(JSON.stringify(value))
     else values.push(ID_FIELDS.has(name) && typeof value === 'string' ? uuidToBytes(value) : value)
   }
   return packr.pack(values)
@@ -123,7 +126,8 @@ export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Ui
   const record: Record<string, unknown> = { kind }
   FIELDS[kind].forEach((name, index) => {
     const value = values[index] ?? null
-    if (JSON_FIELDS.has(name)) record[name] = JSON.parse(value as string)
+    if (ID_LIST_FIELDS.has(name)) record[name] = (value as readonly Uint8Array[]).map(id => readUuid(id, 0))
+    else if (JSON_FIELDS.has(name)) record[name] = JSON.parse(value as string)
     else record[name] = ID_FIELDS.has(name) && value !== null ? readUuid(value as Uint8Array, 0) : value
   })
   KEY_IDS[kind]?.forEach((name, index) => {

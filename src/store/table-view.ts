@@ -121,17 +121,14 @@ export class TableView implements View {
     const stored = this.get(row.key)
     const isSameRow = stored?.created === row.created
     if (stored && !isSameRow) this.#remove(stored, changes)
-
     const lists = this.#listRule(row)
     const former = stored && isSameRow ? this.#listRule(stored) : []
-    changes.add(former, -1)
-    changes.add(lists, 1)
     // Most overwrites leave the row in the lists it was in; those entries are not touched.
-    const leaving = new Map(former.map(({ list }) => [textOf(list), list]))
-    for (const { list } of lists) {
-      if (!leaving.delete(textOf(list))) this.#lists.put(listKey(list, row.created), NOTHING)
+    const leaving = new Map(former.map(entry => [textOf(entry.list), entry]))
+    for (const entry of lists) {
+      if (!leaving.delete(textOf(entry.list))) this.#enter(entry, row.created, changes)
     }
-    for (const list of leaving.values()) this.#lists.remove(listKey(list, row.created))
+    for (const entry of leaving.values()) this.#leave(entry, row.created, changes)
 
     const created = encodeCreated(row.created)
     this.#rows.put(created, encodeRow(row))
@@ -139,11 +136,61 @@ export class TableView implements View {
   }
 
   #remove(row: Row, changes: CountChanges): void {
-    const lists = this.#listRule(row)
-    changes.add(lists, -1)
-    for (const { list } of lists) this.#lists.remove(listKey(list, row.created))
+    for (const entry of this.#listRule(row)) this.#leave(entry, row.created, changes)
     this.#rows.remove(encodeCreated(row.created))
     this.#keys.remove(row.key)
+  }
+
+  /** The row comes into a list, and what that means to others. O(log n). */
+  #enter(entry: ListEntry, created: number, changes: CountChanges): void {
+    const { list, counted, representedIn, displaces, unless } = entry
+    if (unless && this.#first(unless) !== undefined) return
+    if (representedIn || displaces) {
+      const first = this.#first(list)
+      if (representedIn && (first === undefined || created < first)) {
+        if (first !== undefined) this.#unlist(representedIn, first, changes)
+        this.#enlist(representedIn, created, changes)
+      }
+      const owner = displaces && first === undefined ? this.#first(displaces.owner) : undefined
+      if (displaces && owner !== undefined) this.#unlist(displaces.from, owner, changes)
+    }
+    this.#lists.put(listKey(list, created), NOTHING)
+    if (counted) changes.add(list, 1)
+  }
+
+  /** The row leaves a list, and what that means to others. O(log n). */
+  #leave(entry: ListEntry, created: number, changes: CountChanges): void {
+    const { list, counted, representedIn, displaces, unless } = entry
+    if (unless && this.#first(unless) !== undefined) return
+    const wasFirst = (representedIn || displaces) && this.#first(list) === created
+    this.#lists.remove(listKey(list, created))
+    if (counted) changes.add(list, -1)
+    if (!wasFirst) return
+    const first = this.#first(list)
+    if (representedIn) {
+      this.#unlist(representedIn, created, changes)
+      if (first !== undefined) this.#enlist(representedIn, first, changes)
+    }
+    const owner = displaces && first === undefined ? this.#first(displaces.owner) : undefined
+    if (displaces && owner !== undefined) this.#enlist(displaces.from, owner, changes)
+  }
+
+  #enlist(list: ListName, created: number, changes: CountChanges): void {
+    this.#lists.put(listKey(list, created), NOTHING)
+    changes.add(list, 1)
+  }
+
+  #unlist(list: ListName, created: number, changes: CountChanges): void {
+    this.#lists.remove(listKey(list, created))
+    changes.add(list, -1)
+  }
+
+  /** The place of the oldest row of a list. */
+  #first(list: ListName): number | undefined {
+    for (const { key } of this.#lists.range({ start: listKey(list, 0), end: listEnd(list) })) {
+      return decodeCreated(key, list.length)
+    }
+    return undefined
   }
 
   #setCount(list: ListName, count: number): void {
@@ -173,14 +220,11 @@ function listEnd(list: ListName): Uint8Array {
 class CountChanges {
   readonly #byName = new Map<string, { readonly list: ListName; by: number }>()
 
-  add(entries: readonly ListEntry[], by: 1 | -1): void {
-    for (const { list, counted } of entries) {
-      if (!counted) continue
-      const name = textOf(list)
-      const change = this.#byName.get(name)
-      if (change) change.by += by
-      else this.#byName.set(name, { list, by })
-    }
+  add(list: ListName, by: 1 | -1): void {
+    const name = textOf(list)
+    const change = this.#byName.get(name)
+    if (change) change.by += by
+    else this.#byName.set(name, { list, by })
   }
 
   *all(): Iterable<{ readonly list: ListName; readonly by: number }> {

@@ -8,7 +8,7 @@ export function writeUuid(bytes: Uint8Array, offset: number, uuid: string): void
   let at = offset
   for (let index = 0; index < 36; index += 2) {
     if (uuid.charCodeAt(index) === HYPHEN) index += 1
-    bytes[at] = Number.parseInt(uuid.slice(index, index + 2), 16)
+    bytes[at] = (NIBBLES[uuid.charCodeAt(index)]! << 4) | NIBBLES[uuid.charCodeAt(index + 1)]!
     at += 1
   }
 }
@@ -29,4 +29,7 @@ export function uuidToBytes(uuid: string): Uint8Array {
 }
 
 const HYPHEN = 45
+/** The value of a hexadecimal digit, by its character code. */
+const NIBBLES = new Uint8Array(128)
+for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

@@ -12,6 +12,18 @@ export interface ListEntry {
   readonly list: ListName
   /** Whether `count` shall know this list. */
   readonly counted: boolean
+  /**
+   * A counted list in which the oldest row of `list` stands for all of them: so that what many rows have in common is
+   * listed once. `list` decides: rows in it name the same `representedIn`.
+   */
+  readonly representedIn?: ListName
+  /**
+   * While `list` has rows, the row in `owner` is missing from the counted list `from`, which its own entry says with
+   * `unless`: so that what has none of something can be listed.
+   */
+  readonly displaces?: { readonly owner: ListName; readonly from: ListName }
+  /** The row is not in `list` while this one has rows; those name it in `displaces`. */
+  readonly unless?: ListName
 }
 
 /** Computes the lists a row is in, from its key and value alone. Names no list twice. */

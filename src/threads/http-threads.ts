@@ -8,6 +8,7 @@ import { AuthzError, errorToData } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { IndexHost } from '#services/index-host.ts'
 import type { Answered } from '#services/management/commit-draft.ts'
+import { Created } from '#services/management/created.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, IndexStep, ToHttpThread } from './messages.ts'
 
@@ -109,10 +110,12 @@ export class HttpThreads implements IndexHost {
 
   async #manage(thread: Worker, call: number, request: ManagementRequest): Promise<void> {
     const answer = await this.#options.execute(request).then(
-      ({ answer: body, revision }) => ({
-        json: body === undefined ? null : JSON.stringify(body),
-        revision: formatRevision(revision),
-      }),
+      ({ answer: given, revision }) => {
+        const isCreated = given instanceof Created
+        const body = isCreated ? given.body : given
+        const json = body === undefined ? null : JSON.stringify(body)
+        return { json, isCreated, revision: formatRevision(revision) }
+      },
       (error: unknown) => {
         if (!(error instanceof AuthzError)) this.#options.onFault(error)
         return { error: errorToData(error) }

@@ -8,6 +8,7 @@ import type { FromHttpThread, ManagementAnswer } from './messages.ts'
 export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
   readonly json: string | null
+  readonly isCreated: boolean
   /** `<epoch>.<sequence>`: the state the answer tells of. */
   readonly revision: string
 }

@@ -49,7 +49,8 @@ export type ToHttpThread =
   | { readonly kind: 'close' }
 
 export type ManagementAnswer =
-  { readonly json: string | null; readonly revision: string } | { readonly error: ErrorData }
+  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string }
+  | { readonly error: ErrorData }
 
 export type FromHttpThread =
   | { readonly kind: 'listening'; readonly port: number }

@@ -17,6 +17,7 @@ import {
   refusal,
   sharedService,
 } from '../support/running-service.ts'
+import { FACT_BODIES } from '../support/fact-calls.ts'
 import { routes } from '../support/routes.ts'
 
 const BODY_BYTES_MAX = 2_048
@@ -38,8 +39,11 @@ afterAll(async () => {
 const subject = { type: 'user', id: 'alice' }
 const resource = { type: 'document', id: 'd1' }
 
-/** A body of the right shape for every route that needs one. None of them would change anything. */
+const derivation = { role: 'viewer', on_resource: 'document', linked_by_relation: 'parent' }
+
+/** A body of the right shape for every route that needs one. None is ever sent with a key that may. */
 const GOOD_BODIES: Readonly<Record<string, unknown>> = {
+  ...FACT_BODIES,
   isAllowed: question('alice', 'read', 'document'),
   isAllowedBulk: [question('alice', 'read', 'document')],
   getUserPermissions: { user: { key: 'alice' } },
@@ -50,6 +54,25 @@ const GOOD_BODIES: Readonly<Record<string, unknown>> = {
   searchResources: { subject, action: { name: 'read' }, resource },
   searchActions: { subject, resource },
   createResource: { key: 'document', name: 'Document', actions: {} },
+  replaceResource: { name: 'Document', actions: {} },
+  updateResource: {},
+  createAction: { key: 'action', name: 'Action' },
+  updateAction: {},
+  createActionGroup: { key: 'actions', name: 'Actions' },
+  updateActionGroup: {},
+  createAttribute: { key: 'attribute', type: 'number' },
+  updateAttribute: {},
+  createUserAttribute: { key: 'attribute', type: 'number' },
+  updateUserAttribute: {},
+  addResourceRolePermissions: { permissions: [] },
+  removeResourceRolePermissions: { permissions: [] },
+  addImplicitGrant: derivation,
+  removeImplicitGrant: derivation,
+  setImplicitGrantConditions: { no_direct_roles_on_object: true },
+  updateTenantRole: {},
+  addTenantRolePermissions: { permissions: [] },
+  removeTenantRolePermissions: { permissions: [] },
+  putRolesInBulk: { operations: [] },
   createResourceRole: { key: 'role', name: 'Role' },
   updateResourceRole: {},
   createRelation: { key: 'relation', name: 'Relation', subject_resource: 'nothing' },
@@ -129,9 +152,8 @@ function badShape({ route }: Case): number {
 }
 
 test('there is a good body for every route that needs one', () => {
-  expect(withRequiredBody.map(({ route }) => route.operationId).toSorted()).toEqual(
-    Object.keys(GOOD_BODIES).toSorted(),
-  )
+  const without = withRequiredBody.filter(({ body }) => body === undefined)
+  expect(without.map(({ route }) => route.operationId)).toEqual([])
   for (const { route, body } of withRequiredBody) route.body!.shape.check(body)
 })
 
@@ -200,7 +222,9 @@ describe('a body with a field that is missing or of the wrong type', () => {
       each.route.family === 'access' ? { message: answer.body } : answer.body
     ) as Problem
     expect(message).toContain(name)
-    if (detail && name !== '') expect(detail.map(({ loc }) => loc[1])).toContain(name)
+    const placeOf = ({ loc }: { loc: (string | number)[] }) =>
+      typeof loc[1] === 'number' ? `[${loc[1]}]` : loc[1]
+    if (detail && name !== '') expect(detail.map(placeOf)).toContain(name)
   }
 })
 
@@ -281,15 +305,16 @@ describe('credentials', () => {
 
 describe('a body over the ceiling', () => {
   test.each(withKey)('is 413 at $name, announced or not', async each => {
-    const padded = (bytes: number) => JSON.stringify(each.body ?? {}).padEnd(bytes, ' ')
+    const tooLong = JSON.stringify(each.body ?? {}).padEnd(BODY_BYTES_MAX + 1, ' ')
     for (const headers of [
-      { 'content-length': String(BODY_BYTES_MAX + 1) },
+      { 'content-length': String(tooLong.length) },
       { 'transfer-encoding': 'chunked' },
     ]) {
-      const answer = await raw(each, headers, padded(BODY_BYTES_MAX + 1))
-      expect(statusOf(each, answer)).toBe(413)
+      expect(statusOf(each, await raw(each, headers, tooLong))).toBe(413)
     }
-    const answer = await raw(each, { 'content-length': String(BODY_BYTES_MAX) }, padded(BODY_BYTES_MAX))
+    // Long enough, and good for nothing.
+    const longest = '{'.padEnd(BODY_BYTES_MAX, ' ')
+    const answer = await raw(each, { 'content-length': String(BODY_BYTES_MAX) }, longest)
     expect(answer.status).not.toBe(413)
   })
 

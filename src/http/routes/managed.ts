@@ -8,12 +8,21 @@ import type { OperationInput, OperationName } from '#services/management/operati
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { Call, Reply } from '../exchange.ts'
 import { RawJson } from '../exchange.ts'
-import { defineRoute, type Method, type Route } from '../route.ts'
+import { defineRoute, type Method, type Responses, type Route } from '../route.ts'
+
+export interface ManagementReply {
+  /** The answer as JSON; null: there is none. */
+  readonly json: string | null
+  /** Whether the answer is about something that did not exist before, where callers can tell. */
+  readonly isCreated: boolean
+  /** The state the answer tells of. */
+  readonly revision: string
+}
 
 /** Carries a request to the thread that writes. */
 export interface ManagementGateway {
-  /** Resolves with the answer as JSON (null: none) and the revision it tells of. */
-  execute(request: ManagementRequest): Promise<{ readonly json: string | null; readonly revision: string }>
+  /** Resolves when the change, if any, is in force. Rejects with the operation's `AuthzError`. */
+  execute(request: ManagementRequest): Promise<ManagementReply>
 }
 
 export const SCHEMA_BASE = '/v2/schema/{proj_id}/{env_id}'
@@ -45,11 +54,19 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly optionalBody?: OptionalBody
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
-  /** The answer on success; absent: 204 without a body. */
+  /** The answer on success, with 200; absent: 204 without a body. */
   readonly answer?: TSchema
+  /** The answer may have 201 in place of 200: the operation answers `Created`. */
+  readonly mayCreate?: boolean
+  /** The answer may be left out, with 204 in place of 200. */
+  readonly mayBeEmpty?: boolean
 }
 
-export function managed(gateway: ManagementGateway) {
+/** `checkHeaders` throws when a header is not as it must be. */
+export function managed(
+  gateway: ManagementGateway,
+  checkHeaders: (headers: ReadonlyMap<string, string>) => void = () => undefined,
+) {
   return <
     Name extends OperationName,
     Params extends TObject,
@@ -62,37 +79,40 @@ export function managed(gateway: ManagementGateway) {
         ? unknown
         : { readonly operation: 'the schemas do not fit the input of this operation' }),
   ): Route => {
-    const { operation, answer, ...route } = definition
-    const status = answer === undefined ? 204 : 200
+    const { operation, answer, mayCreate, mayBeEmpty, ...route } = definition
+    const told = { description: 'Done.', ...(answer && { schema: answer }) }
+    const responses: Responses = {
+      ...(answer && { 200: told }),
+      ...(mayCreate && { 201: { ...told, description: 'Created.' } }),
+      ...((mayBeEmpty || !answer) && { 204: { description: 'Done.' } }),
+    }
     return defineRoute({
       ...route,
       operationId: operation,
       family: 'management',
       access: 'any-key',
-      responses: { [status]: { description: 'Done.', ...(answer && { schema: answer }) } },
-      handle: call => forward(gateway, operation, status, call as Call),
+      responses,
+      handle: call => {
+        checkHeaders(call.headers)
+        return forward(gateway, operation, call as Call)
+      },
     } as Parameters<typeof defineRoute>[0])
   }
 }
 
-async function forward(
-  gateway: ManagementGateway,
-  operation: OperationName,
-  status: number,
-  call: Call,
-): Promise<Reply> {
+/** Makes routes of one gateway. */
+export type Manage = ReturnType<typeof managed>
+
+async function forward(gateway: ManagementGateway, operation: OperationName, call: Call): Promise<Reply> {
   assert(call.principal, 'a management route has a caller')
   const { proj_id, env_id } = call.params as EnvironmentPath
-  const { json, revision } = await gateway.execute({
+  const { json, isCreated, revision } = await gateway.execute({
     operation,
     principal: call.principal,
-    project: proj_id,
-    environment: env_id,
+    path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
   })
-  return {
-    status,
-    body: json === null ? undefined : new RawJson(json),
-    headers: { 'x-revision': revision },
-  }
+  const headers = { 'x-revision': revision }
+  if (json === null) return { status: 204, body: undefined, headers }
+  return { status: isCreated ? 201 : 200, body: new RawJson(json), headers }
 }

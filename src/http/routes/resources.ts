@@ -1,22 +1,14 @@
-/** Resources with their roles and relations (contract B.4). */
-import { Relation, RelationCreate, RelationsPath } from '#model/wire/relation.ts'
+/** Resources as wholes (contract B.4); their parts and roles have files of their own. */
 import {
   Resource,
   ResourceCreate,
   ResourceList,
   ResourcePath,
+  ResourceReplace,
   ResourcesPath,
   ResourcesQuery,
+  ResourceUpdate,
 } from '#model/wire/resource.ts'
-import {
-  ResourceRole,
-  ResourceRolePath,
-  ResourceRolesPath,
-  RoleCreate,
-  RoleUpdate,
-  TenantRole,
-  TenantRolesPath,
-} from '#model/wire/role.ts'
 import type { Route } from '../route.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
@@ -24,68 +16,53 @@ const RESOURCES = `${SCHEMA_BASE}/resources`
 
 export function resourceRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
+  const all = { path: RESOURCES, params: ResourcesPath }
+  const one = { path: `${RESOURCES}/{resource_id}`, params: ResourcePath }
   return [
     manage({
+      ...all,
       operation: 'createResource',
       method: 'POST',
-      path: RESOURCES,
       summary: 'Create a resource, with its actions, roles and relations',
-      params: ResourcesPath,
       body: ResourceCreate,
       answer: Resource,
     }),
     manage({
+      ...all,
       operation: 'listResources',
       method: 'GET',
-      path: RESOURCES,
       summary: 'List resources',
-      params: ResourcesPath,
       query: ResourcesQuery,
       answer: ResourceList,
     }),
     manage({
+      ...one,
       operation: 'getResource',
       method: 'GET',
-      path: `${RESOURCES}/{resource_id}`,
       summary: 'Read a resource',
-      params: ResourcePath,
       answer: Resource,
     }),
     manage({
-      operation: 'createResourceRole',
-      method: 'POST',
-      path: `${RESOURCES}/{resource_id}/roles`,
-      summary: 'Create a role on a resource',
-      params: ResourceRolesPath,
-      body: RoleCreate,
-      answer: ResourceRole,
+      ...one,
+      operation: 'replaceResource',
+      method: 'PUT',
+      summary: 'Make a resource what the body says and nothing else; create it when there is none',
+      body: ResourceReplace,
+      answer: Resource,
     }),
     manage({
-      operation: 'updateResourceRole',
+      ...one,
+      operation: 'updateResource',
       method: 'PATCH',
-      path: `${RESOURCES}/{resource_id}/roles/{role_id}`,
-      summary: 'Change a role of a resource; each given field replaces the old value whole',
-      params: ResourceRolePath,
-      body: RoleUpdate,
-      answer: ResourceRole,
+      summary: 'Change a resource; each given field replaces the old value whole',
+      body: ResourceUpdate,
+      answer: Resource,
     }),
     manage({
-      operation: 'createRelation',
-      method: 'POST',
-      path: `${RESOURCES}/{resource_id}/relations`,
-      summary: 'Create a relation whose objects are of this resource',
-      params: RelationsPath,
-      body: RelationCreate,
-      answer: Relation,
-    }),
-    manage({
-      operation: 'createTenantRole',
-      method: 'POST',
-      path: `${SCHEMA_BASE}/roles`,
-      summary: 'Create a tenant role',
-      params: TenantRolesPath,
-      body: RoleCreate,
-      answer: TenantRole,
+      ...one,
+      operation: 'deleteResource',
+      method: 'DELETE',
+      summary: 'Delete a resource, with everything of it and every mention of it',
     }),
   ]
 }

@@ -1,6 +1,8 @@
 /** Building blocks of the wire schemas: keys, nullable fields, scope, paging (contract B.1, D-25). */
-import { Type, type TSchema } from 'typebox'
+import { type Static, Type, type TSchema } from 'typebox'
 import {
+  ASSIGNMENT_PAGE_SIZE_MAX,
+  BULK_ELEMENTS_MAX,
   LONG_KEY_BYTES_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
@@ -10,8 +12,15 @@ import {
 
 const SHORT_KEY = `[A-Za-z0-9\\-_]{1,${SHORT_KEY_LENGTH_MAX}}`
 
+const SHORT_KEY_ONLY = new RegExp(`^${SHORT_KEY}$`)
+
 /** Keys of resources, roles, actions, relations, attributes, tenants and groups. */
 export const ShortKey = Type.String({ pattern: `^${SHORT_KEY}$` })
+
+/** Whether a text may be such a key. */
+export function isShortKey(text: string): boolean {
+  return SHORT_KEY_ONLY.test(text)
+}
 
 /** The same, behind an optional `type:`. */
 export const QualifiedShortKey = Type.String({ pattern: `^(${SHORT_KEY}:)?${SHORT_KEY}$` })
@@ -65,16 +74,30 @@ export const timeFields = { created_at: Timestamp, updated_at: Timestamp }
 /** The path parts of every environment-level management route. */
 export const environmentPath = { proj_id: Reference, env_id: Reference }
 
+export function pageSize(maximum: number) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum, default: PAGE_SIZE_DEFAULT }))
+}
+
 export const pagingQuery = {
   page: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER / PAGE_SIZE_MAX, default: 1 }),
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER / ASSIGNMENT_PAGE_SIZE_MAX, default: 1 }),
   ),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT })),
+  per_page: pageSize(PAGE_SIZE_MAX),
 }
+
+/** What a bulk deletion names, by key or id. */
+export const BulkIdents = Type.Object({ idents: Type.Array(Reference, { maxItems: BULK_ELEMENTS_MAX }) })
+export type BulkIdents = Static<typeof BulkIdents>
+
+/** What most bulk calls answer. */
+export const Empty = Type.Object({})
+export type Empty = Static<typeof Empty>
 
 export interface Paging {
   readonly page?: number
   readonly per_page?: number
+  /** Rows to skip, in place of a page number: for one page over several environments. Not on the wire. */
+  readonly offset?: number
 }
 
 export function envelope<Schema extends TSchema>(item: Schema) {

@@ -2,9 +2,11 @@
 import { Type, type Static } from 'typebox'
 import {
   environmentPath,
+  envelope,
   Name,
   nullable,
   optional,
+  pagingQuery,
   Reference,
   scopeFields,
   ShortKey,
@@ -36,3 +38,14 @@ export const Relation = Type.Object({
 export type Relation = Static<typeof Relation>
 
 export const RelationsPath = Type.Object({ ...environmentPath, resource_id: Reference })
+export const RelationPath = Type.Object({
+  ...environmentPath,
+  resource_id: Reference,
+  relation_id: Reference,
+})
+export const RelationsQuery = Type.Object({
+  ...pagingQuery,
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type RelationsQuery = Static<typeof RelationsQuery>
+export const RelationList = Type.Union([Type.Array(Relation), envelope(Relation)])

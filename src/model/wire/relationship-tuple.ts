@@ -1,9 +1,13 @@
 /** Relationship tuples on the wire (contract B.10). */
 import { Type, type Static } from 'typebox'
+import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
+  AttributeMap,
   environmentPath,
+  envelope,
   nullable,
   optional,
+  pagingQuery,
   Reference,
   scopeFields,
   timeFields,
@@ -20,7 +24,16 @@ export const RelationshipTupleCreate = Type.Object({
 })
 export type RelationshipTupleCreate = Static<typeof RelationshipTupleCreate>
 
-const Details = nullable(Type.Object({ id: Uuid, key: Type.String() }))
+export const RelationshipTupleDelete = Type.Object({
+  subject: Reference,
+  relation: Reference,
+  object: Reference,
+})
+export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
+
+const InstanceDetails = nullable(
+  Type.Object({ id: Uuid, key: Type.String(), resource: Type.String(), attributes: AttributeMap }),
+)
 
 export const RelationshipTuple = Type.Object({
   id: Uuid,
@@ -34,11 +47,52 @@ export const RelationshipTuple = Type.Object({
   tenant_id: Uuid,
   ...scopeFields,
   ...timeFields,
-  subject_details: Details,
-  relation_details: Details,
-  object_details: Details,
-  tenant_details: Details,
+  subject_details: InstanceDetails,
+  relation_details: nullable(Type.Object({ id: Uuid, key: Type.String(), name: Type.String() })),
+  object_details: InstanceDetails,
+  tenant_details: nullable(
+    Type.Object({
+      id: Uuid,
+      key: Type.String(),
+      name: Type.String(),
+      attributes: nullable(AttributeMap),
+    }),
+  ),
 })
 export type RelationshipTuple = Static<typeof RelationshipTuple>
 
+export const RelationshipTupleEnvelope = envelope(RelationshipTuple)
+/** An envelope only when the total is asked for (contract B.1). */
+export const RelationshipTupleList = Type.Union([Type.Array(RelationshipTuple), RelationshipTupleEnvelope])
+
 export const RelationshipTuplesPath = Type.Object(environmentPath)
+
+const tupleFilters = {
+  ...pagingQuery,
+  tenant: Type.Optional(Reference),
+  subject: Type.Optional(Reference),
+  relation: Type.Optional(Reference),
+  object: Type.Optional(Reference),
+  subject_type: Type.Optional(Reference),
+  object_type: Type.Optional(Reference),
+}
+
+export const DetailedRelationshipTuplesQuery = Type.Object(tupleFilters)
+export type DetailedRelationshipTuplesQuery = Static<typeof DetailedRelationshipTuplesQuery>
+
+export const RelationshipTuplesQuery = Type.Object({
+  ...tupleFilters,
+  detailed: Type.Optional(Type.Boolean()),
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type RelationshipTuplesQuery = Static<typeof RelationshipTuplesQuery>
+
+export const RelationshipTuplesBulkCreate = Type.Object({
+  operations: Type.Array(RelationshipTupleCreate, { maxItems: BULK_ELEMENTS_MAX }),
+})
+export type RelationshipTuplesBulkCreate = Static<typeof RelationshipTuplesBulkCreate>
+
+export const RelationshipTuplesBulkDelete = Type.Object({
+  idents: Type.Array(RelationshipTupleDelete, { maxItems: BULK_ELEMENTS_MAX }),
+})
+export type RelationshipTuplesBulkDelete = Static<typeof RelationshipTuplesBulkDelete>

@@ -1,11 +1,14 @@
 /** Resource instances on the wire (contract B.9). */
 import { Type, type Static } from 'typebox'
+import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
   environmentPath,
+  envelope,
   LongKey,
   nullable,
   optional,
+  pagingQuery,
   Reference,
   scopeFields,
   ShortKey,
@@ -32,10 +35,44 @@ export const ResourceInstance = Type.Object({
   tenant: ShortKey,
   tenant_id: Uuid,
   attributes: AttributeMap,
+  /** Null unless details are asked for; then at most `INSTANCE_RELATIONSHIPS_MAX`, those it is the subject of first. */
   relationships: nullable(
     Type.Array(Type.Object({ subject: Type.String(), relation: Type.String(), object: Type.String() })),
   ),
 })
 export type ResourceInstance = Static<typeof ResourceInstance>
 
+export const ResourceInstanceUpdate = Type.Object({ attributes: optional(AttributeMap) })
+export type ResourceInstanceUpdate = Static<typeof ResourceInstanceUpdate>
+
+export const ResourceInstanceEnvelope = envelope(ResourceInstance)
+/** An envelope only when the total is asked for (contract B.1). */
+export const ResourceInstanceList = Type.Union([Type.Array(ResourceInstance), ResourceInstanceEnvelope])
+
 export const ResourceInstancesPath = Type.Object(environmentPath)
+export const ResourceInstancePath = Type.Object({ ...environmentPath, instance_id: Reference })
+
+const instanceFilters = {
+  ...pagingQuery,
+  tenant: Type.Optional(Reference),
+  resource: Type.Optional(Reference),
+  search: Type.Optional(Type.String()),
+}
+
+export const DetailedResourceInstancesQuery = Type.Object(instanceFilters)
+export type DetailedResourceInstancesQuery = Static<typeof DetailedResourceInstancesQuery>
+
+export const ResourceInstanceQuery = Type.Object({ detailed: Type.Optional(Type.Boolean()) })
+export type ResourceInstanceQuery = Static<typeof ResourceInstanceQuery>
+
+export const ResourceInstancesQuery = Type.Object({
+  ...instanceFilters,
+  ...ResourceInstanceQuery.properties,
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type ResourceInstancesQuery = Static<typeof ResourceInstancesQuery>
+
+export const ResourceInstancesBulk = Type.Object({
+  operations: Type.Array(ResourceInstanceCreate, { maxItems: BULK_ELEMENTS_MAX }),
+})
+export type ResourceInstancesBulk = Static<typeof ResourceInstancesBulk>

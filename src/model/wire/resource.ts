@@ -1,5 +1,6 @@
 /** Resources, i.e. resource types with their actions, attributes, roles and relations, on the wire (contract B.4). */
 import { Type, type Static } from 'typebox'
+import { AttributeType } from './attribute.ts'
 import {
   AttributeMap,
   environmentPath,
@@ -17,17 +18,6 @@ import {
 } from './building-blocks.ts'
 import { ResourceRole, RoleBlock } from './role.ts'
 
-const ATTRIBUTE_TYPES = [
-  'bool',
-  'number',
-  'string',
-  'time',
-  'array',
-  'json',
-  'object',
-  'object_array',
-] as const
-
 export const ActionBlock = Type.Object({
   name: optional(Name),
   description: optional(Text),
@@ -36,7 +26,7 @@ export const ActionBlock = Type.Object({
 export type ActionBlock = Static<typeof ActionBlock>
 
 export const AttributeBlock = Type.Object({
-  type: Type.Enum(ATTRIBUTE_TYPES),
+  type: AttributeType,
   description: optional(Text),
 })
 export type AttributeBlock = Static<typeof AttributeBlock>
@@ -45,18 +35,33 @@ export type AttributeBlock = Static<typeof AttributeBlock>
 const keyed = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
   Type.Record(ShortKey, schema, { additionalProperties: false })
 
-export const ResourceCreate = Type.Object({
-  key: ShortKey,
-  name: Name,
+const describingFields = {
   urn: optional(Text),
   description: optional(Text),
-  actions: keyed(ActionBlock),
   type_attributes: optional(AttributeMap),
   attributes: optional(keyed(AttributeBlock)),
   roles: optional(keyed(RoleBlock)),
   relations: optional(keyed(Reference)),
+}
+
+/** What a resource is replaced by; what is left out becomes empty. */
+export const ResourceReplace = Type.Object({ name: Name, actions: keyed(ActionBlock), ...describingFields })
+export type ResourceReplace = Static<typeof ResourceReplace>
+
+export const ResourceCreate = Type.Object({
+  key: ShortKey,
+  name: Name,
+  actions: keyed(ActionBlock),
+  ...describingFields,
 })
 export type ResourceCreate = Static<typeof ResourceCreate>
+
+export const ResourceUpdate = Type.Object({
+  name: Type.Optional(Name),
+  actions: Type.Optional(keyed(ActionBlock)),
+  ...describingFields,
+})
+export type ResourceUpdate = Static<typeof ResourceUpdate>
 
 export const Resource = Type.Object({
   id: Uuid,
@@ -79,7 +84,7 @@ export const Resource = Type.Object({
   type_attributes: nullable(AttributeMap),
   attributes: Type.Record(
     Type.String(),
-    Type.Object({ id: Uuid, key: ShortKey, type: Type.String(), description: nullable(Text) }),
+    Type.Object({ id: Uuid, key: ShortKey, type: AttributeType, description: nullable(Text) }),
   ),
   roles: Type.Record(Type.String(), ResourceRole),
   relations: Type.Record(

@@ -1,11 +1,17 @@
 /** Role assignments on the wire (contract B.8). */
 import { Type, type Static } from 'typebox'
+import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
+  AttributeMap,
   environmentPath,
+  envelope,
   nullable,
   optional,
+  pageSize,
+  pagingQuery,
   Reference,
   scopeFields,
+  Text,
   Timestamp,
   Uuid,
 } from './building-blocks.ts'
@@ -39,4 +45,85 @@ export const RoleAssignment = Type.Object({
 })
 export type RoleAssignment = Static<typeof RoleAssignment>
 
+/** With the things it ties together in place of their names. */
+export const DetailedRoleAssignment = Type.Object({
+  id: Uuid,
+  user: Type.Object({
+    id: Uuid,
+    key: Type.String(),
+    email: nullable(Text),
+    first_name: nullable(Text),
+    last_name: nullable(Text),
+    attributes: AttributeMap,
+  }),
+  role: Type.Object({
+    id: Uuid,
+    key: Type.String(),
+    name: Type.String(),
+    permissions: Type.Array(Type.String()),
+  }),
+  tenant: Type.Object({
+    id: Uuid,
+    key: Type.String(),
+    name: Type.String(),
+    attributes: nullable(AttributeMap),
+  }),
+  resource_instance: nullable(
+    Type.Object({ id: Uuid, key: Type.String(), resource: Type.String(), attributes: AttributeMap }),
+  ),
+  ...scopeFields,
+  created_at: Timestamp,
+})
+export type DetailedRoleAssignment = Static<typeof DetailedRoleAssignment>
+
+export const DetailedRoleAssignmentEnvelope = envelope(DetailedRoleAssignment)
+
+export const RoleAssignmentList = Type.Union([
+  Type.Array(RoleAssignment),
+  Type.Array(DetailedRoleAssignment),
+  envelope(RoleAssignment),
+  DetailedRoleAssignmentEnvelope,
+])
+
 export const RoleAssignmentsPath = Type.Object(environmentPath)
+
+const assignmentFilters = {
+  ...pagingQuery,
+  per_page: pageSize(ASSIGNMENT_PAGE_SIZE_MAX),
+  user: Type.Optional(Reference),
+  role: Type.Optional(Reference),
+  /** Repeatable: what lives in any of them. */
+  tenant: Type.Optional(Type.Array(Reference, { maxItems: ASSIGNMENT_PAGE_SIZE_MAX })),
+  /** The type of the instance. */
+  resource: Type.Optional(Reference),
+  resource_instance: Type.Optional(Reference),
+}
+
+export const DetailedRoleAssignmentsQuery = Type.Object(assignmentFilters)
+export type DetailedRoleAssignmentsQuery = Static<typeof DetailedRoleAssignmentsQuery>
+
+export const RoleAssignmentsQuery = Type.Object({
+  ...assignmentFilters,
+  detailed: Type.Optional(Type.Boolean()),
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type RoleAssignmentsQuery = Static<typeof RoleAssignmentsQuery>
+
+export const ReturnDeletedQuery = Type.Object({ return_deleted: Type.Optional(Type.Boolean()) })
+export type ReturnDeletedQuery = Static<typeof ReturnDeletedQuery>
+
+export const RoleAssignmentsBulk = Type.Array(RoleAssignmentCreate, { maxItems: BULK_ELEMENTS_MAX })
+export type RoleAssignmentsBulk = Static<typeof RoleAssignmentsBulk>
+
+export const RoleAssignmentsBulkQuery = Type.Object({
+  /** What to do about users that are not there. */
+  missing_user_policy: Type.Optional(
+    Type.Union([Type.Literal('fail'), Type.Literal('ignore'), Type.Literal('create')]),
+  ),
+})
+export type RoleAssignmentsBulkQuery = Static<typeof RoleAssignmentsBulkQuery>
+
+export const AssignmentsCreated = Type.Object({ assignments_created: Type.Integer({ minimum: 0 }) })
+export type AssignmentsCreated = Static<typeof AssignmentsCreated>
+export const AssignmentsRemoved = Type.Object({ assignments_removed: Type.Integer({ minimum: 0 }) })
+export type AssignmentsRemoved = Static<typeof AssignmentsRemoved>

@@ -5,7 +5,9 @@ import {
   environmentPath,
   Name,
   nullable,
+  envelope,
   optional,
+  pagingQuery,
   Reference,
   scopeFields,
   ShortKey,
@@ -30,6 +32,10 @@ export const DerivationBlock = Type.Object({
 export type DerivationBlock = Static<typeof DerivationBlock>
 
 const DerivationWhen = Type.Object({ no_direct_roles_on_object: Type.Boolean() })
+
+/** The guard of a role's whole block. */
+export const GrantConditions = DerivationWhen
+export type GrantConditions = Static<typeof GrantConditions>
 
 export const DerivationRead = Type.Object({
   ...derivationFields,
@@ -58,6 +64,25 @@ export type RoleCreate = Static<typeof RoleCreate>
 
 export const RoleUpdate = Type.Object({ name: Type.Optional(Name), ...roleFields })
 export type RoleUpdate = Static<typeof RoleUpdate>
+
+/** What is added to a role, or taken away. */
+export const PermissionList = Type.Object({ permissions: Type.Array(Type.String()) })
+export type PermissionList = Static<typeof PermissionList>
+
+/** Roles put at once; those with a `resource` are of that resource, the others are tenant roles. */
+export const BulkRoles = Type.Object({
+  operations: Type.Array(
+    Type.Object({ key: ShortKey, name: Name, ...roleFields, resource: optional(Reference) }),
+  ),
+})
+export type BulkRoles = Static<typeof BulkRoles>
+
+/** A tenant role by its key, a resource role as `resource#role`. */
+export const BulkRolesDone = Type.Object({
+  created: Type.Array(Type.String()),
+  updated: Type.Array(Type.String()),
+})
+export type BulkRolesDone = Static<typeof BulkRolesDone>
 
 const roleReadFields = {
   id: Uuid,
@@ -90,6 +115,17 @@ export const ResourceRole = Type.Object({
 export type ResourceRole = Static<typeof ResourceRole>
 
 export const TenantRolesPath = Type.Object(environmentPath)
+export const TenantRolePath = Type.Object({ ...environmentPath, role_id: Reference })
+export const BulkRolesPath = Type.Object(environmentPath)
+export const TenantRolesQuery = Type.Object({
+  ...pagingQuery,
+  search: Type.Optional(Type.String()),
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type TenantRolesQuery = Static<typeof TenantRolesQuery>
+export const TenantRoleList = Type.Union([Type.Array(TenantRole), envelope(TenantRole)])
+
+export const ResourceRolesQuery = Type.Object(pagingQuery)
 export const ResourceRolesPath = Type.Object({ ...environmentPath, resource_id: Reference })
 export const ResourceRolePath = Type.Object({
   ...environmentPath,

@@ -1,11 +1,15 @@
-/** Tenants on the wire (contract B.6). */
+/** Tenants on the wire (contract B.6, B.11). */
 import { Type, type Static } from 'typebox'
+import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
   environmentPath,
+  envelope,
   Name,
   nullable,
   optional,
+  pagingQuery,
+  Reference,
   scopeFields,
   ShortKey,
   Text,
@@ -35,4 +39,28 @@ export const Tenant = Type.Object({
 })
 export type Tenant = Static<typeof Tenant>
 
+export const TenantUpdate = Type.Object({
+  name: Type.Optional(Name),
+  description: optional(Text),
+  attributes: optional(AttributeMap),
+})
+export type TenantUpdate = Static<typeof TenantUpdate>
+
+/** An envelope only when the total is asked for (contract B.1). */
+export const TenantList = Type.Union([Type.Array(Tenant), envelope(Tenant)])
+
 export const TenantsPath = Type.Object(environmentPath)
+export const TenantPath = Type.Object({ ...environmentPath, tenant_id: Reference })
+export const TenantUserPath = Type.Object({ ...environmentPath, tenant_id: Reference, user_id: Reference })
+
+export const TenantsQuery = Type.Object({
+  ...pagingQuery,
+  search: Type.Optional(Type.String()),
+  include_total_count: Type.Optional(Type.Boolean()),
+})
+export type TenantsQuery = Static<typeof TenantsQuery>
+
+export const TenantsBulkCreate = Type.Object({
+  operations: Type.Array(TenantCreate, { maxItems: BULK_ELEMENTS_MAX }),
+})
+export type TenantsBulkCreate = Static<typeof TenantsBulkCreate>

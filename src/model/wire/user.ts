@@ -1,11 +1,15 @@
-/** Users on the wire (contract B.7). */
+/** Users on the wire (contract B.7, B.11). */
 import { Type, type Static } from 'typebox'
+import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
   environmentPath,
+  envelope,
   LongKey,
   nullable,
   optional,
+  pagingQuery,
+  Reference,
   scopeFields,
   Text,
   timeFields,
@@ -13,15 +17,22 @@ import {
 } from './building-blocks.ts'
 import { UserRoleAssignment } from './role-assignment.ts'
 
-export const UserCreate = Type.Object({
-  key: LongKey,
+const profileFields = {
   email: optional(Text),
   first_name: optional(Text),
   last_name: optional(Text),
   attributes: optional(AttributeMap),
-  role_assignments: optional(Type.Array(UserRoleAssignment)),
+}
+
+export const UserCreate = Type.Object({
+  key: LongKey,
+  ...profileFields,
+  role_assignments: optional(Type.Array(UserRoleAssignment, { maxItems: BULK_ELEMENTS_MAX })),
 })
 export type UserCreate = Static<typeof UserCreate>
+
+export const UserUpdate = Type.Object(profileFields)
+export type UserUpdate = Static<typeof UserUpdate>
 
 export const User = Type.Object({
   id: Uuid,
@@ -47,4 +58,31 @@ export const User = Type.Object({
 })
 export type User = Static<typeof User>
 
+export const UserEnvelope = envelope(User)
+
 export const UsersPath = Type.Object(environmentPath)
+export const UserPath = Type.Object({ ...environmentPath, user_id: Reference })
+
+const holderFilters = {
+  search: Type.Optional(Type.String()),
+  /** Key or id; for users of an environment, empty text means those without any role. */
+  role: Type.Optional(Type.String()),
+  include_resource_instance_roles: Type.Optional(Type.Boolean()),
+}
+
+export const UsersQuery = Type.Object({
+  ...pagingQuery,
+  ...holderFilters,
+  search_operator: Type.Optional(
+    Type.Union([Type.Literal('contains'), Type.Literal('startswith'), Type.Literal('endswith')]),
+  ),
+})
+export type UsersQuery = Static<typeof UsersQuery>
+
+export const TenantUsersQuery = Type.Object({ ...pagingQuery, ...holderFilters })
+export type TenantUsersQuery = Static<typeof TenantUsersQuery>
+
+export const UsersBulkCreate = Type.Object({
+  operations: Type.Array(UserCreate, { maxItems: BULK_ELEMENTS_MAX }),
+})
+export type UsersBulkCreate = Static<typeof UsersBulkCreate>

@@ -4,6 +4,7 @@ import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './draft.ts'
+import { drive, isResumable, type Resumable } from './resumable.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer
@@ -12,22 +13,55 @@ export interface Answered<Answer> {
 }
 
 /**
- * Commits what `command` writes into the draft, if anything. The command may run several times; what it throws ends the
- * matter. Throws `REVISION_CONFLICT` when other writers were faster `COMMIT_ATTEMPTS_MAX` times in a row.
+ * The commits of one environment's commands. The first attempts of all run side by side; a command that lost runs again in
+ * a queue with the others that lost, so that it can lose only against newcomers and not against the crowd it came with.
  */
-export async function commitDraft<Answer>(
-  store: EnvironmentStore,
-  newCommitId: () => Uint8Array,
-  command: (records: Draft) => Answer,
-): Promise<Answered<Answer>> {
-  for (let attempt = 1; ; attempt += 1) {
-    const records = new Draft(store.view)
-    const answer = command(records)
-    if (records.isEmpty) return { answer, revision: await store.ledger.head() }
+export class DraftCommits {
+  readonly #store: EnvironmentStore
+  readonly #newCommitId: () => Uint8Array
+  /** Resolves when the last command in the queue is done. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(store: EnvironmentStore, newCommitId: () => Uint8Array) {
+    this.#store = store
+    this.#newCommitId = newCommitId
+  }
+
+  /**
+   * Commits what `command` writes into the draft, if anything. The command may run several times; what it throws ends the
+   * matter. One that is long yields: it may meet later commits on its way, and what it read is required as ever.
+   * Throws `REVISION_CONFLICT` when newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row.
+   */
+  async run<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
     try {
-      return { answer, revision: await store.ledger.commit(records.toCommit(newCommitId())) }
+      return await this.#attempt(command)
     } catch (error) {
-      if (!(error instanceof ConflictError) || attempt === COMMIT_ATTEMPTS_MAX) throw error
+      if (!(error instanceof ConflictError)) throw error
+    }
+    const answered = this.#queue.then(() => this.#attemptAgain(command))
+    this.#queue = answered.catch(() => undefined)
+    return answered
+  }
+
+  async #attemptAgain<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
+    for (let attempt = 2; ; attempt += 1) {
+      try {
+        return await this.#attempt(command)
+      } catch (error) {
+        if (!(error instanceof ConflictError) || attempt === COMMIT_ATTEMPTS_MAX) throw error
+      }
     }
   }
+
+  async #attempt<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
+    const { view, ledger } = this.#store
+    const records = new Draft(view)
+    const result = command(records)
+    const answer = isResumable(result) ? await drive(result) : result
+    if (records.isEmpty) return { answer, revision: await ledger.head() }
+    return { answer, revision: await ledger.commit(records.toCommit(this.#newCommitId())) }
+  }
 }
+
+/** Reads and writes a draft. Pure but for that: it may run several times. */
+type Command<Answer> = (records: Draft) => Answer | Resumable<Answer>

@@ -5,15 +5,19 @@
  * What a read requires: a record that is only referred to must still be the same one (same generation, or still
  * absent); a record that is overwritten or removed, or whose content decided something (`requireUnchanged`), must be
  * unwritten since. Lists are read without a requirement: who decides by a list says in its comment why that is safe.
+ *
+ * A dead record (`dead-ids.ts`) is absent here, too; put under its key, a new one starts a new generation. Who relies
+ * on an instance relies on its tenant and its type, which may be removed without a word in the instance's own row.
  */
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
-import { listRule, lists, rowKeyOf } from '#store/keyspace.ts'
+import { isListed, lists, rowKeyOf } from '#store/keyspace.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
-import { decodeAs, encodeRecord } from '#store/record-codec.ts'
+import { decodeAs, decodeRecord, encodeRecord } from '#store/record-codec.ts'
 import type { ListName, ScanOptions } from '#store/view.ts'
-import { isOfKind, type PlacedRecord, RecordReader } from './record-reader.ts'
+import { isDead } from './dead-ids.ts'
+import { type Found, isOfKind, RecordReader } from './record-reader.ts'
 
 interface Pending {
   readonly key: Uint8Array
@@ -32,7 +36,6 @@ export class Draft extends RecordReader {
   readonly #pending = new Map<string, Pending>()
   readonly #pendingById = new Map<string, Pending>()
   readonly #changes: Change[] = []
-
   override get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     return this.#meet(kind, key).record as RecordOf<Kind> | null
   }
@@ -54,25 +57,27 @@ export class Draft extends RecordReader {
     return null
   }
 
-  protected override *placed<Kind extends RecordKind>(
+  protected override *found<Kind extends RecordKind>(
     kind: Kind,
     list: ListName,
     options?: ScanOptions,
-  ): Iterable<PlacedRecord<Kind>> {
-    assert(options?.offset === undefined, 'a draft reads its lists from the start')
+  ): Iterable<Found<Kind>> {
+    assert(!options?.offset && !options?.after, 'a draft reads its lists from the start')
     for (const row of this.view.scan(list)) {
       const pending = this.#pending.get(nameOf(row.key))
       if (!pending?.written) {
-        yield { record: decodeAs(kind, row), created: row.created }
-      } else if (!pending.restarted && isListed(pending, list)) {
-        yield { record: pending.record as RecordOf<Kind>, created: row.created }
+        const record = decodeAs(kind, row)
+        yield { record, created: row.created, isDead: isDead(record, this.deadIds()) }
+      } else if (!pending.restarted && isPendingIn(pending, list)) {
+        yield { record: pending.record as RecordOf<Kind>, created: row.created, isDead: false }
       }
     }
     // What the draft adds is the newest there is.
     for (const pending of this.#pending.values()) {
       const isNew = pending.written && (pending.row === null || pending.restarted)
-      if (isNew && isListed(pending, list)) {
-        yield { record: pending.record as RecordOf<Kind>, created: Number.MAX_SAFE_INTEGER }
+      if (isNew && isPendingIn(pending, list)) {
+        const record = pending.record as RecordOf<Kind>
+        yield { record, created: Number.MAX_SAFE_INTEGER, isDead: isDead(record, this.deadIds()) }
       }
     }
   }
@@ -81,10 +86,45 @@ export class Draft extends RecordReader {
     let count = this.view.count(list)
     for (const pending of this.#pending.values()) {
       if (!pending.written) continue
-      if (pending.row !== null && hasList(pending.row, list)) count -= 1
-      if (isListed(pending, list)) count += 1
+      if (pending.row !== null && isListed(decodeRecord(pending.row), list)) count -= 1
+      if (isPendingIn(pending, list)) count += 1
     }
     return count
+  }
+
+  /**
+   * Writes `record` again as it is, so that every command that rests on its content, or is about to remove it, runs
+   * again: for who adds a mention of it, which a removal under way could not have seen.
+   */
+  touch(record: StoredRecord): void {
+    const pending = this.#meet(record.kind, rowKeyOf(record))
+    assert(pending.record !== null, `a draft touches what is there, and this ${record.kind} is not`)
+    pending.written = true
+    pending.contentMatters = true
+  }
+
+  /** Without those this draft has written. */
+  override *storedRows(list: ListName): Iterable<Row> {
+    for (const row of this.view.scan(list)) if (!this.#pending.get(nameOf(row.key))?.written) yield row
+  }
+
+  /** Removes a stored row, whatever it holds: for purges, which decide by the list it is in. */
+  discard(row: Row): void {
+    const { key } = row
+    this.#pending.set(nameOf(key), {
+      key,
+      row,
+      record: null,
+      written: true,
+      contentMatters: true,
+      restarted: true,
+    })
+  }
+
+  /** Whether something is stored under that key that a new record there must not be taken for. */
+  replacesStored(key: Uint8Array): boolean {
+    const pending = this.#pending.get(nameOf(key))
+    return pending !== undefined && pending.restarted
   }
 
   /** Creates the record, or overwrites the one under its key. */
@@ -135,11 +175,20 @@ export class Draft extends RecordReader {
     const known = this.#pending.get(name)
     if (known) return known
     const row = this.view.get(key) ?? null
-    const record = row === null ? null : decodeAs(kind, row)
-    const met = { key, row, record, written: false, contentMatters: false, restarted: false }
+    const stored = row === null ? null : decodeAs(kind, row)
+    const record = stored && this.#isWhole(stored) ? stored : null
+    const restarted = row !== null && record === null
+    const met: Pending = { key, row, record, written: false, contentMatters: false, restarted }
     this.#pending.set(name, met)
     if (record !== null) this.#pendingById.set(record.id, met)
     return met
+  }
+
+  /** Whether a record is alive. What an instance lives in is looked up, and so becomes a requirement. */
+  #isWhole(record: StoredRecord): boolean {
+    if (isDead(record, this.deadIds())) return false
+    if (record.kind !== 'instance') return true
+    return this.byId('tenant', record.tenantId) !== null && this.byId('type', record.typeId) !== null
   }
 }
 
@@ -148,11 +197,6 @@ function nameOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }
 
-function isListed(pending: Pending, list: ListName): boolean {
-  if (pending.record === null) return false
-  return hasList({ key: pending.key, value: encodeRecord(pending.record) }, list)
-}
-
-function hasList(row: { readonly key: Uint8Array; readonly value: Uint8Array }, list: ListName): boolean {
-  return listRule(row).some(entry => Buffer.compare(entry.list, list) === 0)
+function isPendingIn(pending: Pending, list: ListName): boolean {
+  return pending.record !== null && isListed(pending.record, list)
 }

@@ -9,6 +9,7 @@ import { type Group, MEMBER_ROLE } from './group-lookup.ts'
 import { grantRelations, hasDerivation, memberDerivation } from './group-relations.ts'
 import { findRole } from './lookups.ts'
 import type { RecordReader } from './record-reader.ts'
+import type { Resumable } from './resumable.ts'
 
 export interface GroupGrant {
   readonly role: RoleRecord
@@ -25,22 +26,15 @@ export function* assignedRoles(records: RecordReader, group: Group): Iterable<Gr
   for (const tuple of records.mergedLists('tuple', tupleLists)) {
     const meaning = meanings.get(tuple.relationId)
     const object = records.byId('instance', tuple.objectId)
-    assert(
-      meaning && object,
-      'a listed tuple is over one of the listed relations, to an object that is there',
-    )
+    assert(meaning && object, 'a live tuple is over a relation that was listed, to an object that is there')
     yield { role: meaning.role, type: meaning.type, object }
   }
 }
 
-export function countAssignedRoles(records: RecordReader, group: Group): number {
+export function* countAssignedRoles(records: RecordReader, group: Group): Resumable<number> {
   let count = 0
-  if (records.hasPurges) {
-    for (const _ of assignedRoles(records, group)) count += 1
-    return count
-  }
   for (const { relation } of meaningfulRelations(records, group.type)) {
-    count += records.count(lists.tuplesFromOver(group.instance.id, relation.id))
+    count += yield* records.liveCount(lists.tuplesFromOver(group.instance.id, relation.id))
   }
   return count
 }

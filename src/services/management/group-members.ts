@@ -1,14 +1,15 @@
 /** Who is in a group (contract B.3): users with a direct `member` assignment on it, however it was made. */
+import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { GroupRead, GroupUser } from '#model/wire/group.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import { assert } from '#model/assert.ts'
 import { lists } from '#store/keyspace.ts'
 import type { ReadContext, WriteContext } from './context.ts'
 import { ensureMemberRole, MEMBER_ROLE, requireGroup } from './group-lookup.ts'
 import { presentGroup } from './group-present.ts'
 import { findRole, requireTenant, requireUser } from './lookups.ts'
-import { type Page, pageFrom, pageOf } from './paging.ts'
+import { type Page, pageFrom, pageOfLists } from './paging.ts'
+import type { Resumable } from './resumable.ts'
 import { addAssignment, findAssignment, removeAssignment, tenantOfInstance } from './role-assignments.ts'
 
 interface MemberParams {
@@ -17,10 +18,10 @@ interface MemberParams {
 }
 
 /** Adding a member again changes nothing (contract D-4). */
-export function addGroupMember(
+export function* addGroupMember(
   context: WriteContext,
   input: { readonly params: MemberParams; readonly body: { readonly tenant: string } },
-): GroupRead {
+): Resumable<GroupRead> {
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const user = requireUser(records, input.params.user_id)
@@ -28,7 +29,7 @@ export function addGroupMember(
   const tenant = tenantOfInstance(context, group.instance, named)
   const parts = { user, role: ensureMemberRole(context, group.type), tenant, instance: group.instance }
   if (!findAssignment(context, parts)) addAssignment(context, parts)
-  return presentGroup(context, group)
+  return yield* presentGroup(context, group)
 }
 
 export function removeGroupMember(
@@ -52,22 +53,22 @@ export function removeGroupMember(
   removeAssignment(context, assignment, parts)
 }
 
-export function listGroupUsers(
+export function* listGroupUsers(
   context: ReadContext,
   input: { readonly params: { readonly group_instance_key: string }; readonly query: Paging },
-): Page<GroupUser> {
+): Resumable<Page<GroupUser>> {
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const role = findRole(records, group.type, MEMBER_ROLE)
   if (!role) return pageFrom<GroupUser>([], 0, 1)
-  return pageOf(records, {
+  return yield* pageOfLists(records, {
     kind: 'assignment',
-    list: lists.holders(group.instance.id, role.id),
+    lists: [lists.holders(group.instance.id, role.id)],
     paging: input.query,
     matches: null,
     present: assignment => {
       const user = records.byId('user', assignment.userId)
-      assert(user, 'a member that is listed lives no longer than its user')
+      assert(user, 'a live assignment is of a user that is there')
       return { id: user.id, key: user.key }
     },
   })

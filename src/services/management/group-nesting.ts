@@ -19,9 +19,10 @@ import {
   findNestingRelation,
   memberDerivation,
 } from './group-relations.ts'
-import { type Page, pageFrom, pageOf } from './paging.ts'
+import { type Page, pageFrom, pageOfLists } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { relationChange } from './relations.ts'
+import type { Resumable } from './resumable.ts'
 import { addTuple, findTuple, removeTuple } from './relationship-tuples.ts'
 
 interface NestingInput {
@@ -29,7 +30,7 @@ interface NestingInput {
   readonly body: { readonly group_instance_key: string }
 }
 
-export function assignGroup(context: WriteContext, input: NestingInput): GroupRead {
+export function* assignGroup(context: WriteContext, input: NestingInput): Resumable<GroupRead> {
   const { records } = context
   const { parent, child } = resolveNesting(records, input)
   if (parent.type.id !== child.type.id) {
@@ -60,7 +61,7 @@ export function assignGroup(context: WriteContext, input: NestingInput): GroupRe
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
   if (!hadTuple) addTuple(context, { ...parts, relation: unchanged })
-  return presentGroup(context, parent)
+  return yield* presentGroup(context, parent)
 }
 
 export function unassignGroup(context: WriteContext, input: NestingInput): void {
@@ -104,12 +105,12 @@ function nameOf(group: Group): string {
 type DirectLinks = (groupId: string, relationId: string) => ListName
 
 /** The groups directly in this one. */
-export function listGroupChildren(context: ReadContext, input: LinksInput): Page<GroupRecord> {
+export function listGroupChildren(context: ReadContext, input: LinksInput): Resumable<Page<GroupRecord>> {
   return pageOfLinks(context, input, lists.tuplesToOver, tuple => tuple.subjectId)
 }
 
 /** The groups this one is directly in. */
-export function listGroupParents(context: ReadContext, input: LinksInput): Page<GroupRecord> {
+export function listGroupParents(context: ReadContext, input: LinksInput): Resumable<Page<GroupRecord>> {
   return pageOfLinks(context, input, lists.tuplesFromOver, tuple => tuple.objectId)
 }
 
@@ -118,24 +119,24 @@ interface LinksInput {
   readonly query: Paging
 }
 
-function pageOfLinks(
+function* pageOfLinks(
   context: ReadContext,
   input: LinksInput,
   links: DirectLinks,
   otherSide: (tuple: TupleRecord) => string,
-): Page<GroupRecord> {
+): Resumable<Page<GroupRecord>> {
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const relation = findNestingRelation(records, group.type)
   if (!relation) return pageFrom<GroupRecord>([], 0, 1)
-  return pageOf(records, {
+  return yield* pageOfLists(records, {
     kind: 'tuple',
-    list: links(group.instance.id, relation.id),
+    lists: [links(group.instance.id, relation.id)],
     paging: input.query,
-    matches: records.hasPurges ? tuple => records.byId('instance', otherSide(tuple)) !== null : null,
+    matches: null,
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))
-      assert(other, 'a listed tuple links groups that are there')
+      assert(other, 'a live tuple links groups that are there')
       return presentGroupRecord(records, other)
     },
   })

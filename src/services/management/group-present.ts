@@ -11,6 +11,7 @@ import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
 import { findRole } from './lookups.ts'
 import { takeFirst } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
+import type { Resumable } from './resumable.ts'
 
 export function presentGroupRecord(records: RecordReader, instance: InstanceRecord): GroupRecord {
   const tenant = records.byId('tenant', instance.tenantId)
@@ -24,7 +25,7 @@ export function presentGroupRecord(records: RecordReader, instance: InstanceReco
 }
 
 /** A group with the beginnings of its lists: bounded, however large the group. */
-export function presentGroup(context: ReadContext, group: Group): GroupRead {
+export function* presentGroup(context: ReadContext, group: Group): Resumable<GroupRead> {
   const { records } = context
   const memberRole = findRole(records, group.type, MEMBER_ROLE)
   const members = memberRole && lists.holders(group.instance.id, memberRole.id)
@@ -34,10 +35,10 @@ export function presentGroup(context: ReadContext, group: Group): GroupRead {
       ({ type, object, role }) =>
         `${formatInstanceReference({ type: type.key, key: object.key })}#${role.key}`,
     ),
-    assigned_roles_count: countAssignedRoles(records, group),
+    assigned_roles_count: yield* countAssignedRoles(records, group),
     users: members
       ? takeFirst(records.list('assignment', members), GROUP_READ_ENTRIES_MAX).map(({ userId }) => userId)
       : [],
-    users_count: members ? records.count(members) : 0,
+    users_count: members ? yield* records.liveCount(members) : 0,
   }
 }

@@ -105,18 +105,26 @@ export function ensureDerivation(
   role: RoleRecord,
   entry: DerivationRecord,
 ): boolean {
-  context.records.requireUnchanged(role)
+  const { records } = context
+  records.requireUnchanged(role)
   if (hasDerivation(role, entry)) return false
+  const sourceType = records.get('type', rowKeys.type(entry.onType))
+  const source = sourceType && records.get('role', rowKeys.role(sourceType.id, entry.role))
+  const relation = records.get('relation', rowKeys.relation(type.id, entry.relation))
+  assert(source && relation, 'an entry names a role and a relation that are there')
+  // Read again, for a role may derive from itself. A removal of either that is under way must look again.
+  records.touch(source)
+  records.touch(relation)
   const entries = [...role.grantedTo.entries, entry]
   const updated = { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }
   putRole(context, updated, type)
   return true
 }
 
-/** The ids of the relations made by the groups API that have no tuples any more. O(relations). */
+/** The ids of the relations made by the groups API that have no tuples any more. O(group relations). */
 export function unusedGroupRelations(records: RecordReader): string[] {
   const unused: string[] = []
-  for (const relation of records.list('relation', lists.all('relation'))) {
+  for (const relation of records.list('relation', lists.groupRelations())) {
     if (isUnused(records, relation)) unused.push(relation.id)
   }
   return unused

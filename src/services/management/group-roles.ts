@@ -18,6 +18,7 @@ import { locateInstanceOf, type NamedInstance, requireRole, requireTenant, requi
 import { type Page, pageFrom, takeFirst, windowOf } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { addTuple, findTuple, removeTuple } from './relationship-tuples.ts'
+import type { Resumable } from './resumable.ts'
 import { addInstance } from './resource-instances.ts'
 import { tenantOfInstance } from './role-assignments.ts'
 
@@ -25,10 +26,10 @@ interface GroupParams {
   readonly group_instance_key: string
 }
 
-export function addGroupRole(
+export function* addGroupRole(
   context: WriteContext,
   input: { readonly params: GroupParams; readonly body: GroupAddRole },
-): GroupRead {
+): Resumable<GroupRead> {
   const wanted = resolveGrant(context, input)
   const { group, type, role, tenant } = wanted
   const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
@@ -43,7 +44,7 @@ export function addGroupRole(
     throw new AuthzError('DUPLICATE_ENTITY', `the group has role ${JSON.stringify(role.key)} there already`)
   }
   if (!hadTuple) addTuple(context, parts)
-  return presentGroup(context, group)
+  return yield* presentGroup(context, group)
 }
 
 export function removeGroupRole(
@@ -86,15 +87,15 @@ function locateObject(records: RecordReader, type: TypeRecord, reference: string
   return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : bare
 }
 
-export function listGroupRoles(
+export function* listGroupRoles(
   context: ReadContext,
   input: { readonly params: GroupParams; readonly query: Paging },
-): Page<GroupRole> {
+): Resumable<Page<GroupRole>> {
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const { offset, limit } = windowOf(input.query)
   const granted = takeFirst(assignedRoles(records, group), offset + limit).slice(offset)
-  return pageFrom(granted.map(presentGroupRole), countAssignedRoles(records, group), limit)
+  return pageFrom(granted.map(presentGroupRole), yield* countAssignedRoles(records, group), limit)
 }
 
 function presentGroupRole(granted: {

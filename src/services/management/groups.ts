@@ -4,7 +4,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
-import type { InstanceRecord, TypeRecord } from '#model/records.ts'
+import type { InstanceRecord } from '#model/records.ts'
 import type {
   DeprecatedGroupsQuery,
   GroupCreate,
@@ -13,21 +13,26 @@ import type {
   GroupsQuery,
 } from '#model/wire/group.ts'
 import { lists, rowKeys } from '#store/keyspace.ts'
-import type { ListName } from '#store/view.ts'
 import type { ReadContext, WriteContext } from './context.ts'
 import { ensureMemberRole, GROUP_TYPE_DEFAULT, requireGroup, typeOfInstance } from './group-lookup.ts'
 import { presentGroup, presentGroupRecord } from './group-present.ts'
-import { findTenant, findType, requireTenant } from './lookups.ts'
-import { matchesSearch, type Page, pageFrom, pageOf } from './paging.ts'
-import { deleteDependants } from './instance-purge.ts'
-import { addInstance, instanceKeyOf } from './resource-instances.ts'
-import { putType } from './resources.ts'
+import { tenantFilter, typeFilter } from './fact-filters.ts'
+import { findType, requireTenant } from './lookups.ts'
+import type { Page } from './paging.ts'
+import type { RecordReader } from './record-reader.ts'
+import type { Resumable } from './resumable.ts'
+import { pageOfSelection, searchFilter } from './selection.ts'
+import { addInstance, removeInstance } from './resource-instances.ts'
+import { addType } from './types.ts'
 
-export function createGroup(context: WriteContext, input: { readonly body: GroupCreate }): GroupRead {
+export function* createGroup(
+  context: WriteContext,
+  input: { readonly body: GroupCreate },
+): Resumable<GroupRead> {
   const { records } = context
   const name = groupNameOf(input.body)
   const tenant = requireTenant(records, input.body.group_tenant)
-  const type = findType(records, name.type) ?? addGroupType(context, name.type)
+  const type = findType(records, name.type) ?? addType(context, name.type, name.type)
   ensureMemberRole(context, type)
   if (records.get('instance', rowKeys.instance(type.id, name.key))) {
     throw new AuthzError(
@@ -36,7 +41,7 @@ export function createGroup(context: WriteContext, input: { readonly body: Group
     )
   }
   const instance = addInstance(context, { type, key: name.key, tenant, isGroup: true })
-  return presentGroup(context, { instance, type })
+  return yield* presentGroup(context, { instance, type })
 }
 
 /** The type and bare key a body names; `type:key` sets the type, or must agree with it. */
@@ -53,28 +58,10 @@ function groupNameOf(body: GroupCreate): { readonly type: string; readonly key: 
   return named
 }
 
-function addGroupType(context: WriteContext, key: string): TypeRecord {
-  const type: TypeRecord = {
-    kind: 'type',
-    id: context.newId(),
-    key,
-    name: key,
-    urn: null,
-    description: null,
-    actions: [],
-    attributes: [],
-    typeAttributes: null,
-    createdAt: context.now,
-    updatedAt: context.now,
-  }
-  putType(context, type)
-  return type
-}
-
 export function getGroup(
   context: ReadContext,
   input: { readonly params: { readonly group_instance_key: string } },
-): GroupRead {
+): Resumable<GroupRead> {
   return presentGroup(context, requireGroup(context.records, input.params.group_instance_key))
 }
 
@@ -86,62 +73,58 @@ export function getGroupRecord(
   return presentGroupRecord(context.records, group.instance)
 }
 
-/**
- * Removes the group from decisions and lists at once, with everything tied to it (contract C.5). The purge takes what does
- * not fit into this commit, and what others tied to the group between this look at it and the commit: afterwards nobody
- * can, for they rely on the instance.
- */
+/** Removes the group, with everything tied to it, from decisions and lists at once (contract C.5). */
 export function deleteGroup(
   context: WriteContext,
   input: { readonly params: { readonly group_instance_key: string } },
 ): void {
   const { records } = context
   const { instance } = requireGroup(records, input.params.group_instance_key)
-  records.delete(instance, { kind: 'instance-removed', instance: instanceKeyOf(records, instance) })
-  deleteDependants(context, instance.id)
-  records.put({ kind: 'purge', id: context.newId(), targetId: instance.id })
+  removeInstance(context, instance)
 }
 
-export function listGroupRecords(
+export function* listGroupRecords(
   context: ReadContext,
   input: { readonly query: GroupsQuery },
-): Page<GroupRecord> {
-  return pageOfGroups(context, input.query, instance => presentGroupRecord(context.records, instance))
+): Resumable<Page<GroupRecord>> {
+  const { records } = context
+  return yield* pageOfGroups(records, input.query, instance => presentGroupRecord(records, instance))
 }
 
 /** Deprecated: whole groups, always a bare array. */
-export function listGroups(
+export function* listGroups(
   context: ReadContext,
   input: { readonly query: DeprecatedGroupsQuery },
-): GroupRead[] {
-  return pageOfGroups(context, input.query, instance =>
-    presentGroup(context, { instance, type: typeOfInstance(context.records, instance) }),
-  ).data
+): Resumable<GroupRead[]> {
+  const { records } = context
+  const page = yield* pageOfGroups(records, input.query, instance => instance.id)
+  const groups: GroupRead[] = []
+  for (const id of page.data) {
+    yield
+    // One that went while the others were being shown is left out.
+    const instance = records.byId('instance', id)
+    if (!instance) continue
+    groups.push(yield* presentGroup(context, { instance, type: typeOfInstance(records, instance) }))
+  }
+  return groups
 }
 
 /** Filters by what is unknown match nothing. The first filter picks the list, the others narrow it. */
 function pageOfGroups<Item>(
-  context: ReadContext,
+  records: RecordReader,
   query: GroupsQuery,
   present: (instance: InstanceRecord) => Item,
-): Page<Item> {
-  const { records } = context
-  const type = query.resource === undefined ? undefined : findType(records, query.resource)
-  const tenant = query.tenant === undefined ? undefined : findTenant(records, query.tenant)
-  if (type === null || tenant === null) return pageFrom<Item>([], 0, 1)
-  const { search } = query
-  const filters: ((instance: InstanceRecord) => boolean)[] = []
-  let list: ListName = lists.groups()
-  if (tenant) list = lists.groupsOfTenant(tenant.id)
-  if (type && tenant) filters.push(instance => instance.typeId === type.id)
-  else if (type) list = lists.groupsOfType(type.id)
-  if (search !== undefined) filters.push(instance => matchesSearch(search, [instance.key]))
-  const matches = (instance: InstanceRecord) => filters.every(filter => filter(instance))
-  return pageOf(records, {
+): Resumable<Page<Item>> {
+  const { tenant, resource, search } = query
+  return pageOfSelection(records, {
     kind: 'instance',
-    list,
+    all: lists.groups(),
+    filters: [
+      tenantFilter(records, tenant, lists.groupsOfTenant),
+      typeFilter(records, resource, lists.groupsOfType),
+      searchFilter(search, ({ key }: InstanceRecord) => [key]),
+    ],
     paging: query,
-    matches: filters.length === 0 ? null : matches,
     present,
   })
 }

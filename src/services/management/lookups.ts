@@ -4,13 +4,14 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
-import type {
-  InstanceRecord,
-  RelationRecord,
-  RoleRecord,
-  TenantRecord,
-  TypeRecord,
-  UserRecord,
+import {
+  type InstanceRecord,
+  type RelationRecord,
+  type RoleRecord,
+  type TenantRecord,
+  type TypeRecord,
+  USER_TYPE_KEY,
+  type UserRecord,
 } from '#model/records.ts'
 import { isLongKey } from '#model/wire/building-blocks.ts'
 import { rowKeys } from '#store/keyspace.ts'
@@ -20,11 +21,12 @@ function notFound(what: string, reference: string, hint = ''): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}${hint}`)
 }
 
+/** A type of the callers' own; the built-in one is none. */
 export function findType(records: RecordReader, reference: string): TypeRecord | null {
-  return (
+  const type =
     records.get('type', rowKeys.type(reference)) ??
     (isUuid(reference) ? records.byId('type', reference.toLowerCase()) : null)
-  )
+  return type?.key === USER_TYPE_KEY ? null : type
 }
 
 export function requireType(records: RecordReader, reference: string): TypeRecord {
@@ -46,10 +48,15 @@ export function requireTenant(records: RecordReader, reference: string): TenantR
   return tenant
 }
 
-export function requireUser(records: RecordReader, reference: string): UserRecord {
-  const user =
+export function findUser(records: RecordReader, reference: string): UserRecord | null {
+  return (
     records.get('user', rowKeys.user(reference)) ??
     (isUuid(reference) ? records.byId('user', reference.toLowerCase()) : null)
+  )
+}
+
+export function requireUser(records: RecordReader, reference: string): UserRecord {
+  const user = findUser(records, reference)
   if (!user) throw notFound('user', reference)
   return user
 }

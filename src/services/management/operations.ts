@@ -1,67 +1,159 @@
 /**
- * The table of management operations: every one a synchronous, pure function of the records it reads, its input and its
- * context. Routes name them, threads send their names, `EnvironmentService` runs them.
+ * The table of management operations: every one a pure function of the records it reads, its input and its context,
+ * synchronous or, where it may take long, resumable. Routes name them, threads send their names, `EnvironmentService` runs them.
  */
+import {
+  createActionGroup,
+  deleteActionGroup,
+  getActionGroup,
+  listActionGroups,
+  updateActionGroup,
+} from './action-groups.ts'
+import { createAction, deleteAction, getAction, listActions, updateAction } from './actions.ts'
+import {
+  createAttribute,
+  createUserAttribute,
+  deleteAttribute,
+  getAttribute,
+  listAttributes,
+  listUserAttributes,
+  updateAttribute,
+} from './attributes.ts'
+import { putRolesInBulk } from './bulk-roles.ts'
 import type { ReadContext, WriteContext } from './context.ts'
+import { factReads, factWrites } from './fact-operations.ts'
 import { addGroupMember, listGroupUsers, removeGroupMember } from './group-members.ts'
 import { assignGroup, listGroupChildren, listGroupParents, unassignGroup } from './group-nesting.ts'
 import { addGroupRole, listGroupRoles, removeGroupRole } from './group-roles.ts'
 import { createGroup, deleteGroup, getGroup, getGroupRecord, listGroupRecords, listGroups } from './groups.ts'
-import { createRelation } from './relations.ts'
-import { createRelationshipTuple } from './relationship-tuples.ts'
-import { createResourceInstance } from './resource-instances.ts'
-import { createResource, getResource, listResources } from './resources.ts'
-import { createRoleAssignment } from './role-assignments.ts'
-import { createResourceRole, createTenantRole, updateResourceRole } from './roles.ts'
-import { createTenant } from './tenants.ts'
-import { createUser } from './users.ts'
+import type { AnswerOf } from './resumable.ts'
+import { createRelation, deleteRelation, getRelation, listRelations } from './resource-relations.ts'
+import {
+  addImplicitGrant,
+  addResourceRolePermissions,
+  createResourceRole,
+  deleteResourceRole,
+  getResourceRole,
+  listResourceRoles,
+  removeImplicitGrant,
+  removeResourceRolePermissions,
+  setImplicitGrantConditions,
+  updateResourceRole,
+} from './resource-roles.ts'
+import {
+  createResource,
+  deleteResource,
+  getResource,
+  listResources,
+  replaceResource,
+  updateResource,
+} from './resources.ts'
+import {
+  addTenantRolePermissions,
+  createTenantRole,
+  deleteTenantRole,
+  getTenantRole,
+  listTenantRoles,
+  removeTenantRolePermissions,
+  updateTenantRole,
+} from './tenant-roles.ts'
 
 export const readOperations = {
+  ...factReads,
+  getAction,
+  getActionGroup,
+  getAttribute,
   getGroup,
   getGroupRecord,
+  getRelation,
   getResource,
+  getResourceRole,
+  getTenantRole,
+  getUserAttribute: getAttribute,
+  listActionGroups,
+  listActions,
+  listAttributes,
   listGroupChildren,
   listGroupParents,
   listGroupRecords,
   listGroupRoles,
   listGroups,
   listGroupUsers,
+  listRelations,
+  listResourceRoles,
   listResources,
+  listTenantRoles,
+  listUserAttributes,
 }
 
 export const writeOperations = {
+  ...factWrites,
   addGroupMember,
   addGroupRole,
+  addImplicitGrant,
+  addResourceRolePermissions,
+  addTenantRolePermissions,
   assignGroup,
+  createAction,
+  createActionGroup,
+  createAttribute,
   createGroup,
   createRelation,
-  createRelationshipTuple,
   createResource,
-  createResourceInstance,
   createResourceRole,
-  createRoleAssignment,
-  createTenant,
   createTenantRole,
-  createUser,
+  createUserAttribute,
+  deleteAction,
+  deleteActionGroup,
+  deleteAttribute,
   deleteGroup,
+  deleteRelation,
+  deleteResource,
+  deleteResourceRole,
+  deleteTenantRole,
+  deleteUserAttribute: deleteAttribute,
+  putRolesInBulk,
   removeGroupMember,
   removeGroupRole,
+  removeImplicitGrant,
+  removeResourceRolePermissions,
+  removeTenantRolePermissions,
+  replaceResource,
+  setImplicitGrantConditions,
   unassignGroup,
+  updateAction,
+  updateActionGroup,
+  updateAttribute,
+  updateResource,
   updateResourceRole,
+  updateTenantRole,
+  updateUserAttribute: updateAttribute,
 }
 
 /** Operations after which a relation made by the groups API may have lost its last tuple (contract C.5). */
 export const tupleRemovals: ReadonlySet<OperationName> = new Set<OperationName>([
   'deleteGroup',
+  'deleteRelation',
+  'deleteRelationshipTuple',
+  'deleteRelationshipTuples',
+  'deleteResource',
+  'deleteResourceInstance',
+  'deleteResourceInstances',
+  'deleteResourceRole',
+  'deleteTenant',
+  'deleteTenantRole',
+  'deleteTenants',
   'removeGroupRole',
+  'replaceResource',
   'unassignGroup',
+  'updateResource',
 ])
 
 type Operations = typeof readOperations & typeof writeOperations
 
 export type OperationName = keyof Operations
 export type OperationInput<Name extends OperationName> = Parameters<Operations[Name]>[1]
-export type OperationAnswer<Name extends OperationName> = ReturnType<Operations[Name]>
+export type OperationAnswer<Name extends OperationName> = AnswerOf<ReturnType<Operations[Name]>>
 
 /** An operation whose name is only known at run time; its input was validated against the route's schemas. */
 export type ReadOperation = (context: ReadContext, input: unknown) => unknown

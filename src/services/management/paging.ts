@@ -4,6 +4,10 @@ import type { RecordKind, RecordOf } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ListName } from '#store/view.ts'
 import type { RecordReader } from './record-reader.ts'
+import { type Resumable, runAtOnce, YIELD_ROWS } from './resumable.ts'
+
+/** Rows skipped in one go: some 2.5 ms. */
+const SKIP_ROWS_MAX = 100_000
 
 export interface Page<Item> {
   readonly data: Item[]
@@ -11,7 +15,7 @@ export interface Page<Item> {
   readonly page_count: number
 }
 
-interface PageRequest<Kind extends RecordKind, Item> {
+export interface PageRequest<Kind extends RecordKind, Item> {
   readonly kind: Kind
   readonly list: ListName
   readonly paging: Paging
@@ -20,31 +24,84 @@ interface PageRequest<Kind extends RecordKind, Item> {
   present(record: RecordOf<Kind>): Item
 }
 
-/** One page of a list, in creation order. O(page) plus 25 ns a skipped row without `matches`, else O(list). */
+/** One page of a short list, in creation order. */
 export function pageOf<Kind extends RecordKind, Item>(
   records: RecordReader,
   request: PageRequest<Kind, Item>,
 ): Page<Item> {
-  const { kind, list, matches } = request
+  return runAtOnce(pageOfLists(records, { ...request, lists: [request.list] }))
+}
+
+export interface ListsRequest<Kind extends RecordKind, Item> {
+  readonly kind: Kind
+  /** Lists that share no record. */
+  readonly lists: readonly ListName[]
+  readonly paging: Paging
+  readonly matches: ((record: RecordOf<Kind>) => boolean) | null
+  /** For lists whose rows stand for others, too: whether a dead one still stands for some that are not. */
+  readonly standsForLive?: (record: RecordOf<Kind>) => boolean
+  /** Whether somebody wants to know the total; otherwise a narrowed list is read up to the end of the page only. */
+  readonly hasTotal?: boolean
+  /** Called in the turn in which the record was found alive, so what it refers to is there. */
+  present(record: RecordOf<Kind>): Item
+}
+
+/**
+ * One page over lists, in creation order. O(page) plus 25 ns a skipped row for one list without `matches`; O(rows up to
+ * the page) for several; O(list) with `matches` and total, or while a purge is going on.
+ */
+export function* pageOfLists<Kind extends RecordKind, Item>(
+  records: RecordReader,
+  request: ListsRequest<Kind, Item>,
+): Resumable<Page<Item>> {
+  const { matches, standsForLive, hasTotal = true } = request
   const { offset, limit } = windowOf(request.paging)
-  if (matches === null) {
-    const data = takeFirst(records.list(kind, list, { offset }), limit)
-    return pageFrom(data.map(request.present), records.count(list), limit)
-  }
+  const [only] = request.lists
+  const isCounted = matches === null && request.lists.length === 1 && !records.hasDead
+  const after = isCounted && only && offset > 0 ? yield* placeOf(records, only, offset) : -1
+  // A dead row that stands for others is still one of the list: there is no telling without looking.
+  const isNarrowed = matches !== null || (standsForLive !== undefined && records.hasDead)
   const data: Item[] = []
-  let total = 0
-  for (const record of records.list(kind, list)) {
-    if (!matches(record)) continue
-    if (total >= offset && data.length < limit) data.push(request.present(record))
-    total += 1
+  let matched = after === -1 ? 0 : offset
+  let rows = 0
+  if (after !== null) {
+    for (const { record, isDead } of records.foundIn(request.kind, request.lists, { after })) {
+      if (++rows % YIELD_ROWS === 0) yield
+      if (isDead && !standsForLive?.(record)) continue
+      if (matches !== null && !matches(record)) continue
+      matched += 1
+      if (matched > offset && data.length < limit) data.push(request.present(record))
+      if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
+    }
   }
+  if (isNarrowed || !hasTotal) return pageFrom(data, matched, limit)
+  let total = 0
+  for (const list of request.lists) total += yield* records.liveCount(list)
   return pageFrom(data, total, limit)
+}
+
+/** The place of the last of the first `count` rows; null when there are fewer. 25 ns a row. */
+function* placeOf(records: RecordReader, list: ListName, count: number): Resumable<number | null> {
+  let after = -1
+  for (let left = count; left > 0; left -= SKIP_ROWS_MAX) {
+    const [row] = takeFirst(records.storedRows(list, { after, offset: Math.min(left, SKIP_ROWS_MAX) - 1 }), 1)
+    if (!row) return null
+    after = row.created
+    yield
+  }
+  return after
+}
+
+/** The items of a page of what is kept inside one record. */
+export function pageOfArray<Item>(items: readonly Item[], paging: Paging): Item[] {
+  const { offset, limit } = windowOf(paging)
+  return items.slice(offset, offset + limit)
 }
 
 /** The part of a list that a page shows. */
 export function windowOf(paging: Paging): { readonly offset: number; readonly limit: number } {
   const limit = paging.per_page ?? PAGE_SIZE_DEFAULT
-  return { offset: ((paging.page ?? 1) - 1) * limit, limit }
+  return { offset: paging.offset ?? ((paging.page ?? 1) - 1) * limit, limit }
 }
 
 export function pageFrom<Item>(data: Item[], total: number, limit: number): Page<Item> {
@@ -69,20 +126,31 @@ export function takeFirst<Item>(items: Iterable<Item>, limit: number): Item[] {
   return taken
 }
 
+/** Where a search must stand in a text. */
+type SearchOperator = 'contains' | 'startswith' | 'endswith'
+
 /**
  * Case-insensitive substring in any of the texts; `*` stands for any run of characters (contract B.1). Matched
  * piece by piece from the left, so that no text makes it slow.
  */
-export function matchesSearch(search: string, texts: readonly (string | null)[]): boolean {
+export function matchesSearch(
+  search: string,
+  texts: readonly (string | null)[],
+  operator: SearchOperator = 'contains',
+): boolean {
   const pieces = search.toLowerCase().split('*')
   return texts.some(text => {
     if (text === null) return false
     const lower = text.toLowerCase()
+    if (operator === 'startswith' && !lower.startsWith(pieces[0]!)) return false
+    const last = pieces.length - 1
     let from = 0
-    return pieces.every(piece => {
-      const at = lower.indexOf(piece, from)
+    return pieces.every((piece, index) => {
+      const isEnd = operator === 'endswith' && index === last
+      const at = isEnd ? lower.lastIndexOf(piece) : lower.indexOf(piece, from)
+      if (at < from || (isEnd && at + piece.length !== lower.length)) return false
       from = at + piece.length
-      return at >= 0
+      return true
     })
   })
 }

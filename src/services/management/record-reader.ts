@@ -1,16 +1,33 @@
-/** Reads an environment's records from its view: by key, by id, by list. Every call answers for the present moment. */
-import type { RecordKind, RecordOf } from '#model/records.ts'
-import { lists } from '#store/keyspace.ts'
-import { decodeAs, KIND_BYTES } from '#store/record-codec.ts'
+/**
+ * Reads an environment's records from its view: by key, by id, by list. Every call answers for the present moment, and
+ * none of them, counts of whole lists aside, ever shows a record that is dead (`dead-ids.ts`).
+ */
+import type { PurgeRecord, RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import { isListed, lists } from '#store/keyspace.ts'
+import { decodeAs, decodeRecord, KIND_BYTES } from '#store/record-codec.ts'
+import type { Row } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
+import { isDead, readDeadIds } from './dead-ids.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
-export interface PlacedRecord<Kind extends RecordKind> {
+/** Records kept at most by one reader. */
+const KNOWN_MAX = 1_000
+
+/** A record of a list, with its place in creation order. */
+export interface Found<Kind extends RecordKind> {
   readonly record: RecordOf<Kind>
   readonly created: number
+  readonly isDead: boolean
 }
 
 export class RecordReader {
   protected readonly view: View
+  /** What this reader's own work has removed. */
+  readonly #ownDead: string[] = []
+  /** Found by id as of `#deadSequence`: the rows of a page mostly refer to the same few things. */
+  readonly #knownById = new Map<string, StoredRecord>()
+  #dead: ReadonlySet<string> | null = null
+  #deadSequence = -1
 
   constructor(view: View) {
     this.view = view
@@ -19,68 +36,139 @@ export class RecordReader {
   /** The record under that row key, or null. O(log n). */
   get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     const row = this.view.get(key)
-    return row ? decodeAs(kind, row) : null
+    const record = row ? decodeAs(kind, row) : null
+    return record && !isDead(record, this.deadIds()) ? record : null
   }
 
   /** The record of that kind with that id, or null; callers may send the id of anything. O(log n). */
   byId<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
-    for (const row of this.view.scan(lists.byId(id))) return isOfKind(kind, row) ? decodeAs(kind, row) : null
+    const dead = this.deadIds()
+    const known = this.#knownById.get(id)
+    if (known) return known.kind === kind ? (known as RecordOf<Kind>) : null
+    for (const row of this.view.scan(lists.byId(id))) {
+      const record = isOfKind(kind, row) ? decodeAs(kind, row) : null
+      if (!record || isDead(record, dead)) return null
+      if (this.#knownById.size < KNOWN_MAX) this.#knownById.set(id, record)
+      return record
+    }
     return null
   }
 
   /** The records of a list in creation order. */
-  *list<Kind extends RecordKind>(
-    kind: Kind,
-    list: ListName,
-    options?: ScanOptions,
-  ): Iterable<RecordOf<Kind>> {
-    for (const { record } of this.placed(kind, list, options)) yield record
+  *list<Kind extends RecordKind>(kind: Kind, list: ListName): Iterable<RecordOf<Kind>> {
+    for (const found of this.found(kind, list)) if (!found.isDead) yield found.record
   }
 
   /** The records of several lists that share none, in creation order over all. O(lists) more a record. */
-  *mergedLists<Kind extends RecordKind>(
+  *mergedLists<Kind extends RecordKind>(kind: Kind, names: readonly ListName[]): Iterable<RecordOf<Kind>> {
+    for (const found of this.foundIn(kind, names)) if (!found.isDead) yield found.record
+  }
+
+  /** As `mergedLists`, the dead included, so that whoever reads much can stop on the way. */
+  *foundIn<Kind extends RecordKind>(
     kind: Kind,
-    listNames: readonly ListName[],
-  ): Iterable<RecordOf<Kind>> {
-    const sources = listNames.map(list => this.placed(kind, list)[Symbol.iterator]())
-    const heads = sources.map(source => source.next())
-    for (;;) {
-      let oldest = -1
-      let oldestCreated = Number.POSITIVE_INFINITY
-      heads.forEach((head, index) => {
-        if (head.done || head.value.created >= oldestCreated) return
-        oldest = index
-        oldestCreated = head.value.created
-      })
-      const head = heads[oldest]
-      if (!head || head.done) return
-      yield head.value.record
-      heads[oldest] = sources[oldest]!.next()
+    names: readonly ListName[],
+    options?: ScanOptions,
+  ): Iterable<Found<Kind>> {
+    const sources = names.map(list => this.found(kind, list, options)[Symbol.iterator]())
+    try {
+      const heads = sources.map(source => source.next())
+      for (;;) {
+        let oldest = -1
+        let oldestCreated = Number.POSITIVE_INFINITY
+        heads.forEach((head, index) => {
+          if (head.done || head.value.created >= oldestCreated) return
+          oldest = index
+          oldestCreated = head.value.created
+        })
+        const head = heads[oldest]
+        if (!head || head.done) return
+        yield head.value
+        heads[oldest] = sources[oldest]!.next()
+      }
+    } finally {
+      for (const source of sources) source.return?.(undefined)
     }
   }
 
-  /**
-   * Whether rows of something deleted are still being purged: lists may then hold records whose other side is gone,
-   * so readers leave those out and count what is left one by one.
-   */
-  get hasPurges(): boolean {
-    return this.view.count(lists.all('purge')) > 0
+  /** Whether lists may hold dead rows, so that their counts say too much. */
+  get hasDead(): boolean {
+    return this.deadIds().size > 0
   }
 
-  /** How many records a list has. O(1). */
+  /** How many rows a list has, dead ones included. O(1). */
   count(list: ListName): number {
     return this.view.count(list)
   }
 
-  /** The records of a list with their place in creation order. */
-  protected *placed<Kind extends RecordKind>(
+  /**
+   * How many records a list has. O(1) while nothing is being purged; else linear in the list or in what is being
+   * purged, whichever is smaller.
+   */
+  *liveCount(list: ListName): Resumable<number> {
+    const total = this.count(list)
+    if (!this.hasDead || total === 0) return total
+    const purges = [...this.list('purge', lists.all('purge'))]
+    const waiting = purges.flatMap(purge => purge.lists).reduce((sum, name) => sum + this.count(name), 0)
+    const dead = waiting < total ? yield* this.#deadAmong(purges, list) : yield* this.#deadIn(list)
+    return total - dead
+  }
+
+  *#deadIn(list: ListName): Resumable<number> {
+    let dead = 0
+    let rows = 0
+    for (const row of this.storedRows(list)) {
+      if (isDead(decodeRecord(row), this.deadIds())) dead += 1
+      if (++rows % YIELD_ROWS === 0) yield
+    }
+    return dead
+  }
+
+  /** The same number from the other side: the rows that await their purge, those of `list`, each once. */
+  *#deadAmong(purges: readonly PurgeRecord[], list: ListName): Resumable<number> {
+    const seen = new Set<number>()
+    let rows = 0
+    for (const name of purges.flatMap(purge => purge.lists)) {
+      for (const row of this.storedRows(name)) {
+        if (isListed(decodeRecord(row), list)) seen.add(row.created)
+        if (++rows % YIELD_ROWS === 0) yield
+      }
+    }
+    return seen.size
+  }
+
+  /** The rows of a list as they are stored, dead ones too. */
+  storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
+    return this.view.scan(list, options)
+  }
+
+  /** The records of one list, the dead included. */
+  protected *found<Kind extends RecordKind>(
     kind: Kind,
     list: ListName,
     options?: ScanOptions,
-  ): Iterable<PlacedRecord<Kind>> {
+  ): Iterable<Found<Kind>> {
     for (const row of this.view.scan(list, options)) {
-      yield { record: decodeAs(kind, row), created: row.created }
+      const record = decodeAs(kind, row)
+      yield { record, created: row.created, isDead: isDead(record, this.deadIds()) }
     }
+  }
+
+  /** From now on, records of these ids and their dependants are dead here. */
+  markDead(ids: readonly string[]): void {
+    this.#ownDead.push(...ids)
+    this.#dead = null
+  }
+
+  /** As of the newest commit: a read that goes on across commits must not show what one of them removed. */
+  protected deadIds(): ReadonlySet<string> {
+    const sequence = this.view.sequence()
+    if (this.#dead === null || sequence !== this.#deadSequence) {
+      this.#dead = readDeadIds(this.view, this.#ownDead)
+      this.#deadSequence = sequence
+      this.#knownById.clear()
+    }
+    return this.#dead
   }
 }
 

@@ -1,12 +1,9 @@
 /** Relations: made on the object type, naming the type their subjects are of (contract B.4, C.1). */
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
-import { AuthzError } from '#model/errors.ts'
 import type { GroupUse, RelationRecord, TypeRecord } from '#model/records.ts'
-import type { Relation, RelationCreate } from '#model/wire/relation.ts'
-import { rowKeys } from '#store/keyspace.ts'
+import type { Relation } from '#model/wire/relation.ts'
 import { presentScope, presentTimes, type ReadContext, type WriteContext } from './context.ts'
-import { requireType } from './lookups.ts'
 
 interface NewRelation {
   readonly objectType: TypeRecord
@@ -32,6 +29,9 @@ export function addRelation(context: WriteContext, relation: NewRelation): Relat
     createdAt: context.now,
     updatedAt: context.now,
   }
+  // A removal of either type that is under way must look again.
+  context.records.touch(relation.objectType)
+  context.records.touch(relation.subjectType)
   context.records.put(record, relationChange(context, record))
   return record
 }
@@ -64,31 +64,6 @@ function typesOf(context: ReadContext, relation: RelationRecord) {
   const subjectType = context.records.byId('type', relation.subjectTypeId)
   assert(objectType && subjectType, 'a relation lives no longer than its two types')
   return { objectType, subjectType }
-}
-
-export function createRelation(
-  context: WriteContext,
-  input: { readonly params: { readonly resource_id: string }; readonly body: RelationCreate },
-): Relation {
-  const { records } = context
-  const { body } = input
-  const objectType = requireType(records, input.params.resource_id)
-  const subjectType = requireType(records, body.subject_resource)
-  if (records.get('relation', rowKeys.relation(objectType.id, body.key))) {
-    throw new AuthzError(
-      'DUPLICATE_ENTITY',
-      `resource ${JSON.stringify(objectType.key)} has a relation ${JSON.stringify(body.key)} already`,
-    )
-  }
-  const record = addRelation(context, {
-    objectType,
-    subjectType,
-    key: body.key,
-    name: body.name,
-    description: body.description ?? null,
-    groupUse: null,
-  })
-  return presentRelation(context, record)
 }
 
 export function presentRelation(context: ReadContext, record: RelationRecord): Relation {

@@ -1,13 +1,17 @@
 /** Relationship tuples (contract B.10): who has the relation's subject side shares what derivations say, on the object. */
 import { AuthzError } from '#model/errors.ts'
-import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { InstanceRecord, RelationRecord, TenantRecord, TupleRecord } from '#model/records.ts'
-import type { RelationshipTuple, RelationshipTupleCreate } from '#model/wire/relationship-tuple.ts'
+import type {
+  RelationshipTuple,
+  RelationshipTupleCreate,
+  RelationshipTupleDelete,
+} from '#model/wire/relationship-tuple.ts'
 import { rowKeys } from '#store/keyspace.ts'
 import { assert } from '#model/assert.ts'
-import { presentInstant, presentScope, type WriteContext } from './context.ts'
+import type { WriteContext } from './context.ts'
 import { locateInstance, type NamedInstance, requireRelation, requireTenant } from './lookups.ts'
 import { keepRelation } from './relations.ts'
+import { presentTuple } from './relationship-tuple-present.ts'
 import { addInstance, instanceKeyOf } from './resource-instances.ts'
 
 interface TupleParts {
@@ -20,8 +24,51 @@ export function createRelationshipTuple(
   context: WriteContext,
   input: { readonly body: RelationshipTupleCreate },
 ): RelationshipTuple {
-  const { records } = context
   const { body } = input
+  const parts = settleParts(context, body)
+  if (findTuple(context, parts)) {
+    throw new AuthzError(
+      'DUPLICATE_ENTITY',
+      `${body.subject} ${parts.relation.key} ${body.object} is there already`,
+    )
+  }
+  return presentTuple(context, addTuple(context, parts))
+}
+
+/** Adds the tuple unless it is there. */
+export function ensureTuple(context: WriteContext, body: RelationshipTupleCreate): void {
+  const parts = settleParts(context, body)
+  if (!findTuple(context, parts)) addTuple(context, parts)
+}
+
+export function deleteRelationshipTuple(
+  context: WriteContext,
+  input: { readonly body: RelationshipTupleDelete },
+): void {
+  const { body } = input
+  const named = findNamed(context, body)
+  if (!named) {
+    const name = `${body.subject} ${body.relation} ${body.object}`
+    throw new AuthzError('NOT_FOUND', `there is no relationship ${JSON.stringify(name)}`)
+  }
+  removeTuple(context, named.record, named.parts)
+}
+
+/** The tuple a body names, if it is there. Throws `NOT_FOUND` for a type or a relation that is not. */
+export function findNamed(context: WriteContext, body: RelationshipTupleDelete) {
+  const { records } = context
+  const subject = locateInstance(records, body.subject)
+  const object = locateInstance(records, body.object)
+  const relation = requireRelation(records, object.type, body.relation)
+  if (!subject.record || !object.record) return null
+  const parts = { subject: subject.record, relation, object: object.record }
+  const record = findTuple(context, parts)
+  return record && { record, parts }
+}
+
+/** What a body names, checked against the model; sides that are missing are made. */
+function settleParts(context: WriteContext, body: RelationshipTupleCreate): TupleParts {
+  const { records } = context
   const subject = locateInstance(records, body.subject)
   const object = locateInstance(records, body.object)
   const relation = requireRelation(records, object.type, body.relation)
@@ -34,18 +81,11 @@ export function createRelationshipTuple(
         `not of ${JSON.stringify(subject.type.key)}`,
     )
   }
-  const parts = {
+  return {
     subject: settle(context, subject, tenant),
     relation,
     object: settle(context, object, tenant),
   }
-  if (findTuple(context, parts)) {
-    throw new AuthzError(
-      'DUPLICATE_ENTITY',
-      `${body.subject} ${relation.key} ${body.object} is there already`,
-    )
-  }
-  return presentTuple(context, addTuple(context, parts), parts)
 }
 
 /**
@@ -115,31 +155,5 @@ function tupleChange(context: WriteContext, parts: TupleParts) {
     subject: instanceKeyOf(context.records, parts.subject),
     relation: parts.relation.key,
     object: instanceKeyOf(context.records, parts.object),
-  }
-}
-
-function presentTuple(context: WriteContext, record: TupleRecord, parts: TupleParts): RelationshipTuple {
-  const { records } = context
-  const { subject, relation, object } = parts
-  const tenant = records.byId('tenant', record.tenantId)
-  assert(tenant, 'a tuple that is read lives no longer than its tenant')
-  const createdAt = presentInstant(record.createdAt)
-  return {
-    id: record.id,
-    subject: formatInstanceReference(instanceKeyOf(records, subject)),
-    relation: relation.key,
-    object: formatInstanceReference(instanceKeyOf(records, object)),
-    tenant: tenant.key,
-    subject_id: subject.id,
-    relation_id: relation.id,
-    object_id: object.id,
-    tenant_id: tenant.id,
-    ...presentScope(context.scope),
-    created_at: createdAt,
-    updated_at: createdAt,
-    subject_details: null,
-    relation_details: null,
-    object_details: null,
-    tenant_details: null,
   }
 }

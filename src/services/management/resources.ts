@@ -1,134 +1,199 @@
 /** Resources: the types of things there are, with their actions, attributes, roles and relations (contract B.4). */
 import { AuthzError } from '#model/errors.ts'
-import type { ActionRecord, AttributeRecord, TypeRecord } from '#model/records.ts'
+import { isUuid } from '#model/instance-reference.ts'
+import { type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { isShortKey } from '#model/wire/building-blocks.ts'
 import type {
-  ActionBlock,
-  AttributeBlock,
   Resource,
   ResourceCreate,
+  ResourceReplace,
   ResourcesQuery,
+  ResourceUpdate,
 } from '#model/wire/resource.ts'
+import type { RoleBlock } from '#model/wire/role.ts'
 import { lists, rowKeys } from '#store/keyspace.ts'
-import { presentScope, presentTimes, type ReadContext, type WriteContext } from './context.ts'
-import { requireType } from './lookups.ts'
-import { arrayOrEnvelope, matchesSearch, pageOf } from './paging.ts'
+import type { ReadContext, WriteContext } from './context.ts'
+import { findType, requireType } from './lookups.ts'
+import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from './paging.ts'
 import { addRelation } from './relations.ts'
-import { addRole, presentResourceRole, updateRole } from './roles.ts'
+import { actionsOf, attributesOf } from './resource-parts.ts'
+import { presentResource } from './resource-present.ts'
+import type { Resumable } from './resumable.ts'
+import { replaceRole } from './roles.ts'
+import {
+  relationsOf,
+  removeActions,
+  removeRelations,
+  removeRoles,
+  removeType,
+  rolesOf,
+} from './schema-removals.ts'
+import { addType, findUserType, putType } from './types.ts'
+
+interface TypeParams {
+  readonly resource_id: string
+}
 
 export function createResource(context: WriteContext, input: { readonly body: ResourceCreate }): Resource {
-  const { records } = context
   const { body } = input
-  const taken = records.get('type', rowKeys.type(body.key))
-  const type = addType(context, body)
-  for (const [key, subject] of Object.entries(body.relations ?? {})) {
-    const subjectType = requireType(records, subject)
-    addRelation(context, { objectType: type, subjectType, key, name: key, description: null, groupUse: null })
-  }
-  const roles = Object.entries(body.roles ?? {}).map(([key, block]) => ({
-    role: addRole(context, type, key, block),
-    block,
-  }))
-  for (const { role, block } of roles) updateRole(context, type, role, block)
+  const taken = context.records.get('type', rowKeys.type(body.key))
+  const type = defineType(context, addType(context, body.key, body.name), wholeOf(body))
+  // What is unknown or does not fit is said before what is there already (contract D-38).
   if (taken) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a resource ${JSON.stringify(body.key)} already`)
   }
   return presentResource(context, type)
 }
 
-function addType(context: WriteContext, body: ResourceCreate): TypeRecord {
-  const type: TypeRecord = {
-    kind: 'type',
-    id: context.newId(),
-    key: body.key,
+/** Makes a resource what the body says and nothing else, or creates it; what it has by the same key keeps its id. */
+export function replaceResource(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ResourceReplace },
+): Resource {
+  const { body } = input
+  const type = findType(context.records, input.params.resource_id) ?? addNamed(context, input)
+  return presentResource(context, defineType(context, type, wholeOf(body)))
+}
+
+/** The resource that is to be created under the key in the path. An id is ours to give: an unknown one is not found. */
+function addNamed(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ResourceReplace },
+): TypeRecord {
+  const key = input.params.resource_id
+  if (isUuid(key)) throw new AuthzError('NOT_FOUND', `there is no resource ${JSON.stringify(key)}`)
+  if (!isShortKey(key)) {
+    const msg = 'must be 1 to 128 letters, digits, hyphens and underscores to create a resource'
+    throw new AuthzError('INVALID_SHAPE', `resource_id: ${msg}`, {
+      detail: [{ loc: ['path', 'resource_id'], msg, type: 'pattern' }],
+    })
+  }
+  return addType(context, key, input.body.name)
+}
+
+/** Each given field replaces the old value whole; null empties it. */
+export function updateResource(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ResourceUpdate },
+): Resource {
+  const type = requireType(context.records, input.params.resource_id)
+  return presentResource(context, defineType(context, type, input.body))
+}
+
+export function deleteResource(context: WriteContext, input: { readonly params: TypeParams }): void {
+  removeType(context, requireType(context.records, input.params.resource_id))
+}
+
+/** The body with null, which empties, for everything it leaves out. */
+function wholeOf(body: ResourceReplace): ResourceUpdate {
+  return {
     name: body.name,
     urn: body.urn ?? null,
     description: body.description ?? null,
-    actions: Object.entries(body.actions).map(([key, block]) => newAction(context, key, block)),
-    attributes: Object.entries(body.attributes ?? {}).map(([key, block]) =>
-      newAttribute(context, key, block),
-    ),
-    typeAttributes: body.type_attributes ?? null,
-    createdAt: context.now,
+    actions: body.actions,
+    type_attributes: body.type_attributes ?? null,
+    attributes: body.attributes ?? null,
+    roles: body.roles ?? null,
+    relations: body.relations ?? null,
+  }
+}
+
+/** Writes what `update` says of a type; what it leaves out stays as it is. Returns the type as it is then. */
+function defineType(context: WriteContext, type: TypeRecord, update: ResourceUpdate): TypeRecord {
+  const { actions } = update
+  const gone = new Set(
+    type.actions.flatMap(({ key }) => (actions && !Object.hasOwn(actions, key) ? [key] : [])),
+  )
+  // First what goes with removed actions, roles and relations; then what may name those that are left or new.
+  const remaining = removeActions(context, type, gone)
+  const defined: TypeRecord = {
+    ...remaining,
+    name: update.name ?? type.name,
+    urn: update.urn === undefined ? type.urn : update.urn,
+    description: update.description === undefined ? type.description : update.description,
+    typeAttributes: update.type_attributes === undefined ? type.typeAttributes : update.type_attributes,
+    actions: actions === undefined ? type.actions : actionsOf(context, actions, remaining.actions),
+    attributes:
+      update.attributes === undefined
+        ? type.attributes
+        : attributesOf(context, update.attributes ?? {}, type.attributes),
     updatedAt: context.now,
   }
-  putType(context, type)
-  return type
+  putType(context, defined)
+  if (update.roles !== undefined) removeOtherRoles(context, defined, update.roles ?? {})
+  if (update.relations !== undefined) replaceRelations(context, defined, update.relations ?? {})
+  if (update.roles !== undefined) replaceRoles(context, defined, update.roles ?? {})
+  return defined
 }
 
-/** Writes a type and tells the engine. */
-export function putType(context: WriteContext, type: TypeRecord): void {
-  context.records.put(type, {
-    kind: 'type-put',
-    type: type.key,
-    actions: type.actions.map(action => action.key),
-  })
+function removeOtherRoles(
+  context: WriteContext,
+  type: TypeRecord,
+  blocks: Readonly<Record<string, RoleBlock>>,
+): void {
+  const others = rolesOf(context, type).filter(({ key }) => !Object.hasOwn(blocks, key))
+  removeRoles(context, others, type)
 }
 
-function newAction(context: WriteContext, key: string, block: ActionBlock): ActionRecord {
-  return {
-    id: context.newId(),
-    key,
-    name: block.name ?? key,
-    description: block.description ?? null,
-    attributes: block.attributes ?? null,
+function replaceRoles(
+  context: WriteContext,
+  type: TypeRecord,
+  blocks: Readonly<Record<string, RoleBlock>>,
+): void {
+  const replaced = Object.entries(blocks).map(([key, block]) => replaceRole(context, type, key, block))
+  for (const { complete } of replaced) complete()
+}
+
+/** A relation that stays keeps its id and its tuples; one that gets other subjects is another relation. */
+function replaceRelations(
+  context: WriteContext,
+  type: TypeRecord,
+  subjects: Readonly<Record<string, string>>,
+): void {
+  const { records } = context
+  const wanted = new Map(
+    Object.entries(subjects).map(([key, subject]) => [key, requireType(records, subject)] as const),
+  )
+  const standing = relationsOf(context, type)
+  const kept = standing.filter(({ key, subjectTypeId }) => wanted.get(key)?.id === subjectTypeId)
+  for (const { key } of kept) wanted.delete(key)
+  removeRelations(
+    context,
+    standing.filter(relation => !kept.includes(relation)),
+    type,
+  )
+  for (const [key, subjectType] of wanted) {
+    addRelation(context, {
+      objectType: type,
+      subjectType,
+      key,
+      name: key,
+      description: null,
+      groupUse: null,
+    })
   }
 }
 
-function newAttribute(context: WriteContext, key: string, block: AttributeBlock): AttributeRecord {
-  return { id: context.newId(), key, type: block.type, description: block.description ?? null }
+export function getResource(context: ReadContext, input: { readonly params: TypeParams }): Resource {
+  const { resource_id } = input.params
+  const builtIn = resource_id === USER_TYPE_KEY ? findUserType(context.records) : null
+  return presentResource(context, builtIn ?? requireType(context.records, resource_id))
 }
 
-export function getResource(
+/** In creation order; the built-in resource on demand only. */
+export function* listResources(
   context: ReadContext,
-  input: { readonly params: { readonly resource_id: string } },
-): Resource {
-  return presentResource(context, requireType(context.records, input.params.resource_id))
-}
-
-export function listResources(context: ReadContext, input: { readonly query: ResourcesQuery }) {
-  const { search } = input.query
-  const page = pageOf(context.records, {
+  input: { readonly query: ResourcesQuery },
+): Resumable<Page<Resource> | Resource[]> {
+  const { search, include_built_in, include_total_count } = input.query
+  const own = lists.all('type')
+  const page = yield* pageOfLists(context.records, {
     kind: 'type',
-    list: lists.all('type'),
+    lists: include_built_in ? [lists.builtInTypes(), own] : [own],
     paging: input.query,
     matches: search === undefined ? null : type => matchesSearch(search, [type.key, type.name]),
+    hasTotal: include_total_count === true,
     present: type => presentResource(context, type),
   })
-  return arrayOrEnvelope(page, input.query.include_total_count)
-}
-
-export function presentResource(context: ReadContext, type: TypeRecord): Resource {
-  const { records } = context
-  const actions = type.actions.map(action => [action.key, { ...action }] as const)
-  const attributes = type.attributes.map(attribute => [attribute.key, { ...attribute }] as const)
-  const roles = [...records.list('role', lists.rolesOfType(type.id))].map(
-    role => [role.key, presentResourceRole(context, role, type)] as const,
-  )
-  const relations = [...records.list('relation', lists.relationsOfType(type.id))].map(relation => {
-    const subjectType = records.byId('type', relation.subjectTypeId)
-    return [
-      relation.key,
-      {
-        resource_id: relation.subjectTypeId,
-        relation_name: relation.name,
-        resource: subjectType?.key ?? '',
-        description: relation.description,
-      },
-    ] as const
-  })
-  return {
-    id: type.id,
-    key: type.key,
-    ...presentScope(context.scope),
-    ...presentTimes(type),
-    name: type.name,
-    urn: type.urn,
-    description: type.description,
-    actions: Object.fromEntries(actions),
-    type_attributes: type.typeAttributes,
-    attributes: Object.fromEntries(attributes),
-    roles: Object.fromEntries(roles),
-    relations: Object.fromEntries(relations),
-    action_groups: {},
-  }
+  return arrayOrEnvelope(page, include_total_count)
 }

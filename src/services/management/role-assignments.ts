@@ -10,14 +10,20 @@ import type {
   TenantRecord,
   UserRecord,
 } from '#model/records.ts'
-import type { RoleAssignment, RoleAssignmentCreate, UserRoleAssignment } from '#model/wire/role-assignment.ts'
+import type {
+  ReturnDeletedQuery,
+  RoleAssignment,
+  RoleAssignmentCreate,
+  UserRoleAssignment,
+} from '#model/wire/role-assignment.ts'
 import { rowKeys } from '#store/keyspace.ts'
-import { presentInstant, presentScope, type WriteContext } from './context.ts'
+import { presentInstant, presentScope, type ReadContext, type WriteContext } from './context.ts'
 import { locateInstance, requireRole, requireTenant, requireUser } from './lookups.ts'
+import type { RecordReader } from './record-reader.ts'
 import { addInstance, instanceKeyOf } from './resource-instances.ts'
 
 /** Everything an assignment ties together. */
-interface AssignmentParts {
+export interface AssignmentParts {
   readonly user: UserRecord
   readonly role: RoleRecord
   readonly tenant: TenantRecord
@@ -31,6 +37,17 @@ export function createRoleAssignment(
   checkTenantNamed(input.body, ['body'])
   const user = requireUser(context.records, input.body.user)
   return assignRole(context, user, input.body)
+}
+
+/** Answers with what was removed if that is asked for. */
+export function deleteRoleAssignment(
+  context: WriteContext,
+  input: { readonly body: RoleAssignmentCreate; readonly query: ReturnDeletedQuery },
+): RoleAssignment | undefined {
+  checkTenantNamed(input.body, ['body'])
+  const user = requireUser(context.records, input.body.user)
+  const removed = unassignRole(context, user, input.body)
+  return input.query.return_deleted ? removed : undefined
 }
 
 /** Assigns what the body asks for to the user. Throws `DUPLICATE_ENTITY` when the user has it already. */
@@ -49,26 +66,65 @@ export function assignRole(
   return presentAssignment(context, addAssignment(context, parts), parts)
 }
 
+/** Assigns what the body asks for unless the user has it. Returns whether it was missing. */
+export function ensureRole(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): boolean {
+  const parts = resolveParts(context, user, wanted)
+  if (findAssignment(context, parts)) return false
+  addAssignment(context, parts)
+  return true
+}
+
+/** Takes from the user what the body names. Throws `NOT_FOUND` when the user does not have it. */
+export function unassignRole(
+  context: WriteContext,
+  user: UserRecord,
+  wanted: UserRoleAssignment,
+): RoleAssignment {
+  const held = findHeld(context, user, wanted)
+  if (!held) {
+    throw new AuthzError(
+      'NOT_FOUND',
+      `user ${JSON.stringify(user.key)} does not have role ${JSON.stringify(wanted.role)} there`,
+    )
+  }
+  removeAssignment(context, held.record, held.parts)
+  return presentAssignment(context, held.record, held.parts)
+}
+
+/** The assignment a body names, if the user has it. Throws `NOT_FOUND` for a role, tenant or type that is not there. */
+export function findHeld(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment) {
+  const named = nameParts(context, user, wanted)
+  if ('place' in named) return null
+  const record = findAssignment(context, named)
+  return record && { record, parts: named }
+}
+
 function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): AssignmentParts {
-  const { records } = context
-  if (!wanted.resource_instance) {
-    assert(wanted.tenant, 'a tenant role was checked to name its tenant')
-    const role = requireRole(records, null, wanted.role)
-    return { user, role, tenant: requireTenant(records, wanted.tenant), instance: null }
-  }
-  const place = locateInstance(records, wanted.resource_instance)
-  const role = requireRole(records, place.type, wanted.role)
-  const tenant = wanted.tenant ? requireTenant(records, wanted.tenant) : null
-  if (place.record) {
-    return { user, role, tenant: tenantOfInstance(context, place.record, tenant), instance: place.record }
-  }
+  const named = nameParts(context, user, wanted)
+  if (!('place' in named)) return named
+  const { place, tenant, role } = named
   if (!tenant) {
     throw new AuthzError(
       'NOT_FOUND',
       `there is no resource instance ${JSON.stringify(wanted.resource_instance)}; name a tenant to create it`,
     )
   }
-  return { user, role, tenant, instance: addInstance(context, { type: place.type, key: place.key, tenant }) }
+  return { user, role, tenant, instance: addInstance(context, { ...place, tenant }) }
+}
+
+/** What a body names, as far as it is there: `place` is where the instance would be. */
+function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment) {
+  const { records } = context
+  if (!wanted.resource_instance) {
+    assert(wanted.tenant, 'a tenant role was checked to name its tenant')
+    const role = requireRole(records, null, wanted.role)
+    return { user, role, tenant: requireTenant(records, wanted.tenant), instance: null }
+  }
+  const { record, ...place } = locateInstance(records, wanted.resource_instance)
+  const role = requireRole(records, place.type, wanted.role)
+  const tenant = wanted.tenant ? requireTenant(records, wanted.tenant) : null
+  if (!record) return { place, tenant, role }
+  return { user, role, tenant: tenantOfInstance(context, record, tenant), instance: record }
 }
 
 /** The tenant an instance lives in, which must be the one that was named, if one was. */
@@ -133,8 +189,19 @@ function assignmentChange(context: WriteContext, parts: AssignmentParts) {
   return { user: parts.user.key, role: parts.role.key, scope }
 }
 
-function presentAssignment(
-  context: WriteContext,
+/** What a live assignment ties together: all of it is there as long as the assignment is. */
+export function partsOf(records: RecordReader, record: AssignmentRecord): AssignmentParts {
+  const user = records.byId('user', record.userId)
+  const role = records.byId('role', record.roleId)
+  const tenant = records.byId('tenant', record.tenantId)
+  const instance = record.instanceId === null ? null : records.byId('instance', record.instanceId)
+  assert(user && role && tenant, 'a live assignment is of a user, a role and a tenant that are there')
+  assert(instance || record.instanceId === null, 'a live assignment is on an instance that is there')
+  return { user, role, tenant, instance }
+}
+
+export function presentAssignment(
+  context: ReadContext,
   record: AssignmentRecord,
   parts: AssignmentParts,
 ): RoleAssignment {

@@ -24,17 +24,20 @@ export function resolvePermissions(
   type: TypeRecord | null,
   texts: readonly string[],
 ): string[] {
-  if (type === null) texts.forEach(checkTenantPermission)
+  if (type === null) checkTenantPermissions(texts)
   const resolve = type === null ? tenantPermission : resourcePermission(type)
   return [...new Set(texts.map(text => resolve(records, text)))]
 }
 
-function checkTenantPermission(text: string): void {
-  if (text.includes(':') || isUuid(text)) return
-  throw new AuthzError(
-    'INVALID_PERMISSION_FORMAT',
-    `a permission of a tenant role reads resource:action, not ${JSON.stringify(text)}`,
-  )
+/** What schemas cannot say of a tenant role's permissions; a matter of shape, so it comes before what exists (D-38). */
+export function checkTenantPermissions(texts: readonly string[]): void {
+  for (const text of texts) {
+    if (text.includes(':') || isUuid(text)) continue
+    throw new AuthzError(
+      'INVALID_PERMISSION_FORMAT',
+      `a permission of a tenant role reads resource:action, not ${JSON.stringify(text)}`,
+    )
+  }
 }
 
 function tenantPermission(records: Draft, text: string): string {
@@ -64,9 +67,12 @@ function resourcePermission(type: TypeRecord) {
   }
 }
 
-/** A role that names an action rests on the type's content: the action must not go while the role is written. */
+/**
+ * The type as a role that names an action of it rests on it: the action must not go while the role is written, and a
+ * removal of it that is under way must look again.
+ */
 function withContent(records: Draft, type: TypeRecord): TypeRecord {
-  records.requireUnchanged(type)
+  records.touch(type)
   return type
 }
 
@@ -81,6 +87,23 @@ export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permis
     const colon = text.indexOf(':')
     return { type: text.slice(0, colon), action: text.slice(colon + 1) }
   })
+}
+
+/** Throws `NOT_FOUND` for what a role would mention in vain, before anything is said of what does not fit (D-38). */
+export function requireMentions(
+  records: Draft,
+  type: TypeRecord | null,
+  mentions: {
+    readonly extends: readonly string[]
+    readonly entries: readonly DerivationCreate[]
+  },
+): void {
+  for (const reference of mentions.extends) requireRole(records, type, reference)
+  if (type === null) return
+  for (const entry of mentions.entries) {
+    requireRole(records, requireType(records, entry.on_resource), entry.role)
+    requireRelation(records, type, entry.linked_by_relation)
+  }
 }
 
 /**
@@ -104,7 +127,9 @@ export function resolveExtends(
     if (visited.has(key)) continue
     visited.add(key)
     const role = requireRole(records, type, key)
-    records.requireUnchanged(role)
+    // What is mentioned must not go; what that extends in turn must not change, or a circle could close.
+    if (keys.includes(key)) records.touch(role)
+    else records.requireUnchanged(role)
     waiting.push(...role.extends)
   }
   return keys
@@ -152,6 +177,9 @@ export function resolveDerivation(
     )
   }
   keepRelation(context, relation)
+  // The two it mentions: a removal of either that is under way must look again.
+  records.touch(relation)
+  records.touch(role)
   return {
     role: role.key,
     onType: onType.key,

@@ -14,34 +14,17 @@ import type {
 } from '#model/wire/role.ts'
 import { rowKeys } from '#store/keyspace.ts'
 import { presentScope, presentTimes, type ReadContext, type WriteContext } from './context.ts'
-import { findRole, requireRelation, requireRole, requireType } from './lookups.ts'
-import { permissionsOf, resolveExtends, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
+import { findRole, requireRelation, requireType } from './lookups.ts'
+import {
+  permissionsOf,
+  requireMentions,
+  resolveExtends,
+  resolveGrantedTo,
+  resolvePermissions,
+} from './role-rules.ts'
 
-export function createTenantRole(context: WriteContext, input: { readonly body: RoleCreate }): TenantRole {
-  return presentTenantRole(context, createRole(context, null, input.body))
-}
-
-export function createResourceRole(
-  context: WriteContext,
-  input: { readonly params: { readonly resource_id: string }; readonly body: RoleCreate },
-): ResourceRole {
-  const type = requireType(context.records, input.params.resource_id)
-  return presentResourceRole(context, createRole(context, type, input.body), type)
-}
-
-export function updateResourceRole(
-  context: WriteContext,
-  input: {
-    readonly params: { readonly resource_id: string; readonly role_id: string }
-    readonly body: RoleUpdate
-  },
-): ResourceRole {
-  const type = requireType(context.records, input.params.resource_id)
-  const role = requireRole(context.records, type, input.params.role_id)
-  return presentResourceRole(context, updateRole(context, type, role, input.body), type)
-}
-
-function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
+/** Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken. */
+export function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
   const taken = context.records.get('role', rowKeys.role(type?.id ?? null, body.key))
   // What is unknown or does not fit is said before what is there already (contract D-38).
   const role = updateRole(context, type, addRole(context, type, body.key, body), body)
@@ -76,8 +59,39 @@ export function addRole(
     createdAt: context.now,
     updatedAt: context.now,
   }
+  // A removal of the type that is under way must look again.
+  if (type !== null) context.records.touch(type)
   putRole(context, role, type)
   return role
+}
+
+/**
+ * Makes a role, new or there already, what its block says and nothing else; a role that was there keeps its id and
+ * its assignments. In two steps, so that roles replaced together may refer to each other: the first leaves it bare.
+ */
+export function replaceRole(
+  context: WriteContext,
+  type: TypeRecord | null,
+  key: string,
+  block: RoleBlock,
+): { readonly isNew: boolean; readonly complete: () => RoleRecord } {
+  const standing = context.records.get('role', rowKeys.role(type?.id ?? null, key))
+  const bare = standing
+    ? updateRole(context, type, standing, { ...blankOf(block), extends: null, granted_to: null })
+    : addRole(context, type, key, block)
+  return { isNew: standing === null, complete: () => updateRole(context, type, bare, blankOf(block)) }
+}
+
+/** The block with null, which clears, for everything it leaves out. */
+function blankOf(block: RoleBlock): RoleUpdate {
+  return {
+    name: block.name,
+    description: block.description ?? null,
+    permissions: block.permissions ?? null,
+    attributes: block.attributes ?? null,
+    extends: block.extends ?? null,
+    granted_to: block.granted_to ?? null,
+  }
 }
 
 /** Each given field replaces the old value whole; null clears it (contract B.4, D-48). */
@@ -88,15 +102,20 @@ export function updateRole(
   update: RoleUpdate,
 ): RoleRecord {
   const { records } = context
+  const permissions =
+    update.permissions === undefined
+      ? role.permissions
+      : resolvePermissions(records, type, update.permissions ?? [])
+  requireMentions(records, type, {
+    extends: update.extends ?? [],
+    entries: update.granted_to?.users_with_role ?? [],
+  })
   const updated: RoleRecord = {
     ...role,
     name: update.name ?? role.name,
     description: update.description === undefined ? role.description : update.description,
     attributes: update.attributes === undefined ? role.attributes : update.attributes,
-    permissions:
-      update.permissions === undefined
-        ? role.permissions
-        : resolvePermissions(records, type, update.permissions ?? []),
+    permissions,
     extends:
       update.extends === undefined
         ? role.extends
@@ -193,7 +212,11 @@ function presentEntry(entry: DerivationRecord) {
   }
 }
 
-function presentDerivation(context: ReadContext, entry: DerivationRecord, type: TypeRecord): DerivationRead {
+export function presentDerivation(
+  context: ReadContext,
+  entry: DerivationRecord,
+  type: TypeRecord,
+): DerivationRead {
   const onType = requireType(context.records, entry.onType)
   const role = findRole(context.records, onType, entry.role)
   assert(role, 'a derivation entry goes with its source role')

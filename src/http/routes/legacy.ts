@@ -1,0 +1,42 @@
+/** Lists over all environments of a key (contract B.14): bare arrays, in pages, environment after environment. */
+import { type TSchema, Type } from 'typebox'
+import { assert } from '#model/assert.ts'
+import { pagingQuery } from '#model/wire/building-blocks.ts'
+import { Tenant } from '#model/wire/tenant.ts'
+import { User } from '#model/wire/user.ts'
+import type { EverywhereOperation } from '#services/management-service.ts'
+import { RawJson } from '../exchange.ts'
+import { defineRoute, type Route } from '../route.ts'
+import type { ManagementGateway } from './managed.ts'
+
+export function legacyRoutes(gateway: ManagementGateway): Route[] {
+  return [
+    listOf(gateway, 'listUsersEverywhere', '/v1/users', User),
+    listOf(gateway, 'listTenantsEverywhere', '/v1/tenants', Tenant),
+  ]
+}
+
+function listOf(
+  gateway: ManagementGateway,
+  operation: EverywhereOperation,
+  path: string,
+  item: TSchema,
+): Route {
+  return defineRoute({
+    method: 'GET',
+    path,
+    operationId: operation,
+    summary: 'List over all environments of the key in use',
+    family: 'management',
+    access: 'any-key',
+    deprecated: true,
+    query: Type.Object(pagingQuery),
+    responses: { 200: { description: 'A page.', schema: Type.Array(item) } },
+    handle: async ({ principal, query }) => {
+      assert(principal, 'a route for any key has a caller')
+      const { json, revision } = await gateway.execute({ operation, principal, path: null, input: { query } })
+      assert(json !== null, 'a list answers with a body')
+      return { status: 200, body: new RawJson(json), headers: { 'x-revision': revision } }
+    },
+  })
+}

@@ -1,0 +1,77 @@
+/** Relationship tuples (contract B.10). */
+import { Empty } from '#model/wire/building-blocks.ts'
+import {
+  DetailedRelationshipTuplesQuery,
+  RelationshipTuple,
+  RelationshipTupleCreate,
+  RelationshipTupleDelete,
+  RelationshipTupleEnvelope,
+  RelationshipTupleList,
+  RelationshipTuplesBulkCreate,
+  RelationshipTuplesBulkDelete,
+  RelationshipTuplesPath,
+  RelationshipTuplesQuery,
+} from '#model/wire/relationship-tuple.ts'
+import type { Route } from '../route.ts'
+import { FACTS_BASE, type Manage } from './managed.ts'
+
+const TUPLES = `${FACTS_BASE}/relationship_tuples`
+const params = RelationshipTuplesPath
+
+export function relationshipTupleRoutes(manage: Manage): Route[] {
+  return [
+    manage({
+      operation: 'listRelationshipTuples',
+      method: 'GET',
+      path: TUPLES,
+      summary: 'List relationship tuples',
+      params,
+      query: RelationshipTuplesQuery,
+      answer: RelationshipTupleList,
+    }),
+    manage({
+      operation: 'listDetailedRelationshipTuples',
+      method: 'GET',
+      path: `${TUPLES}/detailed`,
+      summary: 'List relationship tuples with what they tie together',
+      params,
+      query: DetailedRelationshipTuplesQuery,
+      answer: RelationshipTupleEnvelope,
+    }),
+    manage({
+      operation: 'createRelationshipTuple',
+      method: 'POST',
+      path: TUPLES,
+      summary: 'Relate two instances, creating them when missing',
+      params,
+      body: RelationshipTupleCreate,
+      answer: RelationshipTuple,
+    }),
+    manage({
+      operation: 'deleteRelationshipTuple',
+      method: 'DELETE',
+      path: TUPLES,
+      summary: 'Delete a relationship tuple',
+      params,
+      body: RelationshipTupleDelete,
+    }),
+    manage({
+      operation: 'createRelationshipTuples',
+      method: 'POST',
+      path: `${TUPLES}/bulk`,
+      summary: 'Relate instances, all or none; what is related already is skipped',
+      params,
+      body: RelationshipTuplesBulkCreate,
+      answer: Empty,
+    }),
+    manage({
+      operation: 'deleteRelationshipTuples',
+      method: 'DELETE',
+      path: `${TUPLES}/bulk`,
+      summary: 'Delete relationship tuples, all or none; what is not there is skipped',
+      params,
+      body: RelationshipTuplesBulkDelete,
+      answer: Empty,
+    }),
+  ]
+}

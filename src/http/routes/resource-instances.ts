@@ -1,0 +1,96 @@
+/** Resource instances (contract B.9). */
+import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import {
+  DetailedResourceInstancesQuery,
+  ResourceInstance,
+  ResourceInstanceCreate,
+  ResourceInstanceEnvelope,
+  ResourceInstanceList,
+  ResourceInstancePath,
+  ResourceInstanceQuery,
+  ResourceInstancesBulk,
+  ResourceInstancesPath,
+  ResourceInstancesQuery,
+  ResourceInstanceUpdate,
+} from '#model/wire/resource-instance.ts'
+import type { Route } from '../route.ts'
+import { FACTS_BASE, type Manage } from './managed.ts'
+
+const INSTANCES = `${FACTS_BASE}/resource_instances`
+const INSTANCE = `${INSTANCES}/{instance_id}`
+const BULK = `${FACTS_BASE}/bulk/resource_instances`
+
+export function resourceInstanceRoutes(manage: Manage): Route[] {
+  return [
+    manage({
+      operation: 'listResourceInstances',
+      method: 'GET',
+      path: INSTANCES,
+      summary: 'List resource instances',
+      params: ResourceInstancesPath,
+      query: ResourceInstancesQuery,
+      answer: ResourceInstanceList,
+    }),
+    manage({
+      operation: 'listDetailedResourceInstances',
+      method: 'GET',
+      path: `${INSTANCES}/detailed`,
+      summary: 'List resource instances with their relationships',
+      params: ResourceInstancesPath,
+      query: DetailedResourceInstancesQuery,
+      answer: ResourceInstanceEnvelope,
+    }),
+    manage({
+      operation: 'createResourceInstance',
+      method: 'POST',
+      path: INSTANCES,
+      summary: 'Create a resource instance',
+      params: ResourceInstancesPath,
+      body: ResourceInstanceCreate,
+      answer: ResourceInstance,
+    }),
+    manage({
+      operation: 'getResourceInstance',
+      method: 'GET',
+      path: INSTANCE,
+      summary: 'Read a resource instance',
+      params: ResourceInstancePath,
+      query: ResourceInstanceQuery,
+      answer: ResourceInstance,
+    }),
+    manage({
+      operation: 'updateResourceInstance',
+      method: 'PATCH',
+      path: INSTANCE,
+      summary: 'Change the attributes of a resource instance',
+      params: ResourceInstancePath,
+      body: ResourceInstanceUpdate,
+      answer: ResourceInstance,
+    }),
+    manage({
+      operation: 'deleteResourceInstance',
+      method: 'DELETE',
+      path: INSTANCE,
+      summary: 'Delete a resource instance, with roles and relationships',
+      params: ResourceInstancePath,
+    }),
+    manage({
+      operation: 'replaceResourceInstances',
+      method: 'PUT',
+      path: BULK,
+      summary: 'Create resource instances or replace their attributes, all or none',
+      params: ResourceInstancesPath,
+      body: ResourceInstancesBulk,
+      answer: Empty,
+    }),
+    manage({
+      operation: 'deleteResourceInstances',
+      method: 'DELETE',
+      path: BULK,
+      summary: 'Delete resource instances, all or none',
+      params: ResourceInstancesPath,
+      body: BulkIdents,
+      answer: Empty,
+    }),
+  ]
+}

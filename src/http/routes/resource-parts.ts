@@ -1,0 +1,258 @@
+/** Actions, action groups, attributes and relations of a resource, and the attributes of users (contract B.4). */
+import {
+  Action,
+  ActionCreate,
+  ActionGroup,
+  ActionGroupCreate,
+  ActionGroupPath,
+  ActionGroupsPath,
+  ActionGroupUpdate,
+  ActionPath,
+  ActionsPath,
+  ActionsQuery,
+  ActionUpdate,
+} from '#model/wire/action.ts'
+import {
+  Attribute,
+  AttributeCreate,
+  AttributesQuery,
+  AttributeUpdate,
+  ResourceAttributePath,
+  ResourceAttributesPath,
+  UserAttributePath,
+  UserAttributesPath,
+} from '#model/wire/attribute.ts'
+import {
+  Relation,
+  RelationCreate,
+  RelationList,
+  RelationPath,
+  RelationsPath,
+  RelationsQuery,
+} from '#model/wire/relation.ts'
+import { Type } from 'typebox'
+import type { Route } from '../route.ts'
+import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
+
+const RESOURCE = `${SCHEMA_BASE}/resources/{resource_id}`
+
+export function resourcePartRoutes(gateway: ManagementGateway): Route[] {
+  return [
+    ...actionRoutes(gateway),
+    ...actionGroupRoutes(gateway),
+    ...attributeRoutes(gateway),
+    ...userAttributeRoutes(gateway),
+    ...relationRoutes(gateway),
+  ]
+}
+
+function actionRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const all = { path: `${RESOURCE}/actions`, params: ActionsPath }
+  const one = { path: `${RESOURCE}/actions/{action_id}`, params: ActionPath }
+  return [
+    manage({
+      ...all,
+      operation: 'listActions',
+      method: 'GET',
+      summary: 'List the actions of a resource',
+      query: ActionsQuery,
+      answer: Type.Array(Action),
+    }),
+    manage({
+      ...all,
+      operation: 'createAction',
+      method: 'POST',
+      summary: 'Create an action',
+      body: ActionCreate,
+      answer: Action,
+    }),
+    manage({ ...one, operation: 'getAction', method: 'GET', summary: 'Read an action', answer: Action }),
+    manage({
+      ...one,
+      operation: 'updateAction',
+      method: 'PATCH',
+      summary: 'Change an action; each given field replaces the old value whole',
+      body: ActionUpdate,
+      answer: Action,
+    }),
+    manage({
+      ...one,
+      operation: 'deleteAction',
+      method: 'DELETE',
+      summary: 'Delete an action, with the permissions that name it',
+    }),
+  ]
+}
+
+function actionGroupRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const all = { path: `${RESOURCE}/action_groups`, params: ActionGroupsPath }
+  const one = { path: `${RESOURCE}/action_groups/{action_group_id}`, params: ActionGroupPath }
+  return [
+    manage({
+      ...all,
+      operation: 'listActionGroups',
+      method: 'GET',
+      summary: 'List the action groups of a resource',
+      query: ActionsQuery,
+      answer: Type.Array(ActionGroup),
+    }),
+    manage({
+      ...all,
+      operation: 'createActionGroup',
+      method: 'POST',
+      summary: 'Create an action group',
+      body: ActionGroupCreate,
+      answer: ActionGroup,
+    }),
+    manage({
+      ...one,
+      operation: 'getActionGroup',
+      method: 'GET',
+      summary: 'Read an action group',
+      answer: ActionGroup,
+    }),
+    manage({
+      ...one,
+      operation: 'updateActionGroup',
+      method: 'PATCH',
+      summary: 'Change an action group; each given field replaces the old value whole',
+      body: ActionGroupUpdate,
+      answer: ActionGroup,
+    }),
+    manage({
+      ...one,
+      operation: 'deleteActionGroup',
+      method: 'DELETE',
+      summary: 'Delete an action group; its actions stay',
+    }),
+  ]
+}
+
+function attributeRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const all = { path: `${RESOURCE}/attributes`, params: ResourceAttributesPath }
+  const one = { path: `${RESOURCE}/attributes/{attribute_id}`, params: ResourceAttributePath }
+  return [
+    manage({
+      ...all,
+      operation: 'listAttributes',
+      method: 'GET',
+      summary: 'List the attributes of a resource',
+      query: AttributesQuery,
+      answer: Type.Array(Attribute),
+    }),
+    manage({
+      ...all,
+      operation: 'createAttribute',
+      method: 'POST',
+      summary: 'Declare an attribute of a resource',
+      body: AttributeCreate,
+      answer: Attribute,
+    }),
+    manage({
+      ...one,
+      operation: 'getAttribute',
+      method: 'GET',
+      summary: 'Read an attribute of a resource',
+      answer: Attribute,
+    }),
+    manage({
+      ...one,
+      operation: 'updateAttribute',
+      method: 'PATCH',
+      summary: 'Change an attribute of a resource',
+      body: AttributeUpdate,
+      answer: Attribute,
+    }),
+    manage({
+      ...one,
+      operation: 'deleteAttribute',
+      method: 'DELETE',
+      summary: 'Delete an attribute of a resource',
+    }),
+  ]
+}
+
+function userAttributeRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const all = { path: `${SCHEMA_BASE}/users/attributes`, params: UserAttributesPath }
+  const one = { path: `${SCHEMA_BASE}/users/attributes/{attribute_id}`, params: UserAttributePath }
+  return [
+    manage({
+      ...all,
+      operation: 'listUserAttributes',
+      method: 'GET',
+      summary: 'List the attributes of users',
+      query: AttributesQuery,
+      answer: Type.Array(Attribute),
+    }),
+    manage({
+      ...all,
+      operation: 'createUserAttribute',
+      method: 'POST',
+      summary: 'Declare an attribute of users',
+      body: AttributeCreate,
+      answer: Attribute,
+    }),
+    manage({
+      ...one,
+      operation: 'getUserAttribute',
+      method: 'GET',
+      summary: 'Read an attribute of users',
+      answer: Attribute,
+    }),
+    manage({
+      ...one,
+      operation: 'updateUserAttribute',
+      method: 'PATCH',
+      summary: 'Change an attribute of users',
+      body: AttributeUpdate,
+      answer: Attribute,
+    }),
+    manage({
+      ...one,
+      operation: 'deleteUserAttribute',
+      method: 'DELETE',
+      summary: 'Delete an attribute of users',
+    }),
+  ]
+}
+
+function relationRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const all = { path: `${RESOURCE}/relations`, params: RelationsPath }
+  const one = { path: `${RESOURCE}/relations/{relation_id}`, params: RelationPath }
+  return [
+    manage({
+      ...all,
+      operation: 'listRelations',
+      method: 'GET',
+      summary: 'List the relations whose objects are of this resource',
+      query: RelationsQuery,
+      answer: RelationList,
+    }),
+    manage({
+      ...all,
+      operation: 'createRelation',
+      method: 'POST',
+      summary: 'Create a relation whose objects are of this resource',
+      body: RelationCreate,
+      answer: Relation,
+    }),
+    manage({
+      ...one,
+      operation: 'getRelation',
+      method: 'GET',
+      summary: 'Read a relation',
+      answer: Relation,
+    }),
+    manage({
+      ...one,
+      operation: 'deleteRelation',
+      method: 'DELETE',
+      summary: 'Delete a relation, with its tuples and the derivations over it',
+    }),
+  ]
+}

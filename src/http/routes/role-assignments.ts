@@ -1,0 +1,82 @@
+/** Role assignments (contract B.8). `/detailed` and `/bulk` are paths of their own. */
+import {
+  AssignmentsCreated,
+  AssignmentsRemoved,
+  DetailedRoleAssignmentEnvelope,
+  DetailedRoleAssignmentsQuery,
+  ReturnDeletedQuery,
+  RoleAssignment,
+  RoleAssignmentCreate,
+  RoleAssignmentList,
+  RoleAssignmentsBulk,
+  RoleAssignmentsBulkQuery,
+  RoleAssignmentsPath,
+  RoleAssignmentsQuery,
+} from '#model/wire/role-assignment.ts'
+import type { Route } from '../route.ts'
+import { FACTS_BASE, type Manage } from './managed.ts'
+
+const ASSIGNMENTS = `${FACTS_BASE}/role_assignments`
+const params = RoleAssignmentsPath
+
+export function roleAssignmentRoutes(manage: Manage): Route[] {
+  return [
+    manage({
+      operation: 'listRoleAssignments',
+      method: 'GET',
+      path: ASSIGNMENTS,
+      summary: 'List role assignments',
+      params,
+      query: RoleAssignmentsQuery,
+      answer: RoleAssignmentList,
+    }),
+    manage({
+      operation: 'listDetailedRoleAssignments',
+      method: 'GET',
+      path: `${ASSIGNMENTS}/detailed`,
+      summary: 'List role assignments with what they tie together',
+      params,
+      query: DetailedRoleAssignmentsQuery,
+      answer: DetailedRoleAssignmentEnvelope,
+    }),
+    manage({
+      operation: 'createRoleAssignment',
+      method: 'POST',
+      path: ASSIGNMENTS,
+      summary: 'Assign a role to a user, in a tenant or on an instance',
+      params,
+      body: RoleAssignmentCreate,
+      answer: RoleAssignment,
+    }),
+    manage({
+      operation: 'deleteRoleAssignment',
+      method: 'DELETE',
+      path: ASSIGNMENTS,
+      summary: 'Take a role from a user',
+      params,
+      query: ReturnDeletedQuery,
+      body: RoleAssignmentCreate,
+      answer: RoleAssignment,
+      mayBeEmpty: true,
+    }),
+    manage({
+      operation: 'assignRoles',
+      method: 'POST',
+      path: `${ASSIGNMENTS}/bulk`,
+      summary: 'Assign roles, all or none; what is assigned already is skipped',
+      params,
+      query: RoleAssignmentsBulkQuery,
+      body: RoleAssignmentsBulk,
+      answer: AssignmentsCreated,
+    }),
+    manage({
+      operation: 'unassignRoles',
+      method: 'DELETE',
+      path: `${ASSIGNMENTS}/bulk`,
+      summary: 'Take roles away, all or none; what is not assigned is skipped',
+      params,
+      body: RoleAssignmentsBulk,
+      answer: AssignmentsRemoved,
+    }),
+  ]
+}

@@ -1,0 +1,197 @@
+/** Roles of resources and of tenants, with their permissions and derivations (contract B.4, B.5, B.11). */
+import { Type } from 'typebox'
+import {
+  BulkRoles,
+  BulkRolesDone,
+  BulkRolesPath,
+  DerivationCreate,
+  DerivationRead,
+  GrantConditions,
+  PermissionList,
+  ResourceRole,
+  ResourceRolePath,
+  ResourceRolesPath,
+  ResourceRolesQuery,
+  RoleCreate,
+  RoleUpdate,
+  TenantRole,
+  TenantRoleList,
+  TenantRolePath,
+  TenantRolesPath,
+  TenantRolesQuery,
+} from '#model/wire/role.ts'
+import type { Route } from '../route.ts'
+import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
+
+export function roleRoutes(gateway: ManagementGateway): Route[] {
+  return [...resourceRoleRoutes(gateway), ...derivationRoutes(gateway), ...tenantRoleRoutes(gateway)]
+}
+
+const RESOURCE_ROLES = `${SCHEMA_BASE}/resources/{resource_id}/roles`
+const TENANT_ROLES = `${SCHEMA_BASE}/roles`
+
+function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const all = { path: RESOURCE_ROLES, params: ResourceRolesPath }
+  const one = { path: `${RESOURCE_ROLES}/{role_id}`, params: ResourceRolePath }
+  const permissions = { path: `${one.path}/permissions`, params: ResourceRolePath }
+  return [
+    manage({
+      ...all,
+      operation: 'listResourceRoles',
+      method: 'GET',
+      summary: 'List the roles of a resource',
+      query: ResourceRolesQuery,
+      answer: Type.Array(ResourceRole),
+    }),
+    manage({
+      ...all,
+      operation: 'createResourceRole',
+      method: 'POST',
+      summary: 'Create a role on a resource',
+      body: RoleCreate,
+      answer: ResourceRole,
+    }),
+    manage({
+      ...one,
+      operation: 'getResourceRole',
+      method: 'GET',
+      summary: 'Read a role of a resource',
+      answer: ResourceRole,
+    }),
+    manage({
+      ...one,
+      operation: 'updateResourceRole',
+      method: 'PATCH',
+      summary: 'Change a role of a resource; each given field replaces the old value whole',
+      body: RoleUpdate,
+      answer: ResourceRole,
+    }),
+    manage({
+      ...one,
+      operation: 'deleteResourceRole',
+      method: 'DELETE',
+      summary: 'Delete a role of a resource, with its assignments and every mention of it',
+    }),
+    manage({
+      ...permissions,
+      operation: 'addResourceRolePermissions',
+      method: 'POST',
+      summary: 'Give permissions to a role of a resource',
+      body: PermissionList,
+      answer: ResourceRole,
+    }),
+    manage({
+      ...permissions,
+      operation: 'removeResourceRolePermissions',
+      method: 'DELETE',
+      summary: 'Take permissions from a role of a resource',
+      body: PermissionList,
+      answer: ResourceRole,
+    }),
+  ]
+}
+
+function derivationRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const path = `${RESOURCE_ROLES}/{role_id}/implicit_grants`
+  return [
+    manage({
+      operation: 'addImplicitGrant',
+      method: 'POST',
+      path,
+      params: ResourceRolePath,
+      summary: 'Derive a role of a resource from another role, along a relation',
+      body: DerivationCreate,
+      answer: DerivationRead,
+    }),
+    manage({
+      operation: 'removeImplicitGrant',
+      method: 'DELETE',
+      path,
+      params: ResourceRolePath,
+      summary: 'No longer derive a role of a resource from another role along a relation',
+      body: DerivationCreate,
+    }),
+    manage({
+      operation: 'setImplicitGrantConditions',
+      method: 'PUT',
+      path: `${path}/conditions`,
+      params: ResourceRolePath,
+      summary: 'Say when the derivations of a role of a resource are void',
+      body: GrantConditions,
+      answer: GrantConditions,
+    }),
+  ]
+}
+
+function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const all = { path: TENANT_ROLES, params: TenantRolesPath }
+  const one = { path: `${TENANT_ROLES}/{role_id}`, params: TenantRolePath }
+  const permissions = { path: `${one.path}/permissions`, params: TenantRolePath }
+  return [
+    manage({
+      ...all,
+      operation: 'listTenantRoles',
+      method: 'GET',
+      summary: 'List tenant roles',
+      query: TenantRolesQuery,
+      answer: TenantRoleList,
+    }),
+    manage({
+      ...all,
+      operation: 'createTenantRole',
+      method: 'POST',
+      summary: 'Create a tenant role',
+      body: RoleCreate,
+      answer: TenantRole,
+    }),
+    manage({
+      ...one,
+      operation: 'getTenantRole',
+      method: 'GET',
+      summary: 'Read a tenant role',
+      answer: TenantRole,
+    }),
+    manage({
+      ...one,
+      operation: 'updateTenantRole',
+      method: 'PATCH',
+      summary: 'Change a tenant role; each given field replaces the old value whole',
+      body: RoleUpdate,
+      answer: TenantRole,
+    }),
+    manage({
+      ...one,
+      operation: 'deleteTenantRole',
+      method: 'DELETE',
+      summary: 'Delete a tenant role, with its assignments',
+    }),
+    manage({
+      ...permissions,
+      operation: 'addTenantRolePermissions',
+      method: 'POST',
+      summary: 'Give permissions to a tenant role',
+      body: PermissionList,
+      answer: TenantRole,
+    }),
+    manage({
+      ...permissions,
+      operation: 'removeTenantRolePermissions',
+      method: 'DELETE',
+      summary: 'Take permissions from a tenant role',
+      body: PermissionList,
+      answer: TenantRole,
+    }),
+    manage({
+      operation: 'putRolesInBulk',
+      method: 'PUT',
+      path: `${SCHEMA_BASE}/bulk/roles`,
+      params: BulkRolesPath,
+      summary: 'Create or replace many roles, all or none',
+      body: BulkRoles,
+      answer: BulkRolesDone,
+    }),
+  ]
+}

@@ -1,0 +1,110 @@
+/** Tenants and who has roles in them (contract B.6, B.11). */
+import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import {
+  Tenant,
+  TenantCreate,
+  TenantList,
+  TenantPath,
+  TenantsBulkCreate,
+  TenantsPath,
+  TenantsQuery,
+  TenantUpdate,
+  TenantUserPath,
+} from '#model/wire/tenant.ts'
+import { TenantUsersQuery, User, UserCreate, UserEnvelope } from '#model/wire/user.ts'
+import type { Route } from '../route.ts'
+import { FACTS_BASE, type Manage } from './managed.ts'
+
+const TENANTS = `${FACTS_BASE}/tenants`
+const TENANT = `${TENANTS}/{tenant_id}`
+const BULK = `${FACTS_BASE}/bulk/tenants`
+
+export function tenantRoutes(manage: Manage): Route[] {
+  return [
+    manage({
+      operation: 'listTenants',
+      method: 'GET',
+      path: TENANTS,
+      summary: 'List tenants',
+      params: TenantsPath,
+      query: TenantsQuery,
+      answer: TenantList,
+    }),
+    manage({
+      operation: 'createTenant',
+      method: 'POST',
+      path: TENANTS,
+      summary: 'Create a tenant',
+      params: TenantsPath,
+      body: TenantCreate,
+      answer: Tenant,
+    }),
+    manage({
+      operation: 'getTenant',
+      method: 'GET',
+      path: TENANT,
+      summary: 'Read a tenant',
+      params: TenantPath,
+      answer: Tenant,
+    }),
+    manage({
+      operation: 'updateTenant',
+      method: 'PATCH',
+      path: TENANT,
+      summary: 'Change a tenant; each given field replaces the old value whole',
+      params: TenantPath,
+      body: TenantUpdate,
+      answer: Tenant,
+    }),
+    manage({
+      operation: 'deleteTenant',
+      method: 'DELETE',
+      path: TENANT,
+      summary: 'Delete a tenant, with all that lives in it',
+      params: TenantPath,
+    }),
+    manage({
+      operation: 'listTenantUsers',
+      method: 'GET',
+      path: `${TENANT}/users`,
+      summary: 'List the users who have a role in a tenant',
+      params: TenantPath,
+      query: TenantUsersQuery,
+      answer: UserEnvelope,
+    }),
+    manage({
+      operation: 'createTenantUser',
+      method: 'POST',
+      path: `${TENANT}/users`,
+      summary: 'Create a user, whose tenant roles are of this tenant unless they say otherwise',
+      params: TenantPath,
+      body: UserCreate,
+      answer: User,
+    }),
+    manage({
+      operation: 'removeTenantUser',
+      method: 'DELETE',
+      path: `${TENANT}/users/{user_id}`,
+      summary: 'Take from a user all it holds in a tenant',
+      params: TenantUserPath,
+    }),
+    manage({
+      operation: 'createTenants',
+      method: 'POST',
+      path: BULK,
+      summary: 'Create tenants, all or none',
+      params: TenantsPath,
+      body: TenantsBulkCreate,
+      answer: Empty,
+    }),
+    manage({
+      operation: 'deleteTenants',
+      method: 'DELETE',
+      path: BULK,
+      summary: 'Delete tenants, all or none',
+      params: TenantsPath,
+      body: BulkIdents,
+      answer: Empty,
+    }),
+  ]
+}

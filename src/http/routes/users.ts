@@ -1,0 +1,123 @@
+/** Users and the roles they hold (contract B.7, B.11). */
+import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import { ReturnDeletedQuery, RoleAssignment, UserRoleAssignment } from '#model/wire/role-assignment.ts'
+import {
+  User,
+  UserCreate,
+  UserEnvelope,
+  UserPath,
+  UsersBulkCreate,
+  UsersPath,
+  UsersQuery,
+  UserUpdate,
+} from '#model/wire/user.ts'
+import type { Route } from '../route.ts'
+import { FACTS_BASE, type Manage } from './managed.ts'
+
+const USERS = `${FACTS_BASE}/users`
+const USER = `${USERS}/{user_id}`
+const BULK = `${FACTS_BASE}/bulk/users`
+
+export function userRoutes(manage: Manage): Route[] {
+  return [
+    manage({
+      operation: 'listUsers',
+      method: 'GET',
+      path: USERS,
+      summary: 'List users',
+      params: UsersPath,
+      query: UsersQuery,
+      answer: UserEnvelope,
+    }),
+    manage({
+      operation: 'createUser',
+      method: 'POST',
+      path: USERS,
+      summary: 'Create a user, with role assignments if given',
+      params: UsersPath,
+      body: UserCreate,
+      answer: User,
+    }),
+    manage({
+      operation: 'getUser',
+      method: 'GET',
+      path: USER,
+      summary: 'Read a user',
+      params: UserPath,
+      answer: User,
+    }),
+    manage({
+      operation: 'replaceUser',
+      method: 'PUT',
+      path: USER,
+      summary: 'Create a user or replace its profile; assignments are added, none removed',
+      params: UserPath,
+      body: UserCreate,
+      answer: User,
+      mayCreate: true,
+    }),
+    manage({
+      operation: 'updateUser',
+      method: 'PATCH',
+      path: USER,
+      summary: 'Change a user; each given field replaces the old value whole',
+      params: UserPath,
+      body: UserUpdate,
+      answer: User,
+    }),
+    manage({
+      operation: 'deleteUser',
+      method: 'DELETE',
+      path: USER,
+      summary: 'Delete a user, with what it holds',
+      params: UserPath,
+    }),
+    manage({
+      operation: 'assignUserRole',
+      method: 'POST',
+      path: `${USER}/roles`,
+      summary: 'Assign a role to a user, in a tenant or on an instance',
+      params: UserPath,
+      body: UserRoleAssignment,
+      answer: RoleAssignment,
+    }),
+    manage({
+      operation: 'unassignUserRole',
+      method: 'DELETE',
+      path: `${USER}/roles`,
+      summary: 'Take a role from a user',
+      params: UserPath,
+      query: ReturnDeletedQuery,
+      body: UserRoleAssignment,
+      answer: RoleAssignment,
+      mayBeEmpty: true,
+    }),
+    manage({
+      operation: 'createUsers',
+      method: 'POST',
+      path: BULK,
+      summary: 'Create users, all or none',
+      params: UsersPath,
+      body: UsersBulkCreate,
+      answer: Empty,
+    }),
+    manage({
+      operation: 'replaceUsers',
+      method: 'PUT',
+      path: BULK,
+      summary: 'Create users or replace their profiles, all or none',
+      params: UsersPath,
+      body: UsersBulkCreate,
+      answer: Empty,
+    }),
+    manage({
+      operation: 'deleteUsers',
+      method: 'DELETE',
+      path: BULK,
+      summary: 'Delete users, all or none',
+      params: UsersPath,
+      body: BulkIdents,
+      answer: Empty,
+    }),
+  ]
+}

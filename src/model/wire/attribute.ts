@@ -1,0 +1,62 @@
+/** Attributes a resource declares, and those of users, on the wire (contract B.4). Decisions do not read them. */
+import { Type, type Static } from 'typebox'
+import {
+  environmentPath,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  scopeFields,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+
+export const AttributeType = Type.Enum([
+  'bool',
+  'number',
+  'string',
+  'time',
+  'array',
+  'json',
+  'object',
+  'object_array',
+] as const)
+export type AttributeType = Static<typeof AttributeType>
+
+export const AttributeCreate = Type.Object({
+  key: ShortKey,
+  type: AttributeType,
+  description: optional(Text),
+})
+export type AttributeCreate = Static<typeof AttributeCreate>
+
+export const AttributeUpdate = Type.Object({
+  type: Type.Optional(AttributeType),
+  description: optional(Text),
+})
+export type AttributeUpdate = Static<typeof AttributeUpdate>
+
+export const Attribute = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  ...scopeFields,
+  ...timeFields,
+  type: AttributeType,
+  description: nullable(Text),
+  resource_id: Uuid,
+  resource_key: ShortKey,
+  built_in: Type.Boolean(),
+})
+export type Attribute = Static<typeof Attribute>
+
+export const ResourceAttributesPath = Type.Object({ ...environmentPath, resource_id: Reference })
+export const ResourceAttributePath = Type.Object({
+  ...environmentPath,
+  resource_id: Reference,
+  attribute_id: Reference,
+})
+export const UserAttributesPath = Type.Object(environmentPath)
+export const UserAttributePath = Type.Object({ ...environmentPath, attribute_id: Reference })
+export const AttributesQuery = Type.Object(pagingQuery)

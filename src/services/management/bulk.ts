@@ -1,0 +1,50 @@
+/**
+ * Bulk calls (contract B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried, so that the error told
+ * is the one that wins among them all (contract D-38), with the index of the first element it is about.
+ */
+import { AuthzError, type ErrorCode } from '#model/errors.ts'
+import type { Resumable } from './resumable.ts'
+
+/** What wins over what: shape, existence, meaning, duplicates. */
+const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_EXCEEDED', 'INVALID_INPUT']
+const ELEMENTS_PER_STOP = 16
+
+/** Where an element stands in the request: `body`, the name of the list if it has one, the index. */
+export type ElementPlace = readonly (string | number)[]
+
+/** Runs `each` for all elements, then throws the error that wins, naming its element. */
+export function* forEachElement<Element>(
+  elements: readonly Element[],
+  place: readonly string[],
+  each: (element: Element, place: ElementPlace) => void,
+): Resumable<void> {
+  let winner: { readonly error: AuthzError; readonly place: ElementPlace } | null = null
+  for (const [index, element] of elements.entries()) {
+    if (index % ELEMENTS_PER_STOP === 0) yield
+    const elementPlace = [...place, index]
+    try {
+      each(element, elementPlace)
+    } catch (error) {
+      if (!(error instanceof AuthzError)) throw error
+      if (winner === null || rank(error) < rank(winner.error)) winner = { error, place: elementPlace }
+    }
+  }
+  if (winner !== null) throw inElement(winner.error, winner.place)
+}
+
+function rank({ code }: AuthzError): number {
+  if (code === 'DUPLICATE_ENTITY') return PRECEDENCE.length + 1
+  const at = PRECEDENCE.indexOf(code)
+  return at < 0 ? PRECEDENCE.length : at
+}
+
+/** The same error, told with its element. */
+function inElement(error: AuthzError, place: ElementPlace): AuthzError {
+  const index = place.at(-1)
+  const name = place.length > 2 ? `${place.slice(1, -1).join('.')}[${index}]` : `[${index}]`
+  const detail =
+    error.detail.length > 0
+      ? error.detail
+      : [{ loc: place, msg: error.message, type: error.code.toLowerCase() }]
+  return new AuthzError(error.code, `${name}: ${error.message}`, { cause: error, detail })
+}

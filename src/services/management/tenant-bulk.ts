@@ -1,0 +1,34 @@
+/** Many tenants at once (contract B.11, D-26). */
+import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import type { TenantsBulkCreate } from '#model/wire/tenant.ts'
+import { forEachElement } from './bulk.ts'
+import type { WriteContext } from './context.ts'
+import { requireTenant } from './lookups.ts'
+import { dependantsOfTenant, removeDependants, together } from './removal.ts'
+import type { Resumable } from './resumable.ts'
+import { addTenant } from './tenants.ts'
+
+export function* createTenants(
+  context: WriteContext,
+  input: { readonly body: TenantsBulkCreate },
+): Resumable<Empty> {
+  yield* forEachElement(input.body.operations, ['body', 'operations'], body => void addTenant(context, body))
+  return {}
+}
+
+/** One that is named twice is removed once. */
+export function* deleteTenants(
+  context: WriteContext,
+  input: { readonly body: BulkIdents },
+): Resumable<Empty> {
+  const { records } = context
+  const removed = new Map<string, string>()
+  yield* forEachElement(input.body.idents, ['body', 'idents'], ident => {
+    if (removed.has(ident)) return
+    const tenant = requireTenant(records, ident)
+    records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
+    for (const name of [ident, tenant.key, tenant.id]) removed.set(name, tenant.id)
+  })
+  removeDependants(context, together([...new Set(removed.values())].map(dependantsOfTenant)))
+  return {}
+}

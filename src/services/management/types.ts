@@ -1,0 +1,90 @@
+/** Resource types as rows: how they are made and written. What callers ask of them is in `resources.ts`. */
+import { AuthzError } from '#model/errors.ts'
+import { type ActionRecord, type AttributeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { rowKeys } from '#store/keyspace.ts'
+import type { WriteContext } from './context.ts'
+import type { RecordReader } from './record-reader.ts'
+
+/** Adds a type with nothing in it. The caller has made sure that the key is free; that of the built-in type never is. */
+export function addType(context: WriteContext, key: string, name: string): TypeRecord {
+  if (key === USER_TYPE_KEY) {
+    throw new AuthzError('DUPLICATE_ENTITY', `resource ${JSON.stringify(key)} is built in`)
+  }
+  const type = emptyType(context, key, name)
+  putType(context, type)
+  return type
+}
+
+function emptyType(context: WriteContext, key: string, name: string): TypeRecord {
+  return {
+    kind: 'type',
+    id: context.newId(),
+    key,
+    name,
+    urn: null,
+    description: null,
+    actions: [],
+    attributes: [],
+    typeAttributes: null,
+    actionGroups: [],
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+}
+
+/** Writes a type and tells the engine. */
+export function putType(context: WriteContext, type: TypeRecord): void {
+  if (type.key === USER_TYPE_KEY) {
+    context.records.put(type)
+    return
+  }
+  context.records.put(type, {
+    kind: 'type-put',
+    type: type.key,
+    actions: type.actions.map(action => action.key),
+  })
+}
+
+/** The built-in type of users; null before users have attributes. */
+export function findUserType(records: RecordReader): TypeRecord | null {
+  return records.get('type', rowKeys.type(USER_TYPE_KEY))
+}
+
+export function ensureUserType(context: WriteContext): TypeRecord {
+  return findUserType(context.records) ?? emptyType(context, USER_TYPE_KEY, USER_TYPE_KEY)
+}
+
+/** The parts of a type that are found by key or id. */
+type Part = ActionRecord | AttributeRecord | TypeRecord['actionGroups'][number]
+
+/** The part of that key, else the one of that id (contract B.1). Throws `NOT_FOUND` naming what was looked for. */
+export function requirePart<Found extends Part>(
+  parts: readonly Found[],
+  reference: string,
+  where: { readonly what: string; readonly type: TypeRecord },
+): Found {
+  const found =
+    parts.find(({ key }) => key === reference) ?? parts.find(({ id }) => id === reference.toLowerCase())
+  if (found) return found
+  throw new AuthzError(
+    'NOT_FOUND',
+    `there is no ${where.what} ${JSON.stringify(reference)} on resource ${JSON.stringify(where.type.key)}`,
+  )
+}
+
+export function checkPartIsNew(
+  parts: readonly Part[],
+  key: string,
+  where: { readonly what: string; readonly type: TypeRecord },
+): void {
+  if (!parts.some(part => part.key === key)) return
+  throw new AuthzError(
+    'DUPLICATE_ENTITY',
+    `resource ${JSON.stringify(where.type.key)} has the ${where.what} ${JSON.stringify(key)} already`,
+  )
+}
+
+/** The parts with one of them replaced by what it is now, in its place. */
+export function withPart<Changed extends Part>(parts: readonly Changed[], changed: Changed): Changed[] {
+  return parts.map(part => (part.id === changed.id ? changed : part))
+}

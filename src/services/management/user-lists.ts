@@ -1,0 +1,166 @@
+/**
+ * Lists of users (contract B.6, B.7). Those who hold something come from lists in which each stands once, by the oldest
+ * assignment that puts it there; so they stand in the order in which they came to hold it.
+ */
+import { assert } from '#model/assert.ts'
+import type { AssignmentRecord, RoleRecord, UserRecord } from '#model/records.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { TenantUsersQuery, User, UsersQuery } from '#model/wire/user.ts'
+import { lists } from '#store/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+import type { ReadContext } from './context.ts'
+import { rolesNamed } from './fact-filters.ts'
+import { requireTenant } from './lookups.ts'
+import { matchesSearch, type Page, pageOfLists } from './paging.ts'
+import type { RecordReader } from './record-reader.ts'
+import type { Resumable } from './resumable.ts'
+import { presentUser } from './user-present.ts'
+
+export function* listUsers(
+  context: ReadContext,
+  input: { readonly query: UsersQuery },
+): Resumable<Page<User>> {
+  const { records } = context
+  const { query } = input
+  const search = searchOf(query.search, query.search_operator)
+  const page =
+    query.role === undefined || query.role === ''
+      ? yield* pageOfUsers(records, query, search)
+      : yield* pageOfHolders(records, query, {
+          ...holdersOfRoles(rolesNamed(records, query.role)),
+          matches: search,
+        })
+  return yield* presentUsers(context, page, query)
+}
+
+/** As part of a list over several environments (contract B.14). */
+export function* listUsersEverywhere(
+  context: ReadContext,
+  input: { readonly query: Paging },
+): Resumable<Page<User>> {
+  const { records } = context
+  return yield* presentUsers(context, yield* pageOfUsers(records, input.query, null), input.query)
+}
+
+/** Who has a role in the tenant, be it of the tenant or on an instance in it. */
+export function* listTenantUsers(
+  context: ReadContext,
+  input: { readonly params: { readonly tenant_id: string }; readonly query: TenantUsersQuery },
+): Resumable<Page<User>> {
+  const { records } = context
+  const { query } = input
+  const tenant = requireTenant(records, input.params.tenant_id)
+  const roles = query.role ? rolesNamed(records, query.role) : null
+  const heldBy = (userId: string) => lists.heldInTenant(tenant.id, userId)
+  const holders: Holders = {
+    lists: [lists.usersOfTenant(tenant.id)],
+    heldOf: record => heldBy(record.userId),
+    matches: searchOf(query.search),
+    isHolder: roles && (record => holdsAny(records, heldBy(record.userId), roles)),
+  }
+  return yield* presentUsers(context, yield* pageOfHolders(records, query, holders), query)
+}
+
+/** Whether a user is what is searched for; null: everybody is. */
+function searchOf(
+  search: string | undefined,
+  operator?: UsersQuery['search_operator'],
+): ((user: UserRecord) => boolean) | null {
+  if (search === undefined) return null
+  return ({ key, email, firstName, lastName }) =>
+    matchesSearch(search, [key, email, firstName, lastName], operator)
+}
+
+/** All users, or with an empty `role` those who hold none. */
+function pageOfUsers(
+  records: RecordReader,
+  query: UsersQuery,
+  search: ((user: UserRecord) => boolean) | null,
+): Resumable<Page<UserRecord>> {
+  const parts = { kind: 'user', paging: query, present: (user: UserRecord) => user } as const
+  if (query.role === undefined) {
+    return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches: search })
+  }
+  if (!records.hasDead) {
+    return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: search })
+  }
+  // The list still takes dead assignments for roles.
+  const matches = (user: UserRecord) =>
+    (search === null || search(user)) && !holdsAny(records, lists.assignmentsOfUser(user.id), null)
+  return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches })
+}
+
+/** A list of assignments, each of which stands for a user. */
+interface Holders {
+  readonly lists: readonly ListName[]
+  /** Everything an assignment of the list stands for, itself included. */
+  readonly heldOf: (record: AssignmentRecord) => ListName
+  readonly matches: ((user: UserRecord) => boolean) | null
+  /** Narrows the list further by what is held. */
+  readonly isHolder: ((record: AssignmentRecord) => boolean) | null
+}
+
+/** Who holds one of the roles anywhere. Who holds several stands in the list of each, and counts in the first. */
+function holdersOfRoles(roles: readonly RoleRecord[]): Omit<Holders, 'matches'> & {
+  readonly earlierOf: (record: AssignmentRecord) => readonly ListName[]
+} {
+  const ids = roles.map(role => role.id)
+  return {
+    lists: ids.map(lists.usersOfRole),
+    heldOf: record => lists.heldRole(record.roleId, record.userId),
+    isHolder: null,
+    earlierOf: record =>
+      ids.slice(0, ids.indexOf(record.roleId)).map(id => lists.heldRole(id, record.userId)),
+  }
+}
+
+function pageOfHolders(
+  records: RecordReader,
+  query: UsersQuery,
+  holders: Holders & { readonly earlierOf?: (record: AssignmentRecord) => readonly ListName[] },
+): Resumable<Page<UserRecord>> {
+  const { matches, isHolder, heldOf } = holders
+  const earlierOf = holders.lists.length > 1 ? holders.earlierOf : undefined
+  const isNarrowed = matches !== null || isHolder !== null || earlierOf !== undefined
+  const userOf = (record: AssignmentRecord) => {
+    const user = records.byId('user', record.userId)
+    assert(user, 'who holds something is there')
+    return user
+  }
+  return pageOfLists(records, {
+    kind: 'assignment',
+    lists: holders.lists,
+    paging: query,
+    standsForLive: record => holdsAny(records, heldOf(record), null),
+    matches: isNarrowed
+      ? record =>
+          (isHolder === null || isHolder(record)) &&
+          (earlierOf?.(record).every(held => !holdsAny(records, held, null)) ?? true) &&
+          (matches === null || matches(userOf(record)))
+      : null,
+    present: userOf,
+  })
+}
+
+/** Whether a list holds a live assignment, of one of the roles if those are given. O(list) at the most. */
+function holdsAny(records: RecordReader, held: ListName, roles: readonly RoleRecord[] | null): boolean {
+  for (const { roleId } of records.list('assignment', held)) {
+    if (roles === null || roles.some(role => role.id === roleId)) return true
+  }
+  return false
+}
+
+/** The users of a page as answers show them; one that went meanwhile is left out. */
+function* presentUsers(
+  context: ReadContext,
+  page: Page<UserRecord>,
+  query: TenantUsersQuery,
+): Resumable<Page<User>> {
+  const data: User[] = []
+  for (const { id } of page.data) {
+    yield
+    const user = context.records.byId('user', id)
+    if (user) data.push(yield* presentUser(context, user, query.include_resource_instance_roles))
+  }
+  return { ...page, data }
+}

@@ -1,0 +1,225 @@
+/** What goes with a removed part of the schema (contract C.7), as decisions and lists see it the moment the answer is there. */
+import { describe, expect, test } from 'vitest'
+import type { GroupRead } from '#model/wire/group.ts'
+import type { Resource } from '#model/wire/resource.ts'
+import type { ResourceRole, TenantRole } from '#model/wire/role.ts'
+import {
+  type Client,
+  grantBody,
+  groupPath,
+  GROUPS,
+  refusal,
+  RESOURCES,
+  SCHEMA,
+  startedService,
+} from '../support/running-service.ts'
+
+const DOCUMENT = `${RESOURCES}/document`
+const KEEPS = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
+
+/**
+ * Folders hold documents, and who keeps a folder views its documents. Alice keeps `f1`, which holds `d1`; Bob edits
+ * `d1`; Carl is an auditor, who reads everything; Dora is in the group `team`, which edits `d1`.
+ */
+async function arranged(): Promise<Client> {
+  const verdict = await startedService()
+  await verdict.resource({ key: 'folder', roles: { keeper: { name: 'Keeper' } } })
+  await verdict.resource({
+    key: 'document',
+    actions: { read: {}, update: {} },
+    roles: {
+      viewer: { name: 'V', permissions: ['read'], granted_to: { users_with_role: [KEEPS] } },
+      editor: { name: 'E', permissions: ['update'], extends: ['viewer'] },
+    },
+    relations: { parent: 'folder' },
+  })
+  await verdict.post(`${DOCUMENT}/action_groups`, { key: 'all', name: 'All', actions: ['read', 'update'] })
+  await verdict.tenantRole('auditor', ['document:read', 'document:update'])
+  await verdict.users('alice', 'bob', 'carl', 'dora')
+  await verdict.assign('alice', 'keeper', 'folder:f1')
+  await verdict.relate('folder:f1', 'parent', 'document:d1')
+  await verdict.assign('bob', 'editor', 'document:d1')
+  await verdict.assign('carl', 'auditor', 'default')
+  await verdict.group('team')
+  await verdict.join('team', 'dora')
+  await verdict.grant('team', 'editor', 'document:d1')
+  expect(await allowed(verdict)).toEqual([
+    'alice read',
+    'bob read',
+    'bob update',
+    'carl read',
+    'carl update',
+    'dora read',
+    'dora update',
+  ])
+  return verdict
+}
+
+/** Who may do what with `document:d1`. */
+async function allowed(verdict: Client): Promise<string[]> {
+  const found: string[] = []
+  for (const user of ['alice', 'bob', 'carl', 'dora']) {
+    for (const action of ['read', 'update']) {
+      if (await verdict.allows(user, action, 'document:d1')) found.push(`${user} ${action}`)
+    }
+  }
+  return found
+}
+
+const documents = async (verdict: Client) => (await verdict.get<Resource>(DOCUMENT)).body
+const auditor = async (verdict: Client) => (await verdict.get<TenantRole>(`${SCHEMA}/roles/auditor`)).body
+const team = async (verdict: Client) => (await verdict.get<GroupRead>(groupPath('team'))).body
+
+describe('with an action', () => {
+  test.each([
+    ['DELETE', `${DOCUMENT}/actions/update`, undefined],
+    ['PATCH', DOCUMENT, { actions: { read: {} } }],
+    [
+      'PUT',
+      DOCUMENT,
+      {
+        name: 'D',
+        actions: { read: {} },
+        roles: { viewer: { name: 'V', permissions: ['read'] }, editor: { name: 'E', extends: ['viewer'] } },
+        relations: { parent: 'folder' },
+      },
+    ],
+  ])('go its permissions and its places in action groups (D-33): %s', async (method, path, body) => {
+    const verdict = await arranged()
+    const answer = await verdict.send(method, path, { body })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(method === 'DELETE' ? 204 : 200)
+    const document = await documents(verdict)
+    expect(document.roles['editor']!.permissions).toEqual([])
+    expect(document.action_groups).toEqual({ all: ['read'] })
+    expect((await auditor(verdict)).permissions).toEqual(['document:read'])
+    expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
+    // The action comes back without them.
+    await verdict.post(`${DOCUMENT}/actions`, { key: 'update', name: 'Update' })
+    expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
+    expect((await auditor(verdict)).permissions).toEqual(['document:read'])
+  })
+})
+
+describe('with a resource role', () => {
+  test('go its assignments, its entries, what extends it and what groups were granted by it', async () => {
+    const verdict = await arranged()
+    expect((await verdict.delete(`${DOCUMENT}/roles/editor`)).status).toBe(204)
+    expect(await allowed(verdict)).toEqual(['alice read', 'carl read', 'carl update'])
+    expect((await team(verdict)).assigned_roles).toEqual([])
+    expect(Object.keys((await documents(verdict)).relations)).toEqual(['parent'])
+    const role = { key: 'editor', name: 'E', permissions: ['update'] }
+    expect((await verdict.post(`${DOCUMENT}/roles`, role)).status).toBe(200)
+    expect(await allowed(verdict)).toEqual(['alice read', 'carl read', 'carl update'])
+    // A grant to another group does not bring back the one to this group.
+    await verdict.group('other')
+    await verdict.grant('other', 'editor', 'document:d2')
+    expect(await allowed(verdict)).toEqual(['alice read', 'carl read', 'carl update'])
+    await verdict.grant('team', 'editor', 'document:d1')
+    expect(await allowed(verdict)).toContain('dora update')
+  })
+
+  test('that others extend or are derived from, the mentions go', async () => {
+    const verdict = await arranged()
+    await verdict.delete(`${DOCUMENT}/roles/viewer`)
+    const { roles } = await documents(verdict)
+    expect(roles['editor']).toMatchObject({ extends: [], permissions: ['update'] })
+    expect(await allowed(verdict)).toEqual(['bob update', 'carl read', 'carl update', 'dora update'])
+    await verdict.post(`${DOCUMENT}/roles`, { key: 'viewer', name: 'V', permissions: ['read'] })
+    await verdict.post(`${DOCUMENT}/roles/viewer/implicit_grants`, KEEPS)
+    expect(await allowed(verdict)).toContain('alice read')
+    await verdict.delete(`${RESOURCES}/folder/roles/keeper`)
+    const viewer = await verdict.get<ResourceRole>(`${DOCUMENT}/roles/viewer`)
+    expect(viewer.body.granted_to.users_with_role).toEqual([])
+    await verdict.post(`${RESOURCES}/folder/roles`, { key: 'keeper', name: 'K' })
+    await verdict.post(`${DOCUMENT}/roles/viewer/implicit_grants`, KEEPS)
+    expect(await allowed(verdict)).not.toContain('alice read')
+  })
+
+  test('that members hold, memberships go; joining makes it again (D-40)', async () => {
+    const verdict = await arranged()
+    await verdict.delete(`${RESOURCES}/group/roles/member`)
+    expect(await allowed(verdict)).not.toContain('dora update')
+    expect(await team(verdict)).toMatchObject({ users: [], users_count: 0, assigned_roles: [] })
+    await verdict.join('team', 'dora')
+    expect(await allowed(verdict)).not.toContain('dora update')
+    await verdict.grant('team', 'editor', 'document:d1')
+    expect(await allowed(verdict)).toContain('dora update')
+  })
+})
+
+describe('with a tenant role', () => {
+  test('go its assignments and what extends it', async () => {
+    const verdict = await arranged()
+    await verdict.post(`${SCHEMA}/roles`, { key: 'chief', name: 'C', extends: ['auditor'] })
+    await verdict.assign('alice', 'chief', 'default')
+    expect(await allowed(verdict)).toContain('alice update')
+    await verdict.delete(`${SCHEMA}/roles/auditor`)
+    expect(await allowed(verdict)).toEqual([
+      'alice read',
+      'bob read',
+      'bob update',
+      'dora read',
+      'dora update',
+    ])
+    const chief = await verdict.get<TenantRole>(`${SCHEMA}/roles/chief`)
+    expect(chief.body.extends).toEqual([])
+    await verdict.tenantRole('auditor', ['document:read'])
+    expect(await allowed(verdict)).not.toContain('carl read')
+  })
+})
+
+describe('with a relation', () => {
+  test('go its tuples and the entries over it', async () => {
+    const verdict = await arranged()
+    expect((await verdict.delete(`${DOCUMENT}/relations/parent`)).status).toBe(204)
+    expect(await allowed(verdict)).not.toContain('alice read')
+    expect((await documents(verdict)).roles['viewer']!.granted_to.users_with_role).toEqual([])
+    await verdict.relation('document', 'parent', 'folder')
+    await verdict.post(`${DOCUMENT}/roles/viewer/implicit_grants`, KEEPS)
+    expect(await allowed(verdict)).not.toContain('alice read')
+    await verdict.relate('folder:f1', 'parent', 'document:d1')
+    expect(await allowed(verdict)).toContain('alice read')
+  })
+
+  test('of the groups API go the grants over it; the next one makes it again (D-40)', async () => {
+    const verdict = await arranged()
+    await verdict.delete(`${DOCUMENT}/relations/group_group_editor`)
+    expect(await allowed(verdict)).not.toContain('dora update')
+    expect((await team(verdict)).assigned_roles).toEqual([])
+    const revoked = await verdict.delete(`${groupPath('team')}/roles`, grantBody('editor', 'document:d1'))
+    expect(refusal(revoked)).toEqual([404, 'NOT_FOUND'])
+    await verdict.grant('team', 'editor', 'document:d1')
+    expect(await allowed(verdict)).toContain('dora update')
+    expect((await team(verdict)).assigned_roles).toEqual(['document:d1#editor'])
+  })
+})
+
+describe('with a resource', () => {
+  test('go its roles, relations, instances and permissions, and it starts clean again', async () => {
+    const verdict = await arranged()
+    expect((await verdict.delete(DOCUMENT)).status).toBe(204)
+    expect(await allowed(verdict)).toEqual([])
+    expect((await auditor(verdict)).permissions).toEqual([])
+    expect((await team(verdict)).assigned_roles).toEqual([])
+    await verdict.createDocumentModel()
+    expect(await allowed(verdict)).toEqual([])
+    expect((await documents(verdict)).relations).toEqual({})
+    await verdict.instance('document:d1')
+    expect(await allowed(verdict)).toEqual([])
+  })
+
+  test('that others are related to go those relations, and a group type takes its groups along', async () => {
+    const verdict = await arranged()
+    expect((await verdict.delete(`${RESOURCES}/folder`)).status).toBe(204)
+    const document = await documents(verdict)
+    expect(Object.keys(document.relations)).toEqual(['group_group_editor'])
+    expect(document.roles['viewer']!.granted_to.users_with_role).toEqual([])
+    expect(await allowed(verdict)).not.toContain('alice read')
+    expect((await verdict.delete(`${RESOURCES}/group`)).status).toBe(204)
+    expect((await documents(verdict)).relations).toEqual({})
+    expect((await verdict.get(GROUPS)).body).toEqual([])
+    expect(await allowed(verdict)).toEqual(['bob read', 'bob update', 'carl read', 'carl update'])
+    await verdict.group('team')
+    expect(await team(verdict)).toMatchObject({ users: [], assigned_roles: [] })
+  })
+})

@@ -1,0 +1,150 @@
+/** The parts of a resource, one by one, over HTTP (contract B.4). */
+import { describe, expect, test } from 'vitest'
+import type { Action, ActionGroup } from '#model/wire/action.ts'
+import type { Attribute } from '#model/wire/attribute.ts'
+import type { Relation } from '#model/wire/relation.ts'
+import type { Resource } from '#model/wire/resource.ts'
+import { newPage } from '../support/pages.ts'
+import {
+  type Answer,
+  type Envelope,
+  refusal,
+  RESOURCES,
+  SCHEMA,
+  sharedService,
+  startedService,
+} from '../support/running-service.ts'
+
+const verdict = await sharedService()
+
+function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
+  return answer.body.map(({ key }) => key)
+}
+
+describe('actions', () => {
+  test('are created, read by key or id, changed, listed in creation order as a bare array, and deleted', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/actions`
+    const { body: created } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
+    expect(created).toMatchObject({
+      key: 'sign',
+      name: 'Sign',
+      description: null,
+      attributes: null,
+      permission_name: `${page}:sign`,
+    })
+    expect((await verdict.get(`${path}/sign`)).body).toEqual(created)
+    expect((await verdict.get(`${path}/${created.id.toUpperCase()}`)).body).toEqual(created)
+    expect((await verdict.get(`${path}/%73ign`)).body).toEqual(created)
+
+    const { body: changed } = await verdict.patch<Action>(`${path}/${created.id}`, {
+      description: 'With a pen',
+      attributes: { risk: 2 },
+    })
+    expect(changed).toMatchObject({ id: created.id, name: 'Sign', description: 'With a pen' })
+    expect(changed.created_at).toBe(created.created_at)
+    const cleared = await verdict.patch<Action>(`${path}/sign`, { description: null, attributes: null })
+    expect(cleared.body).toMatchObject({ description: null, attributes: null })
+
+    expect(keysOf(await verdict.get(path))).toEqual(['read', 'write', 'print', 'sign'])
+    expect(keysOf(await verdict.get(`${path}?page=2&per_page=3`))).toEqual(['sign'])
+    expect(keysOf(await verdict.get(`${path}?include_total_count=true`))).toHaveLength(4)
+    expect((await verdict.delete(`${path}/sign`)).status).toBe(204)
+    expect(refusal(await verdict.get(`${path}/sign`))).toEqual([404, 'NOT_FOUND'])
+    const { body: again } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
+    expect(again.id).not.toBe(created.id)
+  })
+})
+
+describe('action groups', () => {
+  test('name actions of their resource by key or id, and appear in the resource', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/action_groups`
+    const { body: print } = await verdict.get<Action>(`${RESOURCES}/${page}/actions/print`)
+    const { body: created } = await verdict.post<ActionGroup>(path, {
+      key: 'all',
+      name: 'All',
+      actions: ['read', print.id, 'read'],
+    })
+    expect(created.actions).toEqual(['read', 'print'])
+    expect((await verdict.get(`${path}/${created.id}`)).body).toEqual(created)
+    expect((await verdict.get<Resource>(`${RESOURCES}/${page}`)).body.action_groups).toEqual({
+      all: ['read', 'print'],
+    })
+    const { body: bare } = await verdict.post<ActionGroup>(path, { key: 'none', name: 'None' })
+    expect(bare.actions).toEqual([])
+    expect(keysOf(await verdict.get(path))).toEqual(['all', 'none'])
+    const changed = await verdict.patch<ActionGroup>(`${path}/all`, { actions: ['write'] })
+    expect(changed.body).toMatchObject({ id: created.id, name: 'All', actions: ['write'] })
+    expect(refusal(await verdict.patch(`${path}/all`, { actions: ['fly'] }))).toEqual([404, 'NOT_FOUND'])
+    expect((await verdict.delete(`${path}/all`)).status).toBe(204)
+    expect(keysOf(await verdict.get(path))).toEqual(['none'])
+  })
+})
+
+describe('attributes', () => {
+  test('of a resource are created, changed, listed and deleted', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/attributes`
+    const { body: created } = await verdict.post<Attribute>(path, { key: 'size', type: 'number' })
+    expect(created).toMatchObject({ key: 'size', type: 'number', resource_key: page, built_in: false })
+    const changed = await verdict.patch<Attribute>(`${path}/${created.id}`, { type: 'json' })
+    expect(changed.body).toMatchObject({ id: created.id, type: 'json', description: null })
+    const { body: resource } = await verdict.get<Resource>(`${RESOURCES}/${page}`)
+    expect(resource.attributes['size']).toEqual({
+      id: created.id,
+      key: 'size',
+      type: 'json',
+      description: null,
+    })
+    expect(keysOf(await verdict.get(path))).toEqual(['size'])
+    expect(refusal(await verdict.post(path, { key: 'size', type: 'time' }))).toEqual([
+      409,
+      'DUPLICATE_ENTITY',
+    ])
+    expect(refusal(await verdict.post(path, { key: 'x', type: 'integer' }))).toEqual([422, 'INVALID_INPUT'])
+    expect((await verdict.delete(`${path}/size`)).status).toBe(204)
+    expect(await verdict.get(path)).toMatchObject({ body: [] })
+  })
+
+  test('of users live on the built-in resource, which is listed on demand and cannot be managed', async () => {
+    const service = await startedService()
+    const path = `${SCHEMA}/users/attributes`
+    expect((await service.get(path)).body).toEqual([])
+    expect(refusal(await service.get(`${path}/level`))).toEqual([404, 'NOT_FOUND'])
+    const { body: created } = await service.post<Attribute>(path, { key: 'level', type: 'number' })
+    expect(created).toMatchObject({ resource_key: '__user', built_in: true })
+    expect((await service.get(`${path}/${created.id}`)).body).toEqual(created)
+    await service.resource({ key: 'page' })
+    expect(keysOf(await service.get(RESOURCES))).toEqual(['page'])
+    const listed = await service.get<Envelope<Resource>>(
+      `${RESOURCES}?include_built_in=true&include_total_count=true`,
+    )
+    expect(listed.body.data.map(({ key }) => key)).toEqual(['__user', 'page'])
+    expect(listed.body.total_count).toBe(2)
+    expect((await service.get<Resource>(`${RESOURCES}/__user`)).body.attributes).toHaveProperty('level')
+    const name = { key: '__user', name: 'Mine', actions: {} }
+    expect(refusal(await service.post(RESOURCES, name))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(refusal(await service.put(`${RESOURCES}/__user`, name))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(refusal(await service.delete(`${RESOURCES}/__user`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await service.delete(`${RESOURCES}/${created.resource_id}`))).toEqual([404, 'NOT_FOUND'])
+    expect((await service.delete(`${path}/level`)).status).toBe(204)
+    expect((await service.get(path)).body).toEqual([])
+  })
+})
+
+describe('relations', () => {
+  test('are listed as a bare array, or in an envelope on demand, and read by key or id', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/relations`
+    const below = await verdict.relation(page, 'below', page)
+    expect(keysOf(await verdict.get(path))).toEqual(['on', 'below'])
+    expect(keysOf(await verdict.get(`${path}?include_total_count=false`))).toEqual(['on', 'below'])
+    const { body } = await verdict.get<Envelope<Relation>>(`${path}?include_total_count=true&per_page=1`)
+    expect(body).toMatchObject({ data: [{ key: 'on' }], total_count: 2, page_count: 2 })
+    expect((await verdict.get(`${path}/below`)).body).toEqual(below)
+    expect((await verdict.get(`${path}/${below.id}`)).body).toEqual(below)
+    expect((await verdict.delete(`${path}/${below.id}`)).status).toBe(204)
+    expect(refusal(await verdict.delete(`${path}/below`))).toEqual([404, 'NOT_FOUND'])
+  })
+})

@@ -1,0 +1,87 @@
+/** Schema calls that are refused: with what, and what is said first (contract B.1, D-38). */
+import { describe, expect, test } from 'vitest'
+import { inherited, newPage } from '../support/pages.ts'
+import { type Problem, refusal, RESOURCES, SCHEMA, sharedService } from '../support/running-service.ts'
+
+const verdict = await sharedService()
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+const ROLES = `${SCHEMA}/roles`
+
+const page = await newPage(verdict)
+const P = `${RESOURCES}/${page}`
+const create = { key: 'x', name: 'X' }
+
+describe('what does not exist', () => {
+  test.each<[string, string, unknown?]>([
+    ['PATCH', `${RESOURCES}/nothing`, {}],
+    ['DELETE', `${RESOURCES}/nothing`],
+    ['GET', `${RESOURCES}/nothing/actions`],
+    ['POST', `${RESOURCES}/nothing/actions`, create],
+    ['GET', `${P}/actions/fly`],
+    ['PATCH', `${P}/actions/fly`, {}],
+    ['DELETE', `${P}/actions/${UNKNOWN_ID}`],
+    ['POST', `${RESOURCES}/nothing/action_groups`, create],
+    ['POST', `${P}/action_groups`, { ...create, actions: ['fly'] }],
+    ['GET', `${P}/action_groups/none`],
+    ['PATCH', `${P}/action_groups/none`, {}],
+    ['DELETE', `${P}/action_groups/none`],
+    ['POST', `${RESOURCES}/nothing/attributes`, { key: 'x', type: 'bool' }],
+    ['GET', `${P}/attributes/none`],
+    ['PATCH', `${P}/attributes/none`, {}],
+    ['DELETE', `${P}/attributes/none`],
+    ['GET', `${RESOURCES}/nothing/relations`],
+    ['GET', `${P}/relations/none`],
+    ['DELETE', `${P}/relations/none`],
+    ['GET', `${RESOURCES}/nothing/roles`],
+    ['GET', `${P}/roles/none`],
+    ['DELETE', `${P}/roles/none`],
+    ['POST', `${P}/roles/none/permissions`, { permissions: [] }],
+    ['POST', `${P}/roles/none/implicit_grants`, inherited(page)],
+    ['PUT', `${P}/roles/none/implicit_grants/conditions`, { no_direct_roles_on_object: true }],
+    ['GET', `${ROLES}/none`],
+    ['PATCH', `${ROLES}/none`, {}],
+    ['DELETE', `${ROLES}/none`],
+    ['PATCH', `${SCHEMA}/users/attributes/none`, {}],
+    ['DELETE', `${SCHEMA}/users/attributes/none`],
+  ])('is 404: %s %s', async (method, path, body) => {
+    expect(refusal(await verdict.send(method, path, { body }))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test.each<[string, string, unknown, (string | number)[]]>([
+    ['POST', `${RESOURCES}/nothing/actions`, { key: 'no key', name: 'X' }, ['body', 'key']],
+    ['POST', `${P}/actions`, { key: 'x' }, ['body', 'name']],
+    ['PATCH', `${P}/actions/fly`, { name: null }, ['body', 'name']],
+    ['POST', `${P}/action_groups`, { ...create, actions: 'read' }, ['body', 'actions']],
+    ['PATCH', `${P}/attributes/none`, { type: 'text' }, ['body', 'type']],
+    ['POST', `${RESOURCES}/nothing/roles`, { key: 'x' }, ['body', 'name']],
+    ['PATCH', `${RESOURCES}/nothing`, { actions: null }, ['body', 'actions']],
+    ['PUT', `${RESOURCES}/nothing`, { actions: {} }, ['body', 'name']],
+    ['GET', `${P}/actions?per_page=101`, undefined, ['query', 'per_page']],
+    ['GET', `${ROLES}?page=0`, undefined, ['query', 'page']],
+  ])('is 422 first when the shape is wrong (D-38): %s %s %j', async (method, path, body, loc) => {
+    const answer = await verdict.send<Problem>(method, path, { body })
+    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    expect(answer.body.detail!.map(finding => finding.loc)).toContainEqual(loc)
+  })
+
+  test.each<[string, unknown]>([
+    [`${P}/actions`, { key: 'read', name: 'X' }],
+    [`${P}/relations`, { key: 'on', name: 'X', subject_resource: page }],
+    [`${P}/roles`, { key: 'viewer', name: 'X' }],
+  ])('is not 409, which comes last: POST %s %j', async (path, body) => {
+    const before = await verdict.revision()
+    expect(refusal(await verdict.post(path, body))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(await verdict.revision()).toBe(before)
+  })
+
+  test('comes before what is there already (D-38)', async () => {
+    const taken = { key: 'on', name: 'X', subject_resource: 'nothing' }
+    expect(refusal(await verdict.post(`${P}/relations`, taken))).toEqual([404, 'NOT_FOUND'])
+    const role = { key: 'viewer', name: 'X', permissions: ['fly'] }
+    expect(refusal(await verdict.post(`${P}/roles`, role))).toEqual([404, 'NOT_FOUND'])
+    await verdict.post(`${P}/action_groups`, create)
+    const group = { ...create, actions: ['fly'] }
+    expect(refusal(await verdict.post(`${P}/action_groups`, group))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.post(`${P}/action_groups`, create))).toEqual([409, 'DUPLICATE_ENTITY'])
+  })
+})

@@ -1,0 +1,110 @@
+/** Resources replaced and changed as wholes (contract B.4): what stays, what goes, and what starts anew. */
+import { describe, expect, test } from 'vitest'
+import type { Relation } from '#model/wire/relation.ts'
+import type { Resource } from '#model/wire/resource.ts'
+import type { ResourceRole } from '#model/wire/role.ts'
+import { inherited, newPage, shelfOf } from '../support/pages.ts'
+import { fresh, type Problem, refusal, RESOURCES, sharedService } from '../support/running-service.ts'
+
+const verdict = await sharedService()
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+
+describe('replacing a resource with PUT', () => {
+  test('creates it under the key in the path when there is none', async () => {
+    const [key] = fresh('made')
+    const body = { name: 'Made', actions: { read: {} }, roles: { r: { name: 'R', permissions: ['read'] } } }
+    const { body: created } = await verdict.put<Resource>(`${RESOURCES}/${key}`, body)
+    expect(created).toMatchObject({ key, name: 'Made', roles: { r: { permissions: ['read'] } } })
+    const { body: again } = await verdict.put<Resource>(`${RESOURCES}/${created.id}`, body)
+    expect(again).toMatchObject({ id: created.id, key, created_at: created.created_at })
+  })
+
+  test.each([
+    ['no%20key', [422, 'INVALID_INPUT']],
+    [UNKNOWN_ID, [404, 'NOT_FOUND']],
+  ])('does not create %s', async (reference, refused) => {
+    const answer = await verdict.put<Problem>(`${RESOURCES}/${reference}`, { name: 'X', actions: {} })
+    expect(refusal(answer)).toEqual(refused)
+  })
+
+  test('keeps ids, assignments and tuples of what stays, and empties what the body leaves out', async () => {
+    const page = await newPage(verdict)
+    const [ann, p1, s1] = fresh('ann', `${page}:p`, `${shelfOf(page)}:s`)
+    await verdict.user(ann)
+    await verdict.assign(ann, 'viewer', p1)
+    await verdict.relate(s1, 'on', p1)
+    const path = `${RESOURCES}/${page}`
+    const before = (await verdict.patch<Resource>(path, { description: 'Old', urn: 'urn:x' })).body
+    const { body: after } = await verdict.put<Resource>(path, {
+      name: 'New',
+      actions: { print: { name: 'Print' }, read: {} },
+      roles: { viewer: { name: 'Looker', permissions: ['print'] } },
+      relations: { on: shelfOf(page) },
+    })
+    expect(after).toMatchObject({ id: before.id, name: 'New', description: null, urn: null })
+    expect(after.actions['read']!.id).toBe(before.actions['read']!.id)
+    expect(Object.keys(after.roles)).toEqual(['viewer'])
+    expect(after.roles['viewer']!.id).toBe(before.roles['viewer']!.id)
+    expect(await verdict.allows(ann, 'print', p1)).toBe(true)
+    expect(await verdict.allows(ann, 'read', p1)).toBe(false)
+    const entry = inherited(page)
+    await verdict.post(`${path}/roles/viewer/implicit_grants`, entry)
+    await verdict.users(`${ann}-2`)
+    await verdict.assign(`${ann}-2`, 'keeper', s1)
+    expect(await verdict.allows(`${ann}-2`, 'print', p1)).toBe(true)
+    // Without the maps nothing is left, and a role or relation of the same key starts clean.
+    await verdict.put(path, { name: 'Empty', actions: { read: {} } })
+    const { body: back } = await verdict.patch<Resource>(path, {
+      roles: {
+        viewer: { name: 'V', permissions: ['read'], granted_to: { users_with_role: [entry] } },
+      },
+      relations: { on: shelfOf(page) },
+    })
+    expect(back.roles['viewer']!.id).not.toBe(before.roles['viewer']!.id)
+    expect(await verdict.allows(ann, 'read', p1)).toBe(false)
+    expect(await verdict.allows(`${ann}-2`, 'read', p1)).toBe(false)
+  })
+
+  test('lets roles exchange whom they extend', async () => {
+    const [key] = fresh('swap')
+    const roles = (first: object, second: object) => ({
+      name: 'S',
+      actions: {},
+      roles: { a: { name: 'A', ...first }, b: { name: 'B', ...second } },
+    })
+    const path = `${RESOURCES}/${key}`
+    expect((await verdict.put(path, roles({ extends: ['b'] }, {}))).status).toBe(200)
+    expect((await verdict.put(path, roles({}, { extends: ['a'] }))).status).toBe(200)
+    expect(refusal(await verdict.put(path, roles({ extends: ['b'] }, { extends: ['a'] })))).toEqual([
+      400,
+      'INVALID_INPUT',
+    ])
+  })
+
+  test('gives a relation with other subjects a new start', async () => {
+    const page = await newPage(verdict)
+    const before = (await verdict.get<Relation>(`${RESOURCES}/${page}/relations/on`)).body
+    await verdict.post(`${RESOURCES}/${page}/roles/viewer/implicit_grants`, inherited(page))
+    await verdict.patch(`${RESOURCES}/${page}`, { relations: { on: page } })
+    const after = (await verdict.get<Relation>(`${RESOURCES}/${page}/relations/on`)).body
+    expect(after).toMatchObject({ subject_resource: page })
+    expect(after.id).not.toBe(before.id)
+    const { body: role } = await verdict.get<ResourceRole>(`${RESOURCES}/${page}/roles/viewer`)
+    expect(role.granted_to.users_with_role).toEqual([])
+  })
+})
+
+describe('changing a resource with PATCH', () => {
+  test('replaces each given field whole and leaves the others', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}`
+    const before = (await verdict.get<Resource>(path)).body
+    const { body: after } = await verdict.patch<Resource>(path, { actions: { read: { name: 'Look' } } })
+    expect(Object.keys(after.actions)).toEqual(['read'])
+    expect(after.actions['read']).toMatchObject({ id: before.actions['read']!.id, name: 'Look' })
+    expect(Object.keys(after.roles)).toEqual(['viewer', 'editor'])
+    expect(after.relations).toEqual(before.relations)
+    const { body: emptied } = await verdict.patch<Resource>(path, { roles: null, attributes: null })
+    expect([emptied.roles, emptied.attributes]).toEqual([{}, {}])
+  })
+})

@@ -1,0 +1,209 @@
+/** Roles over HTTP: permissions, derivations, lists, bulks (contract B.4, B.5, B.11). */
+import { describe, expect, test } from 'vitest'
+import type { Action } from '#model/wire/action.ts'
+import type { DerivationRead, ResourceRole, TenantRole } from '#model/wire/role.ts'
+import { inherited, newPage, shelfOf } from '../support/pages.ts'
+import {
+  type Answer,
+  type Envelope,
+  fresh,
+  type Problem,
+  refusal,
+  RESOURCES,
+  SCHEMA,
+  sharedService,
+  startedService,
+} from '../support/running-service.ts'
+
+const verdict = await sharedService()
+const ROLES = `${SCHEMA}/roles`
+
+function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
+  return answer.body.map(({ key }) => key)
+}
+
+describe('resource roles', () => {
+  test('are always a bare array, read by key or id', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/roles`
+    expect(keysOf(await verdict.get(`${path}?page=1&per_page=100`))).toEqual(['viewer', 'editor'])
+    expect(keysOf(await verdict.get(`${path}?include_total_count=true`))).toEqual(['viewer', 'editor'])
+    const { body: viewer } = await verdict.get<ResourceRole>(`${path}/viewer`)
+    expect((await verdict.get(`${path}/${viewer.id}`)).body).toEqual(viewer)
+  })
+
+  test('take and lose permissions by action, own type or id; what is there or not there is skipped', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/roles/viewer/permissions`
+    const { body: print } = await verdict.get<Action>(`${RESOURCES}/${page}/actions/print`)
+    const added = await verdict.post<ResourceRole>(path, { permissions: ['read', `${page}:write`, print.id] })
+    expect([added.status, added.body.permissions]).toEqual([200, ['read', 'write', 'print']])
+    const taken = await verdict.delete<ResourceRole>(path, { permissions: [print.id, 'read', 'print'] })
+    expect([taken.status, taken.body.permissions]).toEqual([200, ['write']])
+    expect((await verdict.delete(path, { permissions: ['read'] })).status).toBe(200)
+    for (const method of ['POST', 'DELETE']) {
+      const answer = await verdict.send(method, path, { body: { permissions: ['write', 'fly'] } })
+      expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+      const shapeless = await verdict.send(method, path, { body: {} })
+      expect(refusal(shapeless)).toEqual([422, 'INVALID_INPUT'])
+    }
+  })
+
+  test('are derived by entries that are added once, and removed whatever their guard (D-34)', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/roles/viewer/implicit_grants`
+    const entry = inherited(page)
+    const added = await verdict.post<DerivationRead>(path, entry)
+    expect(added.body).toMatchObject({ ...entry, when: { no_direct_roles_on_object: false } })
+    const guarded = { ...entry, when: { no_direct_roles_on_object: true } }
+    expect(refusal(await verdict.post(path, guarded))).toEqual([409, 'DUPLICATE_ENTITY'])
+    const other = { ...entry, role: 'porter' }
+    expect(refusal(await verdict.delete(path, other))).toEqual([404, 'NOT_FOUND'])
+    expect((await verdict.delete(path, guarded)).status).toBe(204)
+    expect(refusal(await verdict.delete(path, entry))).toEqual([404, 'NOT_FOUND'])
+    const byId = {
+      role: added.body.role_id,
+      on_resource: added.body.resource_id,
+      linked_by_relation: added.body.relation_id,
+    }
+    expect((await verdict.post<DerivationRead>(path, byId)).body).toMatchObject(entry)
+  })
+
+  test.each([
+    ['an unknown source role', { role: 'nobody' }, 404, 'NOT_FOUND'],
+    ['an unknown resource', { on_resource: 'nothing' }, 404, 'NOT_FOUND'],
+    ['an unknown relation', { linked_by_relation: 'under' }, 404, 'NOT_FOUND'],
+    ['no role', { role: undefined }, 422, 'INVALID_INPUT'],
+    ['a guard that is no boolean', { when: { no_direct_roles_on_object: 'yes' } }, 422, 'INVALID_INPUT'],
+  ])('are not derived by an entry with %s', async (_what, change, status, code) => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/roles/viewer/implicit_grants`
+    expect(refusal(await verdict.post(path, { ...inherited(page), ...change }))).toEqual([status, code])
+  })
+
+  test('are not derived over a relation of other subjects', async () => {
+    const page = await newPage(verdict)
+    await verdict.relation(page, 'below', page)
+    const path = `${RESOURCES}/${page}/roles/viewer/implicit_grants`
+    const entry = { ...inherited(page), linked_by_relation: 'below' }
+    expect(refusal(await verdict.post(path, entry))).toEqual([400, 'MISMATCH_RELATION_TYPE'])
+  })
+
+  test('have a guard for the whole block, which every entry obeys at once', async () => {
+    const page = await newPage(verdict)
+    const [kim, p1, s1] = fresh('kim', `${page}:p`, `${shelfOf(page)}:s`)
+    await verdict.user(kim)
+    await verdict.assign(kim, 'keeper', s1)
+    await verdict.assign(kim, 'editor', p1)
+    await verdict.relate(s1, 'on', p1)
+    const path = `${RESOURCES}/${page}/roles/viewer/implicit_grants`
+    await verdict.post(path, inherited(page))
+    expect(await verdict.allows(kim, 'read', p1)).toBe(true)
+    const guard = { no_direct_roles_on_object: true }
+    const set = await verdict.put(`${path}/conditions`, guard)
+    expect([set.status, set.body]).toEqual([200, guard])
+    expect(await verdict.allows(kim, 'read', p1)).toBe(false)
+    await verdict.put(`${path}/conditions`, { no_direct_roles_on_object: false })
+    expect(await verdict.allows(kim, 'read', p1)).toBe(true)
+    expect(refusal(await verdict.put(`${path}/conditions`, {}))).toEqual([422, 'INVALID_INPUT'])
+  })
+})
+
+describe('tenant roles', () => {
+  test('are a bare array, or an envelope on demand; in creation order, searched and paged', async () => {
+    const service = await startedService()
+    for (const key of ['auditor', 'admin', 'Auditor-General']) await service.tenantRole(key, [])
+    expect(keysOf(await service.get(`${ROLES}?include_total_count=false`))).toEqual([
+      'auditor',
+      'admin',
+      'Auditor-General',
+    ])
+    expect(keysOf(await service.get(`${ROLES}?search=audit`))).toEqual(['auditor', 'Auditor-General'])
+    const { body } = await service.get<Envelope<TenantRole>>(
+      `${ROLES}?include_total_count=true&per_page=2&page=2`,
+    )
+    expect(body).toMatchObject({ data: [{ key: 'Auditor-General' }], total_count: 3, page_count: 2 })
+  })
+
+  test('are changed by key or id, and take and lose permissions', async () => {
+    const page = await newPage(verdict)
+    const [key] = fresh('clerk')
+    const created = await verdict.tenantRole(key, [])
+    const { body: changed } = await verdict.patch<TenantRole>(`${ROLES}/${created.id}`, {
+      name: 'Clerk',
+      permissions: [`${page}:read`],
+      granted_to: { users_with_role: [{ role: 'a', on_resource: 'b', linked_by_relation: 'c' }] },
+    })
+    expect(changed).toMatchObject({ id: created.id, name: 'Clerk', permissions: [`${page}:read`] })
+    expect(changed.granted_to.users_with_role).toHaveLength(1)
+    const path = `${ROLES}/${key}/permissions`
+    const added = await verdict.post<TenantRole>(path, { permissions: [`${page}:read`, `${page}:print`] })
+    expect([added.status, added.body.permissions]).toEqual([200, [`${page}:read`, `${page}:print`]])
+    const taken = await verdict.delete<TenantRole>(path, { permissions: [`${page}:read`, `${page}:write`] })
+    expect([taken.status, taken.body.permissions]).toEqual([200, [`${page}:print`]])
+    expect((await verdict.get(`${ROLES}/${key}`)).body).toEqual(taken.body)
+    expect((await verdict.delete(`${ROLES}/${key}`)).status).toBe(204)
+    expect(refusal(await verdict.get(`${ROLES}/${key}`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('with a permission of the wrong form are 422 before anything is looked up (D-38)', async () => {
+    const format = [422, 'INVALID_PERMISSION_FORMAT']
+    const body = { permissions: ['read'] }
+    expect(refusal(await verdict.patch(`${ROLES}/nobody`, body))).toEqual(format)
+    expect(refusal(await verdict.post(`${ROLES}/nobody/permissions`, body))).toEqual(format)
+    expect(refusal(await verdict.delete(`${ROLES}/nobody/permissions`, body))).toEqual(format)
+    expect(refusal(await verdict.post(`${ROLES}/nobody/permissions`, { permissions: ['x:y'] }))).toEqual([
+      404,
+      'NOT_FOUND',
+    ])
+  })
+})
+
+describe('roles in bulk', () => {
+  const BULK = `${SCHEMA}/bulk/roles`
+
+  test('are created or replaced, of both kinds, referring to each other in any order', async () => {
+    const page = await newPage(verdict)
+    const [boss, clerk] = fresh('boss', 'clerk')
+    const before = (await verdict.get<ResourceRole>(`${RESOURCES}/${page}/roles/editor`)).body
+    const answer = await verdict.put(BULK, {
+      operations: [
+        { key: boss, name: 'Boss', extends: [clerk] },
+        { key: clerk, name: 'Clerk', permissions: [`${page}:read`], resource: null },
+        { key: 'editor', name: 'Writes', resource: page, permissions: ['write'], extends: ['owner'] },
+        { key: 'owner', name: 'Owns', resource: page },
+      ],
+    })
+    expect(answer.body).toEqual({ created: [boss, clerk, `${page}#owner`], updated: [`${page}#editor`] })
+    const after = (await verdict.get<ResourceRole>(`${RESOURCES}/${page}/roles/editor`)).body
+    expect(after).toMatchObject({ id: before.id, name: 'Writes', extends: ['owner'] })
+    expect((await verdict.put(BULK, { operations: [] })).body).toEqual({ created: [], updated: [] })
+  })
+
+  test.each([
+    ['an unknown resource', { key: 'x', name: 'X', resource: 'nothing' }, 404, 'NOT_FOUND'],
+    ['an unknown action', { key: 'x', name: 'X', permissions: ['document:fly'] }, 404, 'NOT_FOUND'],
+    ['an unknown role', { key: 'x', name: 'X', extends: ['nobody'] }, 404, 'NOT_FOUND'],
+    ['itself above it', { key: 'x', name: 'X', extends: ['x'] }, 400, 'INVALID_INPUT'],
+    [
+      'a misspelt permission',
+      { key: 'x', name: 'X', permissions: ['fly'] },
+      422,
+      'INVALID_PERMISSION_FORMAT',
+    ],
+  ])('are all refused, naming the element, for one with %s', async (_what, bad, status, code) => {
+    const [key] = fresh('good')
+    const before = await verdict.revision()
+    const answer = await verdict.put<Problem>(BULK, { operations: [{ key, name: 'Good' }, bad] })
+    expect(refusal(answer)).toEqual([status, code])
+    expect(answer.body.message).toContain('operations[1]')
+    expect(await verdict.revision()).toBe(before)
+    expect(refusal(await verdict.get(`${ROLES}/${key}`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('name the place of a wrong shape', async () => {
+    const answer = await verdict.put<Problem>(BULK, { operations: [{ key: 'a', name: 'A' }, { key: 'b' }] })
+    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    expect(answer.body.detail![0]!.loc).toEqual(['body', 'operations', 1, 'name'])
+  })
+})

@@ -1,0 +1,168 @@
+/**
+ * Random management of the schema, over the names of `random-operations.ts`: everything is created, replaced, removed
+ * and created again, so that what refers to each other comes and goes in every order.
+ */
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+import type { OperationInput, OperationName } from '#services/management/operations.ts'
+import { anyStep, FOUNDATION, type Step } from './random-operations.ts'
+
+const TYPES = ['folder', 'document', 'group', 'squad'] as const
+const ACTIONS = ['read', 'write'] as const
+const ROLES = ['viewer', 'editor', 'owner', 'member'] as const
+const RELATIONS = ['parent', 'inside', 'group', 'group_group_viewer', 'group_group_editor'] as const
+
+const type = fc.constantFrom('folder', 'document', 'document', ...TYPES)
+const role = fc.constantFrom(...ROLES)
+const tenantRole = fc.constantFrom('auditor', 'admin')
+const relation = fc.constantFrom(...RELATIONS)
+const actions = fc.subarray([...ACTIONS], { minLength: 1 })
+const tenantPermissions = fc.array(
+  fc.tuple(fc.constantFrom('folder', 'document'), fc.constantFrom(...ACTIONS)).map(parts => parts.join(':')),
+  { maxLength: 2 },
+)
+/** Source type, relation, object type, as they mostly fit. */
+const entry = fc
+  .record({
+    role,
+    link: fc.constantFrom(
+      ['folder', 'parent'] as const,
+      ['folder', 'inside'] as const,
+      ['group', 'group_group_viewer'] as const,
+    ),
+    no_direct_roles_on_object: fc.boolean(),
+  })
+  .map(({ role: source, link: [on_resource, linked_by_relation], no_direct_roles_on_object }) => ({
+    role: source,
+    on_resource,
+    linked_by_relation,
+    when: { no_direct_roles_on_object },
+  }))
+const roleBlock = fc.record(
+  {
+    name: fc.constant('Some role'),
+    permissions: fc.subarray([...ACTIONS]),
+    extends: fc.subarray([...ROLES], { maxLength: 1 }),
+    granted_to: fc.record({ users_with_role: fc.array(entry, { maxLength: 2 }) }),
+  },
+  { requiredKeys: ['name'] },
+)
+const plainRoleBlock = fc.record({ name: fc.constant('Plain role'), permissions: actions })
+const onType = type.map(resource_id => ({ resource_id }))
+const onRole = fc.record({ resource_id: type, role_id: role })
+
+/** What gives the schema something to decide: everybody holds something, and folders hold documents. */
+export const FACTS: readonly Step[] = [
+  ...['ann/viewer/folder:k0', 'ben/editor/folder:k1', 'cid/owner/document:k0', 'dee/editor/document:k1'].map(
+    (text): Step => {
+      const [user, held, resource_instance] = text.split('/') as [string, string, string]
+      const body = { user, role: held, resource_instance, tenant: 'default' }
+      return { operation: 'createRoleAssignment', input: { body } }
+    },
+  ),
+  ...['ann', 'dee'].map((user): Step => {
+    const body = { user, role: 'auditor', tenant: 'default' }
+    return { operation: 'createRoleAssignment', input: { body } }
+  }),
+  ...['folder:k0 parent document:k0', 'folder:k1 parent document:k1', 'folder:k0 inside folder:k1'].map(
+    (text): Step => {
+      const [subject, over, object] = text.split(' ') as [string, string, string]
+      const body = { subject, relation: over, object, tenant: 'default' }
+      return { operation: 'createRelationshipTuple', input: { body } }
+    },
+  ),
+]
+
+/** A map with some of the keys. */
+function someOf<Value>(keys: readonly string[], value: Arbitrary<Value>): Arbitrary<Record<string, Value>> {
+  return fc
+    .subarray([...keys])
+    .chain(chosen => fc.tuple(...chosen.map(() => value)).map(values => zip(chosen, values)))
+}
+
+function zip<Value>(keys: readonly string[], values: readonly Value[]): Record<string, Value> {
+  return Object.fromEntries(keys.map((key, index) => [key, values[index]!]))
+}
+
+const actionMap = fc.subarray([...ACTIONS]).map(keys => Object.fromEntries(keys.map(key => [key, {}])))
+const relationMap = someOf(['parent', 'inside'], fc.constantFrom('folder', 'folder', 'document', 'group'))
+const roleMap = fc.oneof(
+  someOf(ROLES, fc.oneof(plainRoleBlock, roleBlock)),
+  fc.tuple(...ROLES.map(() => roleBlock)).map(blocks => zip(ROLES, blocks)),
+)
+const maps = { actions: actionMap, roles: roleMap, relations: relationMap }
+const permissions = actions.map(given => ({ permissions: given }))
+
+/** Changes of the schema, and as many others in between as give them something to act on. */
+export const anySchemaStep: Arbitrary<Step> = fc.oneof(
+  { weight: 70, arbitrary: anyStep },
+  { weight: 4, arbitrary: fc.constantFrom(...FOUNDATION.slice(0, 2)) },
+  { weight: 4, arbitrary: fc.constantFrom(...FACTS) },
+  step(2, 'replaceResource', {
+    params: onType,
+    body: fc.record(
+      { name: fc.constant('Replaced'), ...maps },
+      { requiredKeys: ['name', 'actions', 'roles'] },
+    ),
+  }),
+  step(3, 'updateResource', { params: onType, body: fc.record(maps, { requiredKeys: [] }) }),
+  step(1, 'deleteResource', { params: onType }),
+  step(3, 'createAction', {
+    params: onType,
+    body: fc.constantFrom(...ACTIONS).map(key => ({ key, name: key })),
+  }),
+  step(2, 'deleteAction', {
+    params: fc.record({ resource_id: type, action_id: fc.constantFrom(...ACTIONS) }),
+  }),
+  step(1, 'createActionGroup', {
+    params: onType,
+    body: fc.record({ key: fc.constant('both'), name: fc.constant('Both'), actions }),
+  }),
+  step(1, 'updateActionGroup', {
+    params: onType.map(({ resource_id }) => ({ resource_id, action_group_id: 'both' })),
+    body: fc.record({ actions }),
+  }),
+  step(3, 'deleteRelation', { params: fc.record({ resource_id: type, relation_id: relation }) }),
+  step(3, 'deleteResourceRole', { params: onRole }),
+  step(2, 'addResourceRolePermissions', { params: onRole, body: permissions }),
+  step(1, 'removeResourceRolePermissions', { params: onRole, body: permissions }),
+  step(4, 'addImplicitGrant', { params: onRole, body: entry }),
+  step(1, 'removeImplicitGrant', { params: onRole, body: entry }),
+  step(1, 'setImplicitGrantConditions', {
+    params: onRole,
+    body: fc.record({ no_direct_roles_on_object: fc.boolean() }),
+  }),
+  step(1, 'deleteTenantRole', { params: tenantRole.map(role_id => ({ role_id })) }),
+  step(1, 'addTenantRolePermissions', {
+    params: tenantRole.map(role_id => ({ role_id })),
+    body: tenantPermissions.map(given => ({ permissions: given })),
+  }),
+  step(1, 'updateTenantRole', {
+    params: tenantRole.map(role_id => ({ role_id })),
+    body: fc.record({
+      permissions: tenantPermissions,
+      extends: fc.subarray(['auditor', 'admin'], { maxLength: 1 }),
+    }),
+  }),
+  step(2, 'putRolesInBulk', {
+    body: fc
+      .array(
+        fc.oneof(
+          fc.record({ key: tenantRole, name: fc.constant('In bulk'), permissions: tenantPermissions }),
+          fc.tuple(role, type, roleBlock).map(([key, resource, block]) => ({ key, resource, ...block })),
+        ),
+        { maxLength: 3 },
+      )
+      .map(operations => ({ operations })),
+  }),
+)
+
+function step<Name extends OperationName>(
+  weight: number,
+  operation: Name,
+  parts: { [Part in keyof OperationInput<Name>]: Arbitrary<OperationInput<Name>[Part]> },
+): { readonly weight: number; readonly arbitrary: Arbitrary<Step> } {
+  // The record has exactly the parts of this operation's input.
+  const input = fc.record(parts as Record<string, Arbitrary<unknown>>)
+  return { weight, arbitrary: input.map(values => ({ operation, input: values }) as unknown as Step) }
+}

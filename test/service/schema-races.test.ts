@@ -1,0 +1,180 @@
+/**
+ * The removal of a part of the schema meets whoever is about to mention it, both begun on the same state: whichever comes
+ * first, no mention of what is gone is left, and what is decided is what is stored (contract C.7).
+ *
+ * On lmdb, for a store in memory commits at once, and the two would never meet.
+ */
+import { describe, expect, test } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+import { storeDirectory } from '../support/running-service.ts'
+import { strayMentions } from './stray-mentions.ts'
+
+const tenant = 'default'
+const users = { alice: 'holds a role', bob: 'is in a group' }
+
+type Operation = (environment: RunningEnvironment) => Promise<unknown>
+
+const onFolder = { resource_id: 'folder' }
+const onDocument = { resource_id: 'document' }
+const onViewer = { ...onDocument, role_id: 'viewer' }
+const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
+const grant = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
+
+/** A folder holds a document, and a group holds bob. */
+async function prepared(): Promise<RunningEnvironment> {
+  const environment = await RunningEnvironment.open(`lmdb:${storeDirectory()}`)
+  await environment.execute('createResource', {
+    body: { key: 'folder', name: 'F', actions: {}, roles: { keeper: { name: 'K' }, porter: { name: 'P' } } },
+  })
+  await environment.execute('createResource', {
+    body: {
+      key: 'document',
+      name: 'D',
+      actions: { read: {}, update: {} },
+      roles: { viewer: { name: 'V' }, editor: { name: 'E', permissions: ['update'] } },
+      relations: { parent: 'folder' },
+    },
+  })
+  await environment.execute('createTenantRole', { body: { key: 'auditor', name: 'A' } })
+  for (const key of Object.keys(users)) await environment.execute('createUser', { body: { key } })
+  await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
+  await environment.execute('addGroupMember', {
+    params: { group_instance_key: 'team', user_id: 'bob' },
+    body: { tenant },
+  })
+  const body = { user: 'alice', role: 'keeper', resource_instance: 'folder:f1', tenant }
+  await environment.execute('createRoleAssignment', { body })
+  await environment.execute('createRelationshipTuple', {
+    body: { subject: 'folder:f1', relation: 'parent', object: 'document:d1' },
+  })
+  return environment
+}
+
+/** The code of the refusal, null for success. */
+async function settled(operation: Promise<unknown>): Promise<string | null> {
+  try {
+    await operation
+    return null
+  } catch (error) {
+    if (error instanceof AuthzError && error.code !== 'INTERNAL') return error.code
+    throw error
+  }
+}
+
+async function expectWhole(environment: RunningEnvironment): Promise<void> {
+  expect(await strayMentions(environment)).toEqual([])
+  const fresh = environment.freshEngine()
+  const oracle = environment.oracle()
+  for (const user of Object.keys(users)) {
+    for (const action of ['read', 'update']) {
+      const query = { user, action, type: 'document', key: 'd1', tenant: null }
+      expect(fresh.evaluate(query)).toBe(environment.decide(query))
+      expect(oracle.evaluate(query)).toBe(environment.decide(query))
+    }
+  }
+  await environment.purged()
+  expect(environment.orphanCount()).toBe(0)
+}
+
+const REMOVALS: Record<string, Operation> = {
+  'an action': it => it.execute('deleteAction', { params: { ...onDocument, action_id: 'update' } }),
+  'an action, by PATCH': it => it.execute('updateResource', { params: onDocument, body: { actions: {} } }),
+  'a resource role': it => it.execute('deleteResourceRole', { params: { ...onDocument, role_id: 'editor' } }),
+  'a source role': it => it.execute('deleteResourceRole', { params: { ...onFolder, role_id: 'keeper' } }),
+  'a tenant role': it => it.execute('deleteTenantRole', { params: { role_id: 'auditor' } }),
+  'a relation': it => it.execute('deleteRelation', { params: { ...onDocument, relation_id: 'parent' } }),
+  'a relation, by PUT': it =>
+    it.execute('replaceResource', { params: onDocument, body: { name: 'D', actions: { read: {} } } }),
+  'the subject type': it => it.execute('deleteResource', { params: onFolder }),
+  'the object type': it => it.execute('deleteResource', { params: onDocument }),
+  'the group type': it => it.execute('deleteResource', { params: { resource_id: 'group' } }),
+  'the role of members': it =>
+    it.execute('deleteResourceRole', { params: { resource_id: 'group', role_id: 'member' } }),
+}
+
+const MENTIONS: Record<string, Operation> = {
+  'a role created with a permission': it =>
+    it.execute('createResourceRole', {
+      params: onDocument,
+      body: { key: 'new', name: 'N', permissions: ['update'], extends: ['editor'] },
+    }),
+  'a permission given to a role': it =>
+    it.execute('addResourceRolePermissions', { params: onViewer, body: { permissions: ['update'] } }),
+  'a permission given to a tenant role': it =>
+    it.execute('addTenantRolePermissions', {
+      params: { role_id: 'auditor' },
+      body: { permissions: ['document:update'] },
+    }),
+  'a tenant role created with a permission': it =>
+    it.execute('createTenantRole', {
+      body: { key: 'chief', name: 'C', permissions: ['document:update'], extends: ['auditor'] },
+    }),
+  'an action group that names it': it =>
+    it.execute('createActionGroup', {
+      params: onDocument,
+      body: { key: 'g', name: 'G', actions: ['update'] },
+    }),
+  'a role that extends it': it =>
+    it.execute('updateResourceRole', { params: onViewer, body: { extends: ['editor'] } }),
+  'a derivation entry': it => it.execute('addImplicitGrant', { params: onViewer, body: entry }),
+  'a relation between the types': it =>
+    it.execute('createRelation', {
+      params: onDocument,
+      body: { key: 'shelf', name: 'S', subject_resource: 'folder' },
+    }),
+  'a grant to a group': it =>
+    it.execute('addGroupRole', { params: { group_instance_key: 'team' }, body: grant }),
+  'a new group': it =>
+    it.execute('createGroup', { body: { group_instance_key: 'crew', group_tenant: tenant } }),
+  'roles in bulk': it =>
+    it.execute('putRolesInBulk', {
+      body: {
+        operations: [
+          { key: 'viewer', resource: 'document', name: 'V', granted_to: { users_with_role: [entry] } },
+          { key: 'auditor', name: 'A', permissions: ['document:update'] },
+        ],
+      },
+    }),
+}
+
+const PERMISSIONS = [
+  'a role created with a permission',
+  'a permission given to a role',
+  'a permission given to a tenant role',
+  'a tenant role created with a permission',
+  'roles in bulk',
+]
+const ENTRIES = ['a derivation entry', 'roles in bulk', 'a relation between the types']
+
+/** Which mentions are of what a removal takes away, or are made of its parts. */
+const MEETINGS: Record<string, readonly string[]> = {
+  'an action': [...PERMISSIONS, 'an action group that names it'],
+  'an action, by PATCH': [...PERMISSIONS, 'an action group that names it'],
+  'a resource role': ['a role created with a permission', 'a role that extends it'],
+  'a source role': ENTRIES,
+  'a tenant role': [
+    'a permission given to a tenant role',
+    'a tenant role created with a permission',
+    'roles in bulk',
+  ],
+  'a relation': [...ENTRIES, 'a grant to a group'],
+  'a relation, by PUT': [...PERMISSIONS, ...ENTRIES, 'a role that extends it', 'a grant to a group'],
+  'the subject type': ENTRIES,
+  'the object type': [...PERMISSIONS, ...ENTRIES, 'a grant to a group'],
+  'the group type': ['a grant to a group', 'a new group'],
+  'the role of members': ['a grant to a group', 'a new group'],
+}
+
+describe.each(Object.entries(MEETINGS))('the removal of %s', (what, mentions) => {
+  test.each([...new Set(mentions)])('meets %s', async mention => {
+    const operations = [REMOVALS[what]!, MENTIONS[mention]!]
+    for (const inOrder of [operations, operations.toReversed()]) {
+      const environment = await prepared()
+      const outcomes = await Promise.all(inOrder.map(operation => settled(operation(environment))))
+      for (const outcome of outcomes) expect([null, 'NOT_FOUND']).toContain(outcome)
+      await expectWhole(environment)
+      await environment.close()
+    }
+  })
+})

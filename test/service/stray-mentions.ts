@@ -1,0 +1,43 @@
+/** What a whole schema must not have: mentions of what is not there (contract C.7). */
+import type { Resource } from '#model/wire/resource.ts'
+import type { TenantRole } from '#model/wire/role.ts'
+import type { RunningEnvironment } from '../support/running-environment.ts'
+
+/** Each mention in the schema, as `what it is: name`, of something that is not there. */
+export async function strayMentions(environment: RunningEnvironment): Promise<string[]> {
+  const query = { per_page: 100, include_total_count: false }
+  const resources = (await environment.execute('listResources', { query })) as Resource[]
+  const tenantRoles = (await environment.execute('listTenantRoles', { query })) as TenantRole[]
+  const types = new Map(resources.map(resource => [resource.key, resource]))
+  const mentions: [string, boolean][] = []
+  for (const type of resources) {
+    const names = Object.keys(type.actions)
+    for (const [key, actions] of Object.entries(type.action_groups)) {
+      for (const action of actions) mentions.push([`${type.key}/${key}: ${action}`, names.includes(action)])
+    }
+    for (const [key, { resource }] of Object.entries(type.relations)) {
+      mentions.push([`${type.key}.${key}: ${resource}`, types.has(resource)])
+    }
+    for (const role of Object.values(type.roles)) {
+      const name = `${type.key}#${role.key}`
+      for (const action of role.permissions) mentions.push([`${name}: ${action}`, names.includes(action)])
+      for (const key of role.extends) mentions.push([`${name} extends ${key}`, key in type.roles])
+      for (const entry of role.granted_to.users_with_role) {
+        const source = types.get(entry.on_resource)?.roles[entry.role]
+        const relation = type.relations[entry.linked_by_relation]
+        const isThere = source?.id === entry.role_id && relation?.resource === entry.on_resource
+        mentions.push([`${name} from ${JSON.stringify(entry)}`, isThere])
+      }
+    }
+  }
+  for (const role of tenantRoles) {
+    for (const text of role.permissions) {
+      const [type, action] = text.split(':') as [string, string]
+      mentions.push([`${role.key}: ${text}`, action in (types.get(type)?.actions ?? {})])
+    }
+    for (const key of role.extends) {
+      mentions.push([`${role.key} extends ${key}`, tenantRoles.some(other => other.key === key)])
+    }
+  }
+  return mentions.filter(([, isThere]) => !isThere).map(([mention]) => mention)
+}
