@@ -110,7 +110,7 @@ export const STORE_URL_DEFAULT = 'lmdb:./data'
 
 /** Reads all settings. Throws `INVALID_INPUT` naming the first one that does not fit. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  return Object.freeze({
+  const config: Config = {
     host: read('HOST'),
     port: read('PORT'),
     storeUrl: read('STORE_URL'),
@@ -129,7 +129,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     isAuthzenStrict: read('AUTHZEN_STRICT'),
     hasDebug: read('DEBUG_DECISIONS'),
     logLevel: read('LOG_LEVEL'),
-  })
+  }
+  if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
+    throw new AuthzError('INVALID_INPUT', 'setting ADMIN_API_KEY: expected another key than API_KEY')
+  }
+  return Object.freeze(config)
 
   function read<Name extends keyof typeof settings>(name: Name) {
     const setting = settings[name] as Setting<ReturnType<(typeof settings)[Name]['parse']>>

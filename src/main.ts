@@ -26,22 +26,29 @@ function readConfigOrFail(): Config {
 
 const config = readConfigOrFail()
 const log = createLog(config.logLevel)
-process.on('uncaughtException', error => fail(log, 'a fault that nothing caught', error))
-process.on('unhandledRejection', error => fail(log, 'a rejection that nothing caught', error))
+let running: RunningService | null = null
+process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
+process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
 
 const starting = startService(config, log, error => fail(log, 'an HTTP thread died', error))
 // Before the first line is printed: whoever reads it may stop the service at once.
 process.once('SIGTERM', stop)
 process.once('SIGINT', stop)
-const started = await starting.catch((error: unknown) =>
+running = await starting.catch((error: unknown) =>
   fail(log, startMessage(error), error instanceof AuthzError ? undefined : error),
 )
-greet(started)
+greet(running)
+
+/** The reason first, whatever happens on the way out. */
+function failRunning(message: string, error?: unknown): void {
+  log.fatal({ err: error }, message)
+  void Promise.resolve(running?.abandon()).finally(() => process.exit(1))
+}
 
 /** A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. */
 async function stop(signal: NodeJS.Signals): Promise<void> {
   log.info({ signal }, 'stopping')
-  setTimeout(() => fail(log, `not stopped within ${STOP_MS_MAX} ms`, undefined), STOP_MS_MAX).unref()
+  setTimeout(() => failRunning(`not stopped within ${STOP_MS_MAX} ms`), STOP_MS_MAX).unref()
   const service = await starting
   await service.close()
   log.info('stopped')

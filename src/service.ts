@@ -2,8 +2,9 @@
  * The composition root: settings in, a running service out. Opens the store, starts the HTTP threads, loads the engines,
  * wires management between them, and takes it all down again in the reverse order.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
+import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
 import { AuthzError } from './model/errors.ts'
@@ -20,7 +21,10 @@ import type { Logger } from './telemetry/log.ts'
 import { hashSecret } from './threads/credential-check.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import type { Credential } from './threads/messages.ts'
+import { SharedIndexes } from './threads/shared-indexes.ts'
 
+/** In an index's lock word; HTTP threads have theirs plus one. */
+const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
 
 export interface RunningService {
@@ -30,9 +34,11 @@ export interface RunningService {
   readonly hasSampleWorkspace: boolean
   /** Not ready at once; then everything in flight is answered and everything closed. */
   close(): Promise<void>
+  /** Ends the HTTP threads as they are. A process that exits while one listens is aborted by the HTTP library. */
+  abandon(): Promise<void>
 }
 
-/** Starts the service. `onDeath` hears of the one fault after which the process must end. */
+/** Starts the service. `onDeath` hears of the one fault after which the process must end, when it can. */
 export async function startService(
   config: Config,
   log: Logger,
@@ -47,13 +53,22 @@ export async function startService(
   }
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule)
   let management: ManagementService | null = null
+  const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
   const threads = new HttpThreads({
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
     execute: async request => requireStarted(management).execute(request),
     onFault: error => log.error({ err: error }, 'a management operation failed'),
-    onDeath,
+    onDeath: die,
+  })
+  const indexes = new SharedIndexes({
+    createWriter: () =>
+      new SharedIndexWriter({
+        threadId: MAIN_THREAD_ID,
+        secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
+      }),
+    attach: (environmentId, handle) => threads.attach(environmentId, handle),
   })
   const environments: ManagedEnvironment[] = []
   const close = async (): Promise<void> => {
@@ -75,7 +90,7 @@ export async function startService(
     // Known from here on, so that a valid key is told to wait and not that it is unknown.
     threads.replaceCredentials(credentialsOf(organization, config))
     for (const known of organization.environments()) {
-      environments.push(await openEnvironment(known, { store, threads, surroundings, onDeath }))
+      environments.push(await openEnvironment(known, { store, indexes, surroundings, onDeath: die }))
     }
     management = new ManagementService(environments)
 
@@ -89,6 +104,7 @@ export async function startService(
       generatedApiKey: generated?.apiKey ?? null,
       hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
       close,
+      abandon: () => threads.abandon(),
     }
   } catch (error) {
     // A process that ends with a thread still listening is aborted by the HTTP library.
@@ -104,7 +120,7 @@ function portFor({ host, port, httpThreads }: Config): Promise<number> | number 
 
 interface EnvironmentParts {
   readonly store: Store
-  readonly threads: HttpThreads
+  readonly indexes: SharedIndexes
   readonly surroundings: Surroundings
   readonly onDeath: (error: Error) => void
 }
@@ -116,7 +132,7 @@ async function openEnvironment(
 ): Promise<ManagedEnvironment> {
   const { environmentId } = known.scope
   const store = await parts.store.environment(environmentId)
-  const replica = new Replica(environmentId, store, parts.threads)
+  const replica = new Replica(environmentId, store, parts.indexes)
   const service = new EnvironmentService({
     store,
     scope: known.scope,

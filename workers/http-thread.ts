@@ -2,13 +2,14 @@
  * An HTTP thread: one server, one engine an environment, everything a decision needs. It takes its orders from the main
  * thread. A fault that is a broken invariant closes the server and ends the thread, and with it the process.
  */
-import { parentPort, workerData } from 'node:worker_threads'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { parentPort, threadId, workerData } from 'node:worker_threads'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
 import { createLog } from '#telemetry/log.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
-import { EngineReplicas } from '#threads/engine-replicas.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
 import { ManagementClient } from '#threads/management-client.ts'
 import type { FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
 import type { ThreadSettings } from '../src/config.ts'
@@ -18,7 +19,14 @@ assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
 const { host, port, tokenSecret, settings } = workerData as HttpThreadOptions<ThreadSettings>
 const log = createLog(settings.logLevel)
-const engines = new EngineReplicas(() => new MapEngine())
+// Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
+const engines = new EngineReaders(
+  handle =>
+    new SharedIndexReader(handle as SharedIndexHandle, {
+      threadId: threadId + 1,
+      lockEveryRead: process.arch !== 'x64',
+    }),
+)
 const management = new ManagementClient(main)
 const credentials = new CredentialCheck()
 let isReady = false
@@ -38,22 +46,20 @@ function send(message: FromHttpThread): void {
   main.postMessage(message)
 }
 
-/** The app must be closed before the thread ends: the process would be aborted otherwise, and its log lost. */
+/** The app must be closed before the thread ends: the process would be aborted otherwise. */
 async function endAfterFault(error: unknown): Promise<void> {
+  // What is thrown below is to end the thread.
+  process.off('uncaughtException', endAfterFault)
+  log.fatal({ err: error }, 'this HTTP thread ends')
   await server.close({ withinMs: 0 })
   setImmediate(() => {
     throw error
   })
 }
 
-main.on('message', (message: ToHttpThread) => {
-  try {
-    receive(message)
-  } catch (error) {
-    log.fatal({ err: error }, 'a message from the main thread could not be handled')
-    void endAfterFault(error)
-  }
-})
+// A message that could not be handled, too: what an engine missed it will never hear of again.
+process.on('uncaughtException', endAfterFault)
+main.on('message', receive)
 
 function receive(message: ToHttpThread): void {
   switch (message.kind) {
@@ -67,10 +73,10 @@ function receive(message: ToHttpThread): void {
       management.receive(message.call, message.answer)
       break
     case 'close':
-      void server.close().then(() => main.close())
+      void server.close(message).then(() => main.close())
       break
-    default:
-      engines.receive(message)
+    case 'attach':
+      engines.attach(message.environmentId, message.handle)
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
   }
 }

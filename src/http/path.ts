@@ -13,7 +13,7 @@ const REPLACEMENT_CHARACTER = '\uFFFD'
 /** The form of error answers under this path, also where no route exists (contract section 0, row 19). */
 export function familyOfPath(path: string): ErrorFamily {
   if (isUnder(path, '/v2') || isUnder(path, '/v1')) return 'management'
-  if (isUnder(path, '/access/v1') || path === '/.well-known/authzen-configuration') return 'access'
+  if (isUnder(path, '/access/v1') || isUnder(path, '/.well-known/authzen-configuration')) return 'access'
   return 'native'
 }
 

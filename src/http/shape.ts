@@ -9,6 +9,7 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
+import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn } from './excerpt.ts'
 
 /** The part of a request a schema is about; the first element of every `loc`. */
 export type ShapePlace = 'body' | 'query' | 'path'
@@ -22,19 +23,26 @@ export class Shape {
   readonly schema: TSchema
   readonly #place: ShapePlace
   readonly #validator: Validator
+  readonly #names: ReadonlySet<string>
 
   constructor(schema: TSchema, place: ShapePlace) {
     this.schema = schema
     this.#place = place
     this.#validator = Compile(schema)
+    this.#names = propertyNamesIn(schema)
   }
 
   /** Throws `INVALID_SHAPE` with one detail per finding unless the value has this shape. */
   check(value: unknown): void {
     if (this.#validator.Check(value)) return
-    const findings = mergeUnions(this.#validator.Errors(value))
+    const findings = mergeUnions(this.#validator.Errors(excerptOf(value, this.#names)))
     const detail = findings.flatMap(finding => describe(finding, this.#place, value))
-    throw shapeError(detail.slice(0, DETAILS_MAX))
+    throw shapeError(detail.length > 0 ? detail.slice(0, DETAILS_MAX) : [this.#farBehind()])
+  }
+
+  #farBehind(): ErrorDetail {
+    const msg = `has the wrong shape somewhere behind its first ${EXCERPT_PARTS_MAX} parts`
+    return { loc: [this.#place], msg, type: 'shape' }
   }
 }
 

@@ -13,6 +13,10 @@ export const TEXT_LENGTH_MAX = 4_096
 export const GROUP_READ_ENTRIES_MAX = 1_000
 /** Depth of nesting in a management body, so that what is stored can always be walked. */
 export const JSON_DEPTH_MAX = 64
+/** Actions, attributes, roles or relations that one body may give a resource. */
+export const PARTS_PER_BODY_MAX = 1_000
+/** Roles that a role may extend, directly and through others, when it is written. */
+export const EXTENDS_REACH_MAX = 100
 /** Rows one commit may write; longer work is cut into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /** How often a command starts again because another writer was faster, before the caller is told to retry. */

@@ -2,6 +2,7 @@
  * Management of one environment: runs operations against its view and makes commits of what they write. An operation
  * whose ground changed meanwhile runs again. Answers come after the change is visible to every decision of this process.
  */
+import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { lists } from '#store/keyspace.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -54,8 +55,21 @@ export class EnvironmentService {
     name: Name,
     input: OperationInput<Name>,
   ): Promise<Answered<OperationAnswer<Name>>> {
-    const answered = await this.#run(name, input)
-    return answered as Answered<OperationAnswer<Name>>
+    try {
+      const answered = await this.#run(name, input)
+      return answered as Answered<OperationAnswer<Name>>
+    } catch (error) {
+      // "It is there already" is an answer like any other: who hears it may go on to ask for a decision.
+      if (error instanceof AuthzError) await this.#inForce(this.#store.view.sequence())
+      throw error
+    }
+  }
+
+  /** Waits for a state that the view has shown: it may not be on disk yet, nor in the engines. */
+  async #inForce(sequence: number): Promise<Revision> {
+    const revision = { ...(await this.#store.ledger.head()), sequence }
+    await this.#whenVisible(revision)
+    return revision
   }
 
   async #run(name: OperationName, input: unknown): Promise<Answered<unknown>> {
@@ -64,13 +78,18 @@ export class EnvironmentService {
       const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
       const result = read(context, input)
       const answer = isResumable(result) ? await drive(result) : result
-      return { answer, revision: await this.#store.ledger.head() }
+      // Taken last: a long read may have met commits on its way.
+      return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
     const answered = await this.#commit(context => write(context, input))
     this.resumePurges()
     if (!tupleRemovals.has(name)) return answered
-    const swept = await this.#removeUnusedRelations()
+    const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
+      // The removal itself is done; what is left over goes at the next occasion.
+      this.#surroundings.onBackgroundFault(error)
+      return null
+    })
     return { ...answered, revision: swept ?? answered.revision }
   }
 

@@ -3,6 +3,7 @@
  * Loading takes the view while it goes on changing, and the feed starts where the view stood before: changes state
  * facts, so hearing some of them twice does no harm.
  */
+import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import type { IndexHost } from './index-host.ts'
@@ -20,7 +21,8 @@ export class Replica {
   readonly #host: IndexHost
   #visibleSequence = -1
   #waiters: Waiter[] = []
-  #fault: unknown = null
+  /** Why following has ended; null while it goes on. */
+  #endReason: unknown = null
 
   constructor(environmentId: string, store: EnvironmentStore, host: IndexHost) {
     this.#environmentId = environmentId
@@ -37,17 +39,19 @@ export class Replica {
     const from: Revision = { epoch: head.epoch, sequence: this.#store.view.sequence() }
     await this.#host.load(this.#environmentId, loadChanges(this.#store.view), from)
     this.#advance(from.sequence)
-    void this.#follow(from).catch((error: unknown) => {
-      this.#fault = error
-      for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
-      onFault(error)
-    })
+    void this.#follow(from).then(
+      () => this.#end(new AuthzError('STORE_CLOSED', 'the store is closed')),
+      (error: unknown) => {
+        this.#end(error)
+        onFault(error)
+      },
+    )
   }
 
-  /** Resolves when every decision sees the revision. Rejects when following has ended with a fault. */
+  /** Resolves when every decision sees the revision. Rejects when following has ended before. */
   whenVisible(revision: Revision): Promise<void> {
     if (revision.sequence <= this.#visibleSequence) return Promise.resolve()
-    if (this.#fault !== null) return Promise.reject(this.#fault as Error)
+    if (this.#endReason !== null) return Promise.reject(this.#endReason as Error)
     return new Promise((resolve, reject) => {
       this.#waiters.push({ sequence: revision.sequence, resolve, reject })
     })
@@ -58,6 +62,11 @@ export class Replica {
       await this.#host.apply(this.#environmentId, entry.changes, entry.revision)
       this.#advance(entry.revision.sequence)
     }
+  }
+
+  #end(reason: unknown): void {
+    this.#endReason = reason
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(reason)
   }
 
   #advance(sequence: number): void {

@@ -114,7 +114,7 @@ class EmbeddedStore implements Store {
 
 function makeDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true })
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
   } catch (cause) {
     const message = `the data directory ${directory} cannot be created: ${cause instanceof Error ? cause.message : cause}`
     throw new AuthzError('INVALID_INPUT', message, { cause })

@@ -1,19 +1,18 @@
 /**
- * The HTTP threads as the main thread holds them: starts them, keeps their engines level (`IndexHost`), runs their
- * management requests, and closes them. The death of one is the death of the process: whoever owns this hears of it once.
+ * The HTTP threads as the main thread holds them: starts them, hands them indexes, runs their management requests, and closes them. The death of one is the death of the process: whoever owns this hears of it once.
  */
 import { Worker } from 'node:worker_threads'
-import type { Change } from '#model/change.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
-import type { IndexHost } from '#services/index-host.ts'
 import type { Answered } from '#services/management/commit-draft.ts'
 import { Created } from '#services/management/created.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
-import type { Credential, FromHttpThread, HttpThreadOptions, IndexStep, ToHttpThread } from './messages.ts'
+import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from './messages.ts'
 
-/** Changes sent in one message while loading: enough to make the message's cost small, few enough to stay fluent. */
-const LOAD_PART_CHANGES = 1_000
+/** How long `close` lets the threads work off what is in flight. */
+const DRAIN_MS = 5_000
+/** How long `abandon` waits for threads that may be stuck. */
+const ABANDON_MS_MAX = 1_000
 
 interface Pending {
   readonly resolve: () => void
@@ -30,7 +29,7 @@ export interface HttpThreadsOptions {
   onDeath(error: Error): void
 }
 
-export class HttpThreads implements IndexHost {
+export class HttpThreads {
   readonly #options: HttpThreadsOptions
   readonly #threads = new Set<Worker>()
   readonly #pending = new Map<number, Pending>()
@@ -78,28 +77,32 @@ export class HttpThreads implements IndexHost {
     this.#send({ kind: 'ready', isReady })
   }
 
-  async load(environmentId: string, changes: Iterable<Change>): Promise<void> {
-    await this.#index(environmentId, { kind: 'load-begin' })
-    let part: Change[] = []
-    for (const change of changes) {
-      part.push(change)
-      if (part.length < LOAD_PART_CHANGES) continue
-      await this.#index(environmentId, { kind: 'load-part', changes: part })
-      part = []
-    }
-    await this.#index(environmentId, { kind: 'load-part', changes: part })
-    await this.#index(environmentId, { kind: 'load-end' })
-  }
-
-  apply(environmentId: string, changes: readonly Change[]): Promise<void> {
-    return this.#index(environmentId, { kind: 'apply', changes })
+  /** Hands an index to every thread; resolves when all that live decide on it. */
+  attach(environmentId: string, handle: unknown): Promise<void> {
+    this.#lastAcknowledge += 1
+    const acknowledge = this.#lastAcknowledge
+    if (this.#threads.size === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads) })
+      this.#send({ kind: 'attach', environmentId, handle, acknowledge })
+    })
   }
 
   /** Stops listening, lets what is in flight finish, and ends the threads. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#end(DRAIN_MS)
+  }
+
+  /** Ends the threads without their requests, before a process in trouble exits: it is aborted if one still listens. */
+  async abandon(): Promise<void> {
+    const patience = new Promise(resolve => setTimeout(resolve, ABANDON_MS_MAX))
+    await Promise.race([this.#end(0), patience])
+  }
+
+  async #end(withinMs: number): Promise<void> {
     this.#isClosing = true
     const ended = [...this.#threads].map(thread => new Promise(resolve => thread.once('exit', resolve)))
-    this.#send({ kind: 'close' })
+    this.#send({ kind: 'close', withinMs })
     await Promise.all(ended)
   }
 
@@ -126,17 +129,6 @@ export class HttpThreads implements IndexHost {
 
   #send(message: ToHttpThread): void {
     for (const thread of this.#threads) thread.postMessage(message)
-  }
-
-  /** Resolves when every thread that lives has taken the step. */
-  #index(environmentId: string, step: IndexStep): Promise<void> {
-    this.#lastAcknowledge += 1
-    const acknowledge = this.#lastAcknowledge
-    if (this.#threads.size === 0) return Promise.resolve()
-    return new Promise(resolve => {
-      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads) })
-      this.#send({ environmentId, acknowledge, ...step })
-    })
   }
 
   #acknowledge(thread: Worker, acknowledge: number): void {

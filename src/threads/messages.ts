@@ -2,7 +2,6 @@
  * What the main thread and an HTTP thread say to each other: plain data, one closed union each way. Messages of one
  * direction arrive in the order they were sent; that order is what keeps the thread's engines right.
  */
-import type { Change } from '#model/change.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
@@ -23,30 +22,21 @@ export interface HttpThreadOptions<Settings> {
   readonly settings: Settings
 }
 
-/** Keeps an environment's engine level. Each is acknowledged once it is done. */
-export type IndexMessage = {
-  readonly environmentId: string
-  readonly acknowledge: number
-} & IndexStep
-
-export type IndexStep =
-  /** Starts a fresh engine beside the one in use. */
-  | { readonly kind: 'load-begin' }
-  | { readonly kind: 'load-part'; readonly changes: readonly Change[] }
-  /** Puts the fresh engine in use. */
-  | { readonly kind: 'load-end' }
-  /** One commit, applied at once. */
-  | { readonly kind: 'apply'; readonly changes: readonly Change[] }
-
 export type ToHttpThread =
   /** Replaces all credentials. */
   | { readonly kind: 'credentials'; readonly credentials: readonly Credential[] }
-  | IndexMessage
+  /** Decide on this index from now on. Acknowledged. */
+  | {
+      readonly kind: 'attach'
+      readonly environmentId: string
+      readonly handle: unknown
+      readonly acknowledge: number
+    }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
-  /** Stop listening, finish what is in flight, and end. */
-  | { readonly kind: 'close' }
+  /** Stop listening, finish what is in flight within that time, and end. */
+  | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
   | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string }

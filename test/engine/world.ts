@@ -4,11 +4,11 @@
  * Specifications run against every judge of `JUDGES`, so that the oracle, which judges engines elsewhere, is itself
  * held to what the contract says.
  */
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { Oracle } from '../oracle/oracle.ts'
 import { instanceKey } from './changes.ts'
+import { ENGINES } from './engines.ts'
 
 export interface Judge {
   apply(changes: Iterable<Change>): void
@@ -16,7 +16,7 @@ export interface Judge {
 }
 
 export const JUDGES: readonly { readonly name: string; readonly newJudge: () => Judge }[] = [
-  { name: 'the Map engine', newJudge: () => new MapEngine() },
+  ...ENGINES.map(({ name, newEngine }) => ({ name, newJudge: newEngine })),
   { name: 'the oracle', newJudge: () => new Oracle() },
 ]
 

@@ -1,5 +1,6 @@
 /** Schema calls that are refused: with what, and what is said first (contract B.1, D-38). */
 import { describe, expect, test } from 'vitest'
+import { EXTENDS_REACH_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { inherited, newPage } from '../support/pages.ts'
 import { type Problem, refusal, RESOURCES, SCHEMA, sharedService } from '../support/running-service.ts'
 
@@ -83,5 +84,31 @@ describe('what does not exist', () => {
     const group = { ...create, actions: ['fly'] }
     expect(refusal(await verdict.post(`${P}/action_groups`, group))).toEqual([404, 'NOT_FOUND'])
     expect(refusal(await verdict.post(`${P}/action_groups`, create))).toEqual([409, 'DUPLICATE_ENTITY'])
+  })
+})
+
+describe('what is more than the model takes', () => {
+  test('a resource with more parts of a kind in one body than PARTS_PER_BODY_MAX is 422, with as many it is made', async () => {
+    const actions = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`action-${index}`, {}]))
+    const body = { key: 'wide-resource', name: 'Wide' }
+    const tooWide = await verdict.post(RESOURCES, { ...body, actions: actions(PARTS_PER_BODY_MAX + 1) })
+    expect(tooWide.status).toBe(422)
+    expect((await verdict.get(`${RESOURCES}/wide-resource`)).status).toBe(404)
+    const wide = await verdict.post(RESOURCES, { ...body, actions: actions(PARTS_PER_BODY_MAX) })
+    expect(wide.status).toBe(200)
+  })
+
+  test('a role that reaches more than EXTENDS_REACH_MAX others is 400, with as many it is made', async () => {
+    const roles = Array.from({ length: EXTENDS_REACH_MAX + 1 }, (_, index) => `chained-${index}`)
+    for (const [index, key] of roles.entries()) {
+      const extended = index === 0 ? [] : [roles[index - 1]!]
+      expect((await verdict.post(ROLES, { key, name: key, extends: extended })).status).toBe(200)
+    }
+    const last = await verdict.post(ROLES, { key: 'one-too-many', name: 'X', extends: [roles.at(-1)!] })
+    expect(last.status).toBe(400)
+    expect(last.body).toMatchObject({
+      message: expect.stringContaining(`more than ${EXTENDS_REACH_MAX} roles`),
+    })
   })
 })

@@ -3,74 +3,76 @@
  * on what stands, not on the way there.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { expect, test } from 'vitest'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
+import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { Oracle } from '../oracle/oracle.ts'
 import { histories } from '../oracle/random-history.ts'
 import { Coverage } from './coverage.ts'
 import { holdsFor, howToRepeat } from './seeded.ts'
 
-test('the engine answers as the oracle does, throughout random histories', () => {
-  const coverage = new Coverage()
-  holdsFor(histories({ commits: 8, queries: 40 }), 150, ({ load, commits, queries }) => {
-    const engine = new MapEngine()
-    const oracle = new Oracle()
-    const counting = coverage.follow()
-    for (const changes of [load, ...commits]) {
-      for (const follower of [engine, oracle, counting]) follower.apply(changes)
-      const right = queries.map(query => oracle.evaluate(query))
-      expect(engine.evaluateAll(queries)).toEqual(right)
-      for (const [index, query] of queries.entries()) counting.count(query, right[index]!)
-    }
+describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
+  test('the engine answers as the oracle does, throughout random histories', () => {
+    const coverage = new Coverage()
+    holdsFor(histories({ commits: 8, queries: 40 }), 150, ({ load, commits, queries }) => {
+      const engine = newEngine()
+      const oracle = new Oracle()
+      const counting = coverage.follow()
+      for (const changes of [load, ...commits]) {
+        for (const follower of [engine, oracle, counting]) follower.apply(changes)
+        const right = queries.map(query => oracle.evaluate(query))
+        expect(engine.evaluateAll(queries)).toEqual(right)
+        for (const [index, query] of queries.entries()) counting.count(query, right[index]!)
+      }
+    })
+
+    expect(coverage.checks, howToRepeat).toBeGreaterThanOrEqual(50_000)
+    // Usual are a quarter allowed, 5,500 denied by tenant, 3,300 decided by derivation, 1,400 by extension and 380 by
+    // guard. Less than half of that means that the generators no longer generate what they should.
+    expect(coverage.allowedShare(), howToRepeat).toBeGreaterThan(0.15)
+    expect(coverage.allowedShare(), howToRepeat).toBeLessThan(0.6)
+    expect(coverage.deniedByTenant, howToRepeat).toBeGreaterThan(2_500)
+    expect(coverage.decidedBy.derivation, howToRepeat).toBeGreaterThan(1_500)
+    expect(coverage.decidedBy.extension, howToRepeat).toBeGreaterThan(500)
+    expect(coverage.decidedBy.guard, howToRepeat).toBeGreaterThan(100)
   })
 
-  expect(coverage.checks, howToRepeat).toBeGreaterThanOrEqual(50_000)
-  // Usual are a quarter allowed, 5,500 denied by tenant, 3,300 decided by derivation, 1,400 by extension and 380 by
-  // guard. Less than half of that means that the generators no longer generate what they should.
-  expect(coverage.allowedShare(), howToRepeat).toBeGreaterThan(0.15)
-  expect(coverage.allowedShare(), howToRepeat).toBeLessThan(0.6)
-  expect(coverage.deniedByTenant, howToRepeat).toBeGreaterThan(2_500)
-  expect(coverage.decidedBy.derivation, howToRepeat).toBeGreaterThan(1_500)
-  expect(coverage.decidedBy.extension, howToRepeat).toBeGreaterThan(500)
-  expect(coverage.decidedBy.guard, howToRepeat).toBeGreaterThan(100)
-})
-
-test('an engine fed only the surviving facts answers as the one that went through the whole history', () => {
-  holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
-    const incremental = new MapEngine()
-    const oracle = new Oracle()
-    for (const follower of [incremental, oracle]) follower.apply([load, ...commits].flat())
-    const rebuilt = new MapEngine()
-    rebuilt.apply(oracle.standingFacts())
-    expect(rebuilt.evaluateAll(queries)).toEqual(incremental.evaluateAll(queries))
+  test('an engine fed only the surviving facts answers as the one that went through the whole history', () => {
+    holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
+      const incremental = newEngine()
+      const oracle = new Oracle()
+      for (const follower of [incremental, oracle]) follower.apply([load, ...commits].flat())
+      const rebuilt = newEngine()
+      rebuilt.apply(oracle.standingFacts())
+      expect(rebuilt.evaluateAll(queries)).toEqual(incremental.evaluateAll(queries))
+    })
   })
-})
 
-test('a commit applied twice leaves what it leaves when applied once', () => {
-  holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
-    const once = new MapEngine()
-    const twice = new MapEngine()
-    for (const changes of lawful([load, ...commits])) {
-      once.apply(changes)
-      twice.apply(changes)
-      twice.apply(changes)
-      expect(twice.evaluateAll(queries)).toEqual(once.evaluateAll(queries))
-    }
+  test('a commit applied twice leaves what it leaves when applied once', () => {
+    holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
+      const once = newEngine()
+      const twice = newEngine()
+      for (const changes of lawful([load, ...commits])) {
+        once.apply(changes)
+        twice.apply(changes)
+        twice.apply(changes)
+        expect(twice.evaluateAll(queries)).toEqual(once.evaluateAll(queries))
+      }
+    })
   })
-})
 
-/** A first load scans rows while commits go on, and then replays those commits over a state that has them. */
-test('replaying the tail of a history over its end changes no answer', () => {
-  holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
-    const history = lawful([load, ...commits])
-    const engine = new MapEngine()
-    engine.apply(history.flat())
-    const answers = engine.evaluateAll(queries)
-    for (let from = 1; from < history.length; from++) {
-      engine.apply(history.slice(from).flat())
-      expect(engine.evaluateAll(queries)).toEqual(answers)
-    }
+  /** A first load scans rows while commits go on, and then replays those commits over a state that has them. */
+  test('replaying the tail of a history over its end changes no answer', () => {
+    holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
+      const history = lawful([load, ...commits])
+      const engine = newEngine()
+      engine.apply(history.flat())
+      const answers = engine.evaluateAll(queries)
+      for (let from = 1; from < history.length; from++) {
+        engine.apply(history.slice(from).flat())
+        expect(engine.evaluateAll(queries)).toEqual(answers)
+      }
+    })
   })
 })
 

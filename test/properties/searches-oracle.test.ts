@@ -4,13 +4,13 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { ExplanationStep } from '#engine/explanation.ts'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
 import { SmallestKeys } from '#engine/structures/smallest-keys.ts'
 import type { Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
+import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { Oracle } from '../oracle/oracle.ts'
 import { histories } from '../oracle/random-history.ts'
 import { StandingWorld } from '../oracle/standing-world.ts'
@@ -25,146 +25,150 @@ afterAll(() => {
   process.stdout.write(`searches and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
 })
 
-test('every search lists exactly what the oracle allows, in pages of every size', () => {
-  let found = 0
-  holdsFor(histories({ commits: 5, queries: 8 }), 90, ({ load, commits, queries }) => {
-    const engine = new MapEngine()
-    const oracle = new Oracle()
-    for (const changes of [load, ...commits]) {
-      for (const follower of [engine, oracle]) follower.apply(changes)
-      const world = new StandingWorld(oracle.standingFacts())
-      for (const query of queries) {
-        const { user, action, type, key, tenant } = query
-        const keys = world.keysOf(type).filter(each => oracle.evaluate({ ...query, key: each }))
-        compared.resources += world.keysOf(type).length
-        expectPages(keys, page => engine.searchResources({ user, action, type, tenant }, page))
+describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
+  test('every search lists exactly what the oracle allows, in pages of every size', () => {
+    let found = 0
+    holdsFor(histories({ commits: 5, queries: 8 }), 90, ({ load, commits, queries }) => {
+      const engine = newEngine()
+      const oracle = new Oracle()
+      for (const changes of [load, ...commits]) {
+        for (const follower of [engine, oracle]) follower.apply(changes)
+        const world = new StandingWorld(oracle.standingFacts())
+        for (const query of queries) {
+          const { user, action, type, key, tenant } = query
+          const keys = world.keysOf(type).filter(each => oracle.evaluate({ ...query, key: each }))
+          compared.resources += world.keysOf(type).length
+          expectPages(keys, page => engine.searchResources({ user, action, type, tenant }, page))
 
-        const users = world.users.filter(each => oracle.evaluate({ ...query, user: each }))
-        compared.users += world.users.length
-        expectPages(users, page => engine.searchUsers({ action, type, key, tenant }, page))
+          const users = world.users.filter(each => oracle.evaluate({ ...query, user: each }))
+          compared.users += world.users.length
+          expectPages(users, page => engine.searchUsers({ action, type, key, tenant }, page))
 
-        const actions = world.actionsOf(type).filter(each => oracle.evaluate({ ...query, action: each }))
-        compared.actions += world.actionsOf(type).length
-        expect(engine.searchActions({ user, type, key, tenant })).toEqual(actions.toSorted(compareUtf8))
-        found += keys.length + users.length + actions.length
-      }
-    }
-  })
-  expect(compared.resources + compared.users + compared.actions, howToRepeat).toBeGreaterThan(20_000)
-  expect(found, howToRepeat).toBeGreaterThan(1_000)
-})
-
-test('the listings name exactly the roles, permissions and assignments there are', () => {
-  let entries = 0
-  holdsFor(histories({ commits: 3, queries: 3 }), 40, ({ load, commits, queries }) => {
-    const engine = new MapEngine()
-    const oracle = new Oracle()
-    for (const changes of [load, ...commits]) {
-      for (const follower of [engine, oracle]) follower.apply(changes)
-      const world = new StandingWorld(oracle.standingFacts())
-      for (const user of world.users) {
-        const any = { tenants: null, types: null, accepts: null }
-        const held = engine.instanceRolesOf(user, any, 1_000).map(entry => ({
-          ...entry,
-          roles: entry.roles.toSorted(),
-          actions: entry.actions.toSorted(),
-        }))
-        expect(unordered(held)).toEqual(unordered(world.instanceRolesOf(oracle.effectiveRoles(user))))
-        const inTenants = engine.tenantRolesOf(user, null, 1_000).map(({ roles, permissions, ...entry }) => ({
-          ...entry,
-          roles: roles.toSorted(),
-          permissions: unordered(permissions),
-        }))
-        expect(unordered(inTenants)).toEqual(unordered(world.tenantRolesOf(user)))
-        entries += held.length + inTenants.length
-        compared.listings += 2
-      }
-      for (const { user: _, ...question } of queries) {
-        const grants = engine.grantsOn(question, 1_000)
-        const allowed = (user: string) => oracle.evaluate({ ...question, user })
-        expect(unordered(grants)).toEqual(unordered(world.grantsOn(question, allowed)))
-        expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
-          engine.searchUsers(question, ALL).keys,
-        )
-        entries += grants.length
-        compared.grants += 1
-      }
-    }
-  })
-  expect(entries, howToRepeat).toBeGreaterThan(500)
-})
-
-test('an explanation agrees with the decision, and its path is a shortest chain of facts that stand', () => {
-  let derived = 0
-  holdsFor(histories({ commits: 4, queries: 12 }), 60, ({ load, commits, queries }) => {
-    const engine = new MapEngine()
-    const oracle = new Oracle()
-    for (const changes of [load, ...commits]) {
-      for (const follower of [engine, oracle]) follower.apply(changes)
-      const world = new StandingWorld(oracle.standingFacts())
-      for (const query of queries) {
-        const { allow, path, known, tenant } = engine.explain(query)
-        compared.explained += 1
-        expect(allow).toBe(oracle.evaluate(query))
-        expect(path.length > 0).toBe(allow)
-        expect(known.user).toBe(world.users.includes(query.user))
-        expect(known.action).toBe(world.actionsOf(query.type).includes(query.action))
-        if (!allow) continue
-        expectChain(world, query, tenant, path)
-        derived += path.length - 1
-      }
-    }
-  })
-  expect(derived, howToRepeat).toBeGreaterThan(100)
-})
-
-test('a walk while facts change lists what is true throughout exactly once, and never what is false throughout', () => {
-  holdsFor(histories({ commits: 8, queries: 6 }), 80, ({ load, commits, queries }) => {
-    for (const query of queries) {
-      for (const limit of [1, 2, 3]) {
-        const oracle = new Oracle()
-        const engine = new MapEngine()
-        for (const follower of [engine, oracle]) follower.apply(load)
-        const { user, action, type, key, tenant } = query
-        const later = commits.values()
-        const next = (): void => {
-          const { value: changes = [] } = later.next()
-          for (const follower of [engine, oracle]) follower.apply(changes)
+          const actions = world.actionsOf(type).filter(each => oracle.evaluate({ ...query, action: each }))
+          compared.actions += world.actionsOf(type).length
+          expect(engine.searchActions({ user, type, key, tenant })).toEqual(actions.toSorted(compareUtf8))
+          found += keys.length + users.length + actions.length
         }
-        const names = new StandingWorld([...load, ...commits.flat()])
-        expectWalk({
-          candidates: names.keysOf(type),
-          isTrue: each => oracle.evaluate({ ...query, key: each }) && isStored(oracle, type, each),
-          pageAt: after => engine.searchResources({ user, action, type, tenant }, { after, limit }),
-          next,
-        })
-        expectWalk({
-          candidates: names.users,
-          isTrue: each => oracle.evaluate({ ...query, user: each }),
-          pageAt: after => engine.searchUsers({ action, type, key, tenant }, { after, limit }),
-          next,
-        })
       }
-    }
+    })
+    expect(compared.resources + compared.users + compared.actions, howToRepeat).toBeGreaterThan(20_000)
+    expect(found, howToRepeat).toBeGreaterThan(1_000)
   })
-  expect(compared.walked, howToRepeat).toBeGreaterThan(1_000)
-})
 
-test('a page of any set of keys is the smallest ones after the cursor, by UTF-8 bytes, whatever order they come in', () => {
-  const key = fc.oneof(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
-    fc.string({
-      unit: fc.constantFrom('a', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '\u{10ffff}'),
-      maxLength: 3,
-    }),
-  )
-  holdsFor(fc.uniqueArray(key, { maxLength: 40 }), 300, keys => {
-    const ordered = keys.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
-    expect(keys.toSorted(compareUtf8)).toEqual(ordered)
-    expectPages(keys, page => {
-      const smallest = new SmallestKeys(page)
-      for (const each of keys) smallest.add(each)
-      return smallest.page()
+  test('the listings name exactly the roles, permissions and assignments there are', () => {
+    let entries = 0
+    holdsFor(histories({ commits: 3, queries: 3 }), 40, ({ load, commits, queries }) => {
+      const engine = newEngine()
+      const oracle = new Oracle()
+      for (const changes of [load, ...commits]) {
+        for (const follower of [engine, oracle]) follower.apply(changes)
+        const world = new StandingWorld(oracle.standingFacts())
+        for (const user of world.users) {
+          const any = { tenants: null, types: null, accepts: null }
+          const held = engine.instanceRolesOf(user, any, 1_000).map(entry => ({
+            ...entry,
+            roles: entry.roles.toSorted(),
+            actions: entry.actions.toSorted(),
+          }))
+          expect(unordered(held)).toEqual(unordered(world.instanceRolesOf(oracle.effectiveRoles(user))))
+          const inTenants = engine
+            .tenantRolesOf(user, null, 1_000)
+            .map(({ roles, permissions, ...entry }) => ({
+              ...entry,
+              roles: roles.toSorted(),
+              permissions: unordered(permissions),
+            }))
+          expect(unordered(inTenants)).toEqual(unordered(world.tenantRolesOf(user)))
+          entries += held.length + inTenants.length
+          compared.listings += 2
+        }
+        for (const { user: _, ...question } of queries) {
+          const grants = engine.grantsOn(question, 1_000)
+          const allowed = (user: string) => oracle.evaluate({ ...question, user })
+          expect(unordered(grants)).toEqual(unordered(world.grantsOn(question, allowed)))
+          expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
+            engine.searchUsers(question, ALL).keys,
+          )
+          entries += grants.length
+          compared.grants += 1
+        }
+      }
+    })
+    expect(entries, howToRepeat).toBeGreaterThan(500)
+  })
+
+  test('an explanation agrees with the decision, and its path is a shortest chain of facts that stand', () => {
+    let derived = 0
+    holdsFor(histories({ commits: 4, queries: 12 }), 60, ({ load, commits, queries }) => {
+      const engine = newEngine()
+      const oracle = new Oracle()
+      for (const changes of [load, ...commits]) {
+        for (const follower of [engine, oracle]) follower.apply(changes)
+        const world = new StandingWorld(oracle.standingFacts())
+        for (const query of queries) {
+          const { allow, path, known, tenant } = engine.explain(query)
+          compared.explained += 1
+          expect(allow).toBe(oracle.evaluate(query))
+          expect(path.length > 0).toBe(allow)
+          expect(known.user).toBe(world.users.includes(query.user))
+          expect(known.action).toBe(world.actionsOf(query.type).includes(query.action))
+          if (!allow) continue
+          expectChain(world, query, tenant, path)
+          derived += path.length - 1
+        }
+      }
+    })
+    expect(derived, howToRepeat).toBeGreaterThan(100)
+  })
+
+  test('a walk while facts change lists what is true throughout exactly once, and never what is false throughout', () => {
+    holdsFor(histories({ commits: 8, queries: 6 }), 80, ({ load, commits, queries }) => {
+      for (const query of queries) {
+        for (const limit of [1, 2, 3]) {
+          const oracle = new Oracle()
+          const engine = newEngine()
+          for (const follower of [engine, oracle]) follower.apply(load)
+          const { user, action, type, key, tenant } = query
+          const later = commits.values()
+          const next = (): void => {
+            const { value: changes = [] } = later.next()
+            for (const follower of [engine, oracle]) follower.apply(changes)
+          }
+          const names = new StandingWorld([...load, ...commits.flat()])
+          expectWalk({
+            candidates: names.keysOf(type),
+            isTrue: each => oracle.evaluate({ ...query, key: each }) && isStored(oracle, type, each),
+            pageAt: after => engine.searchResources({ user, action, type, tenant }, { after, limit }),
+            next,
+          })
+          expectWalk({
+            candidates: names.users,
+            isTrue: each => oracle.evaluate({ ...query, user: each }),
+            pageAt: after => engine.searchUsers({ action, type, key, tenant }, { after, limit }),
+            next,
+          })
+        }
+      }
+    })
+    expect(compared.walked, howToRepeat).toBeGreaterThan(1_000)
+  })
+
+  test('a page of any set of keys is the smallest ones after the cursor, by UTF-8 bytes, whatever order they come in', () => {
+    const key = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
+      fc.string({
+        unit: fc.constantFrom('a', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '\u{10ffff}'),
+        maxLength: 3,
+      }),
+    )
+    holdsFor(fc.uniqueArray(key, { maxLength: 40 }), 300, keys => {
+      const ordered = keys.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+      expect(keys.toSorted(compareUtf8)).toEqual(ordered)
+      expectPages(keys, page => {
+        const smallest = new SmallestKeys(page)
+        for (const each of keys) smallest.add(each)
+        return smallest.page()
+      })
     })
   })
 })

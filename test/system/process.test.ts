@@ -1,5 +1,5 @@
 /** The process as operators meet it: what it prints, what it refuses, and how it ends. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -94,6 +94,7 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
     ['a port that is no number', { PORT: 'http' }, 'setting PORT: expected a whole number from 0 to 65535'],
     ['an empty host', { HOST: '' }, 'setting HOST'],
     ['a key that is too short', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
+    ['one key for both', { API_KEY, ADMIN_API_KEY: API_KEY }, 'setting ADMIN_API_KEY: expected another key'],
     ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
     ['a store it does not know', { STORE_URL: 'redis://localhost:6379' }, 'a store URL is'],
@@ -133,6 +134,27 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
     expect(service.stderr).toMatch(/^verdict: the HTTP server has no binary for Node .*\n$/)
   })
 })
+
+test.each([
+  ['the main thread', 'isMainThread'],
+  ['one of the HTTP threads', 'threadId === 1'],
+])(
+  'a fault that nothing catches in %s is in the log and ends the process with exit code 1',
+  async (_where, where) => {
+    const faulty = `import { isMainThread, threadId } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    if (${where}) setInterval(() => { if (existsSync('fail-now')) throw new Error('on purpose') }, 20)`
+    const service = start({
+      API_KEY,
+      HTTP_THREADS: '2',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(faulty)}`,
+    })
+    await service.address()
+    writeFileSync(join(cwd, 'fail-now'), '')
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain('on purpose')
+  },
+)
 
 test('SIGTERM under load answers everything that was taken and exits with 0 within 10 s', async () => {
   const service = start({ API_KEY })

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
@@ -64,6 +65,20 @@ test("the README's run command starts the service and its curl lines answer what
   }
   expect(service.stderr).toContain('"msg":"stopped"')
 }, 240_000)
+
+test('SIGTERM to the run command itself stops the service, with exit code 0', async () => {
+  const service = new ServiceProcess({
+    cwd: root,
+    command: ['npm', 'start'],
+    env: { STORE_URL: 'memory:' },
+  })
+  const address = await service.address()
+  const code = await Promise.race([service.end('SIGTERM'), sleep(12_000, 'still running')])
+  const pid = Number(/"pid":(\d+)/.exec(service.stderr)?.[1])
+  if (code === 'still running') process.kill(pid, 'SIGTERM')
+  expect(code).toBe(0)
+  await expect(fetch(`${address}/healthy`)).rejects.toThrow()
+})
 
 test('the settings table lists every setting with its default and meaning', () => {
   const rows = [...readme.matchAll(/^\| `([A-Z_]+)`\s+\| (.*?)\s+\| (.*?)\s+\|$/gm)].map(row => row.slice(1))

@@ -118,7 +118,8 @@ function positionOf(
   const token = oneOf('token', page?.token ?? null, 'next_token', page?.next_token ?? null)
   const asked = oneOf('limit', page?.limit ?? null, 'size', page?.size ?? null)
   const limit = asked === null ? null : Math.min(asked, searchPageSizeMax)
-  if (token === null || token === '') return { limit: limit ?? searchPageSize, after: null }
+  if (token === null || token === '')
+    return { limit: limit ?? Math.min(searchPageSize, searchPageSizeMax), after: null }
   const position = tokens.read(bound, token)
   if (limit !== null && limit !== position.limit) {
     throw new AuthzError(

@@ -65,6 +65,7 @@ const Page = optional(
     next_token: optional(Type.String()),
     limit: PageSize,
     size: PageSize,
+    properties,
   }),
 )
 export type PageInSearch = Static<typeof Page>

@@ -1,6 +1,7 @@
 /** Resources, i.e. resource types with their actions, attributes, roles and relations, on the wire (contract B.4). */
 import { Type, type Static } from 'typebox'
 import { AttributeType } from './attribute.ts'
+import { PARTS_PER_BODY_MAX } from '../limits.ts'
 import {
   AttributeMap,
   environmentPath,
@@ -33,7 +34,7 @@ export type AttributeBlock = Static<typeof AttributeBlock>
 
 /** A map keyed by the caller; a key that breaks the pattern is refused, not dropped. */
 const keyed = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
-  Type.Record(ShortKey, schema, { additionalProperties: false })
+  Type.Record(ShortKey, schema, { additionalProperties: false, maxProperties: PARTS_PER_BODY_MAX })
 
 const describingFields = {
   urn: optional(Text),

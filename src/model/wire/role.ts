@@ -1,5 +1,6 @@
 /** Roles on the wire: resource roles and tenant roles (contract B.4, B.5). */
 import { Type, type Static, type TSchema } from 'typebox'
+import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
   environmentPath,
@@ -73,6 +74,7 @@ export type PermissionList = Static<typeof PermissionList>
 export const BulkRoles = Type.Object({
   operations: Type.Array(
     Type.Object({ key: ShortKey, name: Name, ...roleFields, resource: optional(Reference) }),
+    { maxItems: BULK_ELEMENTS_MAX },
   ),
 })
 export type BulkRoles = Static<typeof BulkRoles>

@@ -58,7 +58,9 @@ export class DraftCommits {
     const records = new Draft(view)
     const result = command(records)
     const answer = isResumable(result) ? await drive(result) : result
-    if (records.isEmpty) return { answer, revision: await ledger.head() }
+    // What the view shows may not be durable yet: the answer tells of that, not of the ledger's head.
+    const sequence = view.sequence()
+    if (records.isEmpty) return { answer, revision: { ...(await ledger.head()), sequence } }
     return { answer, revision: await ledger.commit(records.toCommit(this.#newCommitId())) }
   }
 }

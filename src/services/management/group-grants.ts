@@ -2,7 +2,6 @@
  * What a group has been granted (contract C.3, C.4): its tuples over grant relations whose meaning is still there,
  * i.e. whose role exists and still derives from `member` over them. Inherited roles and `member` itself are not listed.
  */
-import { assert } from '#model/assert.ts'
 import type { InstanceRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace.ts'
 import { type Group, MEMBER_ROLE } from './group-lookup.ts'
@@ -26,7 +25,8 @@ export function* assignedRoles(records: RecordReader, group: Group): Iterable<Gr
   for (const tuple of records.mergedLists('tuple', tupleLists)) {
     const meaning = meanings.get(tuple.relationId)
     const object = records.byId('instance', tuple.objectId)
-    assert(meaning && object, 'a live tuple is over a relation that was listed, to an object that is there')
+    // Read ahead of a pause, it may be gone by now.
+    if (!meaning || !object) continue
     yield { role: meaning.role, type: meaning.type, object }
   }
 }
@@ -34,7 +34,7 @@ export function* assignedRoles(records: RecordReader, group: Group): Iterable<Gr
 export function* countAssignedRoles(records: RecordReader, group: Group): Resumable<number> {
   let count = 0
   for (const { relation } of meaningfulRelations(records, group.type)) {
-    count += yield* records.liveCount(lists.tuplesFromOver(group.instance.id, relation.id))
+    count += yield* records.liveCount('tuple', lists.tuplesFromOver(group.instance.id, relation.id))
   }
   return count
 }

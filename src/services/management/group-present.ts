@@ -39,6 +39,6 @@ export function* presentGroup(context: ReadContext, group: Group): Resumable<Gro
     users: members
       ? takeFirst(records.list('assignment', members), GROUP_READ_ENTRIES_MAX).map(({ userId }) => userId)
       : [],
-    users_count: members ? yield* records.liveCount(members) : 0,
+    users_count: members ? yield* records.liveCount('assignment', members) : 0,
   }
 }

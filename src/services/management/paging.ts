@@ -76,7 +76,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   }
   if (isNarrowed || !hasTotal) return pageFrom(data, matched, limit)
   let total = 0
-  for (const list of request.lists) total += yield* records.liveCount(list)
+  for (const list of request.lists) total += yield* records.liveCount(request.kind, list)
   return pageFrom(data, total, limit)
 }
 

@@ -105,26 +105,27 @@ export class RecordReader {
    * How many records a list has. O(1) while nothing is being purged; else linear in the list or in what is being
    * purged, whichever is smaller.
    */
-  *liveCount(list: ListName): Resumable<number> {
+  *liveCount<Kind extends RecordKind>(kind: Kind, list: ListName): Resumable<number> {
     const total = this.count(list)
     if (!this.hasDead || total === 0) return total
     const purges = [...this.list('purge', lists.all('purge'))]
     const waiting = purges.flatMap(purge => purge.lists).reduce((sum, name) => sum + this.count(name), 0)
-    const dead = waiting < total ? yield* this.#deadAmong(purges, list) : yield* this.#deadIn(list)
-    return total - dead
-  }
-
-  *#deadIn(list: ListName): Resumable<number> {
-    let dead = 0
+    if (waiting < total) {
+      const sequence = this.view.sequence()
+      const dead = yield* this.#deadAmong(purges, list)
+      // The difference holds for one state only: a purge makes both numbers smaller while the rows are counted.
+      if (sequence === this.view.sequence()) return total - dead
+    }
+    let live = 0
     let rows = 0
-    for (const row of this.storedRows(list)) {
-      if (isDead(decodeRecord(row), this.deadIds())) dead += 1
+    for (const { isDead: isGone } of this.found(kind, list)) {
+      if (!isGone) live += 1
       if (++rows % YIELD_ROWS === 0) yield
     }
-    return dead
+    return live
   }
 
-  /** The same number from the other side: the rows that await their purge, those of `list`, each once. */
+  /** How many rows of `list` await their purge, each counted once. */
   *#deadAmong(purges: readonly PurgeRecord[], list: ListName): Resumable<number> {
     const seen = new Set<number>()
     let rows = 0

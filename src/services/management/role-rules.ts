@@ -2,10 +2,10 @@
  * The rules a role must keep, whichever operation writes it: permissions name actions that exist, `extends` stays
  * in its kind and free of cycles (contract D-21), derivations fit the model (contract B.4).
  */
-import { assert } from '#model/assert.ts'
 import type { Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
+import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
 import { lists } from '#store/keyspace.ts'
@@ -126,6 +126,7 @@ export function resolveExtends(
     }
     if (visited.has(key)) continue
     visited.add(key)
+    if (visited.size > EXTENDS_REACH_MAX) throw extendsTooMany(roleKey)
     const role = requireRole(records, type, key)
     // What is mentioned must not go; what that extends in turn must not change, or a circle could close.
     if (keys.includes(key)) records.touch(role)
@@ -135,8 +136,11 @@ export function resolveExtends(
   return keys
 }
 
-export function emptyGrantedTo(context: WriteContext): GrantedToRecord {
-  return { id: context.newId(), guarded: false, entries: [] }
+function extendsTooMany(roleKey: string): AuthzError {
+  return new AuthzError(
+    'LIMIT_EXCEEDED',
+    `role ${JSON.stringify(roleKey)} would extend more than ${EXTENDS_REACH_MAX} roles, directly and through others`,
+  )
 }
 
 /** The block a body gives, checked against the model; `previousId` keeps the block's id. */
@@ -168,11 +172,11 @@ export function resolveDerivation(
   const role = requireRole(records, onType, wanted.role)
   const relation = requireRelation(records, type, wanted.linked_by_relation)
   if (relation.subjectTypeId !== onType.id) {
+    // Gone, if it went while a bulk was being read; the commit will not hold then, and the bulk runs again.
     const subjectType = records.byId('type', relation.subjectTypeId)
-    assert(subjectType, 'a relation lives no longer than its subject type')
     throw new AuthzError(
       'MISMATCH_RELATION_TYPE',
-      `relation ${JSON.stringify(relation.key)} links subjects of ${JSON.stringify(subjectType.key)}, ` +
+      `relation ${JSON.stringify(relation.key)} links subjects of ${JSON.stringify(subjectType?.key)}, ` +
         `not of ${JSON.stringify(onType.key)}`,
     )
   }

@@ -65,6 +65,13 @@ export function addRole(
   return role
 }
 
+/** A role on its way to what its block says. */
+export interface ReplacedRole {
+  readonly isNew: boolean
+  /** The second step, once all the roles it may refer to are there. */
+  readonly complete: () => RoleRecord
+}
+
 /**
  * Makes a role, new or there already, what its block says and nothing else; a role that was there keeps its id and
  * its assignments. In two steps, so that roles replaced together may refer to each other: the first leaves it bare.
@@ -74,7 +81,7 @@ export function replaceRole(
   type: TypeRecord | null,
   key: string,
   block: RoleBlock,
-): { readonly isNew: boolean; readonly complete: () => RoleRecord } {
+): ReplacedRole {
   const standing = context.records.get('role', rowKeys.role(type?.id ?? null, key))
   const bare = standing
     ? updateRole(context, type, standing, { ...blankOf(block), extends: null, granted_to: null })

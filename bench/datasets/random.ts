@@ -1,0 +1,25 @@
+/** A seeded generator (mulberry32), so that a dataset is the same on every machine. */
+export class Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed | 0
+  }
+
+  /** In [0, 1). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+
+  /** An integer in [0, end). */
+  below(end: number): number {
+    return Math.floor(this.next() * end)
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[this.below(from.length)]!
+  }
+}

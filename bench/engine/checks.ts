@@ -1,0 +1,159 @@
+/**
+ * Checks, memory and load of the shared index against the plain-Map engine, in one run on one core:
+ *
+ *   taskset -c 1 node --expose-gc --max-old-space-size=12000 bench/engine/checks.ts [scale of W1 = 1] [scale of W5 = 3.4]
+ *
+ * Answers are compared before anything is timed. Passes interleave, so that what disturbs one disturbs the other.
+ */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Query } from '#model/decision.ts'
+import type { Dataset } from '../datasets/dataset.ts'
+import { Drive } from '../datasets/drive.ts'
+import { Cycles, DeepChain, Wide } from '../datasets/shapes.ts'
+import { atLeast, atMost, median, publish } from '../lib/measure.ts'
+import type { Figure } from '../lib/measure.ts'
+import { fresh, questionsOf, timeSingle, timeStaged, verifyAnswers } from './questions.ts'
+
+const PASSES = 11
+const SECRETS = { start: 0x51ed270b, multiplier: 0x2545f491 }
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+interface Loaded {
+  readonly writer: SharedIndexWriter
+  readonly reader: SharedIndexReader
+  readonly facts: number
+}
+
+function load(dataset: Dataset): Loaded {
+  const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+  writer.apply(dataset.things())
+  let facts = 0
+  writer.apply(
+    (function* counted() {
+      for (const fact of dataset.facts()) {
+        facts++
+        yield fact
+      }
+    })(),
+  )
+  return { writer, reader: new SharedIndexReader(writer.handle, { threadId: 2 }), facts }
+}
+
+function loadBaseline(dataset: Dataset): MapEngine {
+  const engine = new MapEngine()
+  engine.apply(dataset.things())
+  engine.apply(dataset.facts())
+  return engine
+}
+
+const raw: Record<string, unknown> = {}
+const figures: Figure[] = []
+
+/** Medians of interleaved passes over fresh strings, by name of the pass. */
+function race(passes: Record<string, { queries: readonly Query[]; run: (queries: Query[]) => number }>) {
+  const times = new Map<string, number[]>(Object.keys(passes).map(name => [name, []]))
+  for (let pass = 0; pass < PASSES; pass++) {
+    for (const [name, { queries, run }] of Object.entries(passes)) {
+      const unseen = fresh(queries)
+      times.get(name)!.push(run(unseen))
+    }
+  }
+  const medians = Object.fromEntries([...times].map(([name, values]) => [name, median(values)]))
+  for (const [name, ns] of Object.entries(medians)) {
+    process.stdout.write(`  ${name.padEnd(40)} ${Math.round(ns)} ns\n`)
+  }
+  raw[Object.keys(passes).join(', ')] = Object.fromEntries(times)
+  return medians
+}
+
+const scale = Number(process.argv[2] ?? 1)
+const bigScale = Number(process.argv[3] ?? 3.4)
+
+function measureDrive(): { denied: number; mixed: number } {
+  const drive = new Drive('W1', scale)
+  const heapBefore = heapMiB()
+  const { writer, reader, facts } = load(drive)
+  const heapGrown = heapMiB() - heapBefore
+  const baseline = loadBaseline(drive)
+  const { allowed, denied, mixed } = questionsOf(drive, baseline, 100_000)
+  verifyAnswers(reader, baseline, mixed)
+  process.stdout.write(`W1: ${facts} facts, ${mixed.length} answers verified\n`)
+  const ns = race({
+    'W1 baseline': { queries: mixed, run: q => timeSingle(baseline, q) },
+    'W1 single': { queries: mixed, run: q => timeSingle(reader, q) },
+    'W1 staged': { queries: mixed, run: q => timeStaged(reader, q) },
+    'W1 single allowed': { queries: allowed, run: q => timeSingle(reader, q) },
+    'W1 single denied': { queries: denied, run: q => timeSingle(reader, q) },
+  })
+  raw['W1 bytes'] = writer.bytes()
+  figures.push(
+    atLeast('W1, fresh strings, one by one, vs baseline', ns['W1 baseline']! / ns['W1 single']!, 2.5, '×'),
+    atLeast('W1, staged batch of 1,000 vs one by one', ns['W1 single']! / ns['W1 staged']!, 1.7, '×'),
+    atMost('W1, denied vs allowed', ns['W1 single denied']! / ns['W1 single allowed']!, 2.5, '×'),
+    atMost('W1, bytes per fact (assignments and tuples)', writer.bytes().total / facts, 75, 'B'),
+    atMost('W1, JavaScript heap grown by the load', heapGrown, 5, 'MiB'),
+  )
+  return { denied: ns['W1 single denied']!, mixed: ns['W1 single']! }
+}
+
+function measureShape(dataset: Dataset, deniedOfW1: number): void {
+  const { reader } = load(dataset)
+  const baseline = loadBaseline(dataset)
+  const { allowed, denied } = questionsOf(dataset, baseline, 400)
+  // One question a document, on an index nobody has asked yet, by code that is warm.
+  const untouched = load(dataset).reader
+  timeSingle(reader, denied)
+  const firsts = [...new Map(denied.map(question => [question.key, question])).values()]
+  const first = timeSingle(untouched, firsts.slice(0, 4))
+  verifyAnswers(reader, baseline, [...allowed, ...denied])
+  const many = (queries: readonly Query[]): Query[] => Array.from({ length: 50 }, () => queries).flat()
+  const { name } = dataset
+  const ns = race({
+    [`${name} allowed`]: { queries: many(allowed), run: q => timeSingle(reader, q) },
+    [`${name} denied`]: { queries: many(denied), run: q => timeSingle(reader, q) },
+  })
+  figures.push(atMost(`${name}, denied vs allowed`, ns[`${name} denied`]! / ns[`${name} allowed`]!, 2.5, '×'))
+  const vsW1 = ns[`${name} denied`]! / deniedOfW1
+  if (name === 'W3') {
+    figures.push(
+      atMost('W3 denied, first touch, vs W1 denied', first / deniedOfW1, 25, '×'),
+      atMost('W3 denied, steady, vs W1 denied', vsW1, 6, '×'),
+    )
+  } else figures.push(atMost(`${name} denied vs W1 denied`, vsW1, 1, '×'))
+}
+
+function measureBig(singleOfW1: number): void {
+  const drive = new Drive('W5', bigScale)
+  const { reader, facts } = load(drive)
+  const small = new Drive('W1', scale)
+  const { reader: smallReader } = load(small)
+  const [big, little] = [candidatesOf(drive), candidatesOf(small)]
+  timeSingle(reader, big)
+  timeSingle(smallReader, little)
+  process.stdout.write(`W5: ${facts} facts; W1 alone was ${Math.round(singleOfW1)} ns\n`)
+  const ns = race({
+    'W1 single again': { queries: little, run: q => timeSingle(smallReader, q) },
+    'W5 single': { queries: big, run: q => timeSingle(reader, q) },
+  })
+  figures.push(atMost('W5 vs W1, time per check', ns['W5 single']! / ns['W1 single again']!, 1.25, '×'))
+}
+
+function candidatesOf(drive: Drive): Query[] {
+  return [...drive.candidates(100_000, 'allowed'), ...drive.candidates(100_000, 'denied')]
+}
+
+function heapMiB(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed / 2 ** 20
+}
+
+const w1 = measureDrive()
+for (const shape of [new DeepChain(), new Wide(), new Cycles()]) measureShape(shape, w1.denied)
+measureBig(w1.mixed)
+publish('checks', figures, raw)

@@ -1,0 +1,32 @@
+/**
+ * Loading 1M facts from rows, against the plain-Map engine in the same run:
+ *
+ *   taskset -c 1 node --max-old-space-size=12000 bench/engine/load.ts
+ *
+ * Rows are made before the clock starts; the two engines take turns.
+ */
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { Drive } from '../datasets/drive.ts'
+import { atMost, median, publish, timeMs } from '../lib/measure.ts'
+
+const ROUNDS = 5
+const drive = new Drive('a third of W1', 0.343)
+const rows = JSON.stringify([...drive.things(), ...drive.facts()])
+const count = [...drive.facts()].length
+const times: { map: number[]; shared: number[] } = { map: [], shared: [] }
+for (let round = 0; round < ROUNDS; round++) {
+  const forMap = JSON.parse(rows)
+  times.map.push(timeMs(() => new MapEngine().apply(forMap)))
+  const forShared = JSON.parse(rows)
+  times.shared.push(
+    timeMs(() =>
+      new SharedIndexWriter({ threadId: 1, secrets: { start: 7, multiplier: 0x2545f491 } }).apply(forShared),
+    ),
+  )
+}
+const [map, shared] = [median(times.map), median(times.shared)]
+process.stdout.write(
+  `${count} facts: baseline ${Math.round(map)} ms, shared index ${Math.round(shared)} ms\n`,
+)
+publish('load', [atMost(`load of ${count} facts vs baseline`, shared / map, 2, '×')], { count, times })

@@ -1,0 +1,79 @@
+/** Questions with answers the plain-Map engine agrees on, and the passes that ask them. */
+import type { Query } from '#model/decision.ts'
+import type { Dataset } from '../datasets/dataset.ts'
+import { Random } from '../datasets/random.ts'
+
+export interface Evaluator {
+  evaluate(query: Query): boolean
+  evaluateAll(queries: readonly Query[]): boolean[]
+}
+
+export const BATCH = 1_000
+
+/** `count` questions of each kind, as the baseline answers them. */
+export function questionsOf(
+  dataset: Dataset,
+  baseline: Evaluator,
+  count: number,
+): { allowed: Query[]; denied: Query[]; mixed: Query[] } {
+  const allowed = dataset
+    .candidates(count * 2, 'allowed')
+    .filter(q => baseline.evaluate(q))
+    .slice(0, count)
+  const denied = dataset
+    .candidates(count * 2, 'denied')
+    .filter(q => !baseline.evaluate(q))
+    .slice(0, count)
+  if (allowed.length < count || denied.length < count)
+    throw new Error(`${dataset.name} has too few questions`)
+  return { allowed, denied, mixed: shuffled([...allowed, ...denied]) }
+}
+
+/** The same questions in strings nobody has seen before: as they come out of a request. */
+export function fresh(queries: readonly Query[]): Query[] {
+  return JSON.parse(JSON.stringify(queries)) as Query[]
+}
+
+/** Nanoseconds per question, one by one. */
+export function timeSingle(engine: Evaluator, queries: readonly Query[]): number {
+  let allowed = 0
+  const start = performance.now()
+  for (const query of queries) if (engine.evaluate(query)) allowed++
+  const elapsed = performance.now() - start
+  if (allowed < 0) throw new Error('unreachable: keeps the answers in use')
+  return (elapsed * 1e6) / queries.length
+}
+
+/** Nanoseconds per question, in batches of 1,000. */
+export function timeStaged(engine: Evaluator, queries: readonly Query[]): number {
+  const batches: Query[][] = []
+  for (let from = 0; from < queries.length; from += BATCH) batches.push(queries.slice(from, from + BATCH))
+  let answers = 0
+  const start = performance.now()
+  for (const batch of batches) answers += engine.evaluateAll(batch).length
+  const elapsed = performance.now() - start
+  if (answers !== queries.length) throw new Error('every question is answered')
+  return (elapsed * 1e6) / queries.length
+}
+
+/** Throws if the two ever disagree, asked singly or together. */
+export function verifyAnswers(engine: Evaluator, baseline: Evaluator, queries: readonly Query[]): void {
+  const together = engine.evaluateAll(queries)
+  for (const [index, query] of queries.entries()) {
+    const right = baseline.evaluate(query)
+    if (engine.evaluate(query) !== right || together[index] !== right) {
+      throw new Error(`wrong answer, right is ${right}: ${JSON.stringify(query)}`)
+    }
+  }
+}
+
+function shuffled<T>(items: T[]): T[] {
+  const random = new Random(99)
+  for (let i = items.length - 1; i > 0; i--) {
+    const j = random.below(i + 1)
+    const item = items[i]!
+    items[i] = items[j]!
+    items[j] = item
+  }
+  return items
+}

@@ -1,0 +1,50 @@
+/** One reader thread of `torn-reads.ts`: asks singly and in batches, counts what is wrong. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { Random } from '../datasets/random.ts'
+import { constants, pairs } from './barrage.ts'
+
+const { handle, threadId, checks, seed } = workerData as {
+  handle: SharedIndexHandle
+  threadId: number
+  checks: number
+  seed: number
+}
+
+const WRONG_MAX = 100
+const reader = new SharedIndexReader(handle, { threadId })
+const random = new Random(seed)
+const known = constants()
+const insiders = pairs('insider')
+const members = pairs('member')
+const wrong: string[] = []
+let done = 0
+
+function askSingly(): void {
+  for (let n = 0; n < 256; n++) {
+    const { query, answer } = random.pick(known)
+    if (reader.evaluate(query) !== answer) wrong.push(`single, not ${answer}: ${JSON.stringify(query)}`)
+  }
+  done += 256
+}
+
+function askTogether(): void {
+  const answers = reader.evaluateAll([...insiders, ...members, ...known.map(k => k.query)])
+  const pairAnswers = insiders.length + members.length
+  for (let i = 0; i < pairAnswers; i += 2) {
+    if (answers[i] === answers[i + 1]) wrong.push(`staged, both ${answers[i]} of pair ${i / 2}`)
+  }
+  for (const [index, { query, answer }] of known.entries()) {
+    if (answers[pairAnswers + index] !== answer) {
+      wrong.push(`staged, not ${answer}: ${JSON.stringify(query)}`)
+    }
+  }
+  done += answers.length
+}
+
+while (done < checks && wrong.length < WRONG_MAX) {
+  askSingly()
+  askTogether()
+}
+parentPort!.postMessage({ checks: done, wrong })

@@ -1,0 +1,58 @@
+/**
+ * Correct under fire: reader threads with known answers against a writer that changes the graph without pause.
+ *
+ *   node bench/engine/torn-reads.ts [checks = 10,000,000] [reader threads = 1]
+ *
+ * What the writer does, and which answers follow at any moment:
+ * - pairs of documents (a, b): one commit moves the only grant from a to b or back → exactly one of the two is
+ *   allowed, if asked in one batch; singly, a document that always keeps its grant stays allowed;
+ * - subtrees move between two folders that both give, and both never give → constant answers on deep documents;
+ * - instances, users and groups come and go → tables rehash, regions grow, blocks are used again;
+ * - roles that matter to nobody are put and removed → schemas are published all the time.
+ */
+import { Worker } from 'node:worker_threads'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { Barrage, foundation } from './barrage.ts'
+
+const checks = Number(process.argv[2] ?? 10_000_000)
+const readers = Number(process.argv[3] ?? 1)
+
+const writer = new SharedIndexWriter({
+  threadId: 1,
+  secrets: { start: 0x3c6ef372, multiplier: 0x2545f491 },
+})
+writer.apply(foundation())
+const workers = Array.from({ length: readers }, (_, n) => {
+  const workerData = { handle: writer.handle, threadId: n + 2, checks: checks / readers, seed: n }
+  return new Worker(new URL('./torn-reads-reader.ts', import.meta.url), { workerData })
+})
+const results = workers.map(
+  worker =>
+    new Promise<{ checks: number; wrong: string[] }>((resolve, reject) => {
+      worker.on('message', resolve)
+      worker.on('error', reject)
+    }),
+)
+const ended = { count: 0, error: null as unknown }
+for (const result of results) {
+  result
+    .catch((error: unknown) => (ended.error = error))
+    .finally(() => (ended.count += 1))
+    .catch(() => {})
+}
+const barrage = new Barrage(1)
+const start = performance.now()
+while (ended.count < readers) {
+  for (let n = 0; n < 2_000; n++) writer.apply(barrage.next())
+  await new Promise(resolve => setImmediate(resolve))
+}
+if (ended.error) throw ended.error
+const reports = await Promise.all(results)
+const total = reports.reduce((sum, report) => sum + report.checks, 0)
+const wrong = reports.flatMap(report => report.wrong)
+const seconds = (performance.now() - start) / 1000
+process.stdout.write(
+  `${total} checks in ${seconds.toFixed(0)} s against ${barrage.commits} commits: ${wrong.length} wrong\n` +
+    `${Math.round(writer.bytes().total / 1024)} KiB in the end\n${wrong.slice(0, 10).join('\n')}`,
+)
+process.exitCode = wrong.length === 0 ? 0 : 1

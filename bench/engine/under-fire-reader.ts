@@ -1,0 +1,54 @@
+/** The reader thread of `under-fire.ts`: checks as fast as it can, or watches one answer. */
+import { workerData } from 'node:worker_threads'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { ask } from '../datasets/dataset.ts'
+import { Drive } from '../datasets/drive.ts'
+import { CELLS, COMMANDS } from './under-fire-cells.ts'
+
+const { handle, threadId, cells, clock, scale } = workerData as {
+  handle: SharedIndexHandle
+  threadId: number
+  cells: Int32Array
+  clock: BigInt64Array
+  scale: number
+}
+
+const BATCH = 1_000
+const drive = new Drive('W1', scale)
+const questions = [...drive.candidates(50_000, 'allowed'), ...drive.candidates(50_000, 'denied')]
+const batches = Array.from({ length: questions.length / BATCH }, (_, n) =>
+  questions.slice(n * BATCH, (n + 1) * BATCH),
+)
+const reader = new SharedIndexReader(handle, { threadId })
+for (const batch of batches) reader.evaluateAll(batch)
+for (const question of questions) reader.evaluate(question)
+
+const watched = ask('watcher', 'read', 'document', 'watched')
+let turn = 0
+Atomics.store(cells, CELLS.done, 1)
+for (let isRunning = true; isRunning;) {
+  switch (Atomics.load(cells, CELLS.command)) {
+    case COMMANDS.watch:
+      if (Atomics.load(cells, CELLS.seen) === 0) {
+        const isSeen = reader.evaluate(watched) === (Atomics.load(cells, CELLS.expected) === 1)
+        if (isSeen) {
+          Atomics.store(clock, 0, process.hrtime.bigint())
+          Atomics.store(cells, CELLS.seen, 1)
+        }
+      }
+      break
+    case COMMANDS.staged:
+      reader.evaluateAll(batches[turn++ % batches.length]!)
+      Atomics.add(cells, CELLS.done, BATCH)
+      break
+    case COMMANDS.single:
+      for (const question of batches[turn++ % batches.length]!) reader.evaluate(question)
+      Atomics.add(cells, CELLS.done, BATCH)
+      break
+    default:
+      // Told to stop, or not yet told anything.
+      if (turn > 0) isRunning = false
+      else Atomics.wait(cells, CELLS.command, 0, 10)
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * What a reader in another thread feels of the writer, on two cores:
+ *
+ *   node --max-old-space-size=8000 bench/engine/under-fire.ts [scale of W1 = 0.3]
+ *
+ * Slowdown: nanoseconds per check, single and staged, while nothing is written, at 1,000 sections/s of one fact, and
+ * at 10,000 facts/s in 1,000 sections of ten. Visibility: from the start of `apply` until the reader's answer changes,
+ * by one clock. A busy machine shows in the idle figures' spread: read it beside the medians.
+ */
+import { Worker } from 'node:worker_threads'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+import { assignment, groupRelation, instancePut, tuple, userPut } from '../datasets/dataset.ts'
+import { Drive } from '../datasets/drive.ts'
+import { Random } from '../datasets/random.ts'
+import { atMost, median, percentile, publish } from '../lib/measure.ts'
+import type { Figure } from '../lib/measure.ts'
+import { CELLS, COMMANDS } from './under-fire-cells.ts'
+
+const SECTIONS_PER_SECOND = 1_000
+const WINDOW_MS = 400
+const ROUNDS = 9
+const TOGGLES = 4_000
+
+const drive = new Drive('W1', Number(process.argv[2] ?? 0.3))
+const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 3, multiplier: 0x2545f491 } })
+writer.apply(drive.things())
+writer.apply(drive.facts())
+writer.apply([userPut('watcher'), instancePut('document', 'watched'), instancePut('document', 'other')])
+
+const cells = new Int32Array(new SharedArrayBuffer(64))
+const clock = new BigInt64Array(new SharedArrayBuffer(8))
+const worker = new Worker(new URL('./under-fire-reader.ts', import.meta.url), {
+  workerData: { handle: writer.handle, threadId: 2, cells, clock, scale: Number(process.argv[2] ?? 0.3) },
+})
+worker.on('error', error => {
+  throw error
+})
+
+const random = new Random(5)
+const given = new Set<string>()
+
+/** A group shared on a document, or no longer: the commonest change. */
+function someFact(): Change {
+  const [group, document] = [random.below(drive.groups), random.below(drive.documents)]
+  const put = tuple(['group', `group-${group}`], groupRelation('viewer'), ['document', `doc-${document}`])
+  const name = `${group} ${document}`
+  if (put.kind === 'tuple-put' && given.has(name)) return { ...put, kind: 'tuple-removed' }
+  given.add(name)
+  return put
+}
+
+/** Lets the reader work for a while at this rate of writing; nanoseconds per check. */
+async function windowOf(command: number, factsPerSection: number): Promise<number> {
+  const before = Atomics.load(cells, CELLS.done)
+  Atomics.store(cells, CELLS.command, command)
+  const start = performance.now()
+  let sections = 0
+  while (performance.now() - start < WINDOW_MS) {
+    if (factsPerSection === 0) {
+      await new Promise(resolve => setTimeout(resolve, 20))
+      continue
+    }
+    const due = ((performance.now() - start) * SECTIONS_PER_SECOND) / 1000
+    if (sections < due) {
+      sections += 1
+      writer.apply(Array.from({ length: factsPerSection }, someFact))
+    } else Atomics.wait(cells, CELLS.pause, 0, 0.3)
+  }
+  const checks = Atomics.load(cells, CELLS.done) - before
+  return ((performance.now() - start) * 1e6) / checks
+}
+
+const load = { idle: 0, 'at 1,000 sections/s': 1, 'at 10,000 facts/s': 10 } as const
+const raw: Record<string, unknown> = {}
+const figures: Figure[] = []
+while (Atomics.load(cells, CELLS.done) === 0) await new Promise(resolve => setTimeout(resolve, 50))
+for (const mode of ['single', 'staged'] as const) {
+  const times: Record<string, number[]> = {}
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, facts] of Object.entries(load)) {
+      const list = (times[name] ??= [])
+      list.push(await windowOf(COMMANDS[mode], facts))
+    }
+  }
+  raw[mode] = times
+  for (const name of Object.keys(load).slice(1)) {
+    figures.push(
+      atMost(`reader slowdown, ${mode}, ${name}`, median(times[name]!) / median(times['idle']!), 1.3, '×'),
+    )
+  }
+}
+
+/** Microseconds from the start of `apply` until the reader has seen it, in this many sections. */
+function visibility(factsPerSection: number): number[] {
+  const delays: number[] = []
+  const put = assignment('watcher', 'viewer', 'document', 'watched')
+  if (put.kind !== 'assignment-put') throw new Error('an assignment is put')
+  for (let n = 0; n < TOGGLES; n++) {
+    const isPut = n % 2 === 0
+    const next = performance.now() + 1000 / SECTIONS_PER_SECOND
+    const others = Array.from({ length: factsPerSection - 1 }, someFact)
+    Atomics.store(cells, CELLS.seen, 0)
+    Atomics.store(cells, CELLS.expected, isPut ? 1 : 0)
+    const start = process.hrtime.bigint()
+    writer.apply([...others, isPut ? put : { ...put, kind: 'assignment-removed' }])
+    while (Atomics.load(cells, CELLS.seen) === 0);
+    delays.push(Number(Atomics.load(clock, 0) - start) / 1000)
+    while (performance.now() < next);
+  }
+  return delays
+}
+
+Atomics.store(cells, CELLS.expected, 0)
+Atomics.store(cells, CELLS.seen, 1)
+Atomics.store(cells, CELLS.command, COMMANDS.watch)
+await new Promise(resolve => setTimeout(resolve, 100))
+const [one, ten] = [visibility(1), visibility(10)]
+raw['visibility'] = [one, ten].map(d => ({ p50: median(d), p99: percentile(d, 0.99), max: Math.max(...d) }))
+figures.push(
+  atMost('visible at 1,000 sections/s, p50', median(one), 50, 'µs'),
+  atMost('visible at 1,000 sections/s, p99', percentile(one, 0.99), 50, 'µs'),
+  atMost('visible at 10,000 facts/s, p99', percentile(ten, 0.99), 2_000, 'µs'),
+)
+Atomics.store(cells, CELLS.command, COMMANDS.stop)
+publish('under-fire', figures, raw)

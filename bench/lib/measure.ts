@@ -1,0 +1,61 @@
+/** Timing and reporting shared by the engine's benches: medians of interleaved passes, facts about the machine. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+
+export interface Figure {
+  readonly figure: string
+  readonly bar: string
+  readonly reached: string
+  readonly isMet: boolean
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)]!
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+
+/** Milliseconds the work takes. */
+export function timeMs(work: () => void): number {
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
+
+/** `figure ≤ max`. */
+export function atMost(figure: string, value: number, max: number, unit: string): Figure {
+  return { figure, bar: `≤ ${max} ${unit}`, reached: `${round(value)} ${unit}`, isMet: value <= max }
+}
+
+/** `figure ≥ min`. */
+export function atLeast(figure: string, value: number, min: number, unit: string): Figure {
+  return { figure, bar: `≥ ${min} ${unit}`, reached: `${round(value)} ${unit}`, isMet: value >= min }
+}
+
+export function round(value: number): number {
+  return value >= 100 ? Math.round(value) : Math.round(value * 100) / 100
+}
+
+/** Prints the table and writes it, with everything else worth keeping, to `bench/results`. */
+export function publish(name: string, figures: readonly Figure[], raw: Record<string, unknown>): void {
+  const machine = {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    command: process.argv.slice(1).join(' '),
+    date: new Date().toISOString(),
+  }
+  const out = process.stdout
+  out.write(`\n${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Node ${machine.node}\n`)
+  for (const { figure, bar, reached, isMet } of figures) {
+    out.write(`${isMet ? '  ok ' : ' MISS'}  ${figure.padEnd(58)} ${bar.padEnd(18)} ${reached}\n`)
+  }
+  mkdirSync(new URL('../results/', import.meta.url), { recursive: true })
+  const file = new URL(`../results/${name}.json`, import.meta.url)
+  writeFileSync(file, `${JSON.stringify({ machine, figures, raw }, null, 2)}\n`)
+}

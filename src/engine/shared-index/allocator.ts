@@ -1,0 +1,70 @@
+/**
+ * Blocks of 2^k words in the graph region. A free block's first word links to the next free one of its size; the
+ * heads of these lists and the top of the untouched rest stand in the header.
+ *
+ * Invariant: a block is handed out once and lies within the region; blocks of a line or more start on a line.
+ * A freed block may be handed out at once: readers that still look at it fail their validation (`sequence.ts`).
+ *
+ * Lock held in every function. Free blocks are split when a smaller one is wanted and never joined again: loads
+ * repeat the sizes they had, so lists settle after one round.
+ */
+import { assert } from '#model/assert.ts'
+import * as L from './layout.ts'
+import type { Regions } from './regions.ts'
+
+/** The first word of a block of 2^log2 words. Contents are whatever was there before. O(1). */
+export function allocate(regions: Regions, log2: number): number {
+  const { header } = regions
+  assert(log2 >= 1 && log2 < L.SIZE_CLASSES, 'a block has between 2 and 2^30 words')
+  for (let size = log2; size < L.SIZE_CLASSES; size++) {
+    const block = header[L.H_FREE_LISTS + size]!
+    if (block === 0) continue
+    header[L.H_FREE_LISTS + size] = regions.graph[block]!
+    header[L.H_GRAPH_FREE_WORDS] = header[L.H_GRAPH_FREE_WORDS]! - (1 << size)
+    return splitDown(regions, block, size, log2)
+  }
+  if (log2 >= L.LINE_WORDS_LOG2) return takeFromTop(regions, 1 << log2)
+  return splitDown(regions, takeFromTop(regions, L.LINE_WORDS), L.LINE_WORDS_LOG2, log2)
+}
+
+/** O(words). */
+export function allocateZeroed(regions: Regions, log2: number): number {
+  const block = allocate(regions, log2)
+  regions.graph.fill(0, block, block + (1 << log2))
+  return block
+}
+
+/** O(1). */
+export function release(regions: Regions, block: number, log2: number): void {
+  const { header } = regions
+  regions.graph[block] = header[L.H_FREE_LISTS + log2]!
+  header[L.H_FREE_LISTS + log2] = block
+  header[L.H_GRAPH_FREE_WORDS] = header[L.H_GRAPH_FREE_WORDS]! + (1 << log2)
+}
+
+/** Makes room for `words` more and writes to their pages, so that a section need not wait for them. No section. */
+export function reserve(regions: Regions, words: number): void {
+  const wanted = regions.header[L.H_GRAPH_TOP]! + words
+  if (wanted <= regions.graph.length) return
+  const before = regions.graph.length
+  regions.growGraph(wanted)
+  regions.touchGraph(before)
+}
+
+/** The smallest k with 2^k >= n. */
+export function log2Ceil(n: number): number {
+  return n <= 1 ? 0 : 32 - Math.clz32(n - 1)
+}
+
+function takeFromTop(regions: Regions, words: number): number {
+  const block = regions.header[L.H_GRAPH_TOP]!
+  if (block + words > regions.graph.length) regions.growGraph(block + words)
+  regions.header[L.H_GRAPH_TOP] = block + words
+  return block
+}
+
+/** Keeps the front of a block and frees the upper halves until it has the size wanted. */
+function splitDown(regions: Regions, block: number, from: number, to: number): number {
+  for (let size = from - 1; size >= to; size--) release(regions, block + (1 << size), size)
+  return block
+}

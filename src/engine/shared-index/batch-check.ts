@@ -1,0 +1,265 @@
+/**
+ * Many questions at once: the same decision as `check.ts`, cut into stages, each a loop of independent loads over the
+ * batch, so that their cache misses overlap instead of adding up (1.7 times faster and more).
+ *
+ *   look up   users, instances                                    batch-lookup.ts
+ *   place     tenants; what the filter says about tenant and instance themselves
+ *   edges     in-edges of the instances            → (question, container, state)
+ *   heads     closure heads of the containers      → (question, block, entries)
+ *   entries   closure entries that pass the filter → (question, scope, mask)
+ *   probe     the users' slabs
+ *
+ * A question that does not fit (missing closure, gates, wide instance, several start states, odd key) is left
+ * `UNKNOWN` and asked singly. Nothing is decided early: a branch that is guessed wrong costs more than the work.
+ *
+ * It reads without the lock; every bound is checked; results count only after validation.
+ */
+import type { Query } from '#model/decision.ts'
+import { BATCH_MAX, BatchLookup, UNCLEAR } from './batch-lookup.ts'
+import { ALLOW, DENY } from './check.ts'
+import { headAt } from './closure-heads.ts'
+import type { Key } from './key.ts'
+import * as L from './layout.ts'
+import type { Question } from './question.ts'
+import { NumberList } from './number-list.ts'
+import type { Regions } from './regions.ts'
+import type { SchemaView } from './schema-view.ts'
+import { findPair, isWithin, PAIRS } from './slab.ts'
+
+export const UNKNOWN = 3
+
+/** Longer closures are for single questions, which can walk the user's side instead. */
+const ENTRIES_MAX = 256
+
+export class BatchCheck {
+  /** ALLOW, DENY or UNKNOWN, by question of the last batch. */
+  readonly verdicts = new Uint8Array(BATCH_MAX)
+  readonly #regions: Regions
+  readonly #lookup: BatchLookup
+  readonly #question: Question
+  #schema: SchemaView
+  /** Triples: (question, container, state), (question, block, entries), (question, scope, mask). */
+  readonly #edges = new NumberList()
+  readonly #blocks = new NumberList()
+  readonly #candidates = new NumberList()
+  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  fetched = 0
+
+  constructor(regions: Regions, parts: { schema: SchemaView; key: Key; question: Question }) {
+    this.#regions = regions
+    this.#schema = parts.schema
+    this.#question = parts.question
+    this.#lookup = new BatchLookup(parts.key)
+  }
+
+  useSchema(schema: SchemaView): void {
+    this.#schema = schema
+  }
+
+  run(queries: readonly Query[], from: number, count: number, sequence: number): void {
+    this.#edges.length = 0
+    this.#blocks.length = 0
+    this.#candidates.length = 0
+    this.#lookup.run(this.#regions, this.#schema, queries, from, count)
+    this.#fetchFilters(count)
+    this.#place(queries, from, count, sequence)
+    this.#readHeads()
+    this.#fetchEntries()
+    this.#matchEntries()
+    this.#fetchSlabs()
+    this.#probeSlabs()
+  }
+
+  /** Brings in the second line of each user, which the next stage looks at with dependent branches. */
+  #fetchFilters(count: number): void {
+    const { graph } = this.#regions
+    const users = this.#lookup.users.lines
+    const instances = this.#lookup.instances.lines
+    let sink = 0
+    for (let i = 0; i < count; i++) {
+      if (users[i]! > 0) sink ^= graph[(users[i]! << L.LINE_WORDS_LOG2) + L.U_FILTER]!
+      // In-edge slabs of the instances that have one; an inline edge's container is wanted soon, too.
+      if (instances[i]! > 0) {
+        const record = instances[i]! << L.LINE_WORDS_LOG2
+        const ptr = graph[record + L.I_IN]!
+        const isInline = (graph[record + L.I_IN + 1]! & L.LOG2_MASK) === L.INLINE
+        sink ^= graph[isInline ? ptr << L.LINE_WORDS_LOG2 : ptr]!
+      }
+    }
+    this.fetched ^= sink
+  }
+
+  #place(queries: readonly Query[], from: number, count: number, sequence: number): void {
+    const { verdicts } = this
+    const question = this.#question
+    const { users, instances, actions } = this.#lookup
+    for (let i = 0; i < count; i++) {
+      const user = users.lines[i]!
+      const action = actions[i]!
+      verdicts[i] = DENY
+      if (action === null || user === 0) continue
+      if (user === UNCLEAR || instances.lines[i] === UNCLEAR) {
+        verdicts[i] = UNKNOWN
+        continue
+      }
+      question.place(instances.lines[i]!, queries[from + i]!.tenant, sequence)
+      if (question.isMismatch) continue
+      if (question.tenant !== 0) this.#matchTenant(i, user, question.tenant, action.tenantMasks)
+      if (question.instance === 0 || action.start === 0) continue
+      if (action.start < 0) verdicts[i] = UNKNOWN
+      else this.#atInstance(i, user, question.instance, action.start)
+    }
+  }
+
+  #matchTenant(index: number, user: number, tenant: number, masks: Int32Array): void {
+    if (masks.length === 0 || !this.#mayHold(user, tenant)) return
+    for (let m = 0; m < masks.length; m += 2) {
+      this.#addCandidate(index, tenant | (masks[m]! << L.BANK_SHIFT), masks[m + 1]!)
+    }
+  }
+
+  #atInstance(index: number, user: number, line: number, state: number): void {
+    const schema = this.#schema
+    const { graph } = this.#regions
+    if (this.#mayHold(user, line)) {
+      if (schema.stateHasGuard[state] === 1) {
+        this.verdicts[index] = UNKNOWN
+        return
+      }
+      for (let m = schema.masksFrom[state]!; m < schema.masksFrom[state + 1]!; m += 2) {
+        this.#addCandidate(index, line | (schema.masks[m]! << L.BANK_SHIFT), schema.masks[m + 1]!)
+      }
+    }
+    const instance = line << L.LINE_WORDS_LOG2
+    const ptr = graph[instance + L.I_IN]!
+    const meta = graph[instance + L.I_IN + 1]!
+    const log2 = meta & L.LOG2_MASK
+    // The filter denies that anything is held there, so guards are open: the full transitions apply.
+    if (log2 === L.INLINE) {
+      this.#addEdge(index, ptr, schema.full[(meta >>> L.COUNT_SHIFT) * schema.width + state]!)
+    } else if (meta >>> L.COUNT_SHIFT > L.WIDE_IN_EDGES) this.verdicts[index] = UNKNOWN
+    else if (meta !== 0 && isWithin(graph, ptr, log2, PAIRS)) {
+      const end = ptr + (2 << log2)
+      for (let at = ptr; at < end; at += 2) {
+        if (graph[at] === 0) continue
+        this.#addEdge(index, graph[at]!, schema.full[graph[at + 1]! * schema.width + state]!)
+      }
+    }
+  }
+
+  #addEdge(index: number, container: number, target: number): void {
+    // Not `=== 0`: an edge class no schema knows any more is beyond the table.
+    if (!target) return
+    if (target < 0) {
+      this.verdicts[index] = UNKNOWN
+      return
+    }
+    this.#edges.push(index)
+    this.#edges.push(container)
+    this.#edges.push(target)
+  }
+
+  #readHeads(): void {
+    const { graph, header } = this.#regions
+    const { stateOrdinal, stateEpoch } = this.#schema
+    const { items, length } = this.#edges
+    const instances = this.#lookup.instances.lines
+    const era = header[L.H_CLOSURE_ERA]!
+    for (let e = 0; e < length; e += 3) {
+      const index = items[e]!
+      const container = items[e + 1]!
+      const state = items[e + 2]!
+      const tenant = graph[(instances[index]! << L.LINE_WORDS_LOG2) + L.I_TENANT]! << L.LINE_WORDS_LOG2
+      const version = graph[(container << L.LINE_WORDS_LOG2) + L.C_VERSION]!
+      const wanted = (version + graph[tenant + L.T_CLOSURE_EPOCH]! + era + stateEpoch[state]!) | 0
+      const head = headAt(graph, container, stateOrdinal[state]!)
+      // `built at` before the rest of the head, see closure-heads.ts.
+      if (head === 0 || graph[head + L.HEAD_BUILT_AT] !== wanted) {
+        this.verdicts[index] = UNKNOWN
+        continue
+      }
+      const size = graph[head + L.HEAD_SIZE]!
+      if (size === 0) continue
+      if ((size & 1) !== 0 || size >>> 1 > ENTRIES_MAX) {
+        this.verdicts[index] = UNKNOWN
+        continue
+      }
+      this.#blocks.push(index)
+      this.#blocks.push(graph[head + L.HEAD_BLOCK]!)
+      this.#blocks.push(size >>> 1)
+    }
+  }
+
+  /** Brings in the first line of each closure and the last of its scopes. */
+  #fetchEntries(): void {
+    const { closures } = this.#regions
+    const { items, length } = this.#blocks
+    let sink = 0
+    for (let b = 0; b < length; b += 3) {
+      const block = items[b + 1]!
+      sink ^= closures[block]! ^ closures[block + items[b + 2]! - 1]!
+    }
+    this.fetched ^= sink
+  }
+
+  #matchEntries(): void {
+    const { graph, closures } = this.#regions
+    const { items, length } = this.#blocks
+    const users = this.#lookup.users.lines
+    for (let b = 0; b < length; b += 3) {
+      const index = items[b]!
+      const block = items[b + 1]!
+      const entries = items[b + 2]!
+      if (!(block > 0 && block + entries * 2 <= closures.length)) continue
+      const filter = (users[index]! << L.LINE_WORDS_LOG2) + L.U_FILTER
+      for (let i = block; i < block + entries; i++) {
+        const scope = closures[i]!
+        const hash = Math.imul(scope & L.LINE_MASK, L.ID_HASH)
+        const word = graph[filter + (hash >>> (L.FILTER_SHIFT + 5))]!
+        if ((word & (1 << (hash >>> L.FILTER_SHIFT))) !== 0) {
+          this.#addCandidate(index, scope, closures[i + entries]!)
+        }
+      }
+    }
+  }
+
+  /** Brings in where each candidate would stand in its user's slab. */
+  #fetchSlabs(): void {
+    const { graph } = this.#regions
+    const { items, length } = this.#candidates
+    const users = this.#lookup.users.lines
+    let sink = 0
+    for (let c = 0; c < length; c += 3) {
+      const slab = (users[items[c]!]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
+      const log2 = graph[slab + 1]! & L.LOG2_MASK
+      const slot = Math.imul(items[c + 1]!, L.ID_HASH) >>> (32 - log2)
+      sink ^= graph[graph[slab]! + (slot << 1)]!
+    }
+    this.fetched ^= sink
+  }
+
+  #probeSlabs(): void {
+    const { graph } = this.#regions
+    const { items, length } = this.#candidates
+    const users = this.#lookup.users.lines
+    for (let c = 0; c < length; c += 3) {
+      const index = items[c]!
+      const slab = (users[index]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
+      const at = findPair(graph, graph[slab]!, graph[slab + 1]!, items[c + 1]!)
+      if (at !== 0 && (graph[at + 1]! & items[c + 2]!) !== 0) this.verdicts[index] = ALLOW
+    }
+  }
+
+  #mayHold(user: number, line: number): boolean {
+    const hash = Math.imul(line, L.ID_HASH)
+    const filter = (user << L.LINE_WORDS_LOG2) + L.U_FILTER
+    const word = this.#regions.graph[filter + (hash >>> (L.FILTER_SHIFT + 5))]!
+    return (word & (1 << (hash >>> L.FILTER_SHIFT))) !== 0
+  }
+
+  #addCandidate(index: number, scope: number, mask: number): void {
+    this.#candidates.push(index)
+    this.#candidates.push(scope)
+    this.#candidates.push(mask)
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Room for closures: appended one after the other; the dead ones are not reused singly. When the region is full and
+ * mostly dead, it starts over: the closure era moves on, and with it every closure is void.
+ *
+ * A block, n entries:  │ scopes × n │ masks × n │ table of pairs, if n > 24 │ gates, if any: g, (instance, state) × g │
+ *
+ * Lock held, no section: readers go on while closures are appended, for nothing refers to them yet.
+ */
+import { assert } from '#model/assert.ts'
+import { log2Ceil } from './allocator.ts'
+import * as L from './layout.ts'
+import type { Regions } from './regions.ts'
+import { beginSection, endSection } from './sequence.ts'
+
+/** log2 of the pairs in the table of a closure with so many entries. */
+export function tableLog2(entries: number): number {
+  return log2Ceil(entries * 2)
+}
+
+/** Where the gates of a closure with so many entries begin. */
+export function gatesOffset(entries: number): number {
+  return entries * 2 + (entries > L.CLOSURE_LIST_MAX ? 2 << tableLog2(entries) : 0)
+}
+
+/**
+ * The first of so many fresh words. If the region started over instead, every closure is gone: `null`, and the
+ * caller builds again what it has built so far.
+ */
+export function appendClosure(regions: Regions, words: number): number | null {
+  const { header } = regions
+  const top = header[L.H_CLOSURE_TOP]!
+  if (top + words > regions.closures.length) {
+    const isMostlyDead = header[L.H_CLOSURE_DEAD]! * 2 > top
+    const isFull = top + words > regions.closureWordsMax()
+    assert(words < regions.closureWordsMax() / 2, 'a closure fits into the closure region')
+    // Readers that began before a growth would look for new blocks beyond the end of their view: a section.
+    beginSection(header)
+    if (isMostlyDead || isFull) startOver(header)
+    else regions.growClosures(top + words)
+    endSection(header)
+    if (isMostlyDead || isFull) return null
+  }
+  header[L.H_CLOSURE_TOP] = top + words
+  return top
+}
+
+/** In a section. Voids every closure. */
+export function startOver(header: Int32Array): void {
+  header[L.H_CLOSURE_ERA] = (header[L.H_CLOSURE_ERA]! + 1) | 0
+  header[L.H_CLOSURE_TOP] = L.LINE_WORDS
+  header[L.H_CLOSURE_DEAD] = 0
+}

@@ -1,0 +1,225 @@
+/**
+ * Builds closures: for a container and a state, every (scope, mask) such that a user with one of these roles there
+ * has what is asked for here. No user is in it, so assignments void nothing; it may be shared by all who ask.
+ *
+ * The search runs from the container along in-edges, each (container, state) once, so cycles end; a valid closure
+ * met on the way is absorbed. Instances without assignees contribute no entry (the first assignee voids closures).
+ *
+ * Guards depend on the user, so a closure stops where one could apply and keeps a *gate* (instance, state): whoever
+ * holds nothing directly there goes on behind it (`check.ts`). Without assignees a guard is always open.
+ *
+ * Lock held, no section. O(containers above).
+ */
+import { appendClosure, gatesOffset, tableLog2 } from './closure-arena.ts'
+import { headAt, headFor } from './closure-heads.ts'
+import * as L from './layout.ts'
+import { NumberList } from './number-list.ts'
+import type { Regions } from './regions.ts'
+import type { SchemaView } from './schema-view.ts'
+import { VisitedPairs } from './visited-pairs.ts'
+
+const INDEX_CAPACITY_MIN = 64
+
+export class ClosureBuilder {
+  readonly #regions: Regions
+  #schema: SchemaView
+  readonly #seen = new VisitedPairs()
+  readonly #seenGates = new VisitedPairs()
+  /** Pairs (container, state) still to be looked at. */
+  readonly #pending = new NumberList()
+  readonly #scopes = new NumberList()
+  readonly #masks = new NumberList()
+  readonly #gates = new NumberList()
+  /** Scope → index into `#scopes`: open addressing by triples [stamp, scope, index]; a new stamp empties it. */
+  #index = new Int32Array(3 * INDEX_CAPACITY_MIN)
+  #capacity = INDEX_CAPACITY_MIN
+  #stamp = 0
+
+  constructor(regions: Regions, schema: SchemaView) {
+    this.#regions = regions
+    this.#schema = schema
+  }
+
+  useSchema(schema: SchemaView): void {
+    this.#schema = schema
+  }
+
+  /** Builds the closure and publishes its head. */
+  build(container: number, state: number): void {
+    const head = headFor(this.#regions, container, this.#schema.stateOrdinal[state]!)
+    this.#collect(container, state)
+    const entries = this.#scopes.length
+    const gateWords = this.#gates.length === 0 ? 0 : 1 + this.#gates.length
+    const block = appendClosure(this.#regions, gatesOffset(entries) + gateWords)
+    // The region started over; nothing collected refers to it, so the second try is the last.
+    if (block === null) return this.build(container, state)
+    this.#write(block, entries)
+    const { graph, header } = this.#regions
+    const dead = graph[head + L.HEAD_SIZE]! >>> 1
+    header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + gatesOffset(dead)
+    graph[head + L.HEAD_BLOCK] = block
+    graph[head + L.HEAD_SIZE] = (entries << 1) | (gateWords === 0 ? 0 : 1)
+    // Release, and last: who sees this version sees block and size.
+    Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
+  }
+
+  #versionOf(container: number, state: number): number {
+    const { graph, header } = this.#regions
+    const record = container << L.LINE_WORDS_LOG2
+    const instance = graph[record + L.C_INSTANCE]! << L.LINE_WORDS_LOG2
+    const tenant = graph[instance + L.I_TENANT]! << L.LINE_WORDS_LOG2
+    const epochs = graph[tenant + L.T_CLOSURE_EPOCH]! + header[L.H_CLOSURE_ERA]!
+    return (graph[record + L.C_VERSION]! + epochs + this.#schema.stateEpoch[state]!) | 0
+  }
+
+  #collect(container: number, state: number): void {
+    this.#seen.clear()
+    this.#seenGates.clear()
+    this.#pending.length = 0
+    this.#scopes.length = 0
+    this.#masks.length = 0
+    this.#gates.length = 0
+    this.#nextStamp()
+    this.#pushState(container, state)
+    for (let next = 0; next < this.#pending.length; next += 2) {
+      const at = this.#pending.items[next]!
+      const where = this.#pending.items[next + 1]!
+      if (next === 0 || !this.#absorb(at, where)) this.#visit(at, where)
+    }
+  }
+
+  #visit(container: number, state: number): void {
+    const schema = this.#schema
+    const { graph } = this.#regions
+    const line = graph[(container << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
+    const instance = line << L.LINE_WORDS_LOG2
+    if ((graph[instance]! & L.FLAG_DEAD) !== 0) return
+    const hasAssignees = graph[instance + L.I_ASSIGNEES + 1] !== 0
+    if (hasAssignees) {
+      for (let m = schema.masksFrom[state]!; m < schema.masksFrom[state + 1]!; m += 2) {
+        this.#addEntry(line | (schema.masks[m]! << L.BANK_SHIFT), schema.masks[m + 1]!)
+      }
+    }
+    const ptr = graph[instance + L.I_IN]!
+    const meta = graph[instance + L.I_IN + 1]!
+    if (meta === 0) return
+    const isGated = hasAssignees && schema.stateHasGuard[state] === 1
+    const transitions = isGated ? schema.open : schema.full
+    if (isGated) this.#addGate(line, state)
+    if ((meta & L.LOG2_MASK) === L.INLINE) {
+      this.#pushTarget(ptr, transitions[(meta >>> L.COUNT_SHIFT) * schema.width + state]!)
+      return
+    }
+    const end = ptr + (2 << (meta & L.LOG2_MASK))
+    for (let at = ptr; at < end; at += 2) {
+      if (graph[at] !== 0) this.#pushTarget(graph[at]!, transitions[graph[at + 1]! * schema.width + state]!)
+    }
+  }
+
+  /** Takes over a valid closure of that container and state. */
+  #absorb(container: number, state: number): boolean {
+    const { graph, closures } = this.#regions
+    const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
+    if (head === 0 || graph[head + L.HEAD_BUILT_AT] !== this.#versionOf(container, state)) return false
+    const block = graph[head + L.HEAD_BLOCK]!
+    const size = graph[head + L.HEAD_SIZE]!
+    const entries = size >>> 1
+    for (let i = 0; i < entries; i++) this.#addEntry(closures[block + i]!, closures[block + entries + i]!)
+    if ((size & 1) === 0) return true
+    const gates = block + gatesOffset(entries)
+    for (let g = 0; g < closures[gates]!; g++) {
+      this.#addGate(closures[gates + 1 + 2 * g]!, closures[gates + 2 + 2 * g]!)
+    }
+    return true
+  }
+
+  #pushTarget(container: number, target: number): void {
+    if (target > 0) return this.#pushState(container, target)
+    // Not `=== 0`: an edge class no schema knows any more is beyond the table.
+    if (!target) return
+    const { lists } = this.#schema
+    for (let i = 1; i <= lists[-target]!; i++) this.#pushState(container, lists[i - target]!)
+  }
+
+  #pushState(container: number, state: number): void {
+    if (!this.#seen.add(container, state)) return
+    this.#pending.push(container)
+    this.#pending.push(state)
+  }
+
+  #addGate(instance: number, state: number): void {
+    if (!this.#seenGates.add(instance, state)) return
+    this.#gates.push(instance)
+    this.#gates.push(state)
+  }
+
+  /** Several states can meet at one instance: one entry a scope, masks united. */
+  #addEntry(scope: number, mask: number): void {
+    if (this.#scopes.length * 2 >= this.#capacity) this.#growIndex()
+    const slot = this.#slotOf(scope)
+    if (this.#index[slot] === this.#stamp) {
+      this.#masks.items[this.#index[slot + 2]!]! |= mask
+      return
+    }
+    this.#fill(slot, scope, this.#scopes.length)
+    this.#scopes.push(scope)
+    this.#masks.push(mask)
+  }
+
+  /** The word of the scope's triple, or of the free one where it belongs. */
+  #slotOf(scope: number): number {
+    const mask = this.#capacity - 1
+    let slot = Math.imul(scope, L.ID_HASH) >>> (Math.clz32(this.#capacity) + 1)
+    while (this.#index[slot * 3] === this.#stamp && this.#index[slot * 3 + 1] !== scope) {
+      slot = (slot + 1) & mask
+    }
+    return slot * 3
+  }
+
+  #fill(slot: number, scope: number, index: number): void {
+    this.#index[slot] = this.#stamp
+    this.#index[slot + 1] = scope
+    this.#index[slot + 2] = index
+  }
+
+  #growIndex(): void {
+    this.#capacity *= 2
+    this.#index = new Int32Array(3 * this.#capacity)
+    this.#stamp = 1
+    for (let i = 0; i < this.#scopes.length; i++) {
+      this.#fill(this.#slotOf(this.#scopes.items[i]!), this.#scopes.items[i]!, i)
+    }
+  }
+
+  #nextStamp(): void {
+    this.#stamp = (this.#stamp + 1) | 0
+    if (this.#stamp !== 0) return
+    this.#index.fill(0)
+    this.#stamp = 1
+  }
+
+  #write(block: number, entries: number): void {
+    const { closures } = this.#regions
+    closures.set(this.#scopes.items.subarray(0, entries), block)
+    closures.set(this.#masks.items.subarray(0, entries), block + entries)
+    if (entries > L.CLOSURE_LIST_MAX) this.#writeTable(block + entries * 2, entries)
+    if (this.#gates.length === 0) return
+    const gates = block + gatesOffset(entries)
+    closures[gates] = this.#gates.length / 2
+    closures.set(this.#gates.items.subarray(0, this.#gates.length), gates + 1)
+  }
+
+  #writeTable(table: number, entries: number): void {
+    const { closures } = this.#regions
+    const log2 = tableLog2(entries)
+    const mask = (1 << log2) - 1
+    closures.fill(0, table, table + (2 << log2))
+    for (let i = 0; i < entries; i++) {
+      const scope = this.#scopes.items[i]!
+      let slot = Math.imul(scope, L.ID_HASH) >>> (32 - log2)
+      while (closures[table + slot * 2] !== 0) slot = (slot + 1) & mask
+      closures[table + slot * 2] = scope
+      closures[table + slot * 2 + 1] = this.#masks.items[i]!
+    }
+  }
+}

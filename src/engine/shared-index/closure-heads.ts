@@ -1,0 +1,48 @@
+/**
+ * Closure heads: where on a container the closure of a state is found, and whether it still holds.
+ *
+ *   container, word 6…14   │ block │ size │ built at │  for ordinals 0, 1, 2 of the container's type
+ *   further heads          │ log2 of this block │ – │ – │ ordinal 3: block, size, built at │ …
+ *
+ * A closure holds while `built at` equals the sum of four counters that only grow: the container's version, its
+ * tenant's closure epoch, the state's epoch and the closure era. A sum of growing counters repeats only when none of
+ * them moved (or after 2^32 steps). Heads begin as zeros, and no sum is 0: versions begin at 1.
+ *
+ * Memory order: a builder writes block, then head words 0 and 1, then `built at` last, atomically. A reader reads
+ * `built at` first. So a reader that finds a head valid finds what belongs to it (on x86; elsewhere readers
+ * hold the lock).
+ */
+import { allocateZeroed, log2Ceil, release } from './allocator.ts'
+import * as L from './layout.ts'
+import type { Regions } from './regions.ts'
+import { beginSection, endSection } from './sequence.ts'
+
+/** The word of the head for this ordinal; 0 if it has no place yet. */
+export function headAt(graph: Int32Array, container: number, ordinal: number): number {
+  const record = container << L.LINE_WORDS_LOG2
+  if (ordinal < L.C_HEADS_IN_PLACE) return record + L.C_HEADS + ordinal * L.HEAD_WORDS
+  const block = graph[record + L.C_MORE_HEADS]!
+  if (block === 0) return 0
+  const at = (ordinal - L.C_HEADS_IN_PLACE + 1) * L.HEAD_WORDS
+  return at + L.HEAD_WORDS <= 1 << graph[block]! ? block + at : 0
+}
+
+/** Lock held, no section. As `headAt`, with a place made if need be. */
+export function headFor(regions: Regions, container: number, ordinal: number): number {
+  const known = headAt(regions.graph, container, ordinal)
+  if (known !== 0) return known
+  // A section: readers may be looking at the block that is replaced.
+  beginSection(regions.header)
+  const record = container << L.LINE_WORDS_LOG2
+  const log2 = log2Ceil((ordinal - L.C_HEADS_IN_PLACE + 2) * L.HEAD_WORDS)
+  const block = allocateZeroed(regions, log2)
+  const { graph } = regions
+  const old = graph[record + L.C_MORE_HEADS]!
+  if (old !== 0) graph.copyWithin(block, old, old + (1 << graph[old]!))
+  graph[block] = log2
+  graph[record + L.C_MORE_HEADS] = block
+  // Last: a thread that dies before this leaks a block, and one that died after a release would leave it in use.
+  if (old !== 0) release(regions, old, graph[old]!)
+  endSection(regions.header)
+  return headAt(graph, container, ordinal)
+}

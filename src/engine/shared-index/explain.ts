@@ -1,0 +1,138 @@
+/**
+ * Why the decision is what it is: names, roles, and a shortest path of facts. May be slow. Reads without the lock:
+ * what it says counts only after validation.
+ */
+import type { InstanceKey } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import type { Explanation, ExplanationStep } from '../explanation.ts'
+import type { BackwardWalk } from './backward-walk.ts'
+import type { ForwardWalk } from './forward-walk.ts'
+import { holdsPlace } from './holdings.ts'
+import { keysOf, tenantOf, typeOf } from './listings.ts'
+import type { ListingParts } from './listings.ts'
+import { isDead, keyText } from './records.ts'
+import type { ActionView, TypeView } from './schema-view.ts'
+
+const NO_LIMIT = 2 ** 52
+
+/** A question with its names looked up; lines are 0 where the name is unknown. */
+export interface PlacedQuestion {
+  readonly query: Query
+  readonly type: TypeView | undefined
+  readonly action: ActionView | undefined
+  readonly user: number
+  /** Under the question's key, whatever the tenant. */
+  readonly instance: number
+  readonly tenant: number
+  readonly isMismatch: boolean
+}
+
+export function explain(
+  parts: ListingParts,
+  walks: { readonly forward: ForwardWalk; readonly backward: BackwardWalk },
+  question: PlacedQuestion,
+): Explanation {
+  const { regions, schema } = parts
+  const { query, type, action, user, tenant, isMismatch } = question
+  const { graph } = regions
+  const instance =
+    question.instance !== 0 && !isDead(graph, tenantOf(graph, question.instance)) ? question.instance : 0
+  const path =
+    user !== 0 && action && !isMismatch
+      ? pathOf(parts, walks.backward, { ...question, instance, action })
+      : []
+  const home = instance === 0 ? DEFAULT_TENANT : keyText(graph, tenantOf(graph, instance))
+  return {
+    allow: path.length > 0,
+    tenant: query.tenant ?? home,
+    known: {
+      user: user !== 0,
+      tenant: tenant !== 0,
+      type: type !== undefined,
+      action: action !== undefined,
+      instance: instance !== 0,
+    },
+    isTenantMismatch: isMismatch,
+    tenantRoles: {
+      held: user === 0 || tenant === 0 ? [] : heldInTenant(parts, user, tenant),
+      allowing: keysOf(schema.tenant, action?.tenantPlaces ?? []),
+    },
+    instanceRoles: {
+      held: user === 0 || instance === 0 || !type ? [] : heldOn(walks.forward, user, instance, type),
+      allowing: type ? keysOf(type, action?.rolePlaces ?? []) : [],
+    },
+    path,
+  }
+}
+
+function heldInTenant({ regions, schema }: ListingParts, user: number, tenant: number): string[] {
+  return schema.tenant.roleKeys.flatMap((key, place) =>
+    key !== undefined && holdsPlace(regions.graph, user, tenant, place) ? [key] : [],
+  )
+}
+
+function heldOn(forward: ForwardWalk, user: number, instance: number, type: TypeView): string[] {
+  forward.run(user, { toOthers: true, stepsMax: NO_LIMIT })
+  const places = new Set<number>()
+  for (let i = 0; i < forward.length; i++) {
+    if (forward.lineAt(i) === instance) places.add(forward.placeAt(i))
+  }
+  return keysOf(type, places)
+}
+
+function pathOf(
+  parts: ListingParts,
+  backward: BackwardWalk,
+  { user, tenant, instance, action }: PlacedQuestion & { action: ActionView },
+): ExplanationStep[] {
+  const { graph } = parts.regions
+  for (const place of tenant === 0 ? [] : action.tenantPlaces) {
+    if (!holdsPlace(graph, user, tenant, place)) continue
+    return [
+      {
+        kind: 'tenant-role',
+        tenant: keyText(graph, tenant),
+        role: parts.schema.tenant.roleKeys[place] ?? '',
+      },
+    ]
+  }
+  if (instance === 0) return []
+  backward.run(instance, action.rolePlaces, user)
+  for (let goal = 0; goal < backward.length; goal++) {
+    // Nearest first, so the first one held begins a shortest path.
+    if (holdsPlace(graph, user, backward.lineAt(goal), backward.placeAt(goal))) {
+      return stepsFrom(parts, backward, goal)
+    }
+  }
+  return []
+}
+
+/** From the goal the user holds along the goals it was found from, to the question. */
+function stepsFrom(parts: ListingParts, backward: BackwardWalk, held: number): ExplanationStep[] {
+  const { schema, regions } = parts
+  const roleAt = (goal: number): string =>
+    typeOf(schema, regions.graph, backward.lineAt(goal))?.roleKeys[backward.placeAt(goal)] ?? ''
+  const steps: ExplanationStep[] = [
+    { kind: 'instance-role', instance: nameOf(parts, backward.lineAt(held)), role: roleAt(held) },
+  ]
+  for (let goal = held; backward.nextOf(goal) >= 0; goal = backward.nextOf(goal)) {
+    const next = backward.nextOf(goal)
+    const subject = nameOf(parts, backward.lineAt(goal))
+    const edgeClass = backward.edgeClassOf(goal)
+    const relation = schema.relations.find(each => each.edgeClass === edgeClass)?.key ?? ''
+    steps.push({
+      kind: 'derivation',
+      subject,
+      relation,
+      object: nameOf(parts, backward.lineAt(next)),
+      role: roleAt(next),
+      derivation: { role: roleAt(goal), onType: subject.type, relation, guarded: backward.isGuarded(goal) },
+    })
+  }
+  return steps
+}
+
+function nameOf({ regions, schema }: ListingParts, line: number): InstanceKey {
+  return { type: typeOf(schema, regions.graph, line)?.key ?? '', key: keyText(regions.graph, line) }
+}

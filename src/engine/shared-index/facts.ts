@@ -1,0 +1,237 @@
+/**
+ * The facts: tenants, users, instances, who holds which role where and what is linked to what. Names in, records out;
+ * the writer's half of the graph.
+ *
+ * Invariants:
+ * - A fact stands only while everything it names stands, and a tuple never crosses tenants (contract C.6). A change
+ *   that would break this is ignored.
+ * - A user is among the assignees of an instance exactly if the user has a mask for it, and its filter has the bit.
+ * - An edge stands in the in-edges of its object and in one of the two out-lists of its subject's container: with
+ *   the containers if the object has a container, else with the others.
+ * - Whatever alters a closure voids it (`invalidation.ts`): an edge into a container, its first assignee (closures
+ *   leave out instances nobody is assigned to), its death. Later assignees and the last one leaving alter nothing.
+ *
+ * Lock held and in a section everywhere.
+ */
+import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
+import { allocateZeroed } from './allocator.ts'
+import type { Graveyard } from './graveyard.ts'
+import type { Invalidation } from './invalidation.ts'
+import type { Key } from './key.ts'
+import * as L from './layout.ts'
+import { isDead, newRecord, setAttributes } from './records.ts'
+import type { Regions } from './regions.ts'
+import { maskOf, scopeOf } from './schema.ts'
+import type { Relation, Role, Schema } from './schema.ts'
+import { addEdge, addMember, deleteEdge, entryCount, pairFor } from './slab.ts'
+import * as table from './string-table.ts'
+import { addToFilter, dropScope } from './user-slab.ts'
+
+export class Facts {
+  readonly #regions: Regions
+  readonly #key: Key
+  readonly #schema: Schema
+  readonly #invalidation: Invalidation
+  readonly #graveyard: Graveyard
+  #banks = 1
+
+  constructor(
+    regions: Regions,
+    parts: { key: Key; schema: Schema; invalidation: Invalidation; graveyard: Graveyard },
+  ) {
+    this.#regions = regions
+    this.#key = parts.key
+    this.#schema = parts.schema
+    this.#invalidation = parts.invalidation
+    this.#graveyard = parts.graveyard
+  }
+
+  putTenant(key: string, attributes: Attributes | null): void {
+    const line = this.#find(key, L.TENANT_TYPE) || this.#create(key, L.TENANT_TYPE)
+    if (line !== 0) setAttributes(this.#regions, line, attributes)
+  }
+
+  /** Its instances become unreachable with it: they refer to a dead record. `sweep.ts` collects them. */
+  removeTenant(key: string): void {
+    const line = this.#find(key, L.TENANT_TYPE)
+    if (line === 0) return
+    table.remove(this.#regions, this.#key.hash, line)
+    this.#graveyard.buryTenant(line)
+  }
+
+  putUser(key: string): void {
+    if (this.#find(key, L.USER_TYPE) === 0) this.#create(key, L.USER_TYPE)
+  }
+
+  removeUser(key: string): void {
+    const line = this.#find(key, L.USER_TYPE)
+    if (line === 0) return
+    table.remove(this.#regions, this.#key.hash, line)
+    this.#graveyard.bury(line)
+  }
+
+  /** An instance put again in another tenant is another instance: roles and tuples of the old one go. */
+  putInstance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
+    const type = this.#schema.types.get(name.type)
+    const tenant = this.#find(tenantKey, L.TENANT_TYPE)
+    if (!type || tenant === 0) return
+    const old = this.#find(name.key, type.id)
+    if (old !== 0 && this.#tenantOf(old) === tenant) return setAttributes(this.#regions, old, attributes)
+    if (old !== 0) this.#remove(old)
+    const line = this.#create(name.key, type.id)
+    if (line === 0) return
+    this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] = tenant
+    setAttributes(this.#regions, line, attributes)
+  }
+
+  removeInstance(name: InstanceKey): void {
+    const line = this.#instance(name)
+    if (line !== 0) this.#remove(line)
+  }
+
+  putAssignment(change: AssignmentChange): void {
+    const role = this.#role(change)
+    const scoped = role && this.#scoped(change)
+    const user = scoped && this.#find(change.user, L.USER_TYPE)
+    if (!role || !scoped || !user) return
+    const record = user << L.LINE_WORDS_LOG2
+    const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, scoped))
+    const { graph, header } = this.#regions
+    const mask = maskOf(role)
+    if ((graph[at]! & mask) !== 0) return
+    graph[at] = graph[at]! | mask
+    header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! + 1
+    this.#banks = Math.max(this.#banks, (role.place >>> 5) + 1)
+    addToFilter(graph, record, scoped)
+    const assignees = (scoped << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
+    const isFirst = graph[assignees + 1] === 0
+    addMember(this.#regions, assignees, user)
+    if (isFirst && role.type) this.#invalidation.from(scoped)
+  }
+
+  removeAssignment(change: AssignmentChange): void {
+    const role = this.#role(change)
+    const scoped = role && this.#scoped(change)
+    const user = scoped && this.#find(change.user, L.USER_TYPE)
+    if (!role || !scoped || !user) return
+    dropScope(this.#regions, user, scopeOf(role, scoped), maskOf(role), this.#banks)
+  }
+
+  putTuple(change: TupleChange): void {
+    const relation = this.#relation(change)
+    if (!relation) return
+    const object = this.#instance(change.object)
+    const subject = object && this.#instance(change.subject)
+    if (!object || !subject || this.#tenantOf(subject) !== this.#tenantOf(object)) return
+    const container = this.#containerOf(subject)
+    const record = object << L.LINE_WORDS_LOG2
+    if (!addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)) return
+    this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
+    addEdge(this.#regions, this.#outList(container, object), object, relation.edgeClass)
+    // Wide instances get a container for a closure of their own, before moving their edges gets expensive.
+    if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
+    this.#invalidation.from(object)
+  }
+
+  removeTuple(change: TupleChange): void {
+    const relation = this.#relation(change)
+    if (!relation) return
+    const object = this.#instance(change.object)
+    const subject = object && this.#instance(change.subject)
+    if (!object || !subject) return
+    const { graph } = this.#regions
+    const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+    const inEdges = (object << L.LINE_WORDS_LOG2) + L.I_IN
+    if (container === 0 || !deleteEdge(this.#regions, inEdges, container, relation.edgeClass)) return
+    this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! - 1
+    deleteEdge(this.#regions, this.#outList(container, object), object, relation.edgeClass)
+    this.#invalidation.from(object)
+  }
+
+  /** Scopes of one instance or tenant that may exist: banks, over all types. */
+  banks(): number {
+    return this.#banks
+  }
+
+  /** The line of what has this key and type, 0 if there is none. Leaves the key's hash in `#key`. */
+  #find(key: string, type: number): number {
+    return this.#key.read(key, type) ? table.find(this.#regions, this.#key, type) : 0
+  }
+
+  /** A new record under a key that is free; 0 if the text is no key. */
+  #create(key: string, type: number): number {
+    if (!this.#key.read(key, type)) return 0
+    const line = newRecord(this.#regions, this.#key, type, type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0)
+    table.insert(this.#regions, this.#key.hash, line)
+    this.#regions.header[L.H_RECORDS] = this.#regions.header[L.H_RECORDS]! + 1
+    return line
+  }
+
+  /** The instance of that name; 0 if there is none, or only one whose tenant was removed. */
+  #instance(name: InstanceKey): number {
+    const type = this.#schema.types.get(name.type)
+    const line = type ? this.#find(name.key, type.id) : 0
+    return line !== 0 && !isDead(this.#regions.graph, this.#tenantOf(line)) ? line : 0
+  }
+
+  #tenantOf(instance: number): number {
+    return this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_TENANT]!
+  }
+
+  /** `#key` holds the instance's key. */
+  #remove(instance: number): void {
+    const { graph } = this.#regions
+    table.remove(this.#regions, this.#key.hash, instance)
+    if (graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0) this.#invalidation.from(instance)
+    this.#graveyard.bury(instance)
+  }
+
+  /** Tenants take tenant roles, instances take those of their type. */
+  #role(change: AssignmentChange): Role | undefined {
+    const { scope } = change
+    return this.#schema.role('tenant' in scope ? null : scope.instance.type, change.role)
+  }
+
+  #scoped({ scope }: AssignmentChange): number {
+    return 'tenant' in scope ? this.#find(scope.tenant, L.TENANT_TYPE) : this.#instance(scope.instance)
+  }
+
+  #relation(change: TupleChange): Relation | undefined {
+    const relation = this.#schema.types.get(change.object.type)?.relations.get(change.relation)
+    return relation?.subjectType.key === change.subject.type ? relation : undefined
+  }
+
+  /** The instance's container, made if need be; then its in-edges move to the lists of containers at their subjects. */
+  #containerOf(instance: number): number {
+    const record = instance << L.LINE_WORDS_LOG2
+    const known = this.#regions.graph[record + L.I_CONTAINER]!
+    if (known !== 0) return known
+    const container = allocateZeroed(this.#regions, L.LINE_WORDS_LOG2)
+    const { graph } = this.#regions
+    graph[container + L.C_INSTANCE] = instance
+    graph[container + L.C_VERSION] = 1
+    const ptr = graph[record + L.I_IN]!
+    const meta = graph[record + L.I_IN + 1]!
+    if ((meta & L.LOG2_MASK) === L.INLINE) this.#moveOutEdge(ptr, instance, meta >>> L.COUNT_SHIFT)
+    else if (meta !== 0) {
+      const end = ptr + (2 << (meta & L.LOG2_MASK))
+      for (let at = ptr; at < end; at += 2) {
+        const subject = this.#regions.graph[at]!
+        if (subject !== 0) this.#moveOutEdge(subject, instance, this.#regions.graph[at + 1]!)
+      }
+    }
+    this.#regions.graph[record + L.I_CONTAINER] = container >>> L.LINE_WORDS_LOG2
+    return container >>> L.LINE_WORDS_LOG2
+  }
+
+  #moveOutEdge(container: number, object: number, edgeClass: number): void {
+    const record = container << L.LINE_WORDS_LOG2
+    deleteEdge(this.#regions, record + L.C_OUT_OTHERS, object, edgeClass)
+    addEdge(this.#regions, record + L.C_OUT_CONTAINERS, object, edgeClass)
+  }
+
+  #outList(container: number, object: number): number {
+    const isContainer = this.#regions.graph[(object << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0
+    return (container << L.LINE_WORDS_LOG2) + (isContainer ? L.C_OUT_CONTAINERS : L.C_OUT_OTHERS)
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * A caller's key on its way to a record: its UTF-8 bytes packed into words, zero-padded, and a seeded hash of them.
+ * One buffer per thread, used anew for each key, so that a lookup allocates nothing.
+ *
+ * Invariant: equal words and equal byte length mean equal text. Texts that have no UTF-8 form (lone surrogates) or
+ * are empty or longer than 512 bytes are no keys: `read` says so, and nothing of that name is ever found or stored.
+ */
+import { KEY_BYTES_MAX, WORD_BYTES } from './layout.ts'
+
+const LENGTH_MIX = 0x85ebca6b | 0
+
+export class Key {
+  readonly words = new Int32Array(KEY_BYTES_MAX / WORD_BYTES)
+  bytes = 0
+  hash = 0
+  readonly #bytes = new Uint8Array(this.words.buffer)
+  readonly #encoder = new TextEncoder()
+  readonly #start: number
+  readonly #multiplier: number
+
+  constructor(start: number, multiplier: number) {
+    this.#start = start
+    this.#multiplier = multiplier
+  }
+
+  /** Takes the text in, hashed together with the type it is a key of. False if the text is no key. O(length). */
+  read(text: string, type: number): boolean {
+    const { words } = this
+    const length = text.length
+    if (length === 0 || length > KEY_BYTES_MAX) return false
+    const multiplier = this.#multiplier
+    let hash = this.#start ^ Math.imul(type + 1, LENGTH_MIX)
+    let at = 0
+    let any = 0
+    const whole = length & ~3
+    for (let i = 0; i < whole; i += 4) {
+      const a = text.charCodeAt(i)
+      const b = text.charCodeAt(i + 1)
+      const c = text.charCodeAt(i + 2)
+      const d = text.charCodeAt(i + 3)
+      any |= a | b | c | d
+      const word = a | (b << 8) | (c << 16) | (d << 24)
+      words[at++] = word
+      hash = Math.imul(hash ^ word, multiplier)
+      hash ^= hash >>> 15
+    }
+    if (whole < length) {
+      let word = 0
+      for (let i = whole; i < length; i++) {
+        const unit = text.charCodeAt(i)
+        any |= unit
+        word |= unit << ((i & 3) << 3)
+      }
+      words[at] = word
+      hash = Math.imul(hash ^ word, multiplier)
+      hash ^= hash >>> 15
+    }
+    if (any > 0x7f) return this.#readUnicode(text, type)
+    this.bytes = length
+    this.hash = finish(hash, length, multiplier)
+    return true
+  }
+
+  #readUnicode(text: string, type: number): boolean {
+    if (!text.isWellFormed()) return false
+    const { read, written } = this.#encoder.encodeInto(text, this.#bytes)
+    if (read !== text.length) return false
+    const words = (written + 3) >>> 2
+    this.#bytes.fill(0, written, words << 2)
+    this.bytes = written
+    this.hash = this.#hashWords(words, type)
+    return true
+  }
+
+  /** The hash of the key now in `words`; the same as `read` computes on its way. */
+  #hashWords(count: number, type: number): number {
+    let hash = this.#start ^ Math.imul(type + 1, LENGTH_MIX)
+    for (let at = 0; at < count; at++) {
+      hash = Math.imul(hash ^ this.words[at]!, this.#multiplier)
+      hash ^= hash >>> 15
+    }
+    return finish(hash, this.bytes, this.#multiplier)
+  }
+
+  /** Takes the key of a record in, for the table to find its slot by. */
+  readRecord(words: Int32Array, from: number, bytes: number, type: number): void {
+    const count = (bytes + 3) >>> 2
+    for (let at = 0; at < count; at++) this.words[at] = words[from + at]!
+    this.bytes = bytes
+    this.hash = this.#hashWords(count, type)
+  }
+}
+
+/** Spreads the hash over its top bits, which choose partition and slot. */
+function finish(hash: number, length: number, multiplier: number): number {
+  const mixed = Math.imul(hash ^ Math.imul(length, LENGTH_MIX), multiplier)
+  return Math.imul(mixed ^ (mixed >>> 16), multiplier)
+}

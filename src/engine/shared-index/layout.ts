@@ -1,0 +1,177 @@
+/**
+ * The bytes of the shared index: the only place where they get names. Everything is little-endian 32-bit words; an
+ * offset here is an offset in words.
+ *
+ * Four growable regions make an index:
+ *
+ *   header    this page: sequence, lock, allocator, partition heads of the string table
+ *   graph     records and slabs, cut into blocks of 2^k words by the allocator (`allocator.ts`)
+ *   closures  blocks appended by whoever builds a closure, reset as a whole (`closure-arena.ts`)
+ *   schema    the compiled schema as bytes, replaced as a whole (`schema-wire.ts`)
+ *
+ * A *line* is 16 words = 64 bytes, one cache line. Records start on lines, and the id of a record is its line
+ * number in the graph, so an id leads to its record without a table. Line 0 is never used: 0 means "none".
+ *
+ * Every record begins alike, so that one string table and one key comparison serve them all:
+ *
+ *   word 0   type (16 bits) | key bytes (10) | flags (6)
+ *   word 7…15  key: up to 36 bytes in place, UTF-8, zero-padded
+ *
+ *   instance (1 line)                       tenant (1 line, type 0)
+ *   ┌────┬──────────────────────────┐       ┌────┬──────────────────────────┐
+ *   │ 0  │ type, key bytes, flags   │       │ 0  │ type 0, key bytes, flags │
+ *   │ 1  │ tenant (line)            │       │ 1  │ closure epoch            │
+ *   │ 2,3│ in-edges: ptr, meta      │       │ 2,3│ –                        │
+ *   │ 4,5│ assignees: ptr, meta     │       │ 4,5│ assignees: ptr, meta     │
+ *   │ 6  │ container (line) or 0    │       │ 6  │ –                        │
+ *   │ 7… │ key                      │       │ 7… │ key                      │
+ *   └────┴──────────────────────────┘       └────┴──────────────────────────┘
+ *
+ *   user (2 lines, type USER_TYPE)          container (1 line), of an instance that is the subject of a tuple
+ *   ┌────┬──────────────────────────┐       or has very many in-edges
+ *   │ 0  │ type, key bytes, flags   │       ┌─────┬─────────────────────────────────┐
+ *   │ 1,2│ assignments: ptr, meta   │       │ 0   │ instance (line)                 │
+ *   │ 3–6│ –                        │       │ 1   │ version                         │
+ *   │ 7… │ key                      │       │ 2,3 │ out-edges to containers         │
+ *   ├────┼──────────────────────────┤       │ 4,5 │ out-edges to other instances    │
+ *   │ 16…│ filter, 512 bits         │       │ 6…14│ 3 closure heads [ptr, size, at] │
+ *   └────┴──────────────────────────┘       │ 15  │ further heads: ptr or 0         │
+ *                                           └─────┴─────────────────────────────────┘
+ *
+ * In-edges name the subject by its *container*, because what a check wants next is the closure head there; all
+ * other references name instances.
+ */
+
+export const MAGIC = 0x56445834
+export const LAYOUT_VERSION = 1
+
+export const WORD_BYTES = 4
+export const LINE_WORDS = 16
+export const LINE_WORDS_LOG2 = 4
+
+/* ---- header ---- */
+
+export const HEADER_WORDS = 1_024
+export const H_MAGIC = 0
+export const H_VERSION = 1
+/** Secrets of the key hash, so that callers cannot choose keys that collide. */
+export const H_HASH_START = 2
+export const H_HASH_MULTIPLIER = 3
+
+/** Odd while the writer is in a section. Alone on its line: every reader polls it. */
+export const H_SEQUENCE = 16
+/** Changes when a region has grown: views are stale. */
+export const H_LAYOUT_EPOCH = 17
+/** Changes when the closure region starts over: no closure built before is valid. */
+export const H_CLOSURE_ERA = 18
+/** Changes with the bytes in the schema region. */
+export const H_SCHEMA_VERSION = 19
+export const H_SCHEMA_BYTES = 20
+
+/** Thread id of whoever changes shared memory, 0 when free. Alone on its line. */
+export const H_LOCK = 32
+
+/** First word of the graph region never handed out, the words on free lists, and the free-list heads by log2 size. */
+export const H_GRAPH_TOP = 48
+export const H_GRAPH_FREE_WORDS = 49
+export const H_FREE_LISTS = 50
+export const SIZE_CLASSES = 31
+
+/** First free word of the closure region, and the words in it that are no longer referred to. */
+export const H_CLOSURE_TOP = 96
+export const H_CLOSURE_DEAD = 97
+
+/** Facts that stand, for statistics and benches. */
+export const H_ASSIGNMENTS = 100
+export const H_TUPLES = 101
+export const H_RECORDS = 102
+
+/** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
+export const H_PARTITIONS = 256
+export const PARTITION_COUNT = 256
+export const PARTITION_BITS = 8
+
+/* ---- word 0 of a record ---- */
+
+export const TYPE_SHIFT = 16
+export const TYPE_MASK = 0xffff
+export const KEY_BYTES_SHIFT = 6
+export const KEY_BYTES_MASK = 0x3ff
+/** Type and key length, i.e. what a lookup compares before the key itself. */
+export const IDENTITY_MASK = ~0x3f
+/** Removed; what refers to it is being collected. */
+export const FLAG_DEAD = 1
+/** Word 7 points at [attributes ptr, key words…]: the key is long, or attributes leave it no room. */
+export const FLAG_EXTERNAL = 2
+/** Attributes are stored: pointer in word 15, or in the first word of the external block. */
+export const FLAG_ATTRIBUTES = 4
+/** The attributes are `{}`, which takes no bytes. */
+export const FLAG_EMPTY_ATTRIBUTES = 8
+
+export const TENANT_TYPE = 0
+export const USER_TYPE = 0xffff
+export const KEY_BYTES_MAX = 512
+
+/* ---- records ---- */
+
+export const R_HEAD = 0
+export const R_KEY = 7
+export const R_KEY_WORDS = 9
+/** With attributes the last key word makes room for their pointer. */
+export const R_ATTRIBUTES = 15
+export const R_KEY_WORDS_BESIDE_ATTRIBUTES = 8
+
+export const I_TENANT = 1
+export const I_IN = 2
+export const I_ASSIGNEES = 4
+export const I_CONTAINER = 6
+
+/** On a tenant: added to the version of every closure of its instances. */
+export const T_CLOSURE_EPOCH = 1
+
+export const U_ASSIGNMENTS = 1
+export const U_FILTER = 16
+export const USER_LINES_LOG2 = 1
+/** The filter has 2^9 bits; a hash's top 9 bits choose one. */
+export const FILTER_SHIFT = 23
+
+export const C_INSTANCE = 0
+export const C_VERSION = 1
+export const C_OUT_CONTAINERS = 2
+export const C_OUT_OTHERS = 4
+export const C_HEADS = 6
+export const C_HEADS_IN_PLACE = 3
+export const C_MORE_HEADS = 15
+
+/** Closure head: block in the closure region, entries << 1 | has gates, sum of versions it was built at. */
+export const HEAD_WORDS = 3
+export const HEAD_BLOCK = 0
+export const HEAD_SIZE = 1
+export const HEAD_BUILT_AT = 2
+
+/* ---- slab descriptors: [ptr, meta] with meta = count << 5 | log2 capacity ---- */
+
+export const COUNT_SHIFT = 5
+export const LOG2_MASK = 31
+/** In place of log2 capacity: the one entry sits in the descriptor itself (ptr = entry, count bits = edge class). */
+export const INLINE = 31
+
+/* ---- assignments: pairs [scope, role mask] ---- */
+
+/**
+ * A scope names an instance or tenant and a bank: roles beyond 32 of a type live in further banks of 32, each a
+ * scope of its own. So every role set is one mask per scope, and nothing but the schema compiler sees the banks.
+ */
+export const LINE_BITS = 26
+export const LINE_MASK = (1 << LINE_BITS) - 1
+export const BANK_SHIFT = LINE_BITS
+export const BANKS_MAX = 64
+export const BANK_ROLES = 32
+
+/** Instances with more in-edges are answered by their own closure or a forward walk, not edge by edge. */
+export const WIDE_IN_EDGES = 16
+/** Closures with more entries carry a hash table, so that the smaller side can be walked. */
+export const CLOSURE_LIST_MAX = 24
+
+/** Multiplicative hash of ids; tables take the top bits, so doubling a table keeps its order. */
+export const ID_HASH = 0x9e3779b1 | 0

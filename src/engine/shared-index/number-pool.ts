@@ -1,0 +1,25 @@
+/** Small numbers to name things by, from `first` up to `end` (exclusive); a number given back is taken again. */
+import { assert } from '#model/assert.ts'
+
+export class NumberPool {
+  #next: number
+  readonly #end: number
+  readonly #free: number[] = []
+
+  constructor(first: number, end: number) {
+    this.#next = first
+    this.#end = end
+  }
+
+  take(): number {
+    const free = this.#free.pop()
+    if (free !== undefined) return free
+    assert(this.#next < this.#end, `at most ${this.#end} things of one kind can be named at a time`)
+    this.#next += 1
+    return this.#next - 1
+  }
+
+  give(number: number): void {
+    this.#free.push(number)
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * From the names of a question to lines: which user, which instance, which tenant, by contract A.2, D-14 and D-15; and
+ * what tenant roles say. The rest is `check.ts`.
+ */
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import type { Key } from './key.ts'
+import * as L from './layout.ts'
+import { isDead } from './records.ts'
+import type { Regions } from './regions.ts'
+import type { ActionView } from './schema-view.ts'
+import { findPair } from './slab.ts'
+import * as table from './string-table.ts'
+
+export class Question {
+  readonly #regions: Regions
+  readonly #key: Key
+  /** The tenant last looked up, and the sequence at which: most questions in a row name the same one. */
+  #tenantText = ''
+  #tenantLine = 0
+  #tenantSequence = -1
+
+  /** Lines; 0 where the name is unknown. */
+  instance = 0
+  tenant = 0
+  /** The named tenant is not the stored instance's (contract D-14). */
+  isMismatch = false
+
+  constructor(regions: Regions, key: Key) {
+    this.#regions = regions
+    this.#key = key
+  }
+
+  findUser(user: string): number {
+    return this.#find(user, L.USER_TYPE)
+  }
+
+  findInstance(type: number, key: string | null): number {
+    return key === null ? 0 : this.#find(key, type)
+  }
+
+  /** Settles instance and tenant. `found` is the record under the instance's key, 0 if there is none. */
+  place(found: number, tenant: string | null, sequence: number): void {
+    const { graph } = this.#regions
+    this.isMismatch = false
+    const home = found === 0 ? 0 : graph[(found << L.LINE_WORDS_LOG2) + L.I_TENANT]!
+    if (tenant === null) {
+      // An instance goes with its tenant, even while its record is still there.
+      this.instance = found !== 0 && !isDead(graph, home) ? found : 0
+      this.tenant = this.instance === 0 ? this.findTenant(DEFAULT_TENANT, sequence) : home
+      return
+    }
+    this.tenant = this.findTenant(tenant, sequence)
+    this.instance = found
+    if (found === 0 || home === this.tenant) return
+    if (isDead(graph, home)) this.instance = 0
+    else this.isMismatch = true
+  }
+
+  /** Whether a tenant role of the user in the tenant of the question allows. */
+  isAllowedByTenant(user: number, { tenantMasks }: ActionView): boolean {
+    if (this.tenant === 0) return false
+    const { graph } = this.#regions
+    const record = user << L.LINE_WORDS_LOG2
+    const hash = Math.imul(this.tenant, L.ID_HASH)
+    for (let m = 0; m < tenantMasks.length; m += 2) {
+      const word = graph[record + L.U_FILTER + (hash >>> (L.FILTER_SHIFT + 5))]!
+      if ((word & (1 << (hash >>> L.FILTER_SHIFT))) === 0) return false
+      const scope = this.tenant | (tenantMasks[m]! << L.BANK_SHIFT)
+      const slab = record + L.U_ASSIGNMENTS
+      const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
+      if (at !== 0 && (graph[at + 1]! & tenantMasks[m + 1]!) !== 0) return true
+    }
+    return false
+  }
+
+  findTenant(tenant: string, sequence: number): number {
+    if (sequence === this.#tenantSequence && tenant === this.#tenantText) return this.#tenantLine
+    this.#tenantLine = this.#find(tenant, L.TENANT_TYPE)
+    this.#tenantText = tenant
+    this.#tenantSequence = sequence
+    return this.#tenantLine
+  }
+
+  #find(key: string, type: number): number {
+    return this.#key.read(key, type) ? table.find(this.#regions, this.#key, type) : 0
+  }
+}

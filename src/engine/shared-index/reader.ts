@@ -1,0 +1,259 @@
+/**
+ * The side of the shared index that is asked, one a thread: attached in no time to what the writer keeps, answering
+ * in place. Every answer belongs to one state of the index (`snapshot.ts`).
+ */
+import type { Query } from '#model/decision.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import type {
+  ActionQuestion,
+  DecisionEngine,
+  InstanceFilter,
+  InstanceRoles,
+  KeyPage,
+  PageRequest,
+  ResourceQuestion,
+  TenantFilter,
+  TenantRoles,
+  UserGrant,
+  UserQuestion,
+} from '../engine.ts'
+import type { Explanation } from '../explanation.ts'
+import { BackwardWalk } from './backward-walk.ts'
+import { BatchCheck, UNKNOWN } from './batch-check.ts'
+import { BATCH_MAX } from './batch-lookup.ts'
+import { ALLOW, BUILD, DENY, InstanceCheck } from './check.ts'
+import type { Verdict } from './check.ts'
+import { ClosureBuilder } from './closure-builder.ts'
+import { explain } from './explain.ts'
+import { ForwardWalk } from './forward-walk.ts'
+import { Key } from './key.ts'
+import { KeyPages } from './key-pages.ts'
+import * as L from './layout.ts'
+import { grantsOn, instanceRolesOf, tenantOf, tenantRolesOf } from './listings.ts'
+import { Question } from './question.ts'
+import { isDead, keyText } from './records.ts'
+import type { SharedIndexHandle } from './regions.ts'
+import type { ActionView, SchemaView, TypeView } from './schema-view.ts'
+import { Search } from './search.ts'
+import { emptySchema, Snapshot } from './snapshot.ts'
+import type { ReaderOptions } from './snapshot.ts'
+
+/** Optimistic attempts before a reader takes the lock. */
+const ATTEMPTS = 50
+/** A longer batch takes the lock after one attempt: the next would last as long and likely fail as well. */
+const SHORT_BATCH = BATCH_MAX
+/** Searches and listings are longer still. */
+const SEARCH_ATTEMPTS = 2
+
+const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
+
+export class SharedIndexReader implements DecisionEngine {
+  readonly #snapshot: Snapshot
+  readonly #question: Question
+  readonly #check: InstanceCheck
+  readonly #batch: BatchCheck
+  readonly #builder: ClosureBuilder
+  readonly #walk: ForwardWalk
+  readonly #goals: BackwardWalk
+  readonly #goalsOfUser: BackwardWalk
+  readonly #search: Search
+  readonly #resourcePages: KeyPages
+  readonly #userPages: KeyPages
+  #schema: SchemaView = emptySchema()
+
+  constructor(handle: SharedIndexHandle, options: ReaderOptions) {
+    this.#snapshot = new Snapshot(handle, options, schema => this.#useSchema(schema))
+    const { regions } = this.#snapshot
+    const schema = this.#schema
+    const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
+    this.#question = new Question(regions, key)
+    this.#builder = new ClosureBuilder(regions, schema)
+    this.#walk = new ForwardWalk(regions, schema)
+    this.#batch = new BatchCheck(regions, { schema, key, question: this.#question })
+    this.#goals = new BackwardWalk(regions, schema)
+    this.#goalsOfUser = new BackwardWalk(regions, schema)
+    this.#search = new Search(regions, { forward: this.#walk, backward: this.#goals })
+    this.#resourcePages = new KeyPages(regions, key)
+    this.#userPages = new KeyPages(regions, key)
+    this.#check = new InstanceCheck(regions, { schema, builder: this.#builder, walk: this.#walk })
+  }
+
+  evaluate(query: Query): boolean {
+    const snapshot = this.#snapshot
+    const attempts = snapshot.attempts(ATTEMPTS)
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      snapshot.begin()
+      const verdict = this.#decide(query, false)
+      if (!snapshot.isValid()) continue
+      if (verdict === BUILD) break
+      return verdict === ALLOW
+    }
+    return snapshot.locked(() => this.#decide(query, true) === ALLOW)
+  }
+
+  /** All at one state: the batch is cut for the stages only, and validated as a whole. */
+  evaluateAll(queries: readonly Query[]): boolean[] {
+    const answers = queries.map(() => false)
+    const snapshot = this.#snapshot
+    const attempts = snapshot.attempts(queries.length <= SHORT_BATCH ? ATTEMPTS : 1)
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      snapshot.begin()
+      const isComplete = this.#decideAll(queries, answers, false)
+      if (!snapshot.isValid()) continue
+      if (!isComplete) break
+      return answers
+    }
+    snapshot.locked(() => this.#decideAll(queries, answers, true))
+    return answers
+  }
+
+  searchResources({ user, action, type, tenant }: ResourceQuestion, page: PageRequest): KeyPage {
+    const name = JSON.stringify([user, action, type, tenant])
+    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+      const { sequence } = this.#snapshot
+      if (!this.#resourcePages.has(name, sequence)) {
+        const { typeView, actionView } = this.#declared(type, action)
+        const userLine = this.#question.findUser(user)
+        const tenantLine = tenant === null ? 0 : this.#question.findTenant(tenant, sequence)
+        if (!actionView || userLine === 0 || (tenant !== null && tenantLine === 0)) return NO_KEYS
+        this.#search.resources(userLine, typeView!, actionView, tenantLine)
+        this.#resourcePages.keep(name, sequence, this.#search.found)
+      }
+      return this.#resourcePages.page(page)
+    })
+  }
+
+  searchUsers(question: UserQuestion, page: PageRequest): KeyPage {
+    const { action, type, key, tenant } = question
+    const name = JSON.stringify([action, type, key, tenant])
+    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+      const { sequence } = this.#snapshot
+      if (!this.#userPages.has(name, sequence)) {
+        const { actionView, isMismatch } = this.#placed(question)
+        if (!actionView || isMismatch) return NO_KEYS
+        this.#search.users(this.#question.tenant, this.#question.instance, actionView)
+        this.#userPages.keep(name, sequence, this.#search.found)
+      }
+      return this.#userPages.page(page)
+    })
+  }
+
+  searchActions(question: ActionQuestion): string[] {
+    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+      const actions = Array.from(this.#schema.types.get(question.type)?.actions.keys() ?? [])
+      return actions.filter(action => this.#allows({ ...question, action })).toSorted(compareUtf8)
+    })
+  }
+
+  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number): TenantRoles[] {
+    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+      const line = this.#question.findUser(user)
+      return line === 0 ? [] : tenantRolesOf(this.#parts(), line, accepts, limit)
+    })
+  }
+
+  instanceRolesOf(user: string, filter: InstanceFilter, limit: number): InstanceRoles[] {
+    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+      const line = this.#question.findUser(user)
+      return line === 0 ? [] : instanceRolesOf(this.#parts(), this.#walk, line, filter, limit)
+    })
+  }
+
+  grantsOn(question: UserQuestion, limit: number): UserGrant[] {
+    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+      const { actionView: action, isMismatch } = this.#placed(question)
+      if (!action || isMismatch) return []
+      const { tenant, instance } = this.#question
+      const walks = { all: this.#goals, ofUser: this.#goalsOfUser }
+      return grantsOn(this.#parts(), walks, { tenant, instance, action }, limit)
+    })
+  }
+
+  tenantOf(type: string, key: string): string | null {
+    return this.#snapshot.read(ATTEMPTS, () => {
+      const typeView = this.#schema.types.get(type)
+      const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
+      const { graph } = this.#snapshot.regions
+      const tenant = instance === 0 ? 0 : tenantOf(graph, instance)
+      return tenant === 0 || isDead(graph, tenant) ? null : keyText(graph, tenant)
+    })
+  }
+
+  explain(query: Query): Explanation {
+    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+      const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
+      const { tenant } = this.#question
+      const user = this.#question.findUser(query.user)
+      const walks = { forward: this.#walk, backward: this.#goals }
+      return explain(this.#parts(), walks, { query, type, action, user, instance, tenant, isMismatch })
+    })
+  }
+
+  /** False if a closure has to be built first, or if there is no use in going on. */
+  #decideAll(queries: readonly Query[], answers: boolean[], mayBuild: boolean): boolean {
+    const batch = this.#batch
+    const { verdicts } = batch
+    for (let from = 0; from < queries.length; from += BATCH_MAX) {
+      const count = Math.min(BATCH_MAX, queries.length - from)
+      batch.run(queries, from, count, this.#snapshot.sequence)
+      for (let i = 0; i < count; i++) {
+        let verdict = verdicts[i]!
+        if (verdict === UNKNOWN) verdict = this.#decide(queries[from + i]!, mayBuild)
+        if (verdict === BUILD) return false
+        answers[from + i] = verdict === ALLOW
+      }
+      if (!mayBuild && !this.#snapshot.isValid()) return false
+    }
+    return true
+  }
+
+  #decide(query: Query, mayBuild: boolean): Verdict {
+    const type = this.#schema.types.get(query.type)
+    const action = type?.actions.get(query.action)
+    if (!type || !action) return DENY
+    const question = this.#question
+    const user = question.findUser(query.user)
+    if (user === 0) return DENY
+    question.place(question.findInstance(type.id, query.key), query.tenant, this.#snapshot.sequence)
+    if (question.isMismatch) return DENY
+    if (question.isAllowedByTenant(user, action)) return ALLOW
+    if (question.instance === 0) return DENY
+    return this.#check.run(user, question.instance, action.start, mayBuild)
+  }
+
+  /** For searches, which read in long attempts: the decision without building, by the walk that needs no closure. */
+  #allows(query: Query): boolean {
+    const verdict = this.#decide(query, false)
+    if (verdict !== BUILD) return verdict === ALLOW
+    const { actionView } = this.#placed(query)
+    return this.#search.mayReach(this.#question.findUser(query.user), this.#question.instance, actionView!)
+  }
+
+  /** Looks up the names of a question but the user's; tenant and instance stand in `#question` afterwards. */
+  #placed({ type, action, key, tenant }: UserQuestion) {
+    const { typeView, actionView } = this.#declared(type, action)
+    const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
+    this.#question.place(instance, tenant, this.#snapshot.sequence)
+    return { typeView, actionView, instance, isMismatch: this.#question.isMismatch }
+  }
+
+  #declared(type: string, action: string): { typeView?: TypeView; actionView?: ActionView } {
+    const typeView = this.#schema.types.get(type)
+    const actionView = typeView?.actions.get(action)
+    return { ...(typeView && { typeView }), ...(actionView && { actionView }) }
+  }
+
+  #parts() {
+    return { regions: this.#snapshot.regions, schema: this.#schema }
+  }
+
+  #useSchema(schema: SchemaView): void {
+    this.#schema = schema
+    this.#check.useSchema(schema)
+    this.#batch.useSchema(schema)
+    this.#builder.useSchema(schema)
+    this.#walk.useSchema(schema)
+    this.#goals.useSchema(schema)
+    this.#goalsOfUser.useSchema(schema)
+  }
+}

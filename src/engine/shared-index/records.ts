@@ -1,0 +1,136 @@
+/**
+ * Records as a whole: made with their key and attributes, and given back. What they hold between (`layout.ts`) is
+ * set by `facts.ts`.
+ *
+ * Writing functions: lock held, in a section.
+ */
+import type { Attributes } from '#model/change.ts'
+import { allocate, allocateZeroed, log2Ceil, release } from './allocator.ts'
+import type { Key } from './key.ts'
+import * as L from './layout.ts'
+import type { Regions } from './regions.ts'
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/** A new record with this key and nothing else; its line. `linesLog2` is 1 for users, 0 for all others. */
+export function newRecord(regions: Regions, key: Key, type: number, linesLog2: number): number {
+  const record = allocateZeroed(regions, L.LINE_WORDS_LOG2 + linesLog2)
+  regions.graph[record] = (type << L.TYPE_SHIFT) | (key.bytes << L.KEY_BYTES_SHIFT)
+  storeKey(regions, record, key.words.subarray(0, (key.bytes + 3) >>> 2), L.R_KEY_WORDS)
+  return record >>> L.LINE_WORDS_LOG2
+}
+
+/** Gives back the record with its key and attributes; its slabs are the caller's to release. */
+export function releaseRecord(regions: Regions, line: number, linesLog2: number): void {
+  const record = line << L.LINE_WORDS_LOG2
+  dropAttributes(regions, record)
+  dropExternalKey(regions, record)
+  release(regions, record, L.LINE_WORDS_LOG2 + linesLog2)
+}
+
+export function typeOf(graph: Int32Array, line: number): number {
+  return graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
+}
+
+export function isDead(graph: Int32Array, line: number): boolean {
+  return (graph[line << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0
+}
+
+/** The first word of the key, and in bytes its length. */
+export function keyStart(graph: Int32Array, record: number): number {
+  return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_KEY : graph[record + L.R_KEY]! + 1
+}
+
+export function keyBytes(graph: Int32Array, record: number): number {
+  return (graph[record]! >>> L.KEY_BYTES_SHIFT) & L.KEY_BYTES_MASK
+}
+
+/** The key as text. Allocates: for listings only. */
+export function keyText(graph: Int32Array, line: number): string {
+  const record = line << L.LINE_WORDS_LOG2
+  return textAt(graph, keyStart(graph, record), keyBytes(graph, record))
+}
+
+export function attributesOf(graph: Int32Array, line: number): Attributes | null {
+  const record = line << L.LINE_WORDS_LOG2
+  const head = graph[record]!
+  if ((head & L.FLAG_EMPTY_ATTRIBUTES) !== 0) return {}
+  if ((head & L.FLAG_ATTRIBUTES) === 0) return null
+  const block = graph[attributesSlot(graph, record)]!
+  // Torn bytes may be no JSON; the caller validates before it believes either outcome.
+  try {
+    return JSON.parse(textAt(graph, block + 1, graph[block]!)) as Attributes
+  } catch {
+    return null
+  }
+}
+
+/** Replaces the attributes. They are opaque here: JSON in bytes, [length, bytes…]. */
+export function setAttributes(regions: Regions, line: number, attributes: Attributes | null): void {
+  const record = line << L.LINE_WORDS_LOG2
+  dropAttributes(regions, record)
+  if (attributes === null) return
+  const bytes = encoder.encode(JSON.stringify(attributes))
+  if (bytes.length === 2) {
+    regions.graph[record] = regions.graph[record]! | L.FLAG_EMPTY_ATTRIBUTES
+    return
+  }
+  const size = 1 + ((bytes.length + 3) >>> 2)
+  const block = allocate(regions, Math.max(1, log2Ceil(size)))
+  const { graph } = regions
+  graph[block] = bytes.length
+  new Uint8Array(graph.buffer, (block + 1) * L.WORD_BYTES, bytes.length).set(bytes)
+  makeRoomForAttributes(regions, record)
+  regions.graph[attributesSlot(regions.graph, record)] = block
+  regions.graph[record] = regions.graph[record]! | L.FLAG_ATTRIBUTES
+}
+
+function dropAttributes(regions: Regions, record: number): void {
+  const { graph } = regions
+  if ((graph[record]! & L.FLAG_ATTRIBUTES) !== 0) {
+    const slot = attributesSlot(graph, record)
+    const block = graph[slot]!
+    release(regions, block, Math.max(1, log2Ceil(1 + ((graph[block]! + 3) >>> 2))))
+    graph[slot] = 0
+  }
+  graph[record] = graph[record]! & ~(L.FLAG_ATTRIBUTES | L.FLAG_EMPTY_ATTRIBUTES)
+}
+
+/** The word that holds the pointer to the attributes. */
+function attributesSlot(graph: Int32Array, record: number): number {
+  return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_ATTRIBUTES : graph[record + L.R_KEY]!
+}
+
+/** A key of 33 to 36 bytes moves out of the record, for the pointer needs the last word. */
+function makeRoomForAttributes(regions: Regions, record: number): void {
+  const { graph } = regions
+  const words = (keyBytes(graph, record) + 3) >>> 2
+  if ((graph[record]! & L.FLAG_EXTERNAL) !== 0 || words <= L.R_KEY_WORDS_BESIDE_ATTRIBUTES) return
+  storeKey(regions, record, graph.slice(record + L.R_KEY, record + L.R_KEY + words), 0)
+}
+
+function storeKey(regions: Regions, record: number, key: Int32Array, roomInPlace: number): void {
+  if (key.length <= roomInPlace) {
+    regions.graph.set(key, record + L.R_KEY)
+    return
+  }
+  const block = allocateZeroed(regions, log2Ceil(1 + key.length))
+  const { graph } = regions
+  graph.set(key, block + 1)
+  graph[record + L.R_KEY] = block
+  graph[record] = graph[record]! | L.FLAG_EXTERNAL
+}
+
+function dropExternalKey(regions: Regions, record: number): void {
+  const { graph } = regions
+  if ((graph[record]! & L.FLAG_EXTERNAL) === 0) return
+  release(regions, graph[record + L.R_KEY]!, log2Ceil(1 + ((keyBytes(graph, record) + 3) >>> 2)))
+}
+
+/** Copies first: a decoder refuses shared memory. Torn bounds give an empty or wrong text, never a throw. */
+function textAt(graph: Int32Array, from: number, bytes: number): string {
+  const start = from * L.WORD_BYTES
+  if (!(from > 0 && bytes >= 0 && start + bytes <= graph.length * L.WORD_BYTES)) return ''
+  return decoder.decode(new Uint8Array(graph.buffer, start, bytes).slice())
+}

@@ -1,0 +1,161 @@
+/**
+ * The regions of one index and a thread's views of them. `SharedIndexHandle` is what crosses `postMessage`: a new
+ * thread attaches by making views, nothing is copied.
+ *
+ * Invariant: views have an explicit length (length-tracking views of growable buffers read 17 times slower), so a
+ * thread whose views are older than the layout epoch makes new ones before it reads anything else.
+ *
+ * Regions grow and never shrink: what is freed is used again by the same index.
+ */
+import { assert } from '#model/assert.ts'
+import * as L from './layout.ts'
+
+export interface SharedIndexHandle {
+  readonly header: SharedArrayBuffer
+  readonly graph: SharedArrayBuffer
+  readonly closures: SharedArrayBuffer
+  readonly schema: SharedArrayBuffer
+}
+
+/** The secrets of the key hash. Drawn at random per index; a test may choose a multiplier of 0, and all keys collide. */
+export interface HashSecrets {
+  readonly start: number
+  readonly multiplier: number
+}
+
+/** Address space, not memory: a region takes what it has grown to. 2^26 lines of 64 bytes. */
+const GRAPH_BYTES_MAX = 2 ** 32
+const CLOSURE_BYTES_MAX = 2 ** 31
+const SCHEMA_BYTES_MAX = 2 ** 28
+const GRAPH_BYTES_MIN = 1 << 15
+const CLOSURE_BYTES_MIN = 1 << 13
+const SCHEMA_BYTES_MIN = 1 << 12
+const GROWTH_BYTES_MIN = 1 << 16
+const PAGE_WORDS = 1_024
+
+export class Regions {
+  readonly handle: SharedIndexHandle
+  readonly header: Int32Array
+  graph: Int32Array
+  closures: Int32Array
+  #epoch: number
+
+  private constructor(handle: SharedIndexHandle) {
+    this.handle = handle
+    this.header = new Int32Array(handle.header)
+    // Acquire: the lengths read next are at least those the epoch was published with.
+    this.#epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
+    this.graph = viewOf(handle.graph)
+    this.closures = viewOf(handle.closures)
+  }
+
+  static create(secrets: HashSecrets): Regions {
+    const regions = new Regions({
+      header: new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES),
+      graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: GRAPH_BYTES_MAX }),
+      closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: CLOSURE_BYTES_MAX }),
+      schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
+    })
+    const { header } = regions
+    header[L.H_VERSION] = L.LAYOUT_VERSION
+    header[L.H_HASH_START] = secrets.start
+    header[L.H_HASH_MULTIPLIER] = secrets.multiplier
+    // Line 0 stays unused: 0 is "none".
+    header[L.H_GRAPH_TOP] = L.LINE_WORDS
+    header[L.H_CLOSURE_TOP] = L.LINE_WORDS
+    // Release: whoever sees the magic sees the header.
+    Atomics.store(header, L.H_MAGIC, L.MAGIC)
+    return regions
+  }
+
+  static attach(handle: SharedIndexHandle): Regions {
+    const header = new Int32Array(handle.header)
+    assert(Atomics.load(header, L.H_MAGIC) === L.MAGIC, 'a shared index begins with its magic number')
+    assert(header[L.H_VERSION] === L.LAYOUT_VERSION, 'reader and writer agree on the layout')
+    return new Regions(handle)
+  }
+
+  /** Makes new views if a region has grown. To be called after the sequence was read, before any data is. */
+  refresh(): void {
+    // Acquire: pairs with the store in `#announceGrowth`.
+    const epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
+    if (epoch === this.#epoch) return
+    this.#epoch = epoch
+    this.graph = viewOf(this.handle.graph)
+    this.closures = viewOf(this.handle.closures)
+  }
+
+  /** Lock held. Grows the graph by an eighth, at least to `words`. Touches nothing: see `touchGraph`. */
+  growGraph(words: number): void {
+    const { graph } = this.handle
+    assert(words * L.WORD_BYTES <= GRAPH_BYTES_MAX, 'an environment has at most 4 GiB of records and slabs')
+    graph.grow(grownBytes(graph.byteLength, words, GRAPH_BYTES_MAX, 8))
+    this.#announceGrowth()
+  }
+
+  /**
+   * Lock held, inside a section or followed by one before a block in the new part is published: a reader that began
+   * before would look for it beyond the end of its view.
+   */
+  growClosures(words: number): void {
+    const { closures } = this.handle
+    closures.grow(grownBytes(closures.byteLength, words, CLOSURE_BYTES_MAX, 4))
+    this.#announceGrowth()
+  }
+
+  closureWordsMax(): number {
+    return CLOSURE_BYTES_MAX / L.WORD_BYTES
+  }
+
+  /** Pages of a grown buffer come into being when first written: 1 ms per MiB better spent outside a section. */
+  touchGraph(fromWord: number): void {
+    for (let word = fromWord; word < this.graph.length; word += PAGE_WORDS) this.graph[word] = 0
+  }
+
+  writeSchema(bytes: Uint8Array): void {
+    const { schema } = this.handle
+    if (bytes.length > schema.byteLength) {
+      schema.grow(grownBytes(schema.byteLength, bytes.length / L.WORD_BYTES, SCHEMA_BYTES_MAX, 2))
+    }
+    new Uint8Array(schema).set(bytes)
+    this.header[L.H_SCHEMA_BYTES] = bytes.length
+    this.header[L.H_SCHEMA_VERSION] = (this.header[L.H_SCHEMA_VERSION]! + 1) | 0
+  }
+
+  /** A copy, which may be torn until the sequence is seen unchanged after it. */
+  readSchema(): Uint8Array {
+    const { schema } = this.handle
+    const length = Math.min(Math.max(this.header[L.H_SCHEMA_BYTES]!, 0), schema.byteLength)
+    return new Uint8Array(schema, 0, length).slice()
+  }
+
+  /** Bytes of all regions, as grown. */
+  bytes(): { header: number; graph: number; closures: number; schema: number; total: number } {
+    const { header, graph, closures, schema } = this.handle
+    const total = header.byteLength + graph.byteLength + closures.byteLength + schema.byteLength
+    return {
+      header: header.byteLength,
+      graph: graph.byteLength,
+      closures: closures.byteLength,
+      schema: schema.byteLength,
+      total,
+    }
+  }
+
+  #announceGrowth(): void {
+    // Release: who sees the new epoch sees the new lengths.
+    this.#epoch = Atomics.add(this.header, L.H_LAYOUT_EPOCH, 1) + 1
+    this.graph = viewOf(this.handle.graph)
+    this.closures = viewOf(this.handle.closures)
+  }
+}
+
+function viewOf(buffer: SharedArrayBuffer): Int32Array {
+  return new Int32Array(buffer, 0, Math.floor(buffer.byteLength / L.WORD_BYTES))
+}
+
+function grownBytes(now: number, wordsNeeded: number, max: number, fraction: number): number {
+  const step = Math.max(GROWTH_BYTES_MIN, Math.ceil(now / fraction))
+  const wanted = Math.max(now + step, wordsNeeded * L.WORD_BYTES)
+  return Math.min(max, Math.ceil(wanted / GROWTH_BYTES_MIN) * GROWTH_BYTES_MIN)
+}

@@ -1,0 +1,157 @@
+/**
+ * The searches: which instances, which users. They list exactly what the decision allows, each thing once, as lines;
+ * `key-pages.ts` puts them in order. They read without the lock: what they find counts only after validation.
+ */
+import type { BackwardWalk } from './backward-walk.ts'
+import type { ForwardWalk } from './forward-walk.ts'
+import { assignmentsOf, holdsPlace, takeHolders } from './holdings.ts'
+import * as L from './layout.ts'
+import { LineSet } from './line-set.ts'
+import { NumberList } from './number-list.ts'
+import { isDead } from './records.ts'
+import type { Regions } from './regions.ts'
+import type { ActionView, TypeView } from './schema-view.ts'
+import * as table from './string-table.ts'
+
+const NO_LIMIT = 2 ** 52
+/** Records fetched at a time (see `batch-check.ts`). */
+const STAGE = 64
+
+export class Search {
+  /** Lines found by the last search. */
+  readonly found = new NumberList()
+  readonly #regions: Regions
+  readonly #forward: ForwardWalk
+  readonly #backward: BackwardWalk
+  readonly #seen = new LineSet()
+  readonly #candidates = new NumberList()
+  readonly #stage = new Int32Array(STAGE)
+  /** 1 for places of roles that allow. */
+  readonly #wanted = new Uint8Array(L.BANKS_MAX * L.BANK_ROLES)
+  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  fetched = 0
+
+  constructor(regions: Regions, parts: { forward: ForwardWalk; backward: BackwardWalk }) {
+    this.#regions = regions
+    this.#forward = parts.forward
+    this.#backward = parts.backward
+  }
+
+  /** `tenant` 0: any. O(what the user reaches, plus all records if a tenant role of the user allows). */
+  resources(user: number, type: TypeView, action: ActionView, tenant: number): void {
+    this.#begin()
+    const { graph } = this.#regions
+    const whole = this.#tenantsAllowing(user, action)
+    if (whole.size > 0) this.#takeInstancesOf(type.id, whole, tenant)
+    const forward = this.#forward
+    forward.run(user, { toOthers: true, stepsMax: NO_LIMIT })
+    this.#wanted.fill(0)
+    for (const place of action.rolePlaces) this.#wanted[place] = 1
+    for (let from = 0; from < forward.length; from += STAGE) {
+      const to = Math.min(from + STAGE, forward.length)
+      let sink = 0
+      for (let i = from; i < to; i++) sink ^= graph[forward.lineAt(i) << L.LINE_WORDS_LOG2]!
+      this.fetched ^= sink
+      for (let i = from; i < to; i++) {
+        const line = forward.lineAt(i)
+        if (this.#wanted[forward.placeAt(i)] === 0) continue
+        const record = line << L.LINE_WORDS_LOG2
+        const head = graph[record]!
+        if (head >>> L.TYPE_SHIFT !== type.id || (head & L.FLAG_DEAD) !== 0) continue
+        const home = graph[record + L.I_TENANT]!
+        if (tenant !== 0 && home !== tenant) continue
+        if (!whole.has(home) && !isDead(graph, home)) this.#take(line)
+      }
+    }
+  }
+
+  /** Lines, 0 for none. O(goals and who holds them; times the goals where guards are met). */
+  users(tenant: number, instance: number, action: ActionView): void {
+    this.#begin()
+    if (tenant !== 0) {
+      this.#candidates.length = 0
+      for (const place of action.tenantPlaces) takeHolders(this.#regions, tenant, place, this.#candidates)
+      for (let i = 0; i < this.#candidates.length; i++) this.#take(this.#candidates.items[i]!)
+    }
+    if (instance === 0) return
+    const backward = this.#backward
+    backward.run(instance, action.rolePlaces, 0)
+    const { hasGuards } = backward
+    const candidates = this.#candidates
+    candidates.length = 0
+    for (let goal = 0; goal < backward.length; goal++) {
+      takeHolders(this.#regions, backward.lineAt(goal), backward.placeAt(goal), candidates)
+    }
+    for (let i = 0; i < candidates.length; i++) {
+      const user = candidates.items[i]!
+      if (!hasGuards || this.mayReach(user, instance, action)) this.#take(user)
+    }
+  }
+
+  /** Whether the user holds one of the goals that count for it, guards and all. */
+  mayReach(user: number, instance: number, action: ActionView): boolean {
+    const backward = this.#backward
+    backward.run(instance, action.rolePlaces, user)
+    for (let goal = 0; goal < backward.length; goal++) {
+      if (holdsPlace(this.#regions.graph, user, backward.lineAt(goal), backward.placeAt(goal))) return true
+    }
+    return false
+  }
+
+  #begin(): void {
+    this.found.length = 0
+    this.#seen.clear(this.#regions.graph.length >>> L.LINE_WORDS_LOG2)
+  }
+
+  #take(line: number): void {
+    if (this.#seen.add(line)) this.found.push(line)
+  }
+
+  /** The tenants in which a tenant role of the user allows. */
+  #tenantsAllowing(user: number, { tenantPlaces }: ActionView): Set<number> {
+    const { graph } = this.#regions
+    const tenants = new Set<number>()
+    if (tenantPlaces.size === 0) return tenants
+    for (const [scope] of assignmentsOf(this.#regions, user)) {
+      const line = scope & L.LINE_MASK
+      const head = graph[line << L.LINE_WORDS_LOG2]!
+      if (head >>> L.TYPE_SHIFT !== L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
+      for (const place of tenantPlaces) if (holdsPlace(graph, user, line, place)) tenants.add(line)
+    }
+    return tenants
+  }
+
+  /** Tenants keep no list of their instances, so the string table is walked. O(records). */
+  #takeInstancesOf(type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
+    for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
+      const slots = table.slotCount(this.#regions.header, partition)
+      for (let from = 0; from < slots; from += STAGE) {
+        const lines = this.#fetchSlots(partition, from, Math.min(from + STAGE, slots))
+        for (let i = 0; i < lines; i++) this.#takeIfOf(this.#stage[i]!, type, tenants, onlyTenant)
+      }
+    }
+  }
+
+  /** Brings in the records of these slots; their lines stand in `#stage` afterwards. Returns how many. */
+  #fetchSlots(partition: number, from: number, to: number): number {
+    const { graph } = this.#regions
+    let count = 0
+    let sink = 0
+    for (let slot = from; slot < to; slot++) {
+      const line = table.recordInSlot(this.#regions, partition, slot)
+      this.#stage[count] = line
+      sink ^= graph[line << L.LINE_WORDS_LOG2]!
+      count += line ? 1 : 0
+    }
+    this.fetched ^= sink
+    return count
+  }
+
+  #takeIfOf(line: number, type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
+    const { graph } = this.#regions
+    const record = line << L.LINE_WORDS_LOG2
+    if (graph[record]! >>> L.TYPE_SHIFT !== type) return
+    const home = graph[record + L.I_TENANT]!
+    if (tenants.has(home) && (onlyTenant === 0 || home === onlyTenant)) this.#take(line)
+  }
+}

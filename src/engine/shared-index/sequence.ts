@@ -1,0 +1,69 @@
+/**
+ * The seqlock between the one writer and all readers, and the lock that excludes writers and builders from each other.
+ *
+ *   writer    lock · sequence odd · change · sequence even · unlock
+ *   reader    read sequence (even) · read data · read sequence: the same → what was read is one state
+ *   builder   lock · (sequence cannot change now) · append a closure, publish its head · unlock
+ *
+ * Readers read with plain loads while others write. Two orders are needed: the data after the first sequence load,
+ * and the second sequence load after the data. V8 does not move plain accesses across an atomic one, and x86 does
+ * not reorder loads. ARM does, so reading without the lock is refused there: `lockEveryRead` (`snapshot.ts`).
+ *
+ * Whoever dies with the lock leaves its thread id in it; `takeOverLock` in `recovery.ts` is the way out.
+ */
+import { assert } from '#model/assert.ts'
+import * as L from './layout.ts'
+
+const SPINS = 2_000
+const WAIT_MS = 1
+
+/** The current even sequence; waits for a section to end. */
+export function beginRead(header: Int32Array): number {
+  // Acquire: data read after this is at least as new.
+  let sequence = Atomics.load(header, L.H_SEQUENCE)
+  for (let spins = 0; (sequence & 1) !== 0; spins++) {
+    if (spins > SPINS) Atomics.wait(header, L.H_SEQUENCE, sequence, WAIT_MS)
+    sequence = Atomics.load(header, L.H_SEQUENCE)
+  }
+  return sequence
+}
+
+/** Whether everything read since `beginRead` belongs to one state. */
+export function isUnchanged(header: Int32Array, sequence: number): boolean {
+  // Acquire does not keep earlier plain loads before it; on x86 the hardware does, elsewhere nobody gets here.
+  return Atomics.load(header, L.H_SEQUENCE) === sequence
+}
+
+/** Lock held. From here on readers fail their validation. */
+export function beginSection(header: Int32Array): void {
+  // A full barrier: no change becomes visible before the odd sequence.
+  const before = Atomics.add(header, L.H_SEQUENCE, 1)
+  assert((before & 1) === 0, 'sections do not nest')
+}
+
+export function endSection(header: Int32Array): void {
+  // Release: every change is visible before the even sequence.
+  Atomics.add(header, L.H_SEQUENCE, 1)
+  Atomics.notify(header, L.H_SEQUENCE)
+}
+
+export function tryLock(header: Int32Array, threadId: number): boolean {
+  // Acquire on success: what the last owner wrote is visible.
+  return Atomics.compareExchange(header, L.H_LOCK, 0, threadId) === 0
+}
+
+export function lock(header: Int32Array, threadId: number): void {
+  for (let spins = 0; !tryLock(header, threadId); spins++) {
+    if (spins <= SPINS) continue
+    const owner = Atomics.load(header, L.H_LOCK)
+    assert(owner !== threadId, 'a thread does not wait for a lock it holds')
+    if (owner !== 0) Atomics.wait(header, L.H_LOCK, owner, WAIT_MS)
+  }
+}
+
+export function unlock(header: Int32Array, threadId: number): void {
+  // Release: what this owner wrote is visible to the next.
+  const owner = Atomics.compareExchange(header, L.H_LOCK, threadId, 0)
+  assert(owner === threadId, 'only the owner gives the lock back')
+  Atomics.notify(header, L.H_LOCK, 1)
+}

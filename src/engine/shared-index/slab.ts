@@ -1,0 +1,263 @@
+/**
+ * Slabs: the open-addressing tables that records own, in blocks of the graph region, found through a descriptor
+ * [ptr, meta] inside the record. Two shapes:
+ *
+ *   set        one word an entry: the users assigned to an instance
+ *   pairs      two words an entry: [scope, role mask] of a user; [neighbour, edge class] of an instance
+ *
+ *   descriptor ptr ─►  │ a │ x │ 0 │ 0 │ b │ y │ c │ z │      2^k entries, at most 3/4 taken, 0 is free
+ *
+ * A set or edge list of one entry needs no block: it sits in the descriptor (`INLINE`).
+ *
+ * Entries stand in the order of a multiplicative hash of their first word, taken from its top bits: doubling keeps
+ * the order, so it reads and writes in sequence, and deletion shifts back: no tombstones. The same first word may
+ * stand several times with different second words (two instances linked by two relations).
+ *
+ * Writing functions: lock held, in a section. Readers bound probes by the capacity and check that a block lies
+ * within their view, for what they see may be torn.
+ */
+import { allocateZeroed, release } from './allocator.ts'
+import * as L from './layout.ts'
+import type { Regions } from './regions.ts'
+
+/** log2 of the words of an entry. */
+export const SET = 0
+export const PAIRS = 1
+
+const CAPACITY_LOG2_MIN = 1
+/** A one-entry slab of this shape is kept inline. Assignments are not: their second word needs all 32 bits. */
+export type Width = typeof SET | typeof PAIRS
+
+export function countOf(meta: number): number {
+  return meta >>> L.COUNT_SHIFT
+}
+
+/** Number of entries, where the count bits of an inline descriptor hold an edge class. */
+export function entryCount(meta: number): number {
+  return (meta & L.LOG2_MASK) === L.INLINE ? 1 : meta >>> L.COUNT_SHIFT
+}
+
+/** Whether a block of 2^log2 entries lies within the view. False only for torn descriptors. */
+export function isWithin(graph: Int32Array, ptr: number, log2: number, width: Width): boolean {
+  return log2 < 29 && ptr > 0 && ptr + (1 << (log2 + width)) <= graph.length
+}
+
+/** The word of the pair with this first word, 0 if there is none. Expected O(1). */
+export function findPair(graph: Int32Array, ptr: number, meta: number, first: number): number {
+  const log2 = meta & L.LOG2_MASK
+  if (meta >>> L.COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return 0
+  const mask = (1 << log2) - 1
+  let index = Math.imul(first, L.ID_HASH) >>> (32 - log2)
+  for (let probe = 0; probe <= mask; probe++) {
+    const at = ptr + (index << 1)
+    const entry = graph[at]!
+    if (entry === first) return at
+    if (entry === 0) return 0
+    index = (index + 1) & mask
+  }
+  return 0
+}
+
+/** Whether the pair stands in the slab, inline or not. Expected O(1) if few pairs share their first word. */
+export function hasPair(
+  graph: Int32Array,
+  ptr: number,
+  meta: number,
+  first: number,
+  second: number,
+): boolean {
+  const log2 = meta & L.LOG2_MASK
+  if (log2 === L.INLINE) return ptr === first && meta >>> L.COUNT_SHIFT === second
+  if (meta >>> L.COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return false
+  const mask = (1 << log2) - 1
+  let index = Math.imul(first, L.ID_HASH) >>> (32 - log2)
+  for (let probe = 0; probe <= mask; probe++) {
+    const at = ptr + (index << 1)
+    const entry = graph[at]!
+    if (entry === 0) return false
+    if (entry === first && graph[at + 1] === second) return true
+    index = (index + 1) & mask
+  }
+  return false
+}
+
+/** The word of the role mask for this scope; a new one is 0. `descriptor` is the word of the slab's [ptr, meta]. */
+export function pairFor(regions: Regions, descriptor: number, first: number): number {
+  const found = findPair(regions.graph, regions.graph[descriptor]!, regions.graph[descriptor + 1]!, first)
+  if (found !== 0) return found + 1
+  return insert(regions, descriptor, PAIRS, first) + 1
+}
+
+/** Deletes the pair with this first word; nothing if there is none. */
+export function deletePair(regions: Regions, descriptor: number, first: number): void {
+  const { graph } = regions
+  const found = findPair(graph, graph[descriptor]!, graph[descriptor + 1]!, first)
+  if (found !== 0) closeGap(regions, descriptor, PAIRS, (found - graph[descriptor]!) >> PAIRS)
+}
+
+/** True if the edge is new. */
+export function addEdge(regions: Regions, descriptor: number, neighbour: number, edgeClass: number): boolean {
+  const { graph } = regions
+  const ptr = graph[descriptor]!
+  const meta = graph[descriptor + 1]!
+  if (meta === 0) {
+    graph[descriptor] = neighbour
+    graph[descriptor + 1] = (edgeClass << L.COUNT_SHIFT) | L.INLINE
+    return true
+  }
+  if (hasPair(graph, ptr, meta, neighbour, edgeClass)) return false
+  if ((meta & L.LOG2_MASK) === L.INLINE) {
+    graph[descriptor] = 0
+    graph[descriptor + 1] = 0
+    regions.graph[insert(regions, descriptor, PAIRS, ptr) + 1] = meta >>> L.COUNT_SHIFT
+  }
+  const at = insert(regions, descriptor, PAIRS, neighbour)
+  regions.graph[at + 1] = edgeClass
+  return true
+}
+
+/** True if the edge was there. */
+export function deleteEdge(
+  regions: Regions,
+  descriptor: number,
+  neighbour: number,
+  edgeClass: number,
+): boolean {
+  const { graph } = regions
+  const ptr = graph[descriptor]!
+  const meta = graph[descriptor + 1]!
+  if (!hasPair(graph, ptr, meta, neighbour, edgeClass)) return false
+  if ((meta & L.LOG2_MASK) === L.INLINE) {
+    graph[descriptor] = 0
+    graph[descriptor + 1] = 0
+    return true
+  }
+  const mask = (1 << (meta & L.LOG2_MASK)) - 1
+  let index = Math.imul(neighbour, L.ID_HASH) >>> (32 - (meta & L.LOG2_MASK))
+  while (graph[ptr + (index << 1)] !== neighbour || graph[ptr + (index << 1) + 1] !== edgeClass) {
+    index = (index + 1) & mask
+  }
+  closeGap(regions, descriptor, PAIRS, index)
+  return true
+}
+
+/** True if the member is new. */
+export function addMember(regions: Regions, descriptor: number, member: number): boolean {
+  const { graph } = regions
+  const ptr = graph[descriptor]!
+  const meta = graph[descriptor + 1]!
+  if (meta === 0) {
+    graph[descriptor] = member
+    graph[descriptor + 1] = L.INLINE
+    return true
+  }
+  if ((meta & L.LOG2_MASK) === L.INLINE) {
+    if (ptr === member) return false
+    graph[descriptor] = 0
+    graph[descriptor + 1] = 0
+    insert(regions, descriptor, SET, ptr)
+  } else if (findMember(graph, ptr, meta, member) >= 0) return false
+  insert(regions, descriptor, SET, member)
+  return true
+}
+
+export function deleteMember(regions: Regions, descriptor: number, member: number): void {
+  const { graph } = regions
+  const ptr = graph[descriptor]!
+  const meta = graph[descriptor + 1]!
+  if ((meta & L.LOG2_MASK) === L.INLINE) {
+    if (ptr !== member) return
+    graph[descriptor] = 0
+    graph[descriptor + 1] = 0
+    return
+  }
+  const index = findMember(graph, ptr, meta, member)
+  if (index >= 0) closeGap(regions, descriptor, SET, index)
+}
+
+/** Gives the block back and leaves an empty slab. */
+export function releaseSlab(regions: Regions, descriptor: number, width: Width): void {
+  const { graph } = regions
+  const log2 = graph[descriptor + 1]! & L.LOG2_MASK
+  if (graph[descriptor] !== 0 && log2 !== L.INLINE) release(regions, graph[descriptor]!, log2 + width)
+  graph[descriptor] = 0
+  graph[descriptor + 1] = 0
+}
+
+function findMember(graph: Int32Array, ptr: number, meta: number, member: number): number {
+  const log2 = meta & L.LOG2_MASK
+  if (meta >>> L.COUNT_SHIFT === 0) return -1
+  const mask = (1 << log2) - 1
+  for (let index = Math.imul(member, L.ID_HASH) >>> (32 - log2); ; index = (index + 1) & mask) {
+    const entry = graph[ptr + index]!
+    if (entry === member) return index
+    if (entry === 0) return -1
+  }
+}
+
+/** The word of a new entry with this first word and zeros behind it; grows the slab first if it is full. */
+function insert(regions: Regions, descriptor: number, width: Width, first: number): number {
+  const meta = regions.graph[descriptor + 1]!
+  const count = meta >>> L.COUNT_SHIFT
+  const log2 = meta & L.LOG2_MASK
+  if (count === 0 && regions.graph[descriptor] === 0) {
+    resize(regions, descriptor, width, CAPACITY_LOG2_MIN)
+  } else if ((count + 1) * 4 > 3 << log2) resize(regions, descriptor, width, log2 + 1)
+  const { graph } = regions
+  graph[descriptor + 1] = graph[descriptor + 1]! + (1 << L.COUNT_SHIFT)
+  return place(graph, graph[descriptor]!, graph[descriptor + 1]! & L.LOG2_MASK, width, first)
+}
+
+function place(graph: Int32Array, ptr: number, log2: number, width: Width, first: number): number {
+  const mask = (1 << log2) - 1
+  let index = Math.imul(first, L.ID_HASH) >>> (32 - log2)
+  while (graph[ptr + (index << width)] !== 0) index = (index + 1) & mask
+  const at = ptr + (index << width)
+  graph[at] = first
+  return at
+}
+
+/** Deletes the entry at `index`: those behind it that were displaced move up. Shrinks a slab that is mostly empty. */
+function closeGap(regions: Regions, descriptor: number, width: Width, index: number): void {
+  const { graph } = regions
+  const ptr = graph[descriptor]!
+  const meta = graph[descriptor + 1]! - (1 << L.COUNT_SHIFT)
+  const log2 = meta & L.LOG2_MASK
+  const mask = (1 << log2) - 1
+  let hole = index
+  for (let next = (hole + 1) & mask; ; next = (next + 1) & mask) {
+    const from = ptr + (next << width)
+    if (graph[from] === 0) break
+    const home = Math.imul(graph[from]!, L.ID_HASH) >>> (32 - log2)
+    if (((next - home) & mask) < ((next - hole) & mask)) continue
+    const to = ptr + (hole << width)
+    graph[to] = graph[from]!
+    if (width === PAIRS) graph[to + 1] = graph[from + 1]!
+    hole = next
+  }
+  graph[ptr + (hole << width)] = 0
+  if (width === PAIRS) graph[ptr + (hole << width) + 1] = 0
+  graph[descriptor + 1] = meta
+  const count = meta >>> L.COUNT_SHIFT
+  if (count === 0) releaseSlab(regions, descriptor, width)
+  else if (log2 > CAPACITY_LOG2_MIN && count * 5 < 1 << log2) resize(regions, descriptor, width, log2 - 1)
+}
+
+/** Sequential in old and new block, for both have the order of the hash. */
+function resize(regions: Regions, descriptor: number, width: Width, log2: number): void {
+  const old = regions.graph[descriptor]!
+  const meta = regions.graph[descriptor + 1]!
+  const oldLog2 = meta & L.LOG2_MASK
+  const ptr = allocateZeroed(regions, Math.max(1, log2 + width))
+  const { graph } = regions
+  if (old !== 0) {
+    for (let from = old; from < old + (1 << (oldLog2 + width)); from += 1 << width) {
+      if (graph[from] === 0) continue
+      const at = place(graph, ptr, log2, width, graph[from]!)
+      if (width === PAIRS) graph[at + 1] = graph[from + 1]!
+    }
+    release(regions, old, oldLog2 + width)
+  }
+  graph[descriptor] = ptr
+  graph[descriptor + 1] = (meta & ~L.LOG2_MASK) | log2
+}

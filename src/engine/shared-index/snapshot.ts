@@ -1,0 +1,105 @@
+/**
+ * How a thread reads: what it computes counts only if nothing changed meanwhile, else it is computed again. After some
+ * attempts, or when a closure has to be built, it takes the lock, and then nothing changes.
+ */
+import { assert } from '#model/assert.ts'
+import * as L from './layout.ts'
+import { Regions } from './regions.ts'
+import type { SharedIndexHandle } from './regions.ts'
+import { SchemaView } from './schema-view.ts'
+import { decodeSchema, EMPTY_IMAGE } from './schema-wire.ts'
+import { beginRead, isUnchanged, lock, unlock } from './sequence.ts'
+
+export interface ReaderOptions {
+  /** Positive and no other thread's. */
+  readonly threadId: number
+  /** For hardware that reorders loads, i.e. anything but x86-64 (`sequence.ts`): right there, and slow. Experimental. */
+  readonly lockEveryRead?: boolean
+}
+
+export class Snapshot {
+  readonly regions: Regions
+  readonly #threadId: number
+  readonly #lockEveryRead: boolean
+  readonly #onSchema: (schema: SchemaView) => void
+  #schemaVersion = 0
+  #sequence = 0
+
+  constructor(
+    handle: SharedIndexHandle,
+    { threadId, lockEveryRead = false }: ReaderOptions,
+    onSchema: (schema: SchemaView) => void,
+  ) {
+    assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
+    this.regions = Regions.attach(handle)
+    this.#threadId = threadId
+    this.#lockEveryRead = lockEveryRead
+    this.#onSchema = onSchema
+  }
+
+  /** The sequence of the state being read. */
+  get sequence(): number {
+    return this.#sequence
+  }
+
+  /** How often to try without the lock, where so many attempts are worth it. */
+  attempts(wanted: number): number {
+    return this.#lockEveryRead ? 0 : wanted
+  }
+
+  /** Begins a read at the current state; views and schema are up to date after it. */
+  begin(): void {
+    for (;;) {
+      this.#sequence = beginRead(this.regions.header)
+      this.regions.refresh()
+      if (this.#hasSchema()) return
+    }
+  }
+
+  /** Whether all that was read since `begin` belongs to its state. */
+  isValid(): boolean {
+    return isUnchanged(this.regions.header, this.#sequence)
+  }
+
+  /** Runs `work` with the lock: nobody writes, closures may be built. */
+  locked<T>(work: () => T): T {
+    const { header } = this.regions
+    lock(header, this.#threadId)
+    try {
+      this.begin()
+      return work()
+    } finally {
+      unlock(header, this.#threadId)
+    }
+  }
+
+  /** Runs `work` at one state: optimistically for so many attempts, then with the lock. */
+  read<T>(attempts: number, work: () => T): T {
+    for (let attempt = 0; attempt < this.attempts(attempts); attempt++) {
+      this.begin()
+      try {
+        const result = work()
+        if (this.isValid()) return result
+      } catch (error) {
+        // Torn data may lead anywhere; only what fails at one state is a fault.
+        if (this.isValid()) throw error
+      }
+    }
+    return this.locked(work)
+  }
+
+  /** False if the schema changed while it was being read. */
+  #hasSchema(): boolean {
+    const version = this.regions.header[L.H_SCHEMA_VERSION]!
+    if (version === this.#schemaVersion) return true
+    const image = decodeSchema(this.regions.readSchema())
+    if (image === null || !this.isValid()) return false
+    this.#onSchema(new SchemaView(image))
+    this.#schemaVersion = version
+    return true
+  }
+}
+
+export function emptySchema(): SchemaView {
+  return new SchemaView(EMPTY_IMAGE)
+}

@@ -1,0 +1,160 @@
+/**
+ * The sweep: finds what still carries the number of a removed type, role, relation or tenant and takes it away, so that
+ * the numbers can be used again. Questions do not need it: to them the removed is gone at once.
+ *
+ * It walks all records, one partition of the string table a step. A partition is looked at outside of any section,
+ * for only this thread changes anything; then its edits are made in sections of bounded length.
+ *
+ * Invariant: a sweep covers what was retired before it began; numbers are free again after its last step and after
+ * everything it buried is unlinked. Facts put meanwhile cannot carry retired numbers, so a partition once done stays
+ * done.
+ */
+import type { Graveyard } from './graveyard.ts'
+import type { Key } from './key.ts'
+import * as L from './layout.ts'
+import { isDead, keyBytes, keyStart } from './records.ts'
+import type { Regions } from './regions.ts'
+import { maskOf } from './schema.ts'
+import type { Retired, Schema } from './schema.ts'
+import { beginSection, endSection } from './sequence.ts'
+import { deleteEdge } from './slab.ts'
+import * as table from './string-table.ts'
+import { dropScope } from './user-slab.ts'
+
+const EDITS_PER_SECTION = 256
+
+interface Pass {
+  readonly retired: Retired
+  readonly tenants: readonly number[]
+  readonly types: ReadonlySet<number>
+  readonly edgeClasses: ReadonlySet<number>
+  /** Retired bits by type id × banks + bank. */
+  readonly masks: ReadonlyMap<number, number>
+  partition: number
+}
+
+export class Sweep {
+  readonly #regions: Regions
+  readonly #schema: Schema
+  readonly #graveyard: Graveyard
+  readonly #key: Key
+  readonly #banks: () => number
+  #pass: Pass | null = null
+  #edits: (() => void)[] = []
+
+  constructor(
+    regions: Regions,
+    parts: { schema: Schema; graveyard: Graveyard; key: Key; banks: () => number },
+  ) {
+    this.#regions = regions
+    this.#schema = parts.schema
+    this.#graveyard = parts.graveyard
+    this.#key = parts.key
+    this.#banks = parts.banks
+  }
+
+  isNeeded(): boolean {
+    return this.#pass !== null || this.#schema.hasRetired() || this.#graveyard.hasDeadTenants()
+  }
+
+  /** Lock held, no section, graveyard empty. Does one partition. */
+  step(): void {
+    this.#pass ??= this.#begin()
+    const pass = this.#pass
+    if (pass.partition === L.PARTITION_COUNT) return this.#finish(pass)
+    this.#lookThrough(pass)
+    for (let from = 0; from < this.#edits.length; from += EDITS_PER_SECTION) {
+      beginSection(this.#regions.header)
+      for (const edit of this.#edits.slice(from, from + EDITS_PER_SECTION)) edit()
+      endSection(this.#regions.header)
+    }
+    this.#edits = []
+    pass.partition += 1
+  }
+
+  #begin(): Pass {
+    const retired = this.#schema.takeRetired()
+    const masks = new Map<number, number>()
+    for (const role of retired.roles) {
+      const at = (role.type?.id ?? L.TENANT_TYPE) * L.BANKS_MAX + (role.place >>> 5)
+      masks.set(at, (masks.get(at) ?? 0) | maskOf(role))
+    }
+    return {
+      retired,
+      tenants: this.#graveyard.takeDeadTenants(),
+      types: new Set(retired.types.map(type => type.id)),
+      edgeClasses: new Set(retired.relations.map(relation => relation.edgeClass)),
+      masks,
+      partition: 0,
+    }
+  }
+
+  #finish({ retired, tenants }: Pass): void {
+    this.#graveyard.releaseTenants(tenants)
+    this.#schema.freeRetired(retired)
+    this.#pass = null
+  }
+
+  #lookThrough(pass: Pass): void {
+    const { header, graph } = this.#regions
+    const slots = table.slotCount(header, pass.partition)
+    for (let slot = 0; slot < slots; slot++) {
+      const line = table.recordInSlot(this.#regions, pass.partition, slot)
+      if (line === 0) continue
+      const type = graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
+      if (type === L.USER_TYPE) this.#lookAtUser(pass, line)
+      else if (type !== L.TENANT_TYPE) this.#lookAtInstance(pass, line, type)
+    }
+  }
+
+  #lookAtUser(pass: Pass, user: number): void {
+    if (pass.masks.size === 0) return
+    const { graph } = this.#regions
+    this.#eachPair((user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, (scope, mask) => {
+      const type = graph[(scope & L.LINE_MASK) << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
+      const gone = mask & (pass.masks.get(type * L.BANKS_MAX + (scope >>> L.BANK_SHIFT)) ?? 0)
+      if (gone !== 0) this.#edits.push(() => dropScope(this.#regions, user, scope, gone, this.#banks()))
+    })
+  }
+
+  #lookAtInstance(pass: Pass, line: number, type: number): void {
+    const { graph } = this.#regions
+    const record = line << L.LINE_WORDS_LOG2
+    if (pass.types.has(type) || isDead(graph, graph[record + L.I_TENANT]!)) {
+      this.#edits.push(() => this.#bury(line, type))
+      return
+    }
+    if (pass.edgeClasses.size === 0) return
+    this.#eachPair(record + L.I_IN, (container, edgeClass) => {
+      if (pass.edgeClasses.has(edgeClass)) this.#edits.push(() => this.#unlink(container, line, edgeClass))
+    })
+  }
+
+  #bury(line: number, type: number): void {
+    const { graph } = this.#regions
+    const record = line << L.LINE_WORDS_LOG2
+    this.#key.readRecord(graph, keyStart(graph, record), keyBytes(graph, record), type)
+    table.remove(this.#regions, this.#key.hash, line)
+    this.#graveyard.bury(line)
+  }
+
+  /** No closure needs to be told: none follows an edge class that is gone. */
+  #unlink(container: number, object: number, edgeClass: number): void {
+    const { graph, header } = this.#regions
+    const record = object << L.LINE_WORDS_LOG2
+    const list = graph[record + L.I_CONTAINER] === 0 ? L.C_OUT_OTHERS : L.C_OUT_CONTAINERS
+    deleteEdge(this.#regions, record + L.I_IN, container, edgeClass)
+    deleteEdge(this.#regions, (container << L.LINE_WORDS_LOG2) + list, object, edgeClass)
+    header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
+  }
+
+  #eachPair(descriptor: number, visit: (first: number, second: number) => void): void {
+    const { graph } = this.#regions
+    const ptr = graph[descriptor]!
+    const meta = graph[descriptor + 1]!
+    if (meta === 0) return
+    if ((meta & L.LOG2_MASK) === L.INLINE) return visit(ptr, meta >>> L.COUNT_SHIFT)
+    const end = ptr + (2 << (meta & L.LOG2_MASK))
+    for (let at = ptr; at < end; at += 2) if (graph[at] !== 0) visit(graph[at]!, graph[at + 1]!)
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The shared indexes as the main thread holds them: one writer an environment, read by every HTTP thread in place. A
+ * change is visible to all of them when `apply` returns, so nothing has to be sent or acknowledged for it; only a fresh
+ * index is handed to the threads, which attach to its memory.
+ */
+import type { ChangeSink } from '#engine/engine.ts'
+import { assert } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import type { IndexHost } from '#services/index-host.ts'
+
+/** The writing side of an index, and what a thread needs to read it. */
+export interface IndexWriter extends ChangeSink {
+  readonly handle: unknown
+  /** Collects what removals left, so many short steps of it. False when nothing is left. */
+  collect(steps: number): boolean
+}
+
+/** Changes applied in one section while loading, before the event loop gets a turn. */
+const LOAD_PART_CHANGES = 1_000
+
+export class SharedIndexes implements IndexHost {
+  readonly #createWriter: () => IndexWriter
+  readonly #attach: (environmentId: string, handle: unknown) => Promise<void>
+  readonly #writers = new Map<string, IndexWriter>()
+  readonly #collecting = new Set<IndexWriter>()
+
+  /** `attach` hands an index to every thread that decides; resolves when all use it. */
+  constructor(options: {
+    readonly createWriter: () => IndexWriter
+    readonly attach: (environmentId: string, handle: unknown) => Promise<void>
+  }) {
+    this.#createWriter = options.createWriter
+    this.#attach = options.attach
+  }
+
+  async load(environmentId: string, changes: Iterable<Change>): Promise<void> {
+    const writer = this.#createWriter()
+    let part: Change[] = []
+    for (const change of changes) {
+      part.push(change)
+      if (part.length < LOAD_PART_CHANGES) continue
+      writer.apply(part)
+      part = []
+      await nextTurn()
+    }
+    writer.apply(part)
+    await this.#attach(environmentId, writer.handle)
+    this.#writers.set(environmentId, writer)
+  }
+
+  async apply(environmentId: string, changes: readonly Change[]): Promise<void> {
+    const writer = this.#writers.get(environmentId)
+    assert(writer, 'changes come for an environment that has been loaded')
+    writer.apply(changes)
+    if (!this.#collecting.has(writer)) void this.#collect(writer)
+  }
+
+  /** In idle moments, a step a turn: requests and commits go first. */
+  async #collect(writer: IndexWriter): Promise<void> {
+    this.#collecting.add(writer)
+    do await nextTurn()
+    while (writer.collect(1))
+    this.#collecting.delete(writer)
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}

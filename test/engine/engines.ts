@@ -1,0 +1,22 @@
+/** The engines that are held to the contract, each made anew and empty. */
+import type { Engine } from '#engine/engine.ts'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { COLLIDING, CollectingEngine, SharedEngine } from './shared-engine.ts'
+
+export interface EngineUnderTest {
+  readonly name: string
+  readonly newEngine: () => Engine
+}
+
+export const ENGINES: readonly EngineUnderTest[] = [
+  { name: 'the Map engine', newEngine: () => new MapEngine() },
+  { name: 'the shared index', newEngine: () => new SharedEngine() },
+]
+
+/** The shared index where it takes other ways to the same answers. */
+export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
+  { name: 'with keys that all collide', newEngine: () => new SharedEngine({ secrets: COLLIDING }) },
+  { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }) },
+  { name: 'locking every read', newEngine: () => new SharedEngine({ lockEveryRead: true }) },
+  { name: 'collecting after every commit', newEngine: () => new CollectingEngine() },
+]

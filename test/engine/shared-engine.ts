@@ -1,0 +1,87 @@
+/** The shared index as one engine: writer and reader in one thread, with secrets that are always the same. */
+import type {
+  ActionQuestion,
+  Engine,
+  InstanceFilter,
+  PageRequest,
+  ResourceQuestion,
+  TenantFilter,
+  UserQuestion,
+} from '#engine/engine.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { HashSecrets } from '#engine/shared-index/regions.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+
+export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 }
+/** Every key collides with every other. */
+export const COLLIDING: HashSecrets = { start: 1, multiplier: 0 }
+
+export interface SharedEngineOptions {
+  readonly secrets?: HashSecrets
+  readonly statesMax?: number
+  readonly lockEveryRead?: boolean
+}
+
+export class SharedEngine implements Engine {
+  readonly writer: SharedIndexWriter
+  readonly reader: SharedIndexReader
+
+  constructor({ secrets = SECRETS, lockEveryRead = false, ...rest }: SharedEngineOptions = {}) {
+    this.writer = new SharedIndexWriter({ threadId: 1, secrets, ...rest })
+    this.reader = new SharedIndexReader(this.writer.handle, { threadId: 2, lockEveryRead })
+  }
+
+  apply(changes: Iterable<Change>): void {
+    this.writer.apply(changes)
+  }
+
+  evaluate(query: Query) {
+    return this.reader.evaluate(query)
+  }
+
+  evaluateAll(queries: readonly Query[]) {
+    return this.reader.evaluateAll(queries)
+  }
+
+  searchResources(question: ResourceQuestion, page: PageRequest) {
+    return this.reader.searchResources(question, page)
+  }
+
+  searchUsers(question: UserQuestion, page: PageRequest) {
+    return this.reader.searchUsers(question, page)
+  }
+
+  searchActions(question: ActionQuestion) {
+    return this.reader.searchActions(question)
+  }
+
+  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number) {
+    return this.reader.tenantRolesOf(user, accepts, limit)
+  }
+
+  instanceRolesOf(user: string, filter: InstanceFilter, limit: number) {
+    return this.reader.instanceRolesOf(user, filter, limit)
+  }
+
+  grantsOn(question: UserQuestion, limit: number) {
+    return this.reader.grantsOn(question, limit)
+  }
+
+  tenantOf(type: string, key: string) {
+    return this.reader.tenantOf(type, key)
+  }
+
+  explain(query: Query) {
+    return this.reader.explain(query)
+  }
+}
+
+/** Leaves nothing to be collected, so that every number and block that can be used again soon is. */
+export class CollectingEngine extends SharedEngine {
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    while (this.writer.collect(1_000));
+  }
+}

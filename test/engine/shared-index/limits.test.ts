@@ -1,0 +1,186 @@
+/** Where the layout changes shape: many edges, many roles, short and long keys, keys that collide. */
+import { describe, expect, test } from 'vitest'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  heldBy,
+  heldUnlessDirectBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  assignInTenant,
+  user,
+} from '../changes.ts'
+import { COLLIDING, SharedEngine } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+const sharing = [
+  tenant('default'),
+  user('alice'),
+  user('bob'),
+  resourceType('group'),
+  resourceType('document', 'read'),
+  relation('document', 'shared', 'group'),
+  role('group', 'member'),
+  role('document', 'viewer', {
+    can: ['read'],
+    from: [heldBy({ role: 'member', on: 'group', over: 'shared' })],
+  }),
+  instance('document:d'),
+]
+
+function groups(count: number): Change[] {
+  return Array.from({ length: count }, (_, n) => `group:g${n}`).flatMap(group => [
+    instance(group),
+    link(group, 'shared', 'document:d'),
+  ])
+}
+
+describe('an instance with many in-edges', () => {
+  test.each([16, 17, 65_535, 65_536])(
+    'answers through each of %i, and no longer when they are gone',
+    count => {
+      const engine = new SharedEngine()
+      const world = new World(engine, ...sharing, instance('group:other'))
+      engine.apply(groups(count))
+      world.apply(
+        assign('alice', 'member', 'group:g0'),
+        assign('alice', 'member', `group:g${count - 1}`),
+        assign('bob', 'member', 'group:other'),
+      )
+      // Often enough for forward walks to give way to a closure.
+      for (let times = 0; times < 12; times++) {
+        expect(world.can('alice', 'read', 'document:d')).toBe(true)
+        expect(world.can('bob', 'read', 'document:d')).toBe(false)
+      }
+      world.apply(removed(link('group:g0', 'shared', 'document:d')))
+      expect(world.can('alice', 'read', 'document:d')).toBe(true)
+      world.apply(removed(instance(`group:g${count - 1}`)))
+      expect(world.can('alice', 'read', 'document:d')).toBe(false)
+      world.apply(link('group:other', 'shared', 'document:d'))
+      expect(world.can('bob', 'read', 'document:d')).toBe(true)
+    },
+  )
+})
+
+test.each([65_535, 65_536])('a group of %i members, and one of them leaving', count => {
+  const members = Array.from({ length: count }, (_, n) => `u${n}`)
+  const engine = new SharedEngine()
+  const world = new World(engine, ...sharing, ...groups(1))
+  engine.apply([...members.map(user), ...members.map(name => assign(name, 'member', 'group:g0'))])
+  for (const name of ['u0', `u${count - 1}`]) expect(world.can(name, 'read', 'document:d')).toBe(true)
+  expect(world.can('alice', 'read', 'document:d')).toBe(false)
+  world.apply(removed(assign('u0', 'member', 'group:g0')), removed(user(`u${count - 1}`)))
+  for (const name of ['u0', `u${count - 1}`]) expect(world.can(name, 'read', 'document:d')).toBe(false)
+  expect(world.can('u1', 'read', 'document:d')).toBe(true)
+})
+
+describe('a type with a hundred roles', () => {
+  const names = Array.from({ length: 100 }, (_, n) => `r${n}`)
+  const crowd = [
+    tenant('default'),
+    user('alice'),
+    user('bob'),
+    resourceType('folder', 'open'),
+    resourceType('document', ...names),
+    relation('document', 'parent', 'folder'),
+    ...names.map(name => role('folder', name, { can: ['open'] })),
+    ...names.map(name =>
+      role('document', name, {
+        can: [name],
+        from: [heldUnlessDirectBy({ role: name, on: 'folder', over: 'parent' })],
+      }),
+    ),
+    instance('folder:f'),
+    instance('document:d'),
+    link('folder:f', 'parent', 'document:d'),
+  ]
+
+  test('keeps each of them apart, direct and derived', () => {
+    for (const n of [0, 31, 32, 63, 64, 99]) {
+      const world = new World(new SharedEngine(), ...crowd, assign('alice', `r${n}`, 'folder:f'))
+      expect(names.filter(action => world.can('alice', action, 'document:d'))).toEqual([`r${n}`])
+      expect(world.can('alice', 'open', 'folder:f')).toBe(true)
+    }
+  })
+
+  test('blocks a guarded derivation by a direct role in any bank, until that role is taken away', () => {
+    for (const n of [1, 40, 99]) {
+      const direct = assign('alice', `r${n}`, 'document:d')
+      const world = new World(new SharedEngine(), ...crowd, assign('alice', 'r50', 'folder:f'), direct)
+      expect(world.can('alice', 'r50', 'document:d')).toBe(false)
+      expect(world.can('alice', `r${n}`, 'document:d')).toBe(true)
+      world.apply(removed(direct))
+      expect(world.can('alice', 'r50', 'document:d')).toBe(true)
+    }
+  })
+
+  test('lets tenants have as many', () => {
+    const roles = names.map(name => tenantRole(`t-${name}`, { can: [`document:${name}`] }))
+    const world = new World(
+      new SharedEngine(),
+      ...crowd,
+      ...roles,
+      assignInTenant('alice', 't-r77', 'default'),
+    )
+    expect(names.filter(action => world.can('alice', action, 'document'))).toEqual(['r77'])
+  })
+})
+
+describe('a key', () => {
+  const ends = [1, 3, 4, 35, 36, 37, 128, 511, 512].map(bytes => 'k'.repeat(bytes))
+  const wide = ['é'.repeat(18), `${'é'.repeat(18)}k`, '鍵'.repeat(12), '鍵'.repeat(170), '😀'.repeat(128)]
+
+  test.each([
+    ['that is spread by the hash', undefined],
+    ['that collides with all others', COLLIDING],
+  ])('%s names users and instances, whatever its length', (_, secrets) => {
+    const world = new World(
+      new SharedEngine(secrets ? { secrets } : {}),
+      ...sharing,
+      role('document', 'owner', { can: ['read'] }),
+    )
+    for (const key of [...ends, ...wide]) {
+      world.apply(user(key), instance(`document:${key}`), assign(key, 'owner', `document:${key}`))
+    }
+    for (const key of [...ends, ...wide]) {
+      for (const other of [...ends, ...wide]) {
+        expect(world.can(key, 'read', `document:${other}`)).toBe(key === other)
+      }
+    }
+    for (const key of [...ends, ...wide]) {
+      world.apply(removed(user(key)))
+      expect(world.can(key, 'read', `document:${key}`)).toBe(false)
+      world.apply(user(key))
+      expect(world.can(key, 'read', `document:${key}`)).toBe(false)
+    }
+  })
+
+  test('that is too long, or has no UTF-8 form, is nobody', () => {
+    const world = new World(new SharedEngine(), ...sharing, role('document', 'owner', { can: ['read'] }))
+    for (const key of ['k'.repeat(513), '鍵'.repeat(171), '\ud800', '']) {
+      world.apply(user(key), instance('document:d'), assign(key, 'owner', 'document:d'))
+      expect(world.can(key, 'read', 'document:d')).toBe(false)
+    }
+    world.apply(user('\ufffd'), assign('\ufffd', 'owner', 'document:d'))
+    expect(world.can('\ud800', 'read', 'document:d')).toBe(false)
+    expect(world.can('\ufffd', 'read', 'document:d')).toBe(true)
+  })
+
+  test('is kept when attributes come and go beside it', () => {
+    const world = new World(new SharedEngine(), ...sharing, role('document', 'owner', { can: ['read'] }))
+    for (const key of [...ends, ...wide]) {
+      const put = instance(`document:${key}`)
+      world.apply(put, assign('alice', 'owner', `document:${key}`))
+      for (const attributes of [{ size: 1 }, {}, null, { note: 'é'.repeat(300) }, { size: 2 }]) {
+        world.apply({ ...put, attributes })
+        expect(world.can('alice', 'read', `document:${key}`)).toBe(true)
+      }
+    }
+  })
+})

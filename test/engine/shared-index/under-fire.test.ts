@@ -1,0 +1,32 @@
+/** Right while facts and schema change without pause: the short form of `bench/engine/torn-reads.ts`. */
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { Barrage, foundation } from '../../../bench/engine/barrage.ts'
+import { SECRETS } from '../shared-engine.ts'
+
+const CHECKS = 200_000
+
+test('a reader in another thread is never wrong about what does not change, nor about halves of one commit', async () => {
+  const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+  writer.apply(foundation())
+  const workerData = { handle: writer.handle, threadId: 2, checks: CHECKS, seed: 1 }
+  const worker = new Worker(new URL('../../../bench/engine/torn-reads-reader.ts', import.meta.url), {
+    workerData,
+  })
+  const report = new Promise<{ checks: number; wrong: string[] }>((resolve, reject) => {
+    worker.on('message', resolve)
+    worker.on('error', reject)
+  })
+  const ended = { isTrue: false }
+  const whenEnded = report.finally(() => (ended.isTrue = true))
+  const barrage = new Barrage(2)
+  while (!ended.isTrue) {
+    for (let n = 0; n < 200; n++) writer.apply(barrage.next())
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  const { checks, wrong } = await whenEnded
+  expect(wrong).toEqual([])
+  expect(checks).toBeGreaterThanOrEqual(CHECKS)
+  expect(barrage.commits).toBeGreaterThan(100)
+})

@@ -1,0 +1,56 @@
+/** Findings in values of any size: exact where they are looked for, and looked for in so many parts only. */
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { Shape } from '../../src/http/shape.ts'
+
+const MANY = 150_000
+
+const shape = new Shape(
+  Type.Object({
+    action: Type.String(),
+    checks: Type.Optional(Type.Array(Type.Object({ key: Type.String() }))),
+    named: Type.Optional(Type.Record(Type.String(), Type.Object({ name: Type.String() }))),
+  }),
+  'body',
+)
+
+function finding(value: unknown): string {
+  try {
+    shape.check(value)
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('nothing was found')
+}
+
+function manyNames(value: unknown): [string, unknown][] {
+  return Array.from({ length: MANY }, (_, i) => [`name${i}`, value])
+}
+
+test('what is wrong far behind in a very large value is refused without saying where', () => {
+  const checks: unknown[] = Array.from({ length: MANY }, () => ({ key: 'a' }))
+  expect(finding({ action: 'read', checks: [...checks, { key: 1 }] })).toBe(
+    'body: has the wrong shape somewhere behind its first 100000 parts',
+  )
+  const named = Object.fromEntries([...manyNames({ name: 'a' }), ['last', {}]])
+  expect(finding({ action: 'read', named })).toContain('somewhere behind')
+})
+
+test('what is wrong at the beginning of a very large value is told exactly', () => {
+  const checks = Array.from({ length: MANY }, (_, i) => ({ key: i === 1 ? 1 : 'a' }))
+  expect(finding({ action: 'read', checks })).toBe('checks[1].key: must be string')
+  const many = Array.from({ length: MANY }, () => 1)
+  expect(finding({ action: 'read', checks: many })).toContain('checks[0]: must be object; checks[1]')
+})
+
+test('properties the schema names are looked at wherever they stand', () => {
+  const unknown = Object.fromEntries(manyNames(1))
+  expect(finding({ ...unknown, action: 1 })).toBe('action: must be string')
+  expect(finding({ ...unknown, action: 'read', checks: 1 })).toBe('checks: must be array')
+  expect(finding(unknown)).toBe('action: is required')
+})
+
+test('a property called __proto__ is one like any other', () => {
+  const named: unknown = JSON.parse('{"__proto__":{"name":1}}')
+  expect(finding({ action: 'read', named })).toBe('named.__proto__.name: must be string')
+})

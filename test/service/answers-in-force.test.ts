@@ -1,0 +1,69 @@
+/**
+ * What an answer tells of is in force when it is there, also when the operation had nothing to write: the store shows a
+ * commit a moment before it is on disk, and another caller may meet it in that moment.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+/** Not in memory: where a flush takes no time, there is no such moment. */
+const DISK = fileURLToPath(new URL('../../', import.meta.url))
+const ROUNDS = 50
+const tenant = 'default'
+
+async function onDisk(): Promise<RunningEnvironment> {
+  const directory = mkdtempSync(join(DISK, 'data-in-force-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const environment = await RunningEnvironment.open(`lmdb:${directory}`)
+  const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
+  const document = { key: 'document', name: 'Document', actions: { read: {} }, roles }
+  await environment.execute('createResource', { body: document })
+  await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
+  const role = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
+  await environment.execute('addGroupRole', { params: { group_instance_key: 'team' }, body: role })
+  return environment
+}
+
+/** Starts a change that adds an assignment, and waits until the store shows it. Returns whether it is unanswered still. */
+async function shown(environment: RunningEnvironment, change: () => Promise<unknown>): Promise<boolean> {
+  const before = environment.count('assignment')
+  let isAnswered = false
+  void change().then(() => (isAnswered = true))
+  while (environment.count('assignment') === before) await new Promise(resolve => setImmediate(resolve))
+  return !isAnswered
+}
+
+function mayRead(environment: RunningEnvironment, user: string): boolean {
+  return environment.decide({ user, action: 'read', type: 'document', key: 'd1', tenant: null })
+}
+
+test('whoever repeats a change that is on its way finds it in force', async () => {
+  const environment = await onDisk()
+  let metCount = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const user = `user-${round}`
+    await environment.execute('createUser', { body: { key: user } })
+    const params = { group_instance_key: 'team', user_id: user }
+    const joinGroup = () => environment.execute('addGroupMember', { params, body: { tenant } })
+    if (await shown(environment, joinGroup)) metCount += 1
+    await joinGroup()
+    expect(mayRead(environment, user)).toBe(true)
+  }
+  expect(metCount, 'repeats that came in between').toBeGreaterThan(0)
+})
+
+test('whoever is refused because of a change that is on its way finds it in force', async () => {
+  const environment = await onDisk()
+  let metCount = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const user = `user-${round}`
+    const body = { key: user, role_assignments: [{ role: 'viewer', resource_instance: 'document:d1' }] }
+    const create = () => environment.execute('createUser', { body })
+    if (await shown(environment, create)) metCount += 1
+    await expect(create()).rejects.toThrow('already')
+    expect(mayRead(environment, user)).toBe(true)
+  }
+  expect(metCount, 'refusals that came in between').toBeGreaterThan(0)
+})

@@ -1,0 +1,172 @@
+/**
+ * Deleting what others depend on (contract C.7): with the answer it is gone from decisions, lists and counts, and what is
+ * created anew in its place owes it nothing, at every moment of the purge.
+ */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { seed } from '../properties/seeded.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+import { storeDirectory } from '../support/running-service.ts'
+
+/** Enough for several pieces of a purge. */
+const DEPENDANTS = 90
+const numbers = Array.from({ length: DEPENDANTS }, (_, number) => number)
+
+type Removal = 'tenant' | 'user' | 'instance'
+const REMOVALS: readonly Removal[] = ['tenant', 'user', 'instance']
+
+async function prepared(url?: string): Promise<RunningEnvironment> {
+  const environment = await RunningEnvironment.open(url)
+  const roles = { editor: { name: 'Editor', permissions: ['update'] }, owner: { name: 'Owner' } }
+  const body = { key: 'document', name: 'Document', actions: { update: {} }, roles }
+  await environment.execute('createResource', { body: { ...body, relations: { parent: 'document' } } })
+  await environment.execute('createTenantRole', {
+    body: { key: 'admin', name: 'Admin', permissions: ['document:update'] },
+  })
+  await environment.execute('createTenants', {
+    body: { operations: [...numbers.map(n => `t${n}`), 'acme', 'other'].map(key => ({ key, name: key })) },
+  })
+  await environment.execute('createUsers', {
+    body: { operations: [...numbers.map(n => `u${n}`), 'alice', 'bob'].map(key => ({ key })) },
+  })
+  return environment
+}
+
+/** Everybody is an admin of acme and an editor of its d1, alice of all else; documents hang on d1. */
+async function fill(environment: RunningEnvironment, tenant: string): Promise<void> {
+  await environment.execute('assignRoles', {
+    query: {},
+    body: [
+      ...numbers.map(n => ({ user: `u${n}`, role: 'admin', tenant })),
+      ...numbers.map(n => ({ user: `u${n}`, role: 'editor', resource_instance: 'document:d1', tenant })),
+      ...numbers.map(n => ({ user: 'alice', role: 'admin', tenant: `t${n}` })),
+      { user: 'bob', role: 'admin', tenant: 'other' },
+    ],
+  })
+  await environment.execute('createRelationshipTuples', {
+    body: {
+      operations: numbers.map(n => ({
+        subject: 'document:d1',
+        relation: 'parent',
+        object: `document:c${n}`,
+        tenant,
+      })),
+    },
+  })
+}
+
+const REMOVE = {
+  tenant: it => it.execute('deleteTenant', { params: { tenant_id: 'acme' } }),
+  user: it => it.execute('deleteUser', { params: { user_id: 'alice' } }),
+  instance: it => it.execute('deleteResourceInstance', { params: { instance_id: 'document:d1' } }),
+} satisfies Record<Removal, (it: RunningEnvironment) => Promise<unknown>>
+
+/** Creates it again, in another tenant where that is possible, with one thing in it. */
+const RECREATE = {
+  tenant: async it => {
+    await it.execute('createTenant', { body: { key: 'acme', name: 'New' } })
+    await it.execute('createResourceInstance', {
+      body: { resource: 'document', key: 'c7', tenant: 'other', attributes: {} },
+    })
+    await it.execute('createRoleAssignment', {
+      body: { user: 'bob', role: 'editor', resource_instance: 'document:c7' },
+    })
+  },
+  user: async it => {
+    await it.execute('createUser', { body: { key: 'alice' } })
+    await it.execute('createRoleAssignment', { body: { user: 'alice', role: 'admin', tenant: 't3' } })
+  },
+  instance: async it => {
+    await it.execute('createResourceInstance', { body: { resource: 'document', key: 'd1', tenant: 'other' } })
+    await it.execute('createRoleAssignment', {
+      body: { user: 'bob', role: 'editor', resource_instance: 'document:d1' },
+    })
+  },
+} satisfies Record<Removal, (it: RunningEnvironment) => Promise<unknown>>
+
+/** Every list agrees with itself, and decisions with what is stored. */
+async function expectWhole(environment: RunningEnvironment): Promise<void> {
+  const oracle = environment.oracle()
+  const all = { per_page: 1_000, include_total_count: true }
+  const filters = [{}, { user: 'alice' }, { role: 'admin' }, { role: 'editor' }, { tenant: ['acme'] }]
+  let assignments = 0
+  for (const filter of [...filters, { resource: 'document' }, { resource_instance: 'document:d1' }]) {
+    const page = await environment.execute('listRoleAssignments', { query: { ...filter, ...all } })
+    if (Array.isArray(page)) throw new Error('the total was asked for')
+    expect(page.total_count).toBe(page.data.length)
+    if (Object.keys(filter).length === 0) assignments = page.total_count
+  }
+  const tuples = await environment.execute('listDetailedRelationshipTuples', { query: { per_page: 100 } })
+  expect(tuples.total_count).toBe(tuples.data.length)
+  const instances = await environment.execute('listDetailedResourceInstances', { query: { per_page: 100 } })
+  expect(instances.total_count).toBe(instances.data.length)
+  for (const query of [{ role: '' }, { role: 'admin' }, { role: 'editor' }]) {
+    const users = await environment.execute('listUsers', { query: { ...query, per_page: 100 } })
+    expect(users.total_count).toBe(users.data.length)
+    const hasRoles = users.data.map(({ roles }) => roles.length > 0)
+    if (query.role !== 'editor') expect(new Set(hasRoles).size).toBeLessThan(2)
+  }
+  expect(assignments).toBe(environment.standingCount('assignment-put'))
+  for (const user of ['u7', 'alice', 'bob']) {
+    for (const key of ['d1', 'c7', null]) {
+      for (const tenant of ['acme', 'other', 't3', null]) {
+        const question = { user, action: 'update', type: 'document', key, tenant }
+        expect(environment.decide(question)).toBe(oracle.evaluate(question))
+      }
+    }
+  }
+}
+
+describe.each(REMOVALS)('a deleted %s', removal => {
+  test('is gone from decisions and lists with the answer, and purged to the last row', async () => {
+    const environment = await prepared()
+    await fill(environment, 'acme')
+    await REMOVE[removal](environment)
+    expect(environment.count('purge')).toBe(1)
+    await expectWhole(environment)
+    await environment.purged()
+    await expectWhole(environment)
+    expect(environment.orphanCount()).toBe(0)
+  })
+
+  test('is purged after a stop in the middle', async () => {
+    const environment = await prepared(`lmdb:${storeDirectory()}`)
+    await fill(environment, 'acme')
+    await REMOVE[removal](environment)
+    const next = await environment.reopen()
+    await expectWhole(next)
+    await next.purged()
+    expect(next.orphanCount()).toBe(0)
+  })
+})
+
+test('deleted and created again, nothing meets what was before, after any step of the purge', async () => {
+  const anyStory = fc.array(fc.tuple(fc.constantFrom(...REMOVALS), fc.nat(12), fc.boolean()), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  await fc.assert(
+    fc.asyncProperty(anyStory, async story => {
+      const environment = await prepared()
+      await fill(environment, 'acme')
+      const done = new Set<Removal>()
+      for (const [removal, turns, isCreatedAgain] of story) {
+        if (done.has(removal)) continue
+        done.add(removal)
+        const isThere = removal !== 'instance' || !done.has('tenant')
+        if (isThere) await REMOVE[removal](environment)
+        for (let turn = 0; turn < turns; turn += 1) await new Promise(resolve => setImmediate(resolve))
+        if (isThere && isCreatedAgain) await RECREATE[removal](environment)
+        await expectWhole(environment)
+      }
+      while (environment.count('purge') > 0) {
+        await expectWhole(environment)
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      await expectWhole(environment)
+      expect(environment.orphanCount()).toBe(0)
+      await environment.close()
+    }),
+    { seed, numRuns: 12 },
+  )
+})

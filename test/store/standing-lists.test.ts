@@ -1,0 +1,76 @@
+/** Lists in which one row stands for many, and lists of what others keep out (`view.ts`): whatever is written, in any order. */
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { MemoryTables } from '#store/memory/memory-tables.ts'
+import { TableView } from '#store/table-view.ts'
+import type { ListEntry, ListRule } from '#store/view.ts'
+import { seed } from '../properties/seeded.ts'
+import { bytes, text } from './toy-rows.ts'
+
+const OWNERS = ['a', 'b', 'c']
+const holders = bytes('holders')
+const idle = bytes('idle')
+const byId = (owner: string) => bytes(`id:${owner}`)
+const held = (owner: string) => bytes(`held:${owner}`)
+
+/** `owner:a` is an owner; `thing:7:a` is something a has. */
+const rule: ListRule = ({ key }): ListEntry[] => {
+  const [kind, ...rest] = text(key).split(':')
+  const owner = rest.at(-1)!
+  if (kind === 'owner') {
+    return [
+      { list: idle, counted: true, unless: held(owner) },
+      { list: byId(owner), counted: false },
+    ]
+  }
+  const displaces = { owner: byId(owner), from: idle }
+  return [{ list: held(owner), counted: true, representedIn: holders, displaces }]
+}
+
+const anyRow = fc.oneof(
+  fc.constantFrom(...OWNERS).map(owner => `owner:${owner}`),
+  fc.tuple(fc.nat(3), fc.constantFrom(...OWNERS)).map(([number, owner]) => `thing:${number}:${owner}`),
+)
+const anyCommit = fc.record({
+  put: fc.uniqueArray(anyRow, { maxLength: 4 }),
+  delete: fc.uniqueArray(anyRow, { maxLength: 4 }),
+})
+
+test('each holder stands once, by its oldest row, and the idle are those who hold nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyCommit, { maxLength: 12 }), async commits => {
+      const tables = new MemoryTables()
+      const view = new TableView(tables, rule)
+      const rows = new Map<string, number>()
+      for (const [index, commit] of commits.entries()) {
+        const sequence = index + 1
+        for (const key of commit.delete) rows.delete(key)
+        const put = commit.put.map((key, position) => {
+          const created = rows.get(key) ?? sequence * 100 + position
+          rows.set(key, created)
+          return { key: bytes(key), value: bytes(''), version: sequence, created }
+        })
+        const revision = { epoch: 'e', sequence }
+        const entry = { revision, id: bytes('id'), delete: commit.delete.map(bytes), put, changes: [] }
+        await tables.write(() => view.apply(entry))
+        // Hearing it again changes nothing.
+        await tables.write(() => view.apply(entry))
+
+        const inOrder = [...rows].toSorted(([, left], [, right]) => left - right).map(([key]) => key)
+        const oldest = OWNERS.flatMap(
+          owner => inOrder.find(key => key.startsWith('thing') && key.endsWith(owner)) ?? [],
+        )
+        expect(namesIn(view, holders)).toEqual(inOrder.filter(key => oldest.includes(key)))
+        const isBusy = (owner: string) => oldest.some(key => key.endsWith(owner))
+        const lazy = inOrder.filter(key => key.startsWith('owner') && !isBusy(key.slice(-1)))
+        expect(namesIn(view, idle)).toEqual(lazy)
+        expect([view.count(holders), view.count(idle)]).toEqual([oldest.length, lazy.length])
+      }
+    }),
+    { seed, numRuns: 300 },
+  )
+})
+
+function namesIn(view: TableView, list: Uint8Array): string[] {
+  return [...view.scan(list)].map(row => text(row.key))
+}

@@ -1,0 +1,53 @@
+/** A process killed in the middle of a purge (contract C.7): what was deleted stays deleted, and the next start finishes. */
+import { expect, onTestFinished, test } from 'vitest'
+import { API_KEY, FACTS, SCHEMA, storeDirectory } from '../support/running-service.ts'
+import { ServiceProcess } from './service-process.ts'
+
+const HOLDERS = 3_000
+
+test('a tenant whose purge was killed stays deleted, and what is created anew is kept', async () => {
+  const cwd = storeDirectory()
+  const env = { API_KEY, STORE_URL: `lmdb:${cwd}/data`, HTTP_THREADS: '1' }
+  const start = async () => {
+    const service = new ServiceProcess({ cwd, env })
+    onTestFinished(async () => void (await service.end('SIGKILL')))
+    const address = await service.address()
+    const call = async (method: string, path: string, body?: unknown) => {
+      const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+      const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+      const response = await fetch(`${address}${path}`, init)
+      expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true)
+      const text = await response.text()
+      return text === '' ? undefined : JSON.parse(text)
+    }
+    return { service, call }
+  }
+  const counted = `${FACTS}/role_assignments?include_total_count=true&per_page=1`
+
+  const first = await start()
+  await first.call('POST', `${SCHEMA}/roles`, { key: 'member', name: 'Member' })
+  for (const key of ['acme', 'other']) await first.call('POST', `${FACTS}/tenants`, { key, name: key })
+  const body = Array.from({ length: HOLDERS }, (_, n) => ({ user: `u${n}`, role: 'member', tenant: 'acme' }))
+  await first.call('POST', `${FACTS}/role_assignments/bulk?missing_user_policy=create`, [
+    ...body,
+    { user: 'u0', role: 'member', tenant: 'other' },
+  ])
+  await first.call('DELETE', `${FACTS}/tenants/acme`)
+  expect(await first.call('GET', counted)).toMatchObject({ total_count: 1 })
+  await first.service.end('SIGKILL')
+
+  const second = await start()
+  expect(await second.call('GET', counted)).toMatchObject({ total_count: 1 })
+  await second.call('POST', `${FACTS}/tenants`, { key: 'acme', name: 'New' })
+  await second.call('POST', `${FACTS}/role_assignments`, { user: 'u1', role: 'member', tenant: 'acme' })
+  await second.service.end('SIGKILL')
+
+  const third = await start()
+  const all = await third.call('GET', `${FACTS}/role_assignments`)
+  expect(all.map(({ user, tenant }: { user: string; tenant: string }) => [user, tenant])).toEqual([
+    ['u0', 'other'],
+    ['u1', 'acme'],
+  ])
+  const users = await third.call('GET', `${FACTS}/tenants/acme/users`)
+  expect(users).toMatchObject({ total_count: 1, data: [{ key: 'u1' }] })
+}, 60_000)
