@@ -23,6 +23,11 @@ export class BodyCollector {
     this.#isKept = isKept
   }
 
+  /** Bytes that have come, kept or not. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** Whether more has come than the ceiling allows; nothing is kept from then on. */
   get isTooLarge(): boolean {
     return this.#bytes > this.#bytesMax

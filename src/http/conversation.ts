@@ -59,6 +59,8 @@ export interface ConversationHost {
  * decisions would feel that.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
+/** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
+const DISCARD_FACTOR = 4
 
 export class Conversation {
   readonly #host: ConversationHost
@@ -101,7 +103,7 @@ export class Conversation {
       this.#answer(EMPTY_BODY)
       return
     }
-    if (Number(length) > this.#host.bodyBytesMax) {
+    if (Number(length) > this.#discardedBytesMax) {
       this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
       return
     }
@@ -122,8 +124,11 @@ export class Conversation {
       this.#refuseAndClose(error)
       return
     }
-    if (body.isTooLarge) this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
-    else if (whole !== null) this.#answer(whole)
+    if (!body.isTooLarge) {
+      if (whole !== null) this.#answer(whole)
+    } else if (isLast || body.bytes > this.#discardedBytesMax) {
+      this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
+    }
   }
 
   #admit(): void {
@@ -158,6 +163,14 @@ export class Conversation {
     } catch (error) {
       this.#fail(error, true)
     }
+  }
+
+  /**
+   * How much of a body beyond the ceiling is let pass, unkept, before the connection ends: a caller who is still sending
+   * when it does loses the answer that says why.
+   */
+  get #discardedBytesMax(): number {
+    return DISCARD_FACTOR * this.#host.bodyBytesMax
   }
 
   #tooLarge(): AuthzError {

@@ -58,6 +58,24 @@ describe('the ceiling', () => {
     }
   })
 
+  test('is told to every caller who sends up to four times as much, though it goes on sending', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const response = await post('/allowed', allowedBody(4 * BODY_BYTES_MAX))
+      expect(response.status).toBe(413)
+      expect(await response.json()).toMatchObject({ code: 413 })
+    }
+  })
+
+  test('ends the connection of one who sends more than that without saying how much', async () => {
+    const connection = await RawConnection.open(edge.port)
+    await connection.send(allowedText(['Transfer-Encoding: chunked'], ''))
+    const piece = chunk('x'.repeat(BODY_BYTES_MAX))
+    for (let index = 0; index < 4; index += 1) await connection.send(piece)
+    await connection.send(chunk('x'))
+    expect((await connection.answer())?.status).toBe(413)
+    await connection.closed
+  })
+
   test('holds for a chunked body of unknown length, to the byte', async () => {
     for (const [excess, status] of [
       [0, 200],
