@@ -126,8 +126,15 @@ export class Conversation {
     }
     if (!body.isTooLarge) {
       if (whole !== null) this.#answer(whole)
-    } else if (isLast || body.bytes > this.#discardedBytesMax) {
-      this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
+      return
+    }
+    const refusal = this.#refusal ?? this.#tooLarge()
+    if (body.bytes > this.#discardedBytesMax) {
+      this.#refuseAndClose(refusal)
+    } else if (isLast) {
+      // All of it has passed: the connection can live on.
+      this.#isDecided = true
+      this.#fail(refusal, true)
     }
   }
 
