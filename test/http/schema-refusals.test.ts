@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { inherited, newPage } from '../support/pages.ts'
-import { type Problem, refusal, RESOURCES, SCHEMA, sharedService } from '../support/running-service.ts'
+import {
+  GROUPS,
+  type Problem,
+  refusal,
+  RESOURCES,
+  SCHEMA,
+  sharedService,
+} from '../support/running-service.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
@@ -110,5 +117,29 @@ describe('what is more than the model takes', () => {
     expect(last.body).toMatchObject({
       message: expect.stringContaining(`more than ${EXTENDS_REACH_MAX} roles`),
     })
+  })
+})
+
+describe('a resource key that begins with __', () => {
+  test.each<[string, string, string, unknown]>([
+    ['POST', RESOURCES, '__tenant', { key: '__tenant', name: 'T', actions: {} }],
+    ['PUT', `${RESOURCES}/__tenant`, '__tenant', { name: 'T', actions: {} }],
+    ['POST', GROUPS, '__team', { group_instance_key: '__team:a', group_tenant: 'default' }],
+  ])('is reserved, by every way to make a resource: %s %s %s', async (method, path, key, body) => {
+    const before = await verdict.everythingListed()
+    const answer = await verdict.send<Problem>(method, path, { body })
+    expect(refusal(answer)).toEqual([400, 'INVALID_INPUT'])
+    expect(answer.body.message).toBe(
+      `resource keys that begin with __ are reserved for what is built in, got "${key}"`,
+    )
+    expect(await verdict.everythingListed()).toEqual(before)
+  })
+
+  test('hence no instance can pass for a tenant in /user-permissions; one underscore is nothing special', async () => {
+    await verdict.user('zoe')
+    await verdict.resource({ key: '_tenant', roles: { keeper: { name: 'Keeper' } } })
+    await verdict.assign('zoe', 'keeper', '_tenant:default')
+    const listed = await verdict.post<object>('/user-permissions', { user: { key: 'zoe' } })
+    expect(Object.keys(listed.body)).toEqual(['_tenant:default'])
   })
 })

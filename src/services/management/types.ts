@@ -5,10 +5,22 @@ import { rowKeys } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
 import type { RecordReader } from './record-reader.ts'
 
-/** Adds a type with nothing in it. The caller has made sure that the key is free; that of the built-in type never is. */
+/** Keys with this in front are ours: `/user-permissions` says `__tenant:acme` where it names an instance `type:key`. */
+const RESERVED_PREFIX = '__'
+
+/**
+ * Adds a type with nothing in it. The caller has made sure that the key is free; that of the built-in type never is.
+ * Throws `INVALID_INPUT` for other reserved keys.
+ */
 export function addType(context: WriteContext, key: string, name: string): TypeRecord {
   if (key === USER_TYPE_KEY) {
     throw new AuthzError('DUPLICATE_ENTITY', `resource ${JSON.stringify(key)} is built in`)
+  }
+  if (key.startsWith(RESERVED_PREFIX)) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      `resource keys that begin with ${RESERVED_PREFIX} are reserved for what is built in, got ${JSON.stringify(key)}`,
+    )
   }
   const type = emptyType(context, key, name)
   putType(context, type)
