@@ -17,6 +17,12 @@ interface Setting<Value> {
 export const settings = {
   HOST: word('127.0.0.1', 'address to listen on'),
   PORT: integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` takes a free one'),
+  OPA_PORT: {
+    shownDefault: 'off',
+    meaning: 'a second port, which answers checks as an Open Policy Agent would; SDKs look for it at `8181`',
+    parse: value => parseInteger(value, { min: 1, max: 65_535 }),
+    fallback: () => null,
+  } satisfies Setting<number | null>,
   STORE_URL: {
     shownDefault: '`lmdb:./data`',
     meaning: 'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends',
@@ -75,6 +81,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export interface Config {
   readonly host: string
   readonly port: number
+  /** Null: there is no second listener. */
+  readonly opaPort: number | null
   /** Null: the operator left it to us. */
   readonly storeUrl: string | null
   readonly apiKey: string | null
@@ -113,6 +121,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const config: Config = {
     host: read('HOST'),
     port: read('PORT'),
+    opaPort: read('OPA_PORT'),
     storeUrl: read('STORE_URL'),
     apiKey: read('API_KEY'),
     adminApiKey: read('ADMIN_API_KEY'),
@@ -132,6 +141,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
     throw new AuthzError('INVALID_INPUT', 'setting ADMIN_API_KEY: expected another key than API_KEY')
+  }
+  if (config.opaPort === config.port) {
+    throw new AuthzError('INVALID_INPUT', 'setting OPA_PORT: expected another port than PORT')
   }
   return Object.freeze(config)
 

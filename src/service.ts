@@ -81,6 +81,7 @@ export async function startService(
   try {
     const organization = new Organization(await store.environment(ORGANIZATION_STORE_ID), surroundings)
     await organization.bootstrap(config.apiKey === null ? null : hashSecret(config.apiKey))
+    if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')
     const port = await threads.start({
       host: config.host,
       port: await portFor(config),
@@ -98,7 +99,7 @@ export async function startService(
     threads.replaceCredentials(credentialsOf(organization, config))
     threads.setReady(true)
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-    log.info({ address, threads: config.httpThreads, pid: process.pid }, 'ready')
+    log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
       address,
       generatedApiKey: generated?.apiKey ?? null,

@@ -1,5 +1,5 @@
 /**
- * An HTTP thread: one server, one engine an environment, everything a decision needs. It takes its orders from the main
+ * An HTTP thread: its servers, one engine an environment, everything a decision needs. It takes its orders from the main
  * thread. A fault that is a broken invariant closes the server and ends the thread, and with it the process.
  */
 import { parentPort, threadId, workerData } from 'node:worker_threads'
@@ -13,7 +13,7 @@ import { EngineReaders } from '#threads/engine-readers.ts'
 import { ManagementClient } from '#threads/management-client.ts'
 import type { FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
 import type { ThreadSettings } from '../src/config.ts'
-import { threadRoutes } from './thread-routes.ts'
+import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
@@ -31,19 +31,29 @@ const management = new ManagementClient(main)
 const credentials = new CredentialCheck()
 let isReady = false
 
-const server = new HttpServer({
-  routes: threadRoutes({ engines, management, isReady: () => isReady, tokenSecret, settings }),
+const edge = {
   authenticate: credentials.authenticate,
   limits: settings,
   hasStrictHeaders: settings.hasStrictHeaders,
-  onFault: (error, requestId) => {
+  onFault: (error: unknown, requestId: string) => {
     log.error({ err: error, requestId }, 'a request failed')
     if (error instanceof InvariantError) void endAfterFault(error)
   },
+}
+const routes = threadRoutes({ engines, management, isReady: () => isReady, tokenSecret, settings })
+const server = new HttpServer({ ...edge, routes })
+const opaServer = new HttpServer({
+  ...edge,
+  routes: opaThreadRoutes(engines, settings),
+  familyOf: () => 'opa',
 })
 
 function send(message: FromHttpThread): void {
   main.postMessage(message)
+}
+
+async function close(patience: { readonly withinMs: number }): Promise<void> {
+  await Promise.all([server.close(patience), opaServer.close(patience)])
 }
 
 /** The app must be closed before the thread ends: the process would be aborted otherwise. */
@@ -51,7 +61,7 @@ async function endAfterFault(error: unknown): Promise<void> {
   // What is thrown below is to end the thread.
   process.off('uncaughtException', endAfterFault)
   log.fatal({ err: error }, 'this HTTP thread ends')
-  await server.close({ withinMs: 0 })
+  await close({ withinMs: 0 })
   setImmediate(() => {
     throw error
   })
@@ -73,7 +83,7 @@ function receive(message: ToHttpThread): void {
       management.receive(message.call, message.answer)
       break
     case 'close':
-      void server.close(message).then(() => main.close())
+      void close(message).then(() => main.close())
       break
     case 'attach':
       engines.attach(message.environmentId, message.handle)
@@ -82,8 +92,9 @@ function receive(message: ToHttpThread): void {
 }
 
 try {
+  if (settings.opaPort !== null) await opaServer.listen({ host, port: settings.opaPort })
   send({ kind: 'listening', port: await server.listen({ host, port }) })
 } catch (error) {
-  await server.close()
+  await close({ withinMs: 0 })
   send({ kind: 'listen-failed', message: error instanceof Error ? error.message : String(error) })
 }

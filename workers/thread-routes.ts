@@ -1,8 +1,9 @@
-/** The route table of an HTTP thread, put together from its engines and its settings. */
+/** The route tables of an HTTP thread, put together from its engines and its settings. */
 import { PageTokens } from '#http/page-token.ts'
 import type { Route } from '#http/route.ts'
 import { evaluationReader } from '#http/routes/access.ts'
 import type { ManagementGateway } from '#http/routes/managed.ts'
+import { opaRoutes } from '#http/routes/opa.ts'
 import { createRoutes } from '#http/routes.ts'
 import { AccessService } from '#services/access-service.ts'
 import { DecisionService, type EngineSource } from '#services/decision-service.ts'
@@ -32,4 +33,9 @@ export function threadRoutes(parts: {
     isReady,
     options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
   })
+}
+
+/** What the second listener answers. */
+export function opaThreadRoutes(engines: EngineSource, settings: ThreadSettings): Route[] {
+  return opaRoutes(new DecisionService(engines, settings))
 }

@@ -14,7 +14,6 @@ import { type Answer, encodeReply } from './answer.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
 import type { Dispatcher, RequestHead } from './dispatch.ts'
 import type { ErrorFamily, Reply } from './exchange.ts'
-import { familyOfPath } from './path.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
 import type { RequestIds } from './request-id.ts'
@@ -44,6 +43,8 @@ export interface ConversationHost {
   readonly dispatcher: Dispatcher
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
+  /** The form of errors under a path, as long as no route is known. */
+  familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
   readonly isDraining: boolean
   /** Tells the owner of a defect; never throws. */
@@ -85,7 +86,7 @@ export class Conversation {
     this.#head = head
     this.#requestId = host.requestIds.of(head.headers)
     this.#match = known
-    this.#family = known === null ? familyOfPath(head.path) : known.route.family
+    this.#family = known === null ? host.familyOf(head.path) : known.route.family
   }
 
   /** Admits the request and waits for its body, if it has one. */

@@ -42,5 +42,5 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The form of an error answer, by path (contract section 0, row 19). */
-export type ErrorFamily = 'native' | 'access' | 'management'
+/** The form of an error answer, by path (contract section 0, row 19); `opa` is that of the second listener. */
+export type ErrorFamily = 'native' | 'access' | 'management' | 'opa'

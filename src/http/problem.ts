@@ -115,6 +115,7 @@ interface Told {
 function bodyText(family: ErrorFamily, { status, telling, message, detail }: Told): string {
   if (family === 'access') return message
   if (family === 'native') return JSON.stringify({ code: status, message })
+  if (family === 'opa') return JSON.stringify({ code: opaCode(status), message })
   return JSON.stringify({
     id: randomUUID(),
     title: telling.title,
@@ -127,6 +128,14 @@ function bodyText(family: ErrorFamily, { status, telling, message, detail }: Tol
       detail: detail.length > 0 ? detail : [{ loc: ['body'], msg: message, type: 'value_error' }],
     }),
   })
+}
+
+/** The codes of an Open Policy Agent's REST interface, which its clients branch on. */
+function opaCode(status: number): string {
+  if (status === 401 || status === 403) return 'unauthorized'
+  if (status === 404) return 'resource_not_found'
+  if (status === 405) return 'invalid_operation'
+  return status < 500 ? 'invalid_parameter' : 'internal_error'
 }
 
 function problemHeaders(status: number, error: unknown): Readonly<Record<string, string>> {

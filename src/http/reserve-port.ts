@@ -15,8 +15,14 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** The port to listen on: the given one if it is free, for 0 a free one. Throws an error that names the address. */
-export async function reservePort({ host, port }: ListenAddress): Promise<number> {
+/**
+ * The port to listen on: the given one if it is free, for 0 a free one. Throws an error that names the address, and the
+ * setting that has the port.
+ */
+export async function reservePort(
+  { host, port }: ListenAddress,
+  setting: 'PORT' | 'OPA_PORT' = 'PORT',
+): Promise<number> {
   const probe = createServer()
   try {
     probe.listen({ host, port, exclusive: true })
@@ -24,7 +30,7 @@ export async function reservePort({ host, port }: ListenAddress): Promise<number
   } catch (error) {
     const reason =
       (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is already in use' : 'cannot be used'
-    throw new Error(`the address ${host}:${port} ${reason}; set HOST and PORT to a free one`, {
+    throw new Error(`the address ${host}:${port} ${reason}; set HOST and ${setting} to a free one`, {
       cause: error,
     })
   }

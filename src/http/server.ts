@@ -21,7 +21,9 @@ import { assert } from '#model/assert.ts'
 import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
 import { Dispatcher } from './dispatch.ts'
+import type { ErrorFamily } from './exchange.ts'
 import { HeaderList } from './header-list.ts'
+import { familyOfPath } from './path.ts'
 import { RequestIds } from './request-id.ts'
 import type { ListenAddress } from './reserve-port.ts'
 import type { Route } from './route.ts'
@@ -32,6 +34,8 @@ export interface HttpServerOptions {
   readonly authenticate: Authenticate
   /** Refuse requests without the headers their route documents as required. Default false. */
   readonly hasStrictHeaders?: boolean
+  /** The form of errors under paths without a route. Default: that of the main port (contract section 0, row 19). */
+  readonly familyOf?: (path: string) => ErrorFamily
   readonly limits: {
     /** Beyond it a body is answered with 413 and the connection ends. */
     readonly bodyBytesMax: number
@@ -59,13 +63,22 @@ export class HttpServer {
   #closing: Promise<void> | null = null
   #onIdle: () => void = () => {}
 
-  constructor({ routes, authenticate, limits, onFault, hasStrictHeaders = false }: HttpServerOptions) {
+  constructor(options: HttpServerOptions) {
+    const {
+      routes,
+      authenticate,
+      limits,
+      onFault,
+      hasStrictHeaders = false,
+      familyOf = familyOfPath,
+    } = options
     this.#routes = routes
     this.#onFault = onFault
     this.#host = {
       dispatcher: new Dispatcher(routes, authenticate, hasStrictHeaders),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
+      familyOf,
       isDraining: false,
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),

@@ -95,6 +95,7 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
     ['an empty host', { HOST: '' }, 'setting HOST'],
     ['a key that is too short', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
     ['one key for both', { API_KEY, ADMIN_API_KEY: API_KEY }, 'setting ADMIN_API_KEY: expected another key'],
+    ['one port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: expected another port than'],
     ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
     ['a store it does not know', { STORE_URL: 'redis://localhost:6379' }, 'a store URL is'],

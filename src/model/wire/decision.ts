@@ -43,4 +43,8 @@ export const AllowedResult = Type.Object({
 })
 export type AllowedResult = Static<typeof AllowedResult>
 
+/** The same question and its answer in the envelopes of an Open Policy Agent (contract A.7). */
+export const OpaQuery = Type.Object({ input: AllowedQuery })
+export const OpaResult = Type.Object({ result: Type.Object({ allow: Type.Boolean() }) })
+
 export const BulkAllowedResult = Type.Object({ allow: Type.Array(AllowedResult) })

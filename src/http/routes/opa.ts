@@ -1,0 +1,30 @@
+/**
+ * What the second listener answers (contract A.7): the decision of `/allowed` under the path and in the form in which an
+ * Open Policy Agent with the original's policy gives it. Clients that ask their policy engine directly come here.
+ *
+ * Not on the main port, and no header is required with `STRICT_HEADERS`: the protocol knows none.
+ */
+import { OpaQuery, OpaResult } from '#model/wire/decision.ts'
+import type { DecisionService } from '#services/decision-service.ts'
+import { queryOf } from '#services/native-query.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { environmentOf } from './caller.ts'
+
+export function opaRoutes(decisions: DecisionService): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/data/permit/root',
+      operationId: 'isAllowedOpa',
+      summary: 'May this user do this on that resource? Asked as of an Open Policy Agent',
+      family: 'opa',
+      access: 'environment',
+      body: OpaQuery,
+      responses: { 200: { description: 'The decision; a deny is one too.', schema: OpaResult } },
+      handle: ({ principal, body }) => ({
+        status: 200,
+        body: { result: { allow: decisions.evaluate(environmentOf(principal), queryOf(body.input)) } },
+      }),
+    }),
+  ]
+}

@@ -1,0 +1,126 @@
+/** The second listener, which answers as an Open Policy Agent would (contract A.7). */
+import { describe, expect, test } from 'vitest'
+import { loopbackWithFree, SDK_OPA_PORT } from '../support/loopback.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  bodyOf,
+  Client,
+  question,
+  sharedService,
+  startedService,
+} from '../support/running-service.ts'
+
+const BODY_BYTES_MAX = 2_048
+const ROOT = '/v1/data/permit/root'
+const host = await loopbackWithFree(SDK_OPA_PORT)
+const verdict = await sharedService({
+  host,
+  opaPort: SDK_OPA_PORT,
+  httpThreads: 2,
+  bodyBytesMax: BODY_BYTES_MAX,
+})
+await verdict.createDocumentModel()
+await verdict.user('alice')
+await verdict.assign('alice', 'viewer', 'document:d1')
+
+interface Asked {
+  readonly method?: string
+  readonly path?: string
+  readonly key?: string | null
+  readonly text?: string
+}
+
+/** Asks the second listener; the same question of Alice unless told otherwise. */
+async function ask({ method = 'POST', path = ROOT, key = API_KEY, text }: Asked = {}) {
+  const response = await fetch(`http://${host}:${SDK_OPA_PORT}${path}`, {
+    method,
+    headers: { ...(key !== null && { authorization: `Bearer ${key}` }) },
+    ...(method !== 'GET' && { body: text ?? input('read') }),
+  })
+  return { status: response.status, headers: response.headers, body: bodyOf(await response.text()) }
+}
+
+function input(action: string): string {
+  return JSON.stringify({ input: question('alice', action, 'document:d1') })
+}
+
+describe('a decision of the second listener', () => {
+  test('is the one of /allowed, under result', async () => {
+    const allowed = await ask()
+    expect([allowed.status, allowed.body]).toEqual([200, { result: { allow: true } }])
+    expect(allowed.headers.get('content-type')).toBe('application/json')
+    expect(allowed.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    const denied = await ask({ text: input('update') })
+    expect([denied.status, denied.body]).toEqual([200, { result: { allow: false } }])
+  })
+
+  test('is the new one as soon as a change is answered', async () => {
+    await verdict.user('bob')
+    const text = JSON.stringify({ input: question('bob', 'read', 'document:d1') })
+    const allows = async () => (await ask({ text })).body
+    for (let round = 0; round < 10; round += 1) {
+      expect(await allows()).toEqual({ result: { allow: false } })
+      await verdict.assign('bob', 'viewer', 'document:d1')
+      expect(await allows()).toEqual({ result: { allow: true } })
+      await verdict.delete('/v2/facts/default/default/users/bob/roles', {
+        role: 'viewer',
+        resource_instance: 'document:d1',
+      })
+    }
+  })
+
+  test('needs no X-Request-ID where decisions of the main port do', async () => {
+    const strictHost = await loopbackWithFree(SDK_OPA_PORT)
+    const strict = await startedService({ host: strictHost, opaPort: SDK_OPA_PORT, hasStrictHeaders: true })
+    expect((await strict.post('/allowed', question('alice', 'read', 'document'))).status).toBe(400)
+    const response = await fetch(`http://${strictHost}:${SDK_OPA_PORT}${ROOT}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: input('read'),
+    })
+    expect([response.status, await response.json()]).toEqual([200, { result: { allow: false } }])
+  })
+})
+
+describe('an error of the second listener has the code its clients branch on', () => {
+  test.each<[string, Asked, number, string]>([
+    ['no key', { key: null }, 401, 'unauthorized'],
+    ['an unknown key', { key: 'nobody' }, 401, 'unauthorized'],
+    ['the key of the organization', { key: ADMIN_KEY }, 403, 'unauthorized'],
+    ['no JSON', { text: '{' }, 400, 'invalid_parameter'],
+    ['no body', { text: '' }, 400, 'invalid_parameter'],
+    ['no input', { text: JSON.stringify(question('alice', 'read', 'document')) }, 400, 'invalid_parameter'],
+    ['an input that is no question', { text: '{"input":{"user":{"key":""}}}' }, 400, 'invalid_parameter'],
+    ['a body too large', { text: ' '.repeat(BODY_BYTES_MAX + 1) }, 413, 'invalid_parameter'],
+    ['another document', { path: '/v1/data/permit/other' }, 404, 'resource_not_found'],
+    ['a path of the main port', { path: '/allowed' }, 404, 'resource_not_found'],
+    ['a management path', { method: 'GET', path: '/v2/api-key/scope' }, 404, 'resource_not_found'],
+    ['another method', { method: 'GET' }, 405, 'invalid_operation'],
+  ])('%s', async (_what, asked, status, code) => {
+    const answer = await ask(asked)
+    expect([answer.status, answer.body]).toEqual([status, { code, message: expect.stringMatching(/./) }])
+    expect(answer.headers.get('content-type')).toBe('application/json')
+  })
+})
+
+test('the main port does not answer for it', async () => {
+  expect((await verdict.post(ROOT, { input: question('alice', 'read', 'document') })).status).toBe(404)
+})
+
+test('there is none unless OPA_PORT is set', async () => {
+  const quiet = await startedService({ host: await loopbackWithFree(SDK_OPA_PORT) })
+  expect(quiet.settings.opaPort).toBeNull()
+  await expect(fetch(`http://${quiet.settings.host}:${SDK_OPA_PORT}${ROOT}`)).rejects.toThrow('fetch failed')
+})
+
+test('it closes with the service, and its port is free again', async () => {
+  const address = { host: await loopbackWithFree(SDK_OPA_PORT), opaPort: SDK_OPA_PORT }
+  const first = await startedService(address)
+  await expect(Client.start(address)).rejects.toThrow(
+    `${address.host}:${SDK_OPA_PORT} is already in use; set HOST and OPA_PORT to a free one`,
+  )
+  await first.close()
+  const second = await startedService(address)
+  expect((await second.get('/ready')).status).toBe(200)
+})
