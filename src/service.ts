@@ -86,10 +86,9 @@ export async function startService(
       host: config.host,
       port: await portFor(config),
       tokenSecret: organization.tokenSecret(),
+      credentials: credentialsOf(organization, config),
       settings: withoutSecrets(config),
     })
-    // Known from here on, so that a valid key is told to wait and not that it is unknown.
-    threads.replaceCredentials(credentialsOf(organization, config))
     for (const known of organization.environments()) {
       environments.push(await openEnvironment(known, { store, indexes, surroundings, onDeath: die }))
     }

@@ -17,7 +17,8 @@ import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
-const { host, port, tokenSecret, settings } = workerData as HttpThreadOptions<ThreadSettings>
+const options = workerData as HttpThreadOptions<ThreadSettings>
+const { host, port, tokenSecret, settings } = options
 const log = createLog(settings.logLevel)
 // Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
 const engines = new EngineReaders(
@@ -29,6 +30,7 @@ const engines = new EngineReaders(
 )
 const management = new ManagementClient(main)
 const credentials = new CredentialCheck()
+credentials.replaceAll(options.credentials)
 let isReady = false
 
 const edge = {

@@ -19,6 +19,8 @@ export interface HttpThreadOptions<Settings> {
   readonly port: number
   /** Signs page tokens; lower-case hex. */
   readonly tokenSecret: string
+  /** Known before the first request is taken, so that a valid key is told to wait and not that it is unknown. */
+  readonly credentials: readonly Credential[]
   readonly settings: Settings
 }
 

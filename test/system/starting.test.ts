@@ -1,0 +1,31 @@
+/** A service that is starting, as callers with a valid key see it: not there, then to be tried again, then ready. */
+import { expect, test } from 'vitest'
+import { reservePort } from '#http/reserve-port.ts'
+import { API_KEY, question, startedService } from '../support/running-service.ts'
+
+const HOST = '127.0.0.1'
+
+/** What comes of asking once: a status, or nothing while nobody listens. */
+async function statusOf(port: number): Promise<number | null> {
+  const answer = fetch(`http://${HOST}:${port}/allowed`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}` },
+    body: JSON.stringify(question('alice', 'read', 'document')),
+  })
+  return answer.then(
+    ({ status }) => status,
+    () => null,
+  )
+}
+
+test('a valid key is never told that it is unknown, however many threads are still to come', async () => {
+  const port = await reservePort({ host: HOST, port: 0 })
+  const statuses = new Set<number | null>()
+  let isStarted = false
+  const starting = startedService({ host: HOST, port, httpThreads: 4 }).finally(() => (isStarted = true))
+  while (!isStarted) statuses.add(await statusOf(port))
+  await starting
+  expect(await statusOf(port)).toBe(200)
+  expect([...statuses].filter(status => ![null, 503, 200].includes(status))).toEqual([])
+  expect(statuses, 'asked while it was starting').toContain(503)
+})
