@@ -21,9 +21,10 @@ async function statusOf(port: number): Promise<number | null> {
 test('a valid key is never told that it is unknown, however many threads are still to come', async () => {
   const port = await reservePort({ host: HOST, port: 0 })
   const statuses = new Set<number | null>()
-  let isStarted = false
-  const starting = startedService({ host: HOST, port, httpThreads: 4 }).finally(() => (isStarted = true))
-  while (!isStarted) statuses.add(await statusOf(port))
+  const progress = { isStarted: false }
+  const starting = startedService({ host: HOST, port, httpThreads: 4 })
+  void starting.finally(() => (progress.isStarted = true))
+  while (!progress.isStarted) statuses.add(await statusOf(port))
   await starting
   expect(await statusOf(port)).toBe(200)
   expect([...statuses].filter(status => ![null, 503, 200].includes(status))).toEqual([])

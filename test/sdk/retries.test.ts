@@ -1,0 +1,139 @@
+/** What the commercial service's own client tries again, and what it does not: its retries meet our statuses. */
+import { type IRetryConfig, type Permit, RETRYABLE_STATUS_CODES } from 'permitio'
+import { describe, expect, test } from 'vitest'
+import { reservePort } from '#http/reserve-port.ts'
+import { permitAt, permitOfNewService, statusOfRefusal } from '../support/permit-client.ts'
+import { API_KEY, startedService } from '../support/running-service.ts'
+
+const HOST = '127.0.0.1'
+/** So many that there is time to ask between the first that listens and the last. */
+const THREADS = 6
+/** What a 503 of ours asks callers to wait. */
+const RETRY_AFTER_MS = 1_000
+
+interface Failure {
+  readonly request: string
+  readonly status: number | undefined
+  readonly atMs: number
+}
+
+/** Retries until the service is there; without an answer it asks again at once, else as it is told to. */
+function patient(failures: Failure[]): IRetryConfig {
+  return {
+    maxRetries: 10_000,
+    retryDelay: 5,
+    backoffMultiplier: 1,
+    retryCondition: ({ config, response }) => {
+      const request = `${config?.method} ${config?.url?.replace(/[0-9a-f-]{36}/g, '*')}`
+      failures.push({ request, status: response?.status, atMs: performance.now() })
+      return response === undefined || RETRYABLE_STATUS_CODES.includes(response.status)
+    },
+  }
+}
+
+describe('while the service starts', () => {
+  test('decisions and reads are asked again after the time it says, and answered; a write is not sent twice', async () => {
+    const port = await reservePort({ host: HOST, port: 0 })
+    const failures: Failure[] = []
+    const permit = permitAt(`http://${HOST}:${port}`, { retry: patient(failures) })
+    const starting = startedService({ host: HOST, port, httpThreads: THREADS })
+    const asked = Promise.all([
+      permit.check('nobody', 'read', 'document'),
+      permit.bulkCheck([{ user: 'nobody', action: 'read', resource: 'document' }]),
+      permit.getUserPermissions('nobody'),
+      permit.api.users.list(),
+      statusOfRefusal(permit.api.users.create({ key: 'nobody' })),
+    ])
+    const [check, bulk, permissions, listed, refused] = await asked
+    const answeredAtMs = performance.now()
+    await starting
+    expect([check, bulk, permissions, listed.total_count]).toEqual([false, [false], {}, 0])
+    expect(refused, 'the user that was to be created').toBe(503)
+
+    const toldToWait = failures.filter(({ status }) => status !== undefined)
+    expect(new Set(toldToWait.map(({ status }) => status))).toEqual(new Set([503]))
+    expect(new Set(toldToWait.map(({ request }) => request))).toEqual(
+      new Set([
+        'post allowed',
+        'post allowed/bulk',
+        'post user-permissions',
+        `get http://${HOST}:${port}/v2/facts/*/*/users`,
+      ]),
+    )
+    for (const { request } of toldToWait) {
+      const times = toldToWait.filter(failure => failure.request === request).map(({ atMs }) => atMs)
+      for (const [index, atMs] of times.entries()) {
+        expect((times[index + 1] ?? answeredAtMs) - atMs, request).toBeGreaterThan(RETRY_AFTER_MS - 50)
+      }
+    }
+  })
+
+  test('without retries all of it is an error at once', async () => {
+    const port = await reservePort({ host: HOST, port: 0 })
+    const address = `http://${HOST}:${port}`
+    const starting = startedService({ host: HOST, port, httpThreads: THREADS })
+    while (!(await fetch(`${address}/healthy`).catch(() => null))) await new Promise(setImmediate)
+    const permit = permitAt(address)
+    await expect(permit.check('nobody', 'read', 'document')).rejects.toThrow('status code 503')
+    expect(await statusOfRefusal(permit.api.users.list())).toBe(503)
+    await starting
+    expect(await permit.check('nobody', 'read', 'document')).toBe(false)
+    expect((await permit.api.users.list()).total_count).toBe(0)
+  })
+})
+
+/** The requests that the client sends from here on, of its REST part and of its decision part. */
+function requestsOf(permit: Permit): string[] {
+  const sent: string[] = []
+  for (const client of [permit.config.axiosInstance, permit['enforcer'].client]) {
+    client.interceptors.request.use((request: { method?: string; url?: string }) => {
+      sent.push(`${request.method} ${request.url?.replace(/^.*\/(?=[^/]+$)/, '')}`)
+      return request
+    })
+  }
+  return sent
+}
+
+describe('what is wrong with a request is told once, with the default retries on:', () => {
+  test.each<[string, number, (permit: Permit) => Promise<unknown>, string]>([
+    ['unknown', 404, ({ api }) => api.users.get('nobody'), 'get nobody'],
+    ['of the wrong shape', 422, ({ api }) => api.users.sync({ key: 'x', email: 7 as never }), 'put x'],
+    ['there already', 409, ({ api }) => api.tenants.create({ key: 'default', name: 'D' }), 'post tenants'],
+    [
+      'against a rule',
+      400,
+      ({ api }) => api.resources.replace('__tenant', { name: 'T', actions: {} }),
+      'put __tenant',
+    ],
+  ])('%s, %i', async (_what, status, call, request) => {
+    const { permit } = await permitOfNewService({ retry: {} })
+    await permit.api.users.list()
+    const sent = requestsOf(permit)
+    expect(await statusOfRefusal(call(permit))).toBe(status)
+    expect(sent).toEqual([request])
+  })
+
+  test.each<[string, number, (permit: Permit) => Promise<unknown>, string]>([
+    ['a decision about nobody', 400, permit => permit.check('', 'read', 'document'), 'post allowed'],
+    ['permissions of nobody', 400, permit => permit.getUserPermissions(''), 'post user-permissions'],
+  ])('%s, %i', async (_what, status, call, request) => {
+    const { permit } = await permitOfNewService({ retry: {} })
+    const sent = requestsOf(permit)
+    await expect(call(permit)).rejects.toThrow(`status code ${status}`)
+    expect(sent).toEqual([request])
+  })
+
+  test('an unknown key, 401', async () => {
+    const { service } = await permitOfNewService()
+    const permit = permitAt(service.address, { token: `not ${API_KEY}`.replace(' ', '-'), retry: {} })
+    const sent = requestsOf(permit)
+    await expect(permit.check('nobody', 'read', 'document')).rejects.toThrow('status code 401')
+    await expect(permit.api.users.list()).rejects.toThrow('could not fetch the api key scope')
+    expect(sent).toEqual(['post allowed', 'get scope'])
+  })
+})
+
+test('the message of a refusal is the text of the error the client throws', async () => {
+  const { permit } = await permitOfNewService()
+  await expect(permit.api.users.get('nobody')).rejects.toThrow('there is no user "nobody"')
+})
