@@ -327,6 +327,14 @@ describe('undoing a grant (C.5)', () => {
     expect((await groupType()).id).toBe(before.id)
   })
 
+  test('of the last group of a type leaves the type with its member role (D-9)', async () => {
+    const service = await startedService()
+    const group = await service.group('only')
+    await service.deleteGroup('only')
+    const { body } = await service.get<Resource>(`${RESOURCES}/${group.group_resource_type_key}`)
+    expect(Object.keys(body.roles)).toEqual(['member'])
+  })
+
   test('is 404 when there is nothing to undo', async () => {
     const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
     await verdict.user(alice)

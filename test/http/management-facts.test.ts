@@ -14,6 +14,7 @@ import {
   refusal,
   RESOURCES,
   sharedService,
+  startedService,
 } from '../support/running-service.ts'
 
 const verdict = await sharedService()
@@ -48,6 +49,14 @@ describe('tenants', () => {
   test('an environment starts with tenant default, and a second one of a key is 409', async () => {
     const again = await verdict.post(TENANTS, { key: 'default', name: 'Again' })
     expect(refusal(again)).toEqual([409, 'DUPLICATE_ENTITY'])
+  })
+
+  test('are deleted like any other, the default one as well, and made again (D-29)', async () => {
+    const service = await startedService()
+    expect((await service.delete(`${TENANTS}/default`)).status).toBe(204)
+    expect((await service.get(TENANTS)).body).toEqual([])
+    await service.tenant('default')
+    expect((await service.get(`${TENANTS}/default`)).status).toBe(200)
   })
 
   test.each([{ name: 'X' }, { key: 'x' }, { key: 'a b', name: 'X' }, { key: 'x', name: 1 }, {}])(

@@ -1,6 +1,6 @@
 /** The README tells the truth: its commands are run as they stand there, in a clean copy, and answer what it says. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,15 +28,17 @@ function codeBlocks(): CodeBlock[] {
   }))
 }
 
-/** Each curl line of the README with the output block behind it. */
-function curlExamples(): { readonly command: string; readonly output: string }[] {
+/** The blocks of the README that can be run, each with the output block behind it. */
+function examples(
+  isOne: (block: CodeBlock) => boolean,
+): { readonly text: string; readonly output: string }[] {
   const blocks = codeBlocks()
   return blocks.flatMap((block, index) =>
-    block.text.startsWith('curl') ? [{ command: block.text, output: blocks[index + 1]!.text }] : [],
+    isOne(block) ? [{ text: block.text, output: blocks[index + 1]!.text }] : [],
   )
 }
 
-test("the README's run command starts the service and its curl lines answer what it says", async () => {
+test("the README's run command starts the service and its examples answer what it says", async () => {
   // What a fresh clone brings and running needs; no node_modules, no data.
   for (const part of ['package.json', 'package-lock.json', 'src', 'workers']) {
     cpSync(join(root, part), join(copy, part), { recursive: true })
@@ -46,13 +48,22 @@ test("the README's run command starts the service and its curl lines answer what
   const address = await service.address()
   const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
   try {
-    const examples = curlExamples()
-    expect(examples.length).toBeGreaterThanOrEqual(4)
-    for (const { command, output } of examples) {
-      const { stdout } = await promisify(execFile)('bash', ['-c', command], {
-        env: { ...process.env, VERDICT: address, KEY: key },
+    const env = { ...process.env, VERDICT: address, KEY: key }
+    const commands = examples(({ text }) => text.startsWith('curl'))
+    expect(commands.length).toBeGreaterThanOrEqual(4)
+    for (const { text, output } of commands) {
+      const { stdout } = await promisify(execFile)('bash', ['-c', text], { env })
+      expect(stdout.trim(), text).toBe(output)
+    }
+    const programs = examples(({ language }) => language === 'js')
+    expect(programs).toHaveLength(1)
+    for (const { text, output } of programs) {
+      writeFileSync(join(copy, 'example.mjs'), text)
+      const { stdout } = await promisify(execFile)('node_modules/.bin/node', ['example.mjs'], {
+        cwd: copy,
+        env,
       })
-      expect(stdout.trim(), command).toBe(output)
+      expect(stdout.trim(), text).toBe(output)
     }
     const printed = [...service.stdout.matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command!)
     expect(printed).toHaveLength(2)

@@ -1,0 +1,34 @@
+/** The documents lead where they say: every relative link ends at a file, and every claim of compatibility at a test. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`),
+]
+
+function textOf(document: string): string {
+  return readFileSync(join(root, document), 'utf8')
+}
+
+test.each(documents)('every relative link of %s ends at a file', document => {
+  const targets = [...textOf(document).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!)
+  const dead = targets.filter(
+    target => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(document), target)),
+  )
+  expect(dead).toEqual([])
+})
+
+test('every row of the tables of docs/compatibility.md names a test, but for the settings', () => {
+  const [, ...sections] = textOf('docs/compatibility.md').split(/^## /m)
+  const rows = sections
+    .filter(section => !section.startsWith('What to set'))
+    .flatMap(section => [...section.matchAll(/^\|.*\|$/gm)].map(([row]) => row))
+    .filter(row => !row.startsWith('| Subject ') && !row.startsWith('| Story ') && !/^[|\s-]+$/.test(row))
+  expect(rows.length).toBeGreaterThan(45)
+  expect(rows.filter(row => !/\]\(\.\.\/test\/[^)]+\.test\.ts\) *(, .*)?\|$/.test(row))).toEqual([])
+})
