@@ -3,7 +3,8 @@
  * the last `apply`. Pure and synchronous: no clock, no I/O, no randomness that an answer could depend on.
  *
  * Every question is the same decision seen from another side: what a search lists is exactly what `evaluate` allows.
- * Each call answers for one state; calls that may find much take a limit, so that memory stays bounded.
+ * Each call answers for one state (long bulks for one after the other); calls that may find much take a limit, so that
+ * memory stays bounded.
  */
 import type { Attributes, Change, InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -28,7 +29,10 @@ export interface DecisionEngine {
    * tenant, then roles on the instance, direct, through groups and derived. Unknown names are a plain `false`.
    */
   evaluate(query: Query): boolean
-  /** Each query answered as by `evaluate`, in order, all at one state. */
+  /**
+   * Each query answered as by `evaluate`, in order: no answer is older than the call, and up to 128 neighbours belong to
+   * one state. A state shared by all of a long bulk would stop whoever writes meanwhile.
+   */
   evaluateAll(queries: readonly Query[]): boolean[]
 
   /** The stored instances of a type on which the user may do the action. */

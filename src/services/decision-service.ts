@@ -24,7 +24,7 @@ export class DecisionService {
     return this.engine(environmentId).evaluate(query)
   }
 
-  /** All at one state, in order. Throws `LIMIT_EXCEEDED` beyond the configured number. */
+  /** In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. */
   evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
     this.requireBulkSize(queries.length)
     return this.engine(environmentId).evaluateAll(queries)

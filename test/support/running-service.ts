@@ -172,7 +172,7 @@ export class Client {
     return answer.body.allow
   }
 
-  /** The answers to many questions, at one state. */
+  /** The answers to many questions; at one state if they are at most 128. */
   async allowsAll(questions: readonly ReturnType<typeof question>[]): Promise<boolean[]> {
     const answer = await this.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', questions)
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)

@@ -15,7 +15,7 @@
  * It reads without the lock; every bound is checked; results count only after validation.
  */
 import type { Query } from '#model/decision.ts'
-import { BATCH_MAX, BatchLookup, UNCLEAR } from './batch-lookup.ts'
+import { BATCH_MAX, BatchLookup } from './batch-lookup.ts'
 import { ALLOW, DENY } from './check.ts'
 import { headAt } from './closure-heads.ts'
 import type { Key } from './key.ts'
@@ -76,15 +76,13 @@ export class BatchCheck {
     const users = this.#lookup.users.lines
     const instances = this.#lookup.instances.lines
     let sink = 0
+    for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << L.LINE_WORDS_LOG2) + L.U_FILTER]!
     for (let i = 0; i < count; i++) {
-      if (users[i]! > 0) sink ^= graph[(users[i]! << L.LINE_WORDS_LOG2) + L.U_FILTER]!
       // In-edge slabs of the instances that have one; an inline edge's container is wanted soon, too.
-      if (instances[i]! > 0) {
-        const record = instances[i]! << L.LINE_WORDS_LOG2
-        const ptr = graph[record + L.I_IN]!
-        const isInline = (graph[record + L.I_IN + 1]! & L.LOG2_MASK) === L.INLINE
-        sink ^= graph[isInline ? ptr << L.LINE_WORDS_LOG2 : ptr]!
-      }
+      const record = instances[i]! << L.LINE_WORDS_LOG2
+      const ptr = graph[record + L.I_IN]!
+      const isInline = (graph[record + L.I_IN + 1]! & L.LOG2_MASK) === L.INLINE
+      sink ^= graph[isInline ? ptr << L.LINE_WORDS_LOG2 : ptr]!
     }
     this.fetched ^= sink
   }
@@ -97,11 +95,12 @@ export class BatchCheck {
       const user = users.lines[i]!
       const action = actions[i]!
       verdicts[i] = DENY
-      if (action === null || user === 0) continue
-      if (user === UNCLEAR || instances.lines[i] === UNCLEAR) {
+      if (action === null) continue
+      if ((users.isUnclear[i]! | instances.isUnclear[i]!) !== 0) {
         verdicts[i] = UNKNOWN
         continue
       }
+      if (user === 0) continue
       question.place(instances.lines[i]!, queries[from + i]!.tenant, sequence)
       if (question.isMismatch) continue
       if (question.tenant !== 0) this.#matchTenant(i, user, question.tenant, action.tenantMasks)
@@ -190,21 +189,24 @@ export class BatchCheck {
     }
   }
 
-  /** Brings in the first line of each closure and the last of its scopes. */
+  /** Brings in the lines of each closure, all of them as long as it is not long. */
   #fetchEntries(): void {
     const { closures } = this.#regions
     const { items, length } = this.#blocks
     let sink = 0
     for (let b = 0; b < length; b += 3) {
       const block = items[b + 1]!
-      sink ^= closures[block]! ^ closures[block + items[b + 2]! - 1]!
+      const entries = items[b + 2]!
+      sink ^= closures[block]! ^ closures[block + entries]! ^ closures[block + entries + entries - 1]!
     }
     this.fetched ^= sink
   }
 
+  /** Appends every entry and keeps those that pass: a branch on the filter's bit would be guessed wrong too often. */
   #matchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
+    const candidates = this.#candidates
     const users = this.#lookup.users.lines
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
@@ -212,14 +214,19 @@ export class BatchCheck {
       const entries = items[b + 2]!
       if (!(block > 0 && block + entries * 2 <= closures.length)) continue
       const filter = (users[index]! << L.LINE_WORDS_LOG2) + L.U_FILTER
+      candidates.reserve(3 * entries + 3)
+      const into = candidates.items
+      let end = candidates.length
       for (let i = block; i < block + entries; i++) {
         const scope = closures[i]!
         const hash = Math.imul(scope & L.LINE_MASK, L.ID_HASH)
-        const word = graph[filter + (hash >>> (L.FILTER_SHIFT + 5))]!
-        if ((word & (1 << (hash >>> L.FILTER_SHIFT))) !== 0) {
-          this.#addCandidate(index, scope, closures[i + entries]!)
-        }
+        into[end] = index
+        into[end + 1] = scope
+        into[end + 2] = i + entries
+        end += 3 * ((graph[filter + (hash >>> (L.FILTER_SHIFT + 5))]! >>> (hash >>> L.FILTER_SHIFT)) & 1)
       }
+      for (let c = candidates.length; c < end; c += 3) into[c + 2] = closures[into[c + 2]!]!
+      candidates.length = end
     }
   }
 

@@ -25,12 +25,19 @@ export class Key {
 
   /** Takes the text in, hashed together with the type it is a key of. False if the text is no key. O(length). */
   read(text: string, type: number): boolean {
-    const { words } = this
+    if (text.length === 0 || text.length > KEY_BYTES_MAX) return false
+    return this.readAscii(text, type, this.words, 0) || this.#readUnicode(text, type)
+  }
+
+  /**
+   * The same for a text known to fit, packed into words of the caller's: sets `bytes` and `hash`, and is false if the
+   * text is not ASCII. For those who take in many keys before they look any of them up.
+   */
+  readAscii(text: string, type: number, into: Int32Array, from: number): boolean {
     const length = text.length
-    if (length === 0 || length > KEY_BYTES_MAX) return false
     const multiplier = this.#multiplier
     let hash = this.#start ^ Math.imul(type + 1, LENGTH_MIX)
-    let at = 0
+    let at = from
     let any = 0
     const whole = length & ~3
     for (let i = 0; i < whole; i += 4) {
@@ -40,7 +47,7 @@ export class Key {
       const d = text.charCodeAt(i + 3)
       any |= a | b | c | d
       const word = a | (b << 8) | (c << 16) | (d << 24)
-      words[at++] = word
+      into[at++] = word
       hash = Math.imul(hash ^ word, multiplier)
       hash ^= hash >>> 15
     }
@@ -51,14 +58,13 @@ export class Key {
         any |= unit
         word |= unit << ((i & 3) << 3)
       }
-      words[at] = word
+      into[at] = word
       hash = Math.imul(hash ^ word, multiplier)
       hash ^= hash >>> 15
     }
-    if (any > 0x7f) return this.#readUnicode(text, type)
     this.bytes = length
     this.hash = finish(hash, length, multiplier)
-    return true
+    return any <= 0x7f
   }
 
   #readUnicode(text: string, type: number): boolean {

@@ -40,9 +40,9 @@ import type { ReaderOptions } from './snapshot.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
-/** A longer batch takes the lock after one attempt: the next would last as long and likely fail as well. */
-const SHORT_BATCH = BATCH_MAX
-/** Searches and listings are longer still. */
+/** A batch that fails as often goes on one by one: a single check fits between two writes where a batch does not. */
+const BATCH_ATTEMPTS = 3
+/** Searches and listings are longer still, and take the lock. */
 const SEARCH_ATTEMPTS = 2
 
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
@@ -66,7 +66,8 @@ export class SharedIndexReader implements DecisionEngine {
     const { regions } = this.#snapshot
     const schema = this.#schema
     const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
-    this.#question = new Question(regions, key)
+    const userKey = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
+    this.#question = new Question(regions, { key, userKey })
     this.#builder = new ClosureBuilder(regions, schema)
     this.#walk = new ForwardWalk(regions, schema)
     this.#batch = new BatchCheck(regions, { schema, key, question: this.#question })
@@ -91,19 +92,15 @@ export class SharedIndexReader implements DecisionEngine {
     return snapshot.locked(() => this.#decide(query, true) === ALLOW)
   }
 
-  /** All at one state: the batch is cut for the stages only, and validated as a whole. */
+  /**
+   * In order, `BATCH_MAX` at one state: a state that all of a long batch share would have to last as long as the batch,
+   * and under a thousand writes a second none does.
+   */
   evaluateAll(queries: readonly Query[]): boolean[] {
     const answers = queries.map(() => false)
-    const snapshot = this.#snapshot
-    const attempts = snapshot.attempts(queries.length <= SHORT_BATCH ? ATTEMPTS : 1)
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      snapshot.begin()
-      const isComplete = this.#decideAll(queries, answers, false)
-      if (!snapshot.isValid()) continue
-      if (!isComplete) break
-      return answers
+    for (let from = 0; from < queries.length; from += BATCH_MAX) {
+      this.#evaluateBatch(queries, from, Math.min(BATCH_MAX, queries.length - from), answers)
     }
-    snapshot.locked(() => this.#decideAll(queries, answers, true))
     return answers
   }
 
@@ -189,20 +186,34 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
-  /** False if a closure has to be built first, or if there is no use in going on. */
-  #decideAll(queries: readonly Query[], answers: boolean[], mayBuild: boolean): boolean {
-    const batch = this.#batch
-    const { verdicts } = batch
-    for (let from = 0; from < queries.length; from += BATCH_MAX) {
-      const count = Math.min(BATCH_MAX, queries.length - from)
-      batch.run(queries, from, count, this.#snapshot.sequence)
-      for (let i = 0; i < count; i++) {
-        let verdict = verdicts[i]!
-        if (verdict === UNKNOWN) verdict = this.#decide(queries[from + i]!, mayBuild)
-        if (verdict === BUILD) return false
-        answers[from + i] = verdict === ALLOW
-      }
-      if (!mayBuild && !this.#snapshot.isValid()) return false
+  #evaluateBatch(queries: readonly Query[], from: number, count: number, answers: boolean[]): void {
+    const snapshot = this.#snapshot
+    for (let attempt = 0; attempt < snapshot.attempts(BATCH_ATTEMPTS); attempt++) {
+      snapshot.begin()
+      const isComplete = this.#decideBatch(queries, from, count, answers, false)
+      if (!snapshot.isValid()) continue
+      if (isComplete) return
+      snapshot.locked(() => this.#decideBatch(queries, from, count, answers, true))
+      return
+    }
+    for (let i = from; i < from + count; i++) answers[i] = this.evaluate(queries[i]!)
+  }
+
+  /** False if a closure has to be built first. */
+  #decideBatch(
+    queries: readonly Query[],
+    from: number,
+    count: number,
+    answers: boolean[],
+    mayBuild: boolean,
+  ): boolean {
+    const { verdicts } = this.#batch
+    this.#batch.run(queries, from, count, this.#snapshot.sequence)
+    for (let i = 0; i < count; i++) {
+      let verdict = verdicts[i]!
+      if (verdict === UNKNOWN) verdict = this.#decide(queries[from + i]!, mayBuild)
+      if (verdict === BUILD) return false
+      answers[from + i] = verdict === ALLOW
     }
     return true
   }
@@ -212,9 +223,10 @@ export class SharedIndexReader implements DecisionEngine {
     const action = type?.actions.get(query.action)
     if (!type || !action) return DENY
     const question = this.#question
-    const user = question.findUser(query.user)
+    question.find(query.user, type.id, query.key)
+    const { user } = question
     if (user === 0) return DENY
-    question.place(question.findInstance(type.id, query.key), query.tenant, this.#snapshot.sequence)
+    question.place(question.record, query.tenant, this.#snapshot.sequence)
     if (question.isMismatch) return DENY
     if (question.isAllowedByTenant(user, action)) return ALLOW
     if (question.instance === 0) return DENY

@@ -48,7 +48,7 @@ export function allowedRoutes(decisions: DecisionService, { hasDebug }: AllowedO
       method: 'POST',
       path: '/allowed/bulk',
       operationId: 'isAllowedBulk',
-      summary: 'Many checks at one state, answered in order',
+      summary: 'Many checks, answered in order',
       family: 'native',
       access: 'environment',
       strictHeaders: ['x-request-id'],
