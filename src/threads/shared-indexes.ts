@@ -13,10 +13,14 @@ export interface IndexWriter extends ChangeSink {
   readonly handle: unknown
   /** Collects what removals left, so many short steps of it. False when nothing is left. */
   collect(steps: number): boolean
+  /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
+  precompute(work: number): boolean
 }
 
 /** Changes applied in one section while loading, before the event loop gets a turn. */
 const LOAD_PART_CHANGES = 1_000
+/** Records' worth of closures built in one turn: about half a millisecond. */
+const PRECOMPUTED_A_TURN = 2_000
 
 export class SharedIndexes implements IndexHost {
   readonly #createWriter: () => IndexWriter
@@ -44,6 +48,7 @@ export class SharedIndexes implements IndexHost {
       await nextTurn()
     }
     writer.apply(part)
+    while (writer.precompute(PRECOMPUTED_A_TURN)) await nextTurn()
     await this.#attach(environmentId, writer.handle)
     this.#writers.set(environmentId, writer)
   }
@@ -59,7 +64,7 @@ export class SharedIndexes implements IndexHost {
   async #collect(writer: IndexWriter): Promise<void> {
     this.#collecting.add(writer)
     do await nextTurn()
-    while (writer.collect(1))
+    while (writer.collect(1) || writer.precompute(PRECOMPUTED_A_TURN))
     this.#collecting.delete(writer)
   }
 }

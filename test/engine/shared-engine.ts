@@ -85,3 +85,18 @@ export class CollectingEngine extends SharedEngine {
     while (this.writer.collect(1_000));
   }
 }
+
+/** Builds closures ahead after every commit, so many records' worth of work. */
+export class PrecomputingEngine extends SharedEngine {
+  readonly #work: number
+
+  constructor(work: number) {
+    super()
+    this.#work = work
+  }
+
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    this.writer.precompute(this.#work)
+  }
+}

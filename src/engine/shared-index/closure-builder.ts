@@ -44,6 +44,10 @@ export class ClosureBuilder {
     this.#schema = schema
   }
 
+  buildIfMissing(container: number, state: number): void {
+    if (!this.#isBuilt(container, state)) this.build(container, state)
+  }
+
   /** Builds the closure and publishes its head. */
   build(container: number, state: number): void {
     const head = headFor(this.#regions, container, this.#schema.stateOrdinal[state]!)
@@ -61,6 +65,12 @@ export class ClosureBuilder {
     graph[head + L.HEAD_SIZE] = (entries << 1) | (gateWords === 0 ? 0 : 1)
     // Release, and last: who sees this version sees block and size.
     Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
+  }
+
+  #isBuilt(container: number, state: number): boolean {
+    const { graph } = this.#regions
+    const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
+    return head !== 0 && graph[head + L.HEAD_BUILT_AT] === this.#versionOf(container, state)
   }
 
   #versionOf(container: number, state: number): number {
@@ -118,9 +128,9 @@ export class ClosureBuilder {
 
   /** Takes over a valid closure of that container and state. */
   #absorb(container: number, state: number): boolean {
+    if (!this.#isBuilt(container, state)) return false
     const { graph, closures } = this.#regions
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
-    if (head === 0 || graph[head + L.HEAD_BUILT_AT] !== this.#versionOf(container, state)) return false
     const block = graph[head + L.HEAD_BLOCK]!
     const size = graph[head + L.HEAD_SIZE]!
     const entries = size >>> 1

@@ -5,8 +5,10 @@ import type { Regions } from './regions.ts'
 import type { SchemaView } from './schema-view.ts'
 import { findPair, isWithin, PAIRS, SET } from './slab.ts'
 
-/** log2 of the users whose records are fetched at a time. */
-const STAGE_LOG2 = 5
+/** Users whose records are fetched at a time. */
+const STAGE = 64
+/** The users of one stage: scratch of this thread. */
+const users = new Int32Array(STAGE)
 
 /** Whether the user holds the role at this place, on this instance or tenant, directly. Expected O(1). */
 export function holdsPlace(graph: Int32Array, user: number, line: number, place: number): boolean {
@@ -48,40 +50,58 @@ export function* assigneesOf({ graph }: Regions, line: number): Iterable<number>
 }
 
 /**
- * Appends every user who holds the role at this place there, removed ones left out. The users' records and slabs are
- * scattered over memory, so they are looked at in stages of independent loads (as in `batch-check.ts`). O(assignees).
+ * Appends every user who holds one of these roles in this scope, removed ones left out. The users' records and slabs are
+ * scattered over memory, so they are looked at in stages of independent loads (as in `batch-check.ts`). What it returns
+ * keeps the loads that only fetch a line from being optimised away, and means nothing. O(assignees).
  */
-export function takeHolders(regions: Regions, line: number, place: number, into: NumberList): void {
+export function takeHolders(regions: Regions, scope: number, mask: number, into: NumberList): number {
   const { graph } = regions
-  const descriptor = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
-  const log2 = graph[descriptor + 1]! & L.LOG2_MASK
-  if (log2 === L.INLINE || log2 < STAGE_LOG2) {
-    for (const user of assigneesOf(regions, line)) if (holdsPlace(graph, user, line, place)) into.push(user)
-    return
-  }
+  const descriptor = ((scope & L.LINE_MASK) << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
   const ptr = graph[descriptor]!
-  if (!isWithin(graph, ptr, log2, SET)) return
-  const scope = line | ((place >>> 5) << L.BANK_SHIFT)
-  for (let from = ptr; from < ptr + (1 << log2); from += 1 << STAGE_LOG2) {
-    fetchSlots(graph, from, scope)
-    for (let at = from; at < from + (1 << STAGE_LOG2); at++) {
-      const user = graph[at]!
-      if (user !== 0 && !isGone(graph, user) && holdsPlace(graph, user, line, place)) into.push(user)
-    }
+  const log2 = graph[descriptor + 1]! & L.LOG2_MASK
+  if (log2 === L.INLINE) {
+    users[0] = ptr
+    takeWhoHold(graph, 1, { scope, mask }, into)
+    return 0
   }
+  if (!isWithin(graph, ptr, log2, SET)) return 0
+  const end = ptr + (1 << log2)
+  let fetched = 0
+  for (let from = ptr; from < end; from += STAGE) {
+    let count = 0
+    for (let at = from; at < Math.min(from + STAGE, end); at++) {
+      const user = graph[at]!
+      users[count] = user
+      count += user === 0 ? 0 : 1
+    }
+    fetched ^= fetchHoldings(graph, count, scope)
+    takeWhoHold(graph, count, { scope, mask }, into)
+  }
+  return fetched
 }
 
-/** Brings in the users' records, then where the scope would stand in their slabs. The value means nothing. */
-function fetchSlots(graph: Int32Array, from: number, scope: number): number {
-  const end = from + (1 << STAGE_LOG2)
+/** Brings in the users' records, then where the scope would stand in their slabs. */
+function fetchHoldings(graph: Int32Array, count: number, scope: number): number {
   const hash = Math.imul(scope, L.ID_HASH)
   let sink = 0
-  for (let at = from; at < end; at++) sink ^= graph[(graph[at]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS]!
-  for (let at = from; at < end; at++) {
-    const slab = (graph[at]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
+  for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS]!
+  for (let i = 0; i < count; i++) {
+    const slab = (users[i]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
     sink ^= graph[graph[slab]! + ((hash >>> (32 - (graph[slab + 1]! & L.LOG2_MASK))) << 1)]!
   }
   return sink
+}
+
+function takeWhoHold(
+  graph: Int32Array,
+  count: number,
+  { scope, mask }: { readonly scope: number; readonly mask: number },
+  into: NumberList,
+): void {
+  for (let i = 0; i < count; i++) {
+    const user = users[i]!
+    if (!isGone(graph, user) && (maskAt(graph, user, scope) & mask) !== 0) into.push(user)
+  }
 }
 
 /** Every (scope, mask) of the user, dead ones included. O(assignments). */

@@ -70,7 +70,10 @@ export class Search {
     this.#begin()
     if (tenant !== 0) {
       this.#candidates.length = 0
-      for (const place of action.tenantPlaces) takeHolders(this.#regions, tenant, place, this.#candidates)
+      const { tenantMasks } = action
+      for (let m = 0; m < tenantMasks.length; m += 2) {
+        this.#takeHolders(tenant | (tenantMasks[m]! << L.BANK_SHIFT), tenantMasks[m + 1]!)
+      }
       for (let i = 0; i < this.#candidates.length; i++) this.#take(this.#candidates.items[i]!)
     }
     if (instance === 0) return
@@ -79,9 +82,7 @@ export class Search {
     const { hasGuards } = backward
     const candidates = this.#candidates
     candidates.length = 0
-    for (let goal = 0; goal < backward.length; goal++) {
-      takeHolders(this.#regions, backward.lineAt(goal), backward.placeAt(goal), candidates)
-    }
+    for (const [scope, mask] of this.#goalMasks()) this.#takeHolders(scope, mask)
     for (let i = 0; i < candidates.length; i++) {
       const user = candidates.items[i]!
       if (!hasGuards || this.mayReach(user, instance, action)) this.#take(user)
@@ -96,6 +97,22 @@ export class Search {
       if (holdsPlace(this.#regions.graph, user, backward.lineAt(goal), backward.placeAt(goal))) return true
     }
     return false
+  }
+
+  /** The goals of the backward walk by scope: whoever is assigned there is looked at once for all roles. */
+  #goalMasks(): ReadonlyMap<number, number> {
+    const backward = this.#backward
+    const masks = new Map<number, number>()
+    for (let goal = 0; goal < backward.length; goal++) {
+      const place = backward.placeAt(goal)
+      const scope = backward.lineAt(goal) | ((place >>> 5) << L.BANK_SHIFT)
+      masks.set(scope, (masks.get(scope) ?? 0) | (1 << (place & 31)))
+    }
+    return masks
+  }
+
+  #takeHolders(scope: number, mask: number): void {
+    this.fetched ^= takeHolders(this.#regions, scope, mask, this.#candidates)
   }
 
   #begin(): void {

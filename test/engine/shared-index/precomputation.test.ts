@@ -1,0 +1,128 @@
+/** Closures are built ahead of the questions, and after a change of the schema only those that it voided. */
+import { beforeEach, expect, test } from 'vitest'
+import * as L from '#engine/shared-index/layout.ts'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+const DEPTH = 50
+const GROUPS = 40
+
+const viewer = (...from: ReturnType<typeof heldBy>[]): Change =>
+  role('document', 'viewer', { can: ['read'], from })
+const throughFolder = heldBy({ role: 'viewer', on: 'folder', over: 'parent' })
+const throughGroup = heldBy({ role: 'member', on: 'group', over: 'shared' })
+
+const content: readonly Change[] = [
+  tenant('default'),
+  resourceType('group'),
+  resourceType('folder', 'open'),
+  resourceType('document', 'read', 'sign'),
+  relation('folder', 'parent', 'folder'),
+  relation('document', 'parent', 'folder'),
+  relation('document', 'shared', 'group'),
+  role('group', 'member', {}),
+  role('folder', 'viewer', { can: ['open'], from: [throughFolder] }),
+  viewer(throughFolder, throughGroup),
+  ...['alice', 'bob', 'carol'].map(user),
+  ...Array.from({ length: DEPTH }, (_, n) => instance(`folder:f${n}`)),
+  ...Array.from({ length: DEPTH - 1 }, (_, n) => link(`folder:f${n}`, 'parent', `folder:f${n + 1}`)),
+  instance('document:deep'),
+  link(`folder:f${DEPTH - 1}`, 'parent', 'document:deep'),
+  instance('document:wide'),
+  ...Array.from({ length: GROUPS }, (_, n) => instance(`group:g${n}`)),
+  ...Array.from({ length: GROUPS }, (_, n) => link(`group:g${n}`, 'shared', 'document:wide')),
+  assign('alice', 'viewer', 'folder:f0'),
+  assign('bob', 'member', 'group:g7'),
+]
+
+let engine: SharedEngine
+let world: World
+
+beforeEach(() => {
+  engine = new SharedEngine()
+  world = new World(engine, ...content)
+})
+
+/** Words ever appended to the closure region. */
+function built(): number {
+  return new Int32Array(engine.writer.handle.header)[L.H_CLOSURE_TOP]!
+}
+
+function precompute(): void {
+  while (engine.writer.precompute(100));
+}
+
+test('no question builds a closure after that, neither in a deep chain nor on a wide instance', () => {
+  const before = built()
+  precompute()
+  const ahead = built()
+  expect(ahead).toBeGreaterThan(before)
+  for (let n = 0; n < 20; n++) {
+    expect(world.can('alice', 'read', 'document:deep')).toBe(true)
+    expect(world.can('bob', 'read', 'document:deep')).toBe(false)
+    expect(world.can('bob', 'read', 'document:wide')).toBe(true)
+    expect(world.can('alice', 'read', 'document:wide')).toBe(false)
+    expect(world.can('carol', 'open', `folder:f${DEPTH - 1}`)).toBe(false)
+  }
+  expect(built()).toBe(ahead)
+})
+
+test('it is done once: what stands is not built again', () => {
+  precompute()
+  const ahead = built()
+  expect(engine.writer.precompute(1_000)).toBe(false)
+  world.apply(assign('carol', 'viewer', 'folder:f0'))
+  precompute()
+  expect(built()).toBe(ahead)
+})
+
+test('a new role that derives from nothing old rebuilds nothing old', () => {
+  precompute()
+  const ahead = built()
+  world.apply(role('document', 'signer', { can: ['sign'] }))
+  precompute()
+  expect(built()).toBe(ahead)
+})
+
+test('a changed derivation is in force at once, and what it voided is built again', () => {
+  precompute()
+  const ahead = built()
+  world.apply(viewer(throughGroup))
+  expect(world.can('alice', 'read', 'document:deep')).toBe(false)
+  world.apply(viewer(throughFolder, throughGroup))
+  expect(world.can('alice', 'read', 'document:deep')).toBe(true)
+  precompute()
+  const again = built()
+  expect(again).toBeGreaterThan(ahead)
+  expect(world.can('bob', 'read', 'document:wide')).toBe(true)
+  for (let n = 0; n < 20; n++) world.can('carol', 'read', 'document:wide')
+  expect(built()).toBe(again)
+})
+
+test('containers that go while they wait to be looked at are forgotten', () => {
+  engine.writer.precompute(20)
+  const folders = Array.from({ length: DEPTH }, (_, n) => removed(instance(`folder:f${n}`)))
+  // Users take the lines the folders leave.
+  world.apply(...folders)
+  while (engine.writer.collect(10));
+  const users = Array.from({ length: 4 * DEPTH }, (_, n) => `u${n}`)
+  world.apply(...users.map(user), ...users.map(name => assign(name, 'member', 'group:g7')))
+  precompute()
+  for (const name of users) {
+    expect(world.can(name, 'read', 'document:wide')).toBe(true)
+    expect(world.can(name, 'read', 'document:deep')).toBe(false)
+  }
+})
