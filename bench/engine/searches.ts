@@ -10,7 +10,7 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
 import { assignment, driveSchema, instancePut, tuple, userPut } from '../datasets/dataset.ts'
-import { atMost, median, publish } from '../lib/measure.ts'
+import { atMost, median, percentile, publish } from '../lib/measure.ts'
 import type { Figure } from '../lib/measure.ts'
 
 const ROUNDS = 9
@@ -81,8 +81,8 @@ for (const [name, search] of Object.entries(walks)) {
   raw[name] = { first, followingMax: Math.max(...following), followingMedian: median(following) }
   figures.push(
     atMost(`${name}: first page of 100 of 100,000`, median(first), 25, 'ms'),
-    atMost(`${name}: a following page (median)`, median(following), 5, 'ms'),
-    atMost(`${name}: a following page (slowest)`, Math.max(...following), 25, 'ms'),
+    atMost(`${name}: a following page, p99`, percentile(following, 0.99), 5, 'ms'),
+    atMost(`${name}: a following page, slowest of ${following.length}`, Math.max(...following), 5, 'ms'),
   )
 }
 

@@ -1,0 +1,35 @@
+/** A dataset in the shared index, as the service loads it: the model, the facts, then every closure ahead. */
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Dataset } from '../datasets/dataset.ts'
+
+const SECRETS = { start: 0x51ed270b, multiplier: 0x2545f491 }
+const RECORDS_A_STEP = 2_000
+
+export interface Loaded {
+  readonly writer: SharedIndexWriter
+  readonly reader: SharedIndexReader
+  readonly facts: number
+}
+
+/** Without closures: as after a change that voided them all. */
+export function loadBare(dataset: Dataset): Loaded {
+  const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+  writer.apply(dataset.things())
+  let facts = 0
+  writer.apply(
+    (function* counted() {
+      for (const fact of dataset.facts()) {
+        facts++
+        yield fact
+      }
+    })(),
+  )
+  return { writer, reader: new SharedIndexReader(writer.handle, { threadId: 2 }), facts }
+}
+
+export function loadShared(dataset: Dataset): Loaded {
+  const loaded = loadBare(dataset)
+  while (loaded.writer.precompute(RECORDS_A_STEP));
+  return loaded
+}
