@@ -100,7 +100,7 @@ export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
   return {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : 'application/json',
-    text: bodyText(family, { status, telling, message: text, detail }),
+    body: bodyText(family, { status, telling, message: text, detail }),
     headers: problemHeaders(status, error),
   }
 }

@@ -3,14 +3,16 @@ import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
+  DetailFlag,
   envelope,
+  environmentPath,
   nullable,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
   timeFields,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
@@ -82,8 +84,8 @@ export type DetailedRelationshipTuplesQuery = Static<typeof DetailedRelationship
 
 export const RelationshipTuplesQuery = Type.Object({
   ...tupleFilters,
-  detailed: Type.Optional(Type.Boolean()),
-  include_total_count: Type.Optional(Type.Boolean()),
+  detailed: Type.Optional(DetailFlag),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type RelationshipTuplesQuery = Static<typeof RelationshipTuplesQuery>
 

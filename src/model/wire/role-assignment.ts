@@ -3,8 +3,9 @@ import { Type, type Static } from 'typebox'
 import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
+  DetailFlag,
   envelope,
+  environmentPath,
   nullable,
   optional,
   pageSize,
@@ -13,6 +14,7 @@ import {
   scopeFields,
   Text,
   Timestamp,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
@@ -104,8 +106,8 @@ export type DetailedRoleAssignmentsQuery = Static<typeof DetailedRoleAssignments
 
 export const RoleAssignmentsQuery = Type.Object({
   ...assignmentFilters,
-  detailed: Type.Optional(Type.Boolean()),
-  include_total_count: Type.Optional(Type.Boolean()),
+  detailed: Type.Optional(DetailFlag),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type RoleAssignmentsQuery = Static<typeof RoleAssignmentsQuery>
 

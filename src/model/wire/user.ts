@@ -3,14 +3,15 @@ import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
   envelope,
+  environmentPath,
   LongKey,
   nullable,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
+  SearchText,
   Text,
   timeFields,
   Uuid,
@@ -64,7 +65,7 @@ export const UsersPath = Type.Object(environmentPath)
 export const UserPath = Type.Object({ ...environmentPath, user_id: Reference })
 
 const holderFilters = {
-  search: Type.Optional(Type.String()),
+  search: Type.Optional(SearchText),
   /** Key or id; for users of an environment, empty text means those without any role. */
   role: Type.Optional(Type.String()),
   include_resource_instance_roles: Type.Optional(Type.Boolean()),
