@@ -159,6 +159,7 @@ function nesting(gateway: ManagementGateway): Route[] {
       params: GroupPath,
       body: GroupNesting,
       answer: GroupRead,
+      refusals: [409],
     }),
     manage({
       operation: 'unassignGroup',

@@ -55,6 +55,7 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly optionalBody?: OptionalBody
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
+  readonly refusals?: readonly number[]
   /** The answer on success, with 200; absent: 204 without a body. */
   readonly answer?: TSchema
   /** The answer may have 201 in place of 200: the operation answers `Created`. */

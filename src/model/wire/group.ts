@@ -55,12 +55,12 @@ export const GroupMemberBody = Type.Object({ tenant: Reference })
 export const GroupMemberRemoval = Type.Object({ tenant: optional(Reference) })
 export const GroupNesting = Type.Object({ group_instance_key: Reference })
 
-const KeyedId = Type.Object({ id: Uuid, key: Type.String() })
+export const KeyedId = Type.Object({ id: Uuid, key: Type.String() })
 
 export const GroupRole = Type.Object({ key: ShortKey, resource: KeyedId, resource_instance: KeyedId })
 export type GroupRole = Static<typeof GroupRole>
 
-export const GroupUser = KeyedId
+export const GroupUser = Type.Object({ id: Uuid, key: LongKey })
 export type GroupUser = Static<typeof GroupUser>
 
 export const GroupsPath = Type.Object(environmentPath)

@@ -2,7 +2,6 @@
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
-  AttributeMap,
   DetailFlag,
   envelope,
   environmentPath,
@@ -15,6 +14,8 @@ import {
   TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
+import { ResourceInstanceDetails } from './resource-instance.ts'
+import { TenantDetails } from './tenant.ts'
 
 export const RelationshipTupleCreate = Type.Object({
   /** `type:key` or id. */
@@ -33,10 +34,6 @@ export const RelationshipTupleDelete = Type.Object({
 })
 export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
 
-const InstanceDetails = nullable(
-  Type.Object({ id: Uuid, key: Type.String(), resource: Type.String(), attributes: AttributeMap }),
-)
-
 export const RelationshipTuple = Type.Object({
   id: Uuid,
   subject: Type.String(),
@@ -49,17 +46,10 @@ export const RelationshipTuple = Type.Object({
   tenant_id: Uuid,
   ...scopeFields,
   ...timeFields,
-  subject_details: InstanceDetails,
+  subject_details: nullable(ResourceInstanceDetails),
   relation_details: nullable(Type.Object({ id: Uuid, key: Type.String(), name: Type.String() })),
-  object_details: InstanceDetails,
-  tenant_details: nullable(
-    Type.Object({
-      id: Uuid,
-      key: Type.String(),
-      name: Type.String(),
-      attributes: nullable(AttributeMap),
-    }),
-  ),
+  object_details: nullable(ResourceInstanceDetails),
+  tenant_details: nullable(TenantDetails),
 })
 export type RelationshipTuple = Static<typeof RelationshipTuple>
 

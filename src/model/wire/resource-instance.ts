@@ -45,6 +45,14 @@ export const ResourceInstance = Type.Object({
 })
 export type ResourceInstance = Static<typeof ResourceInstance>
 
+/** An instance inside the answer about something else. */
+export const ResourceInstanceDetails = Type.Object({
+  id: Uuid,
+  key: Type.String(),
+  resource: Type.String(),
+  attributes: AttributeMap,
+})
+
 export const ResourceInstanceUpdate = Type.Object({ attributes: optional(AttributeMap) })
 export type ResourceInstanceUpdate = Static<typeof ResourceInstanceUpdate>
 

@@ -109,7 +109,9 @@ export const ResourcePath = Type.Object({ ...environmentPath, resource_id: Refer
 export const ResourcesQuery = Type.Object({
   ...pagingQuery,
   search: Type.Optional(SearchText),
-  include_built_in: Type.Optional(Type.Boolean()),
+  include_built_in: Type.Optional(
+    Type.Boolean({ description: 'With the resources that come with every environment.' }),
+  ),
   include_total_count: Type.Optional(TotalCountFlag),
 })
 export type ResourcesQuery = Static<typeof ResourcesQuery>

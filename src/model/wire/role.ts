@@ -19,7 +19,7 @@ import {
   Uuid,
 } from './building-blocks.ts'
 
-const DerivationCondition = Type.Object({
+export const DerivationCondition = Type.Object({
   no_direct_roles_on_object: Type.Optional(Type.Boolean({ default: false })),
 })
 

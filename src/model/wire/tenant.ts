@@ -41,6 +41,14 @@ export const Tenant = Type.Object({
 })
 export type Tenant = Static<typeof Tenant>
 
+/** A tenant inside the answer about something else. */
+export const TenantDetails = Type.Object({
+  id: Uuid,
+  key: Type.String(),
+  name: Type.String(),
+  attributes: nullable(AttributeMap),
+})
+
 export const TenantUpdate = Type.Object({
   name: Type.Optional(Name),
   description: optional(Text),
