@@ -44,18 +44,21 @@ export type AllowedQuery = Static<typeof AllowedQuery>
 
 export const BulkAuthorizationQuery = Type.Array(AllowedQuery)
 
-export const AllowedResult = Type.Object({
-  allow: Type.Boolean(),
-  result: Type.Boolean({ description: 'The same value again, for older clients.' }),
-  /** With `DEBUG_DECISIONS`, as `query`. */
-  debug: Type.Optional(DecisionDebug),
-  query: Type.Optional(
-    Type.Object(
-      { user: UserInQuery, action: Key, resource: ResourceInQuery },
-      { description: 'The question as it came; only with `debug`.' },
+export const AllowedResult = Type.Object(
+  {
+    allow: Type.Boolean(),
+    result: Type.Boolean({ description: 'The same value again, for older clients.' }),
+    /** With `DEBUG_DECISIONS`, as `query`. */
+    debug: Type.Optional(DecisionDebug),
+    query: Type.Optional(
+      Type.Object(
+        { user: UserInQuery, action: Key, resource: ResourceInQuery },
+        { description: 'The question as it came; only with `debug`.' },
+      ),
     ),
-  ),
-})
+  },
+  { examples: [{ allow: true, result: true }] },
+)
 export type AllowedResult = Static<typeof AllowedResult>
 
 export const BulkAllowedResult = Type.Object({ allow: Type.Array(AllowedResult) })
