@@ -56,7 +56,7 @@ export const settings = {
   MAX_SEARCH_PAGE_SIZE: integer(10_000, { min: 1, max: 100_000 }, 'most results of a search page'),
   PUBLIC_URL: {
     shownDefault: 'from `Host`',
-    meaning: 'the base URL callers use, given in the AuthZEN metadata byte for byte',
+    meaning: 'the base URL callers use, given in the AuthZEN metadata and `/openapi.json` byte for byte',
     parse: parseUrl,
     fallback: () => null,
   } satisfies Setting<string | null>,

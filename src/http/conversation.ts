@@ -27,7 +27,7 @@ export interface Wire {
   cork(write: () => void): unknown
   writeStatus(status: string): unknown
   writeHeader(name: string, value: string): unknown
-  end(body: string, closesConnection: boolean): unknown
+  end(body: string | Uint8Array, closesConnection: boolean): unknown
   endWithoutBody(): unknown
   /** Sends what the socket takes; `onWritable` asks for the rest, from an offset. */
   tryEnd(body: Uint8Array, bytesTotal: number): [isFlushed: boolean, isDone: boolean]
@@ -226,29 +226,29 @@ export class Conversation {
     }
   }
 
-  #writeHead({ status, contentType, text, headers }: Answer): void {
+  #writeHead({ status, contentType, body, headers }: Answer): void {
     const wire = this.#wire
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
     wire.writeHeader('X-Request-ID', this.#requestId)
-    if (text !== null) wire.writeHeader('Content-Type', contentType)
+    if (body !== null) wire.writeHeader('Content-Type', contentType)
     for (const name in headers) wire.writeHeader(name, headers[name]!)
   }
 
-  #writeBody({ status, text }: Answer, closes: boolean): void {
+  #writeBody({ status, body }: Answer, closes: boolean): void {
     const isHead = this.#head.method === 'HEAD'
-    if (text !== null && text.length >= STREAMED_LENGTH_MIN && !isHead) {
-      this.#stream(Buffer.from(text))
+    if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
+      this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
       return
     }
     // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
     // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
-    if (status === 204 || (isHead && !closes)) this.#wire.endWithoutBody()
-    else this.#wire.end(isHead || text === null ? '' : text, closes)
+    if (status === 204 || status === 304 || (isHead && !closes)) this.#wire.endWithoutBody()
+    else this.#wire.end(isHead || body === null ? '' : body, closes)
     this.#finish()
   }
 
   /** Writes a long answer piece by piece, as the socket takes it. */
-  #stream(bytes: Buffer): void {
+  #stream(bytes: Uint8Array): void {
     const wire = this.#wire
     const start = wire.getWriteOffset()
     const [, isDone] = wire.tryEnd(bytes, bytes.length)

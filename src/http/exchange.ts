@@ -35,9 +35,18 @@ export class RawJson {
   }
 }
 
+/** Bytes to be sent as they are; the reply's headers say what they are. */
+export class RawBytes {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}
+
 export interface Reply {
   readonly status: number
-  /** Answered as JSON; `undefined` sends no body; `RawJson` is sent as it is. */
+  /** Answered as JSON; `undefined` sends no body; `RawJson` and `RawBytes` are sent as they are. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
+import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
 import type { Answer } from './answer.ts'
 import type { ErrorFamily } from './exchange.ts'
 import { MethodNotAllowedError } from './router.ts'
@@ -17,7 +18,7 @@ interface Telling {
   /** Where the management interface differs: shape errors are 422 there. */
   readonly managementStatus?: number
   /** `error_code` of the management interface. */
-  readonly errorCode: string
+  readonly errorCode: ManagementErrorCode
   readonly title: string
   /** Said instead of the error's own message. */
   readonly publicMessage?: string
@@ -95,14 +96,23 @@ const RETRY_AFTER_SECONDS = '1'
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
   const { code, message, detail } = errorToData(error)
   const telling = TELLINGS[code]
-  const status = family === 'management' ? (telling.managementStatus ?? telling.status) : telling.status
+  const status = statusOf(telling, family)
   const text = telling.publicMessage ?? message
   return {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : 'application/json',
-    text: bodyText(family, { status, telling, message: text, detail }),
+    body: bodyText(family, { status, telling, message: text, detail }),
     headers: problemHeaders(status, error),
   }
+}
+
+function statusOf({ status, managementStatus }: Telling, family: ErrorFamily): number {
+  return family === 'management' ? (managementStatus ?? status) : status
+}
+
+/** What may be wrong when a status comes in a family's form, for documents. */
+export function reasonsOf(status: number, family: ErrorFamily): Pick<Telling, 'title' | 'errorCode'>[] {
+  return Object.values(TELLINGS).filter(telling => statusOf(telling, family) === status)
 }
 
 interface Told {
@@ -114,9 +124,9 @@ interface Told {
 
 function bodyText(family: ErrorFamily, { status, telling, message, detail }: Told): string {
   if (family === 'access') return message
-  if (family === 'native') return JSON.stringify({ code: status, message })
+  if (family === 'native') return JSON.stringify({ code: status, message } satisfies NativeError)
   if (family === 'opa') return JSON.stringify({ code: opaCode(status), message })
-  return JSON.stringify({
+  const error: ManagementError = {
     id: randomUUID(),
     title: telling.title,
     error_code: telling.errorCode,
@@ -124,10 +134,14 @@ function bodyText(family: ErrorFamily, { status, telling, message, detail }: Tol
     support_link: null,
     additional_info: null,
     // Whoever found the error may not know where; clients rely on the list all the same.
-    ...((status === 422 || detail.length > 0) && {
-      detail: detail.length > 0 ? detail : [{ loc: ['body'], msg: message, type: 'value_error' }],
-    }),
-  })
+    ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
+  }
+  return JSON.stringify(error)
+}
+
+function findings(detail: readonly ErrorDetail[], message: string): ManagementError['detail'] & object {
+  if (detail.length === 0) return [{ loc: ['body'], msg: message, type: 'value_error' }]
+  return detail.map(({ loc, msg, type }) => ({ loc: [...loc], msg, type }))
 }
 
 /** The codes of an Open Policy Agent's REST interface, which its clients branch on. */

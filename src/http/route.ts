@@ -9,13 +9,23 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { assert } from '#model/assert.ts'
 import type { RouteAccess } from './credentials.ts'
 import type { Call, ErrorFamily, Reply } from './exchange.ts'
+import type { HeaderField, RequestHeaderField } from './header-fields.ts'
 import { QueryShape } from './query-string.ts'
 import { Shape } from './shape.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What a route may answer, by status; for the OpenAPI document, not enforced. */
-export type Responses = Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>
+export interface Response {
+  readonly description: string
+  readonly schema?: TSchema
+  /** Default: JSON. */
+  readonly contentType?: string
+  /** Besides `X-Request-ID`, which every answer has. */
+  readonly headers?: readonly HeaderField[]
+}
+
+/** What a route may answer besides errors, by status; for the OpenAPI document, not enforced. */
+export type Responses = Readonly<Record<number, Response>>
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>
@@ -49,11 +59,13 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   readonly optionalBody?: OptionalBody
   /** Refuse any content type but `application/json`, a missing one included (authzen.md section 2). */
   readonly requireJsonContentType?: boolean
-  /** Lower-case names of headers that are documented as required; enforced with `STRICT_HEADERS` (section 0, row 1). */
-  readonly strictHeaders?: readonly string[]
+  /** The headers it reads, besides those every route has. */
+  readonly headers?: readonly RequestHeaderField[]
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly responses: Responses
+  /** Error statuses it answers besides those that follow from the rest of the definition. */
+  readonly refusals?: readonly number[]
   handle(
     call: Call<ParamsOf<Path, Params>, QueryOf<Query>, BodyOf<Body, OptionalBody>>,
   ): Reply | Promise<Reply>
@@ -73,10 +85,13 @@ export interface Route {
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
   readonly requireJsonContentType: boolean
+  readonly headers: readonly RequestHeaderField[]
+  /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
   readonly strictHeaders: readonly string[]
   readonly deprecated: boolean
   readonly earlyAccess: boolean
   readonly responses: Responses
+  readonly refusals: readonly number[]
   handle(call: Call): Reply | Promise<Reply>
 }
 
@@ -88,7 +103,7 @@ export function defineRoute<
   Body extends TSchema | undefined = undefined,
   OptionalBody extends TSchema | undefined = undefined,
 >(definition: RouteDefinition<Path, Params, Query, Body, OptionalBody>): Route {
-  const { operationId, params, query, body, optionalBody } = definition
+  const { operationId, params, query, body, optionalBody, headers = [] } = definition
   const paramNames = paramNamesIn(definition.path)
   assert(new Set(paramNames).size === paramNames.length, `${operationId}: a path parameter occurs twice`)
   assert(body === undefined || optionalBody === undefined, `${operationId}: the body is required or optional`)
@@ -112,10 +127,12 @@ export function defineRoute<
         ? null
         : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
     requireJsonContentType: definition.requireJsonContentType ?? false,
-    strictHeaders: definition.strictHeaders ?? [],
+    headers,
+    strictHeaders: headers.filter(({ isRequired }) => isRequired).map(({ name }) => name.toLowerCase()),
     deprecated: definition.deprecated ?? false,
     earlyAccess: definition.earlyAccess ?? false,
     responses: definition.responses,
+    refusals: definition.refusals ?? [],
     // The shapes above are what makes the parts of a call have the types the handler names.
     handle: definition.handle as Route['handle'],
   }

@@ -3,6 +3,7 @@ import type { AccessService } from '#services/access-service.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import type { PermissionService } from '#services/permission-service.ts'
 import type { SearchService } from '#services/search-service.ts'
+import { createDocument } from './openapi/document.ts'
 import type { Route } from './route.ts'
 import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
 import { accessRoutes } from './routes/access.ts'
@@ -15,6 +16,7 @@ import { legacyRoutes } from './routes/legacy.ts'
 import type { ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
 import { permissionRoutes } from './routes/permissions.ts'
+import { referenceRoutes } from './routes/reference.ts'
 import { resourcePartRoutes } from './routes/resource-parts.ts'
 import { resourceRoutes } from './routes/resources.ts'
 import { roleRoutes } from './routes/roles.ts'
@@ -34,7 +36,7 @@ export interface RouteParts {
 }
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
-  return [
+  const routes: Route[] = [
     ...allowedRoutes(parts.decisions, options),
     ...permissionRoutes(parts.permissions),
     ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict }),
@@ -48,5 +50,9 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...factRoutes(parts.management),
     ...legacyRoutes(parts.management),
     ...groupRoutes(parts.management),
+    ...referenceRoutes(() => description),
   ]
+  // Now, not when somebody asks: it takes longer than a decision may wait.
+  const description = JSON.stringify(createDocument(routes, options.publicUrl))
+  return routes
 }

@@ -3,173 +3,15 @@ import { describe, expect, test } from 'vitest'
 import type { RoleAssignment } from '#model/wire/role-assignment.ts'
 import type { TenantRole } from '#model/wire/role.ts'
 import type { Tenant } from '#model/wire/tenant.ts'
-import {
-  ADMIN_KEY,
-  FACTS,
-  grantBody,
-  GROUPS,
-  RESOURCES,
-  revisionOf,
-  SCHEMA,
-  sharedService,
-} from '../support/running-service.ts'
-import { FACT_CALLS } from '../support/fact-calls.ts'
+import { ADMIN_KEY, FACTS, RESOURCES, revisionOf, SCHEMA, sharedService } from '../support/running-service.ts'
+import { MANAGEMENT_CALLS } from '../support/management-calls.ts'
 import { answerFindings, routes } from '../support/routes.ts'
-import { type Call, SCHEMA_CALLS, SCHEMA_DELETIONS } from '../support/schema-calls.ts'
 
 const verdict = await sharedService()
 
-/** One call of every operation, in an order in which each succeeds. */
-const CALLS: readonly Call[] = [
-  ...SCHEMA_CALLS,
-  {
-    operation: 'createResource',
-    method: 'POST',
-    path: RESOURCES,
-    body: {
-      key: 'document',
-      name: 'Document',
-      urn: 'urn:document',
-      description: 'Something written',
-      actions: { read: {}, update: { name: 'Update', description: 'Change it', attributes: { cost: 2 } } },
-      attributes: { pages: { type: 'number', description: 'How long' }, tags: { type: 'array' } },
-      type_attributes: { kind: 'text' },
-      roles: {
-        viewer: { name: 'Viewer', permissions: ['read'], attributes: { rank: 1 } },
-        editor: {
-          name: 'Editor',
-          permissions: ['document:update'],
-          extends: ['viewer'],
-          granted_to: {
-            when: { no_direct_roles_on_object: true },
-            users_with_role: [{ role: 'viewer', on_resource: 'document', linked_by_relation: 'parent' }],
-          },
-        },
-      },
-      relations: { parent: 'document' },
-    },
-  },
-  { operation: 'listResources', method: 'GET', path: `${RESOURCES}?include_total_count=true` },
-  { operation: 'listResources', method: 'GET', path: `${RESOURCES}?page=1&per_page=100` },
-  { operation: 'getResource', method: 'GET', path: `${RESOURCES}/document` },
-  {
-    operation: 'createResourceRole',
-    method: 'POST',
-    path: `${RESOURCES}/document/roles`,
-    body: { key: 'reader', name: 'Reader' },
-  },
-  {
-    operation: 'updateResourceRole',
-    method: 'PATCH',
-    path: `${RESOURCES}/document/roles/reader`,
-    body: { permissions: ['read'], description: 'Reads' },
-  },
-  {
-    operation: 'createRelation',
-    method: 'POST',
-    path: `${RESOURCES}/document/relations`,
-    body: { key: 'sibling', name: 'Sibling', subject_resource: 'document' },
-  },
-  {
-    operation: 'createTenantRole',
-    method: 'POST',
-    path: `${SCHEMA}/roles`,
-    body: {
-      key: 'auditor',
-      name: 'Auditor',
-      permissions: ['document:read'],
-      granted_to: { users_with_role: [{ role: 'a', on_resource: 'b', linked_by_relation: 'c' }] },
-    },
-  },
-  {
-    operation: 'createTenant',
-    method: 'POST',
-    path: `${FACTS}/tenants`,
-    body: { key: 'acme', name: 'Acme' },
-  },
-  {
-    operation: 'createUser',
-    method: 'POST',
-    path: `${FACTS}/users`,
-    body: { key: 'auth0|elon', role_assignments: [{ role: 'auditor', tenant: 'acme' }] },
-  },
-  {
-    operation: 'createResourceInstance',
-    method: 'POST',
-    path: `${FACTS}/resource_instances`,
-    body: { resource: 'document', key: 'd1', tenant: 'default' },
-  },
-  {
-    operation: 'createRoleAssignment',
-    method: 'POST',
-    path: `${FACTS}/role_assignments`,
-    body: { user: 'auth0|elon', role: 'viewer', resource_instance: 'document:d1' },
-  },
-  {
-    operation: 'createRelationshipTuple',
-    method: 'POST',
-    path: `${FACTS}/relationship_tuples`,
-    body: { subject: 'document:d1', relation: 'parent', object: 'document:d2' },
-  },
-  {
-    operation: 'createGroup',
-    method: 'POST',
-    path: GROUPS,
-    body: { group_instance_key: 'outer', group_tenant: 'default' },
-  },
-  {
-    operation: 'createGroup',
-    method: 'POST',
-    path: GROUPS,
-    body: { group_instance_key: 'inner', group_tenant: 'default' },
-  },
-  {
-    operation: 'addGroupMember',
-    method: 'PUT',
-    path: `${GROUPS}/inner/users/auth0%7Celon`,
-    body: { tenant: 'default' },
-  },
-  {
-    operation: 'addGroupRole',
-    method: 'POST',
-    path: `${GROUPS}/outer/roles`,
-    body: grantBody('editor', 'document:d1'),
-  },
-  {
-    operation: 'assignGroup',
-    method: 'PUT',
-    path: `${GROUPS}/outer/assign_group`,
-    body: { group_instance_key: 'inner' },
-  },
-  { operation: 'listGroupRecords', method: 'GET', path: `${GROUPS}/direct` },
-  { operation: 'getGroupRecord', method: 'GET', path: `${GROUPS}/direct/outer` },
-  { operation: 'listGroups', method: 'GET', path: GROUPS },
-  { operation: 'getGroup', method: 'GET', path: `${GROUPS}/outer` },
-  { operation: 'listGroupUsers', method: 'GET', path: `${GROUPS}/inner/users` },
-  { operation: 'listGroupRoles', method: 'GET', path: `${GROUPS}/outer/roles` },
-  { operation: 'listGroupChildren', method: 'GET', path: `${GROUPS}/outer/children` },
-  { operation: 'listGroupParents', method: 'GET', path: `${GROUPS}/inner/parents` },
-  {
-    operation: 'unassignGroup',
-    method: 'DELETE',
-    path: `${GROUPS}/outer/assign_group`,
-    body: { group_instance_key: 'inner' },
-  },
-  {
-    operation: 'removeGroupRole',
-    method: 'DELETE',
-    path: `${GROUPS}/outer/roles`,
-    body: grantBody('editor', 'document:d1'),
-  },
-  { operation: 'removeGroupMember', method: 'DELETE', path: `${GROUPS}/inner/users/auth0%7Celon` },
-  { operation: 'deleteGroup', method: 'DELETE', path: `${GROUPS}/inner` },
-  ...FACT_CALLS,
-  ...SCHEMA_DELETIONS,
-]
-
 test('every management operation succeeds in the shape its route promises, with a revision that grows', async () => {
   let sequence = 0
-  for (const { operation, method, path, body } of CALLS) {
+  for (const { operation, method, path, body } of MANAGEMENT_CALLS) {
     const answer = await verdict.send(method, path, { body })
     const said = `${operation}: ${JSON.stringify(answer.body)}`
     const route = routes.find(({ operationId }) => operationId === operation)
@@ -184,7 +26,7 @@ test('every management operation succeeds in the shape its route promises, with 
 
 test('no management operation is left out here', () => {
   const managed = routes.filter(({ family, path }) => family === 'management' && path.includes('{env_id}'))
-  const called = new Set(CALLS.map(({ operation }) => operation))
+  const called = new Set(MANAGEMENT_CALLS.map(({ operation }) => operation))
   expect(managed.map(({ operationId }) => operationId).filter(name => !called.has(name))).toEqual([])
 })
 

@@ -130,11 +130,30 @@ export const FACT_CALLS: readonly Call[] = [
     body: { idents: [{ subject: 'document:d1', relation: 'parent', object: 'document:d2' }] },
   },
   { operation: 'deleteRoleAssignment', method: 'DELETE', path: ASSIGNMENTS, body: assigned },
+  { operation: 'createRoleAssignment', method: 'POST', path: ASSIGNMENTS, body: assigned },
+  {
+    operation: 'deleteRoleAssignment',
+    method: 'DELETE',
+    path: `${ASSIGNMENTS}?return_deleted=true`,
+    body: assigned,
+  },
   {
     operation: 'unassignRoles',
     method: 'DELETE',
     path: `${ASSIGNMENTS}/bulk`,
     body: [{ user: 'eve', role: 'auditor', tenant: 'acme' }],
+  },
+  {
+    operation: 'assignUserRole',
+    method: 'POST',
+    path: `${FACTS}/users/dave/roles`,
+    body: { role: 'editor', resource_instance: 'document:d2' },
+  },
+  {
+    operation: 'unassignUserRole',
+    method: 'DELETE',
+    path: `${FACTS}/users/dave/roles`,
+    body: { role: 'editor', resource_instance: 'document:d2' },
   },
   {
     operation: 'unassignUserRole',

@@ -4,13 +4,22 @@ import type { Route } from '#http/route.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
 import { threadRoutes } from '../../workers/thread-routes.ts'
 
-export const routes: readonly Route[] = threadRoutes({
-  engines: { engine: () => null },
-  management: { execute: () => Promise.reject(new Error('nothing is behind this route table')) },
-  isReady: () => false,
-  tokenSecret: '00'.repeat(32),
-  settings: withoutSecrets(readConfig({})),
-})
+/** `lost`: what every request for something behind the table meets. */
+export function routesWithoutService(lost: Error): Route[] {
+  return threadRoutes({
+    engines: {
+      engine: () => {
+        throw lost
+      },
+    },
+    management: { execute: () => Promise.reject(lost) },
+    isReady: () => false,
+    tokenSecret: '00'.repeat(32),
+    settings: withoutSecrets(readConfig({})),
+  })
+}
+
+export const routes: readonly Route[] = routesWithoutService(new Error('nothing is behind this route table'))
 
 const validators = new Map<string, Validator>()
 

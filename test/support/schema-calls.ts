@@ -6,6 +6,7 @@ export interface Call {
   readonly method: string
   readonly path: string
   readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const ORDER = `${RESOURCES}/order`

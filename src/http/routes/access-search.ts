@@ -10,6 +10,7 @@ import {
   SubjectSearchRequest,
 } from '#model/wire/access.ts'
 import type { FoundPage, SearchService } from '#services/search-service.ts'
+import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import type { PagePosition, PageTokens } from '../page-token.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
@@ -25,7 +26,7 @@ const SHARED = {
   family: 'access',
   access: 'environment',
   requireJsonContentType: true,
-  strictHeaders: ['x-request-id'],
+  headers: [REQUIRED_REQUEST_ID],
 } as const
 
 export function accessSearchRoutes(search: SearchService, options: SearchOptions): Route[] {

@@ -7,6 +7,7 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import type { AccessService } from '#services/access-service.ts'
+import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { Shape } from '../shape.ts'
 import { environmentOf } from './caller.ts'
@@ -30,7 +31,7 @@ export function accessRoutes(access: AccessService, { isStrict }: { readonly isS
       family: 'access',
       access: 'environment',
       requireJsonContentType: true,
-      strictHeaders: ['x-request-id', 'cache-control'],
+      headers: [REQUIRED_REQUEST_ID, REQUIRED_CACHE_CONTROL],
       body: isStrict ? StrictEvaluationRequest : EvaluationRequest,
       responses: { 200: { description: 'The decision; a denial is one too.', schema: Decision } },
       handle: ({ principal, body }) => ({
@@ -46,7 +47,7 @@ export function accessRoutes(access: AccessService, { isStrict }: { readonly isS
       family: 'access',
       access: 'environment',
       requireJsonContentType: true,
-      strictHeaders: ['x-request-id', 'cache-control'],
+      headers: [REQUIRED_REQUEST_ID, REQUIRED_CACHE_CONTROL],
       body: EvaluationsRequest,
       responses: {
         200: { description: 'One decision an item, up to the one that stops.', schema: EvaluationsResponse },

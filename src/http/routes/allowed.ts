@@ -8,6 +8,7 @@ import {
 import { debugOf } from '#services/decision-debug.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import { queryOf } from '#services/native-query.ts'
+import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
 
@@ -32,7 +33,7 @@ export function allowedRoutes(decisions: DecisionService, { hasDebug }: AllowedO
       summary: 'May this user do this on that resource?',
       family: 'native',
       access: 'environment',
-      strictHeaders: ['x-request-id'],
+      headers: [REQUIRED_REQUEST_ID],
       body: AllowedQuery,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedResult } },
       handle: ({ principal, body }) => {
@@ -51,7 +52,7 @@ export function allowedRoutes(decisions: DecisionService, { hasDebug }: AllowedO
       summary: 'Many checks, answered in order',
       family: 'native',
       access: 'environment',
-      strictHeaders: ['x-request-id'],
+      headers: [REQUIRED_REQUEST_ID],
       body: BulkAuthorizationQuery,
       responses: { 200: { description: 'One result for each check, in order.', schema: BulkAllowedResult } },
       handle: ({ principal, body }) => {

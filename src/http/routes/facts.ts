@@ -6,10 +6,10 @@ import { resourceInstanceRoutes } from './resource-instances.ts'
 import { roleAssignmentRoutes } from './role-assignments.ts'
 import { tenantRoutes } from './tenants.ts'
 import { userRoutes } from './users.ts'
-import { checkWaitHeaders } from './wait-headers.ts'
+import { WAIT_HEADERS } from './wait-headers.ts'
 
 export function factRoutes(gateway: ManagementGateway): Route[] {
-  const manage = managed(gateway, checkWaitHeaders)
+  const manage = managed(gateway, WAIT_HEADERS)
   return [
     ...tenantRoutes(manage),
     ...userRoutes(manage),

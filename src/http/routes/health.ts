@@ -1,9 +1,7 @@
 /** Whether the process lives, and whether it may be sent traffic (contract A.7). */
-import { Type } from 'typebox'
 import { AuthzError } from '#model/errors.ts'
+import { Health } from '#model/wire/health.ts'
 import { defineRoute, type Route } from '../route.ts'
-
-const Health = Type.Object({ status: Type.String() })
 
 export function healthRoutes(isReady: () => boolean): Route[] {
   return [
@@ -24,10 +22,8 @@ export function healthRoutes(isReady: () => boolean): Route[] {
       summary: 'Whether decisions can be made here',
       family: 'native',
       access: 'public',
-      responses: {
-        200: { description: 'Loaded and answering.', schema: Health },
-        503: { description: 'Still loading, or shutting down.' },
-      },
+      refusals: [503],
+      responses: { 200: { description: 'Loaded and answering.', schema: Health } },
       handle: () => {
         if (!isReady()) throw new AuthzError('NOT_READY', 'not ready: loading or shutting down')
         return { status: 200, body: { status: 'ready' } }

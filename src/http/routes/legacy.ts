@@ -6,6 +6,7 @@ import { Tenant } from '#model/wire/tenant.ts'
 import { User } from '#model/wire/user.ts'
 import type { EverywhereOperation } from '#services/management-service.ts'
 import { RawJson } from '../exchange.ts'
+import { REVISION } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import type { ManagementGateway } from './managed.ts'
 
@@ -31,7 +32,7 @@ function listOf(
     access: 'any-key',
     deprecated: true,
     query: Type.Object(pagingQuery),
-    responses: { 200: { description: 'A page.', schema: Type.Array(item) } },
+    responses: { 200: { description: 'A page.', schema: Type.Array(item), headers: [REVISION] } },
     handle: async ({ principal, query }) => {
       assert(principal, 'a route for any key has a caller')
       const { json, revision } = await gateway.execute({ operation, principal, path: null, input: { query } })

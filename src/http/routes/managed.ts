@@ -8,6 +8,7 @@ import type { OperationInput, OperationName } from '#services/management/operati
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { Call, Reply } from '../exchange.ts'
 import { RawJson } from '../exchange.ts'
+import { type RequestHeaderField, REVISION } from '../header-fields.ts'
 import { defineRoute, type Method, type Responses, type Route } from '../route.ts'
 
 export interface ManagementReply {
@@ -54,6 +55,7 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly optionalBody?: OptionalBody
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
+  readonly refusals?: readonly number[]
   /** The answer on success, with 200; absent: 204 without a body. */
   readonly answer?: TSchema
   /** The answer may have 201 in place of 200: the operation answers `Created`. */
@@ -62,11 +64,16 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly mayBeEmpty?: boolean
 }
 
-/** `checkHeaders` throws when a header is not as it must be. */
-export function managed(
-  gateway: ManagementGateway,
-  checkHeaders: (headers: ReadonlyMap<string, string>) => void = () => undefined,
-) {
+/** Headers that routes read, and the check of them. */
+export interface CheckedHeaders {
+  readonly fields: readonly RequestHeaderField[]
+  /** Throws when one is not as it must be. */
+  check(headers: ReadonlyMap<string, string>): void
+}
+
+const NO_HEADERS: CheckedHeaders = { fields: [], check: () => undefined }
+
+export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
   return <
     Name extends OperationName,
     Params extends TObject,
@@ -80,20 +87,22 @@ export function managed(
         : { readonly operation: 'the schemas do not fit the input of this operation' }),
   ): Route => {
     const { operation, answer, mayCreate, mayBeEmpty, ...route } = definition
-    const told = { description: 'Done.', ...(answer && { schema: answer }) }
+    const done = { description: 'Done.', headers: [REVISION] }
+    const told = { ...done, ...(answer && { schema: answer }) }
     const responses: Responses = {
       ...(answer && { 200: told }),
       ...(mayCreate && { 201: { ...told, description: 'Created.' } }),
-      ...((mayBeEmpty || !answer) && { 204: { description: 'Done.' } }),
+      ...((mayBeEmpty || !answer) && { 204: done }),
     }
     return defineRoute({
       ...route,
       operationId: operation,
       family: 'management',
       access: 'any-key',
+      headers: headers.fields,
       responses,
       handle: call => {
-        checkHeaders(call.headers)
+        headers.check(call.headers)
         return forward(gateway, operation, call as Call)
       },
     } as Parameters<typeof defineRoute>[0])

@@ -1,6 +1,7 @@
 /** The AuthZEN metadata document (authzen.md section 7). */
 import { AuthzError } from '#model/errors.ts'
 import { Metadata } from '#model/wire/access.ts'
+import { MAX_AGE } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const WELL_KNOWN = '/.well-known/authzen-configuration'
@@ -20,7 +21,7 @@ export function metadataRoutes(publicUrl: string | null): Route[] {
       summary: 'AuthZEN metadata: where to ask what',
       family: 'access',
       access: 'optional-key',
-      responses: { 200: { description: 'The endpoints.', schema: Metadata } },
+      responses: { 200: { description: 'The endpoints.', schema: Metadata, headers: [MAX_AGE] } },
       handle: ({ headers }) => ({
         status: 200,
         headers: { 'cache-control': 'max-age=3600' },

@@ -10,6 +10,7 @@ import {
 } from '#model/wire/permissions.ts'
 import type { PermissionService } from '#services/permission-service.ts'
 import { RawJson } from '../exchange.ts'
+import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
 
@@ -22,7 +23,7 @@ export function permissionRoutes(permissions: PermissionService): Route[] {
       summary: 'What a user may do, by tenant and instance',
       family: 'native',
       access: 'environment',
-      strictHeaders: ['x-request-id'],
+      headers: [REQUIRED_REQUEST_ID],
       body: UserPermissionsQuery,
       responses: { 200: { description: 'All of it; never a part.', schema: UserPermissions } },
       handle: ({ principal, body }) => {
@@ -38,7 +39,7 @@ export function permissionRoutes(permissions: PermissionService): Route[] {
       summary: 'Who may do an action on a resource, and by which assignments',
       family: 'native',
       access: 'environment',
-      strictHeaders: ['x-request-id'],
+      headers: [REQUIRED_REQUEST_ID],
       body: AuthorizedUsersQuery,
       responses: { 200: { description: 'All of them; never a part.', schema: AuthorizedUsers } },
       handle: ({ principal, body }) => {

@@ -48,6 +48,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
       method: 'PUT',
       summary: 'Make a resource what the body says and nothing else; create it when there is none',
       body: ResourceReplace,
+      refusals: [409],
       answer: Resource,
     }),
     manage({

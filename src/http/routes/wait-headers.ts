@@ -3,9 +3,11 @@
  * force; here it is before the answer leaves, so they are checked and have no effect.
  */
 import { AuthzError } from '#model/errors.ts'
+import { TIMEOUT_POLICY, WAIT_TIMEOUT } from '../header-fields.ts'
+import type { CheckedHeaders } from './managed.ts'
 
 /** Throws `INVALID_INPUT` for a value that means nothing. An empty or negative timeout means no limit. */
-export function checkWaitHeaders(headers: ReadonlyMap<string, string>): void {
+function checkWaitHeaders(headers: ReadonlyMap<string, string>): void {
   const timeout = headers.get('x-wait-timeout')?.trim() ?? ''
   if (timeout !== '' && !Number.isFinite(Number(timeout))) {
     throw new AuthzError('INVALID_INPUT', 'X-Wait-Timeout is a number of seconds')
@@ -14,4 +16,9 @@ export function checkWaitHeaders(headers: ReadonlyMap<string, string>): void {
   if (policy !== undefined && policy !== 'ignore' && policy !== 'fail') {
     throw new AuthzError('INVALID_INPUT', 'X-Timeout-Policy is ignore or fail')
   }
+}
+
+export const WAIT_HEADERS: CheckedHeaders = {
+  fields: [WAIT_TIMEOUT, TIMEOUT_POLICY],
+  check: checkWaitHeaders,
 }

@@ -9,24 +9,33 @@ const Name = Type.String({ minLength: 1 })
 const properties = optional(AttributeMap)
 
 /** A subject or a resource that is meant itself. */
-const Entity = Type.Object({ type: Name, id: Name, properties })
+export const AccessEntity = Type.Object({ type: Name, id: Name, properties })
 /** One that is searched for: whatever `id` it brings is ignored. */
-const EntityType = Type.Object({ type: Name, properties })
+export const AccessEntityType = Type.Object({ type: Name, properties })
 /** A resource whose absent id asks about the type as a whole (contract section 0, row 15). */
-const EntityOrType = Type.Object({ type: Name, id: optional(Name), properties })
-const Action = Type.Object({ name: Name, properties })
+export const AccessEntityOrType = Type.Object({ type: Name, id: optional(Name), properties })
+export const AccessAction = Type.Object({ name: Name, properties })
 const Context = optional(AttributeMap)
 
-export const EvaluationRequest = Type.Object({
-  subject: Entity,
-  action: Action,
-  resource: EntityOrType,
-  context: Context,
-})
+export const EvaluationRequest = Type.Object(
+  { subject: AccessEntity, action: AccessAction, resource: AccessEntityOrType, context: Context },
+  {
+    examples: [
+      {
+        subject: { type: 'user', id: 'carol' },
+        action: { name: 'write' },
+        resource: { type: 'document', id: 'roadmap' },
+      },
+    ],
+  },
+)
 export type EvaluationRequest = Static<typeof EvaluationRequest>
 
 /** As the final specification has it: an evaluation is about an instance (`AUTHZEN_STRICT`). */
-export const StrictEvaluationRequest = Type.Object({ ...EvaluationRequest.properties, resource: Entity })
+export const StrictEvaluationRequest = Type.Object({
+  ...EvaluationRequest.properties,
+  resource: AccessEntity,
+})
 
 export const EVALUATION_SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const
 export type EvaluationSemantic = (typeof EVALUATION_SEMANTICS)[number]
@@ -36,7 +45,11 @@ export type EvaluationSemantic = (typeof EVALUATION_SEMANTICS)[number]
  * inherits them.
  */
 export const EvaluationsRequest = Type.Object({
-  evaluations: optional(Type.Array(Type.Unknown())),
+  evaluations: optional(
+    Type.Array(Type.Unknown(), {
+      description: 'Each with the members of an evaluation, as far as it does not inherit them from here.',
+    }),
+  ),
   subject: Type.Optional(Type.Unknown()),
   action: Type.Optional(Type.Unknown()),
   resource: Type.Optional(Type.Unknown()),
@@ -59,50 +72,51 @@ export const EvaluationsResponse = Type.Union([Decision, Type.Object({ evaluatio
 const PageSize = optional(Type.Integer({ minimum: 0 }))
 
 /** Both dialects: `token` and `limit` of the final specification, `next_token` and `size` of earlier drafts. */
-const Page = optional(
-  Type.Object({
-    token: optional(Type.String()),
-    next_token: optional(Type.String()),
-    limit: PageSize,
-    size: PageSize,
-    properties,
-  }),
-)
+export const PageInSearch = Type.Object({
+  token: optional(Type.String()),
+  next_token: optional(Type.String()),
+  limit: PageSize,
+  size: PageSize,
+  properties,
+})
+const Page = optional(PageInSearch)
 export type PageInSearch = Static<typeof Page>
 
 export const SubjectSearchRequest = Type.Object({
-  subject: EntityType,
-  action: Action,
-  resource: Entity,
+  subject: AccessEntityType,
+  action: AccessAction,
+  resource: AccessEntity,
   context: Context,
   page: Page,
 })
 export type SubjectSearchRequest = Static<typeof SubjectSearchRequest>
 
 export const ResourceSearchRequest = Type.Object({
-  subject: Entity,
-  action: Action,
-  resource: EntityType,
+  subject: AccessEntity,
+  action: AccessAction,
+  resource: AccessEntityType,
   context: Context,
   page: Page,
 })
 export type ResourceSearchRequest = Static<typeof ResourceSearchRequest>
 
 export const ActionSearchRequest = Type.Object({
-  subject: Entity,
-  resource: Entity,
+  subject: AccessEntity,
+  resource: AccessEntity,
   context: Context,
   page: Page,
 })
 export type ActionSearchRequest = Static<typeof ActionSearchRequest>
 
+export const PageFound = Type.Object({
+  next_token: Type.String({ description: 'Empty at the end.' }),
+  count: Type.Integer({ minimum: 0 }),
+  total: Type.Integer({ minimum: 0 }),
+})
+
 const searchResponse = <Result extends TSchema>(result: Result) =>
   Type.Object({
-    page: Type.Object({
-      next_token: Type.String(),
-      count: Type.Integer({ minimum: 0 }),
-      total: Type.Integer({ minimum: 0 }),
-    }),
+    page: PageFound,
     results: Type.Array(result),
   })
 

@@ -15,7 +15,10 @@ const SHORT_KEY = `[A-Za-z0-9\\-_]{1,${SHORT_KEY_LENGTH_MAX}}`
 const SHORT_KEY_ONLY = new RegExp(`^${SHORT_KEY}$`)
 
 /** Keys of resources, roles, actions, relations, attributes, tenants and groups. */
-export const ShortKey = Type.String({ pattern: `^${SHORT_KEY}$` })
+export const ShortKey = Type.String({
+  pattern: `^${SHORT_KEY}$`,
+  description: `A key: 1 to ${SHORT_KEY_LENGTH_MAX} letters, digits, hyphens and underscores.`,
+})
 
 /** Whether a text may be such a key. */
 export function isShortKey(text: string): boolean {
@@ -23,7 +26,10 @@ export function isShortKey(text: string): boolean {
 }
 
 /** The same, behind an optional `type:`. */
-export const QualifiedShortKey = Type.String({ pattern: `^(${SHORT_KEY}:)?${SHORT_KEY}$` })
+export const QualifiedShortKey = Type.String({
+  pattern: `^(${SHORT_KEY}:)?${SHORT_KEY}$`,
+  description: 'A key, or `type:key`.',
+})
 
 const encoder = new TextEncoder()
 
@@ -39,19 +45,28 @@ export function isLongKey(text: string): boolean {
 
 /** Keys of users and instances. */
 export const LongKey = Type.Refine(
-  Type.String({ minLength: 1 }),
+  Type.String({
+    minLength: 1,
+    description: `A key of your own: 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters.`,
+  }),
   isLongKey,
   () => `must be 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters`,
 )
 
 /** A reference to something by key or id; whether it exists is looked up. */
-export const Reference = Type.String({ minLength: 1, maxLength: 2 * LONG_KEY_BYTES_MAX })
+export const Reference = Type.String({
+  minLength: 1,
+  maxLength: 2 * LONG_KEY_BYTES_MAX,
+  description: 'A key or an id; instances and groups as `type:key` or by id. Looked up by key first.',
+})
 
-export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX })
-export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX })
-export const Uuid = Type.String({ format: 'uuid' })
-export const Timestamp = Type.String({ format: 'date-time' })
-export const AttributeMap = Type.Record(Type.String(), Type.Unknown())
+export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'A name for people.' })
+export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Free text.' })
+export const Uuid = Type.String({ format: 'uuid', description: 'An id, given by the service.' })
+export const Timestamp = Type.String({ format: 'date-time', description: 'A moment, in UTC.' })
+export const AttributeMap = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Attributes of your own: any JSON object.',
+})
 
 /** A field that may be left out or null on input. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
@@ -75,12 +90,28 @@ export const timeFields = { created_at: Timestamp, updated_at: Timestamp }
 export const environmentPath = { proj_id: Reference, env_id: Reference }
 
 export function pageSize(maximum: number) {
-  return Type.Optional(Type.Integer({ minimum: 1, maximum, default: PAGE_SIZE_DEFAULT }))
+  return Type.Optional(
+    Type.Integer({ minimum: 1, maximum, default: PAGE_SIZE_DEFAULT, description: 'Items on a page.' }),
+  )
 }
+
+/** Parameters of several lists. */
+export const TotalCountFlag = Type.Boolean({
+  description: 'Answer an envelope with the total in place of a bare array.',
+})
+export const DetailFlag = Type.Boolean({ description: 'Answer with what an item ties together.' })
+export const SearchText = Type.String({
+  description: 'Part of a text, in any case; `*` stands for anything.',
+})
 
 export const pagingQuery = {
   page: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER / ASSIGNMENT_PAGE_SIZE_MAX, default: 1 }),
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER / ASSIGNMENT_PAGE_SIZE_MAX,
+      default: 1,
+      description: 'Number of the page, from 1.',
+    }),
   ),
   per_page: pageSize(PAGE_SIZE_MAX),
 }

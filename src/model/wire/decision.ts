@@ -1,6 +1,7 @@
 /** The native decision interface on the wire (contract A.2, A.3). Members not named here are ignored. */
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
+import { DecisionDebug } from './decision-debug.ts'
 
 /** Empty is refused: an empty key must not turn into another question (contract D-42). */
 const Key = Type.String({ minLength: 1 })
@@ -17,30 +18,47 @@ export const UserInQuery = Type.Object({
 
 export const ResourceInQuery = Type.Object({
   type: Key,
-  /** Absent: the question is about the type as a whole. */
-  key: optional(Key),
-  /** Absent: the tenant of the instance, else the default one. */
-  tenant: optional(Key),
+  key: optional(
+    Type.String({ minLength: 1, description: 'Absent: the question is about the type as a whole.' }),
+  ),
+  tenant: optional(
+    Type.String({ minLength: 1, description: 'Absent: the tenant of the instance, else the default one.' }),
+  ),
   attributes: optional(AttributeMap),
   context: optional(AttributeMap),
 })
 
-export const AllowedQuery = Type.Object({
-  user: UserInQuery,
-  action: Key,
-  resource: ResourceInQuery,
-  context: optional(AttributeMap),
-  sdk: optional(Type.String()),
-})
+export const AllowedQuery = Type.Object(
+  {
+    user: UserInQuery,
+    action: Key,
+    resource: ResourceInQuery,
+    context: optional(AttributeMap),
+    sdk: optional(Type.String()),
+  },
+  {
+    examples: [{ user: { key: 'carol' }, action: 'write', resource: { type: 'document', key: 'roadmap' } }],
+  },
+)
 export type AllowedQuery = Static<typeof AllowedQuery>
 
 export const BulkAuthorizationQuery = Type.Array(AllowedQuery)
 
-export const AllowedResult = Type.Object({
-  allow: Type.Boolean(),
-  /** The same value again, for older clients. */
-  result: Type.Boolean(),
-})
+export const AllowedResult = Type.Object(
+  {
+    allow: Type.Boolean(),
+    result: Type.Boolean({ description: 'The same value again, for older clients.' }),
+    /** With `DEBUG_DECISIONS`, as `query`. */
+    debug: Type.Optional(DecisionDebug),
+    query: Type.Optional(
+      Type.Object(
+        { user: UserInQuery, action: Key, resource: ResourceInQuery },
+        { description: 'The question as it came; only with `debug`.' },
+      ),
+    ),
+  },
+  { examples: [{ allow: true, result: true }] },
+)
 export type AllowedResult = Static<typeof AllowedResult>
 
 /** The same question and its answer in the envelopes of an Open Policy Agent (contract A.7). */

@@ -1,14 +1,16 @@
 /** Groups on the wire (contract B.3). Keys in answers are bare; requests may also say `type:key`. */
 import { Type, type Static } from 'typebox'
 import {
-  environmentPath,
   envelope,
+  environmentPath,
   LongKey,
   optional,
   pagingQuery,
   QualifiedShortKey,
   Reference,
+  SearchText,
   ShortKey,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
@@ -53,12 +55,12 @@ export const GroupMemberBody = Type.Object({ tenant: Reference })
 export const GroupMemberRemoval = Type.Object({ tenant: optional(Reference) })
 export const GroupNesting = Type.Object({ group_instance_key: Reference })
 
-const KeyedId = Type.Object({ id: Uuid, key: Type.String() })
+export const KeyedId = Type.Object({ id: Uuid, key: Type.String() })
 
 export const GroupRole = Type.Object({ key: ShortKey, resource: KeyedId, resource_instance: KeyedId })
 export type GroupRole = Static<typeof GroupRole>
 
-export const GroupUser = KeyedId
+export const GroupUser = Type.Object({ id: Uuid, key: LongKey })
 export type GroupUser = Static<typeof GroupUser>
 
 export const GroupsPath = Type.Object(environmentPath)
@@ -73,13 +75,13 @@ export const GroupsQuery = Type.Object({
   ...pagingQuery,
   tenant: Type.Optional(Reference),
   resource: Type.Optional(Reference),
-  search: Type.Optional(Type.String()),
+  search: Type.Optional(SearchText),
 })
 export type GroupsQuery = Static<typeof GroupsQuery>
 
 export const DeprecatedGroupsQuery = Type.Object({
   ...GroupsQuery.properties,
-  include_total_count: Type.Optional(Type.Boolean()),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type DeprecatedGroupsQuery = Static<typeof DeprecatedGroupsQuery>
 export const PageQuery = Type.Object(pagingQuery)

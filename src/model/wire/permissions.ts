@@ -38,17 +38,17 @@ export const AuthorizedUsersQuery = Type.Object({
 })
 export type AuthorizedUsersQuery = Static<typeof AuthorizedUsersQuery>
 
-const Grant = Type.Object({
+export const AuthorizedUserGrant = Type.Object({
   user: Type.String(),
   tenant: Type.String(),
   /** Where the role is held: `type:key`, or `__tenant:<tenant>`. */
   resource: Type.String(),
   role: Type.String(),
 })
-export type AuthorizedUserGrant = Static<typeof Grant>
+export type AuthorizedUserGrant = Static<typeof AuthorizedUserGrant>
 
 export const AuthorizedUsers = Type.Object({
   resource: Type.String(),
   tenant: Type.String(),
-  users: Type.Record(Type.String(), Type.Array(Grant)),
+  users: Type.Record(Type.String(), Type.Array(AuthorizedUserGrant)),
 })

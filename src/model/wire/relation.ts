@@ -1,8 +1,8 @@
 /** Relations on the wire; defined on the object type, naming the subject type (contract B.4, C.1). */
 import { Type, type Static } from 'typebox'
 import {
-  environmentPath,
   envelope,
+  environmentPath,
   Name,
   nullable,
   optional,
@@ -12,6 +12,7 @@ import {
   ShortKey,
   Text,
   timeFields,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
@@ -45,7 +46,7 @@ export const RelationPath = Type.Object({
 })
 export const RelationsQuery = Type.Object({
   ...pagingQuery,
-  include_total_count: Type.Optional(Type.Boolean()),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type RelationsQuery = Static<typeof RelationsQuery>
 export const RelationList = Type.Union([Type.Array(Relation), envelope(Relation)])

@@ -2,17 +2,20 @@
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
-  AttributeMap,
-  environmentPath,
+  DetailFlag,
   envelope,
+  environmentPath,
   nullable,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
   timeFields,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
+import { ResourceInstanceDetails } from './resource-instance.ts'
+import { TenantDetails } from './tenant.ts'
 
 export const RelationshipTupleCreate = Type.Object({
   /** `type:key` or id. */
@@ -31,10 +34,6 @@ export const RelationshipTupleDelete = Type.Object({
 })
 export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
 
-const InstanceDetails = nullable(
-  Type.Object({ id: Uuid, key: Type.String(), resource: Type.String(), attributes: AttributeMap }),
-)
-
 export const RelationshipTuple = Type.Object({
   id: Uuid,
   subject: Type.String(),
@@ -47,17 +46,10 @@ export const RelationshipTuple = Type.Object({
   tenant_id: Uuid,
   ...scopeFields,
   ...timeFields,
-  subject_details: InstanceDetails,
+  subject_details: nullable(ResourceInstanceDetails),
   relation_details: nullable(Type.Object({ id: Uuid, key: Type.String(), name: Type.String() })),
-  object_details: InstanceDetails,
-  tenant_details: nullable(
-    Type.Object({
-      id: Uuid,
-      key: Type.String(),
-      name: Type.String(),
-      attributes: nullable(AttributeMap),
-    }),
-  ),
+  object_details: nullable(ResourceInstanceDetails),
+  tenant_details: nullable(TenantDetails),
 })
 export type RelationshipTuple = Static<typeof RelationshipTuple>
 
@@ -82,8 +74,8 @@ export type DetailedRelationshipTuplesQuery = Static<typeof DetailedRelationship
 
 export const RelationshipTuplesQuery = Type.Object({
   ...tupleFilters,
-  detailed: Type.Optional(Type.Boolean()),
-  include_total_count: Type.Optional(Type.Boolean()),
+  detailed: Type.Optional(DetailFlag),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type RelationshipTuplesQuery = Static<typeof RelationshipTuplesQuery>
 

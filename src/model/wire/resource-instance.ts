@@ -3,16 +3,19 @@ import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
+  DetailFlag,
   envelope,
+  environmentPath,
   LongKey,
   nullable,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
+  SearchText,
   ShortKey,
   timeFields,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
@@ -42,6 +45,14 @@ export const ResourceInstance = Type.Object({
 })
 export type ResourceInstance = Static<typeof ResourceInstance>
 
+/** An instance inside the answer about something else. */
+export const ResourceInstanceDetails = Type.Object({
+  id: Uuid,
+  key: Type.String(),
+  resource: Type.String(),
+  attributes: AttributeMap,
+})
+
 export const ResourceInstanceUpdate = Type.Object({ attributes: optional(AttributeMap) })
 export type ResourceInstanceUpdate = Static<typeof ResourceInstanceUpdate>
 
@@ -56,19 +67,19 @@ const instanceFilters = {
   ...pagingQuery,
   tenant: Type.Optional(Reference),
   resource: Type.Optional(Reference),
-  search: Type.Optional(Type.String()),
+  search: Type.Optional(SearchText),
 }
 
 export const DetailedResourceInstancesQuery = Type.Object(instanceFilters)
 export type DetailedResourceInstancesQuery = Static<typeof DetailedResourceInstancesQuery>
 
-export const ResourceInstanceQuery = Type.Object({ detailed: Type.Optional(Type.Boolean()) })
+export const ResourceInstanceQuery = Type.Object({ detailed: Type.Optional(DetailFlag) })
 export type ResourceInstanceQuery = Static<typeof ResourceInstanceQuery>
 
 export const ResourceInstancesQuery = Type.Object({
   ...instanceFilters,
   ...ResourceInstanceQuery.properties,
-  include_total_count: Type.Optional(Type.Boolean()),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type ResourceInstancesQuery = Static<typeof ResourceInstancesQuery>
 

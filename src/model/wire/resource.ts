@@ -4,17 +4,19 @@ import { AttributeType } from './attribute.ts'
 import { PARTS_PER_BODY_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
   envelope,
+  environmentPath,
   Name,
   nullable,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
+  SearchText,
   ShortKey,
   Text,
   timeFields,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 import { ResourceRole, RoleBlock } from './role.ts'
@@ -106,9 +108,11 @@ export const ResourcePath = Type.Object({ ...environmentPath, resource_id: Refer
 
 export const ResourcesQuery = Type.Object({
   ...pagingQuery,
-  search: Type.Optional(Type.String()),
-  include_built_in: Type.Optional(Type.Boolean()),
-  include_total_count: Type.Optional(Type.Boolean()),
+  search: Type.Optional(SearchText),
+  include_built_in: Type.Optional(
+    Type.Boolean({ description: 'With the resources that come with every environment.' }),
+  ),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type ResourcesQuery = Static<typeof ResourcesQuery>
 

@@ -3,8 +3,9 @@ import { Type, type Static } from 'typebox'
 import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
+  DetailFlag,
   envelope,
+  environmentPath,
   nullable,
   optional,
   pageSize,
@@ -13,8 +14,11 @@ import {
   scopeFields,
   Text,
   Timestamp,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
+import { ResourceInstanceDetails } from './resource-instance.ts'
+import { TenantDetails } from './tenant.ts'
 
 const assignedFields = {
   role: Reference,
@@ -62,15 +66,8 @@ export const DetailedRoleAssignment = Type.Object({
     name: Type.String(),
     permissions: Type.Array(Type.String()),
   }),
-  tenant: Type.Object({
-    id: Uuid,
-    key: Type.String(),
-    name: Type.String(),
-    attributes: nullable(AttributeMap),
-  }),
-  resource_instance: nullable(
-    Type.Object({ id: Uuid, key: Type.String(), resource: Type.String(), attributes: AttributeMap }),
-  ),
+  tenant: TenantDetails,
+  resource_instance: nullable(ResourceInstanceDetails),
   ...scopeFields,
   created_at: Timestamp,
 })
@@ -92,8 +89,12 @@ const assignmentFilters = {
   per_page: pageSize(ASSIGNMENT_PAGE_SIZE_MAX),
   user: Type.Optional(Reference),
   role: Type.Optional(Reference),
-  /** Repeatable: what lives in any of them. */
-  tenant: Type.Optional(Type.Array(Reference, { maxItems: ASSIGNMENT_PAGE_SIZE_MAX })),
+  tenant: Type.Optional(
+    Type.Array(Reference, {
+      maxItems: ASSIGNMENT_PAGE_SIZE_MAX,
+      description: 'May be repeated: what lives in any of these tenants.',
+    }),
+  ),
   /** The type of the instance. */
   resource: Type.Optional(Reference),
   resource_instance: Type.Optional(Reference),
@@ -104,21 +105,25 @@ export type DetailedRoleAssignmentsQuery = Static<typeof DetailedRoleAssignments
 
 export const RoleAssignmentsQuery = Type.Object({
   ...assignmentFilters,
-  detailed: Type.Optional(Type.Boolean()),
-  include_total_count: Type.Optional(Type.Boolean()),
+  detailed: Type.Optional(DetailFlag),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type RoleAssignmentsQuery = Static<typeof RoleAssignmentsQuery>
 
-export const ReturnDeletedQuery = Type.Object({ return_deleted: Type.Optional(Type.Boolean()) })
+export const ReturnDeletedQuery = Type.Object({
+  return_deleted: Type.Optional(Type.Boolean({ description: 'Answer what was deleted, with 200.' })),
+})
 export type ReturnDeletedQuery = Static<typeof ReturnDeletedQuery>
 
 export const RoleAssignmentsBulk = Type.Array(RoleAssignmentCreate, { maxItems: BULK_ELEMENTS_MAX })
 export type RoleAssignmentsBulk = Static<typeof RoleAssignmentsBulk>
 
 export const RoleAssignmentsBulkQuery = Type.Object({
-  /** What to do about users that are not there. */
   missing_user_policy: Type.Optional(
-    Type.Union([Type.Literal('fail'), Type.Literal('ignore'), Type.Literal('create')]),
+    Type.Union([Type.Literal('fail'), Type.Literal('ignore'), Type.Literal('create')], {
+      default: 'fail',
+      description: 'What to do about users that are not there.',
+    }),
   ),
 })
 export type RoleAssignmentsBulkQuery = Static<typeof RoleAssignmentsBulkQuery>

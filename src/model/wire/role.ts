@@ -3,21 +3,23 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
+  envelope,
   environmentPath,
   Name,
   nullable,
-  envelope,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
+  SearchText,
   ShortKey,
   Text,
   timeFields,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
-const DerivationCondition = Type.Object({
+export const DerivationCondition = Type.Object({
   no_direct_roles_on_object: Type.Optional(Type.Boolean({ default: false })),
 })
 
@@ -121,8 +123,8 @@ export const TenantRolePath = Type.Object({ ...environmentPath, role_id: Referen
 export const BulkRolesPath = Type.Object(environmentPath)
 export const TenantRolesQuery = Type.Object({
   ...pagingQuery,
-  search: Type.Optional(Type.String()),
-  include_total_count: Type.Optional(Type.Boolean()),
+  search: Type.Optional(SearchText),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type TenantRolesQuery = Static<typeof TenantRolesQuery>
 export const TenantRoleList = Type.Union([Type.Array(TenantRole), envelope(TenantRole)])

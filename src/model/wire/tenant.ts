@@ -3,18 +3,20 @@ import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
   envelope,
+  environmentPath,
   Name,
   nullable,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
+  SearchText,
   ShortKey,
   Text,
   timeFields,
   Timestamp,
+  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
@@ -39,6 +41,14 @@ export const Tenant = Type.Object({
 })
 export type Tenant = Static<typeof Tenant>
 
+/** A tenant inside the answer about something else. */
+export const TenantDetails = Type.Object({
+  id: Uuid,
+  key: Type.String(),
+  name: Type.String(),
+  attributes: nullable(AttributeMap),
+})
+
 export const TenantUpdate = Type.Object({
   name: Type.Optional(Name),
   description: optional(Text),
@@ -55,8 +65,8 @@ export const TenantUserPath = Type.Object({ ...environmentPath, tenant_id: Refer
 
 export const TenantsQuery = Type.Object({
   ...pagingQuery,
-  search: Type.Optional(Type.String()),
-  include_total_count: Type.Optional(Type.Boolean()),
+  search: Type.Optional(SearchText),
+  include_total_count: Type.Optional(TotalCountFlag),
 })
 export type TenantsQuery = Static<typeof TenantsQuery>
 

@@ -3,14 +3,15 @@ import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '../limits.ts'
 import {
   AttributeMap,
-  environmentPath,
   envelope,
+  environmentPath,
   LongKey,
   nullable,
   optional,
   pagingQuery,
   Reference,
   scopeFields,
+  SearchText,
   Text,
   timeFields,
   Uuid,
@@ -64,17 +65,25 @@ export const UsersPath = Type.Object(environmentPath)
 export const UserPath = Type.Object({ ...environmentPath, user_id: Reference })
 
 const holderFilters = {
-  search: Type.Optional(Type.String()),
-  /** Key or id; for users of an environment, empty text means those without any role. */
-  role: Type.Optional(Type.String()),
-  include_resource_instance_roles: Type.Optional(Type.Boolean()),
+  search: Type.Optional(SearchText),
+  role: Type.Optional(
+    Type.String({
+      description: 'Those who hold this role, by key or id; among all users, empty means those without any.',
+    }),
+  ),
+  include_resource_instance_roles: Type.Optional(
+    Type.Boolean({ description: 'With the roles on instances, too.' }),
+  ),
 }
 
 export const UsersQuery = Type.Object({
   ...pagingQuery,
   ...holderFilters,
   search_operator: Type.Optional(
-    Type.Union([Type.Literal('contains'), Type.Literal('startswith'), Type.Literal('endswith')]),
+    Type.Union([Type.Literal('contains'), Type.Literal('startswith'), Type.Literal('endswith')], {
+      default: 'contains',
+      description: 'Where the text of `search` stands.',
+    }),
   ),
 })
 export type UsersQuery = Static<typeof UsersQuery>

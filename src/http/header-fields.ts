@@ -1,0 +1,104 @@
+/**
+ * The headers that routes read and answer with, each described once; a route names those it has. Enforcement is the
+ * handler's, except for required ones, which `dispatch.ts` insists on with `STRICT_HEADERS`.
+ */
+import { type TSchema, Type } from 'typebox'
+
+/** A header of an answer. */
+export interface HeaderField {
+  /** As it is written in documents; headers are found in any case. */
+  readonly name: string
+  readonly description: string
+  readonly schema: TSchema
+}
+
+export interface RequestHeaderField extends HeaderField {
+  /** Documented as required; tolerated when absent unless `STRICT_HEADERS` is on (contract section 0, row 1). */
+  readonly isRequired?: boolean
+}
+
+const RequestId = Type.String({ minLength: 1 })
+
+/** Every request may have one. */
+export const REQUEST_ID: RequestHeaderField = {
+  name: 'X-Request-ID',
+  description: 'A name for this request, given back in the answer; one is made up when there is none.',
+  schema: RequestId,
+}
+
+/** Decisions must, by the contract. */
+export const REQUIRED_REQUEST_ID: RequestHeaderField = {
+  ...REQUEST_ID,
+  description: `${REQUEST_ID.description} Without \`STRICT_HEADERS\` a request that lacks it is served all the same.`,
+  isRequired: true,
+}
+
+export const REQUIRED_CACHE_CONTROL: RequestHeaderField = {
+  name: 'Cache-Control',
+  description:
+    'Answers never come from a cache, so any value will do. Without `STRICT_HEADERS` it may be left out.',
+  schema: Type.String(),
+  isRequired: true,
+}
+
+export const WAIT_TIMEOUT: RequestHeaderField = {
+  name: 'X-Wait-Timeout',
+  description:
+    'Seconds to wait until decisions see the change; empty or negative: without limit. Checked, without effect: the ' +
+    'change is in force before its answer leaves.',
+  schema: Type.String(),
+}
+
+export const TIMEOUT_POLICY: RequestHeaderField = {
+  name: 'X-Timeout-Policy',
+  description: 'What to do when the wait takes too long. Checked, without effect.',
+  schema: Type.Enum(['ignore', 'fail']),
+}
+
+export const IF_NONE_MATCH: RequestHeaderField = {
+  name: 'If-None-Match',
+  description: 'The `ETag` of a copy the caller has; answered with 304 while it is current.',
+  schema: Type.String(),
+}
+
+export const ANSWERED_REQUEST_ID: HeaderField = {
+  name: 'X-Request-ID',
+  description: "The request's name: the caller's, or one made up.",
+  schema: RequestId,
+}
+
+export const REVISION: HeaderField = {
+  name: 'X-Revision',
+  description: 'The state of the environment the answer tells of: an epoch and a number that grows.',
+  schema: Type.String({ pattern: '^[A-Za-z0-9-]+\\.[0-9]+$' }),
+}
+
+export const MAX_AGE: HeaderField = {
+  name: 'Cache-Control',
+  description: 'How long the answer may be kept.',
+  schema: Type.String(),
+}
+
+export const ETAG: HeaderField = {
+  name: 'ETag',
+  description: 'Changes with the content.',
+  schema: Type.String(),
+}
+
+export const CHALLENGE: HeaderField = {
+  name: 'WWW-Authenticate',
+  description: 'The scheme of the credentials that are missing.',
+  schema: Type.String(),
+}
+
+export const RETRY_AFTER: HeaderField = {
+  name: 'Retry-After',
+  description: 'Seconds after which another try is worthwhile.',
+  schema: Type.String({ pattern: '^[0-9]+$' }),
+}
+
+export const ALLOW: HeaderField = {
+  name: 'Allow',
+  description: 'The methods this path has.',
+  schema: Type.String(),
+}

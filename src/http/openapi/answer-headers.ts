@@ -1,0 +1,27 @@
+/** The headers of answers: a shared component each. */
+import type { HeaderField } from '../header-fields.ts'
+import type { Json, SchemaComponents } from './schema-components.ts'
+
+export class HeaderComponents {
+  readonly #schemas: SchemaComponents
+  readonly #components = new Map<string, Json>()
+
+  constructor(schemas: SchemaComponents) {
+    this.#schemas = schemas
+  }
+
+  /** References to the headers, by name. */
+  of(headers: readonly HeaderField[]): Json {
+    return Object.fromEntries(headers.map(header => [header.name, this.#refer(header)]))
+  }
+
+  /** All that was referred to so far, by name. */
+  all(): Json {
+    return Object.fromEntries(this.#components)
+  }
+
+  #refer({ name, description, schema }: HeaderField): Json {
+    this.#components.set(name, { description, schema: this.#schemas.refer(schema) })
+    return { $ref: `#/components/headers/${name}` }
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The OpenAPI 3.1 document of a route table. Everything in it comes from the routes and from the schemas that validate
+ * requests: what is not enforced or answered is not described, and a new route is described by being one.
+ */
+import type { Route } from '../route.ts'
+import { HeaderComponents } from './answer-headers.ts'
+import { type Components, operationOf } from './operation.ts'
+import { ParameterComponents } from './parameters.ts'
+import { RefusalComponents } from './refusals.ts'
+import { type Json, SchemaComponents } from './schema-components.ts'
+import { schemaNames } from './schema-names.ts'
+import { tagOf, tagsAmong } from './tags.ts'
+
+/** The version of the interface, not of the software. */
+const API_VERSION = '0.1.0'
+
+const DESCRIPTION = `Verdict answers "may this user do this on that resource?" from the roles, groups and relations it keeps.
+
+A decision is a value: a denial is answered with 200. Fields that are not named here are ignored in requests, and null
+counts as absent where a field is optional. A change is in force when its answer leaves.
+
+Errors have one form in each family of paths: text under \`/access/v1\` and for the AuthZEN metadata, the management error
+under \`/v1\` and \`/v2\`, \`{code, message}\` everywhere else. A path that is not described here is 404 in that form.`
+
+const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description })
+
+const SECURITY_SCHEMES = {
+  environmentKey: bearer('The API key of an environment: decides and manages there.'),
+  organizationKey: bearer('The API key of the organization: manages every environment, never decides.'),
+}
+
+/** `publicUrl` is where callers reach the service; null: where they found this document. */
+export function createDocument(routes: readonly Route[], publicUrl: string | null): Json {
+  const schemas = new SchemaComponents(schemaNames())
+  const headers = new HeaderComponents(schemas)
+  const components: Components = {
+    schemas,
+    headers,
+    parameters: new ParameterComponents(schemas),
+    refusals: new RefusalComponents(schemas, headers),
+  }
+  const paths = pathsOf(routes, components)
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Verdict',
+      version: API_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl ?? '/' }],
+    tags: tagsAmong(new Set(routes.map(({ path }) => tagOf(path)))),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      parameters: components.parameters.all(),
+      responses: components.refusals.all(),
+      headers: headers.all(),
+      schemas: schemas.all(),
+    },
+  }
+}
+
+function pathsOf(routes: readonly Route[], components: Components): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, components) }
+  }
+  return paths
+}

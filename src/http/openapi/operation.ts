@@ -1,0 +1,62 @@
+/** One route as an OpenAPI operation. */
+import type { RouteAccess } from '../credentials.ts'
+import { ANSWERED_REQUEST_ID } from '../header-fields.ts'
+import type { Response, Route } from '../route.ts'
+import type { HeaderComponents } from './answer-headers.ts'
+import type { ParameterComponents } from './parameters.ts'
+import type { RefusalComponents } from './refusals.ts'
+import type { Json, SchemaComponents } from './schema-components.ts'
+import { tagOf } from './tags.ts'
+
+export interface Components {
+  readonly schemas: SchemaComponents
+  readonly headers: HeaderComponents
+  readonly parameters: ParameterComponents
+  readonly refusals: RefusalComponents
+}
+
+const ENVIRONMENT = { environmentKey: [] }
+const ORGANIZATION = { organizationKey: [] }
+
+/** Which credentials a route takes, one of them; the empty one: none. */
+const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
+  public: [],
+  'optional-key': [{}, ENVIRONMENT, ORGANIZATION],
+  'any-key': [ENVIRONMENT, ORGANIZATION],
+  environment: [ENVIRONMENT],
+}
+
+export function operationOf(route: Route, components: Components): Json {
+  const { operationId, summary, path, access, body, deprecated, earlyAccess } = route
+  return {
+    operationId,
+    summary,
+    tags: [tagOf(path)],
+    ...(deprecated && { deprecated }),
+    ...(earlyAccess && { 'x-early-access': true }),
+    security: SECURITY[access],
+    parameters: components.parameters.of(route),
+    ...(body && {
+      requestBody: {
+        required: body.isRequired,
+        content: { 'application/json': { schema: components.schemas.refer(body.shape.schema) } },
+      },
+    }),
+    responses: { ...successes(route, components), ...components.refusals.of(route) },
+  }
+}
+
+function successes({ responses }: Route, components: Components): Json {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, success(response, components)]),
+  )
+}
+
+function success(response: Response, components: Components): Json {
+  const { description, schema, contentType = 'application/json', headers = [] } = response
+  return {
+    description,
+    headers: components.headers.of([ANSWERED_REQUEST_ID, ...headers]),
+    ...(schema && { content: { [contentType]: { schema: components.schemas.refer(schema) } } }),
+  }
+}

@@ -1,0 +1,71 @@
+/** The parameters of an operation: of its path, its query and its headers. The first of a name is a shared component. */
+import type { TObject, TSchema } from 'typebox'
+import { REQUEST_ID } from '../header-fields.ts'
+import type { Route } from '../route.ts'
+import type { Json, SchemaComponents } from './schema-components.ts'
+
+export class ParameterComponents {
+  readonly #schemas: SchemaComponents
+  readonly #components = new Map<string, Json>()
+
+  constructor(schemas: SchemaComponents) {
+    this.#schemas = schemas
+  }
+
+  /** References to the route's parameters; those that differ from what their name stands for are written out. */
+  of(route: Route): Json[] {
+    return [...this.#ofPath(route), ...this.#ofQuery(route), ...this.#ofHeaders(route)].map(parameter =>
+      this.#share(parameter),
+    )
+  }
+
+  /** All that was referred to so far, by name. */
+  all(): Json {
+    return Object.fromEntries(this.#components)
+  }
+
+  #ofPath({ paramNames, params }: Route): Json[] {
+    const schemas = propertiesOf(params?.schema)
+    return paramNames.map(name => this.#parameter(name, 'path', true, schemas[name] ?? { type: 'string' }))
+  }
+
+  #ofQuery({ query }: Route): Json[] {
+    const required = new Set(query?.schema.required ?? [])
+    return Object.entries(propertiesOf(query?.schema)).map(([name, schema]) =>
+      this.#parameter(name, 'query', required.has(name), schema),
+    )
+  }
+
+  #ofHeaders({ headers }: Route): Json[] {
+    const hasRequestId = headers.some(({ name }) => name === REQUEST_ID.name)
+    const all = hasRequestId ? headers : [...headers, REQUEST_ID]
+    return all.map(({ name, description, schema, isRequired = false }) =>
+      this.#parameter(name, 'header', isRequired, schema, description),
+    )
+  }
+
+  #parameter(name: string, place: string, required: boolean, schema: TSchema, description?: string): Json {
+    const described = description ?? (schema as { description?: string }).description
+    return {
+      name,
+      in: place,
+      ...(described !== undefined && { description: described }),
+      ...(required && { required }),
+      schema: this.#schemas.refer(schema),
+    }
+  }
+
+  #share(parameter: Json): Json {
+    const { name, in: place, required = false } = parameter
+    const isOptionalHeader = place === 'header' && required === false
+    const key = isOptionalHeader ? `${String(name)}.optional` : String(name)
+    const shared = this.#components.get(key) ?? parameter
+    this.#components.set(key, shared)
+    if (JSON.stringify(shared) !== JSON.stringify(parameter)) return parameter
+    return { $ref: `#/components/parameters/${key}` }
+  }
+}
+
+function propertiesOf(schema: TSchema | undefined): Readonly<Record<string, TSchema>> {
+  return (schema as TObject | undefined)?.properties ?? {}
+}

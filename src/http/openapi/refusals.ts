@@ -1,0 +1,86 @@
+/**
+ * The error answers of an operation. Which statuses there may be follows from the route; what they mean and what they
+ * look like, from the table of errors and the family of the path (contract section 0, rows 10, 13 and 19).
+ */
+import { ManagementError, NativeError } from '#model/wire/problem.ts'
+import type { ErrorFamily } from '../exchange.ts'
+import { ALLOW, ANSWERED_REQUEST_ID, CHALLENGE, type HeaderField, RETRY_AFTER } from '../header-fields.ts'
+import { reasonsOf } from '../problem.ts'
+import type { Route } from '../route.ts'
+import type { HeaderComponents } from './answer-headers.ts'
+import type { Json, SchemaComponents } from './schema-components.ts'
+
+/** The error statuses a route may answer, ascending. */
+export function refusalStatuses(route: Route): number[] {
+  const { family, access, body, query, paramNames, method, refusals } = route
+  const isManagement = family === 'management'
+  const hasCaller = access === 'any-key' || access === 'environment'
+  const hasPlace = paramNames.length > 0
+  const statuses: readonly (readonly [number, boolean])[] = [
+    [400, true],
+    [401, access !== 'public'],
+    [403, access === 'environment' || (access !== 'public' && hasPlace)],
+    [404, hasPlace],
+    [405, true],
+    [409, isManagement && method === 'POST'],
+    [413, body !== null],
+    [422, isManagement && (hasPlace || query !== null || body !== null)],
+    [500, true],
+    [503, hasCaller],
+  ]
+  const all = [...statuses.flatMap(([status, applies]) => (applies ? [status] : [])), ...refusals]
+  return [...new Set(all)].toSorted((left, right) => left - right)
+}
+
+const HEADERS: Readonly<Record<number, HeaderField>> = { 401: CHALLENGE, 405: ALLOW, 503: RETRY_AFTER }
+
+export class RefusalComponents {
+  readonly #schemas: SchemaComponents
+  readonly #headers: HeaderComponents
+  readonly #components = new Map<string, Json>()
+
+  constructor(schemas: SchemaComponents, headers: HeaderComponents) {
+    this.#schemas = schemas
+    this.#headers = headers
+  }
+
+  /** References to a route's error answers, by status. */
+  of(route: Route): Json {
+    return Object.fromEntries(
+      refusalStatuses(route).map(status => [status, this.#refer(route.family, status)]),
+    )
+  }
+
+  /** All that was referred to so far, by name. */
+  all(): Json {
+    return Object.fromEntries(this.#components)
+  }
+
+  #refer(family: ErrorFamily, status: number): Json {
+    const name = `${family}-${status}`
+    if (!this.#components.has(name)) this.#components.set(name, this.#refusal(family, status))
+    return { $ref: `#/components/responses/${name}` }
+  }
+
+  #refusal(family: ErrorFamily, status: number): Json {
+    const own = HEADERS[status]
+    return {
+      description: description(family, status),
+      headers: this.#headers.of([ANSWERED_REQUEST_ID, ...(own ? [own] : [])]),
+      content: this.#content(family),
+    }
+  }
+
+  #content(family: ErrorFamily): Json {
+    if (family === 'access') return { 'text/plain': { schema: { type: 'string' } } }
+    const schema = family === 'management' ? ManagementError : NativeError
+    return { 'application/json': { schema: this.#schemas.refer(schema) } }
+  }
+}
+
+function description(family: ErrorFamily, status: number): string {
+  const reasons = reasonsOf(status, family).map(({ title, errorCode }) =>
+    family === 'management' ? `\`${errorCode}\`: ${title}.` : `${title}.`,
+  )
+  return [...new Set(reasons)].join(' ')
+}

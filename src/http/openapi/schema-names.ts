@@ -1,0 +1,67 @@
+/**
+ * What the schemas of the wire are called in the OpenAPI document: as they are called in the source. A schema that is
+ * used more than once is exported from its file in `model/wire`, and a new file there is listed here.
+ */
+import { assert } from '#model/assert.ts'
+import * as access from '#model/wire/access.ts'
+import * as action from '#model/wire/action.ts'
+import * as apiKey from '#model/wire/api-key.ts'
+import * as attribute from '#model/wire/attribute.ts'
+import * as buildingBlocks from '#model/wire/building-blocks.ts'
+import * as decisionDebug from '#model/wire/decision-debug.ts'
+import * as decision from '#model/wire/decision.ts'
+import * as group from '#model/wire/group.ts'
+import * as health from '#model/wire/health.ts'
+import * as permissions from '#model/wire/permissions.ts'
+import * as problem from '#model/wire/problem.ts'
+import * as relation from '#model/wire/relation.ts'
+import * as relationshipTuple from '#model/wire/relationship-tuple.ts'
+import * as resourceInstance from '#model/wire/resource-instance.ts'
+import * as resource from '#model/wire/resource.ts'
+import * as roleAssignment from '#model/wire/role-assignment.ts'
+import * as role from '#model/wire/role.ts'
+import * as tenant from '#model/wire/tenant.ts'
+import * as user from '#model/wire/user.ts'
+
+const FILES: readonly Readonly<Record<string, unknown>>[] = [
+  access,
+  action,
+  apiKey,
+  attribute,
+  buildingBlocks,
+  decision,
+  decisionDebug,
+  group,
+  health,
+  permissions,
+  problem,
+  relation,
+  relationshipTuple,
+  resource,
+  resourceInstance,
+  role,
+  roleAssignment,
+  tenant,
+  user,
+]
+
+/** Every exported schema with its name. Two schemas of one name are a defect of ours. */
+export function schemaNames(): ReadonlyMap<object, string> {
+  const names = new Map<object, string>()
+  const taken = new Set<string>()
+  for (const [name, value] of FILES.flatMap(file => Object.entries(file))) {
+    if (!isSchema(value)) continue
+    assert(
+      !taken.has(name) && !names.has(value),
+      `a schema of another name or a name of another schema: ${name}`,
+    )
+    taken.add(name)
+    names.set(value, name)
+  }
+  return names
+}
+
+/** Files also export constants, functions and sets of fields. */
+function isSchema(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && '~kind' in value
+}

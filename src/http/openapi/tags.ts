@@ -1,0 +1,99 @@
+/** How the reference groups operations: by what their paths begin with, in the order of a reader's interest. */
+import { assert } from '#model/assert.ts'
+
+interface Tag {
+  readonly name: string
+  readonly description: string
+  /** Of several that fit, the longest counts. */
+  readonly paths: readonly string[]
+}
+
+const SCHEMA = '/v2/schema/{proj_id}/{env_id}'
+const FACTS = '/v2/facts/{proj_id}/{env_id}'
+const RESOURCE = `${SCHEMA}/resources/{resource_id}`
+
+const TAGS: readonly Tag[] = [
+  {
+    name: 'Decisions',
+    description: 'May this user do this on that resource? What may they do? Who may?',
+    paths: ['/allowed', '/user-permissions', '/authorized_users'],
+  },
+  {
+    name: 'AuthZEN',
+    description: 'The same questions in the form of the OpenID AuthZEN Authorization API 1.0.',
+    paths: ['/access/v1', '/.well-known/authzen-configuration'],
+  },
+  {
+    name: 'Groups',
+    description: 'Groups of users: members, granted roles, groups in groups.',
+    paths: [`${SCHEMA}/groups`],
+  },
+  {
+    name: 'Resources',
+    description: 'The types of what is protected, with their actions, attributes and relations.',
+    paths: [`${SCHEMA}/resources`, `${SCHEMA}/users/attributes`],
+  },
+  {
+    name: 'Roles',
+    description: 'Roles in tenants and on resources: permissions, and which role follows from which.',
+    paths: [`${SCHEMA}/roles`, `${SCHEMA}/bulk/roles`, `${RESOURCE}/roles`],
+  },
+  {
+    name: 'Tenants',
+    description: 'Tenants, and who has a role in them.',
+    paths: [`${FACTS}/tenants`, `${FACTS}/bulk/tenants`, '/v1/tenants'],
+  },
+  {
+    name: 'Users',
+    description: 'Users and the roles they hold.',
+    paths: [`${FACTS}/users`, `${FACTS}/bulk/users`, '/v1/users'],
+  },
+  {
+    name: 'Role assignments',
+    description: 'Which user holds which role, in a tenant or on an instance.',
+    paths: [`${FACTS}/role_assignments`],
+  },
+  {
+    name: 'Resource instances',
+    description: 'What is protected: the instances of resources.',
+    paths: [`${FACTS}/resource_instances`, `${FACTS}/bulk/resource_instances`],
+  },
+  {
+    name: 'Relationship tuples',
+    description: 'Which instance is related to which.',
+    paths: [`${FACTS}/relationship_tuples`],
+  },
+  { name: 'Projects', description: 'Projects of the organization.', paths: ['/v2/projects'] },
+  {
+    name: 'Environments',
+    description: 'Environments of a project; no data crosses from one to another.',
+    paths: ['/v2/projects/{proj_id}/envs'],
+  },
+  { name: 'Keys', description: 'API keys and what they are for.', paths: ['/v2/api-key'] },
+  {
+    name: 'Service',
+    description: 'Whether the service lives and is ready; this description and its reference.',
+    paths: ['/healthy', '/ready', '/openapi.json', '/docs'],
+  },
+]
+
+/** The tag of a path template. Every path has one, or a line is missing here. */
+export function tagOf(path: string): string {
+  let best: { readonly name: string; readonly length: number } | null = null
+  for (const { name, paths } of TAGS) {
+    for (const start of paths.filter(candidate => isUnder(path, candidate))) {
+      if (best === null || start.length > best.length) best = { name, length: start.length }
+    }
+  }
+  assert(best !== null, `no tag for ${path}`)
+  return best.name
+}
+
+/** The tags as the document lists them, without those that nothing has. */
+export function tagsAmong(used: ReadonlySet<string>) {
+  return TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description }))
+}
+
+function isUnder(path: string, start: string): boolean {
+  return path === start || path.startsWith(`${start}/`)
+}

@@ -1,0 +1,90 @@
+/** The description of this interface, and the reference to browse it with. Public: they hold nothing of a customer's. */
+import { promises as files } from 'node:fs'
+import { type TSchema, Type } from 'typebox'
+import { AttributeMap } from '#model/wire/building-blocks.ts'
+import { ETAG, IF_NONE_MATCH, MAX_AGE } from '../header-fields.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { StaticContent } from '../static-content.ts'
+import { REFERENCE_PAGE, REFERENCE_POLICY, REFERENCE_START } from './reference-page.ts'
+
+interface Content {
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  readonly contentType: string
+  readonly schema: TSchema
+  readonly headers?: Readonly<Record<string, string>>
+  load(): Promise<Uint8Array> | Uint8Array
+}
+
+/** `describe` gives the text of the OpenAPI document. It is called when first asked for, when the table is complete. */
+export function referenceRoutes(describe: () => string): Route[] {
+  const text = Type.String()
+  return [
+    contentRoute({
+      path: '/openapi.json',
+      operationId: 'getDescription',
+      summary: 'This description',
+      contentType: 'application/json',
+      schema: AttributeMap,
+      load: () => Buffer.from(describe()),
+    }),
+    contentRoute({
+      path: '/docs',
+      operationId: 'getReference',
+      summary: 'This description, to be browsed',
+      contentType: 'text/html; charset=utf-8',
+      schema: text,
+      headers: { 'Content-Security-Policy': REFERENCE_POLICY, 'Referrer-Policy': 'no-referrer' },
+      load: () => Buffer.from(REFERENCE_PAGE),
+    }),
+    contentRoute({
+      path: '/docs/start.js',
+      operationId: 'getReferenceStart',
+      summary: 'What starts the reference',
+      contentType: 'text/javascript; charset=utf-8',
+      schema: text,
+      load: () => Buffer.from(REFERENCE_START),
+    }),
+    contentRoute({
+      path: '/docs/swagger-ui-bundle.js',
+      operationId: 'getReferenceScript',
+      summary: 'The script of the reference',
+      contentType: 'text/javascript; charset=utf-8',
+      schema: text,
+      load: () => packaged('swagger-ui-bundle.js'),
+    }),
+    contentRoute({
+      path: '/docs/swagger-ui.css',
+      operationId: 'getReferenceStyle',
+      summary: 'The style of the reference',
+      contentType: 'text/css; charset=utf-8',
+      schema: text,
+      load: () => packaged('swagger-ui.css'),
+    }),
+  ]
+}
+
+function contentRoute({ path, operationId, summary, contentType, schema, headers, load }: Content): Route {
+  const content = new StaticContent(contentType, load, headers)
+  const [mediaType] = contentType.split(';') as [string]
+  const kept = [ETAG, MAX_AGE]
+  return defineRoute({
+    method: 'GET',
+    path,
+    operationId,
+    summary,
+    family: 'native',
+    access: 'public',
+    headers: [IF_NONE_MATCH],
+    responses: {
+      200: { description: 'The content.', schema, contentType: mediaType, headers: kept },
+      304: { description: 'The copy the caller has is current.', headers: kept },
+    },
+    handle: call => content.reply(call),
+  })
+}
+
+function packaged(file: string): Promise<Uint8Array> {
+  return files.readFile(new URL(import.meta.resolve(`swagger-ui-dist/${file}`)))
+}

@@ -1,0 +1,78 @@
+/**
+ * Content that is the same for everybody until the process ends: made or read once in a thread, at its first request,
+ * and compressed beside it, off the thread, so that no decision waits. Callers may keep it but ask whether it is still
+ * current, which costs them an answer without a body.
+ */
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { type Call, RawBytes, type Reply } from './exchange.ts'
+
+interface Variant {
+  readonly bytes: Uint8Array
+  /** Strong: of these very bytes. */
+  readonly etag: string
+}
+
+interface Variants {
+  readonly plain: Variant
+  readonly gzipped: Variant
+}
+
+const compress = promisify(gzip)
+
+export class StaticContent {
+  readonly #load: () => Promise<Uint8Array> | Uint8Array
+  readonly #headers: Readonly<Record<string, string>>
+  #variants: Promise<Variants> | null = null
+
+  /** `load` is called once; what it throws is the answer's fault, again and again. */
+  constructor(contentType: string, load: () => Promise<Uint8Array> | Uint8Array, headers = {}) {
+    this.#load = load
+    this.#headers = {
+      'content-type': contentType,
+      'Cache-Control': 'no-cache',
+      Vary: 'Accept-Encoding',
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    }
+  }
+
+  /** The answer to a GET: 200 with the content, or 304. */
+  async reply({ headers }: Pick<Call, 'headers'>): Promise<Reply> {
+    this.#variants ??= this.#makeVariants()
+    const { plain, gzipped } = await this.#variants
+    const isGzipped = acceptsGzip(headers.get('accept-encoding') ?? '')
+    const { bytes, etag } = isGzipped ? gzipped : plain
+    const described = { ...this.#headers, ETag: etag }
+    if (isCurrent(headers.get('if-none-match') ?? '', etag)) {
+      return { status: 304, body: undefined, headers: described }
+    }
+    const encoding = isGzipped ? { 'Content-Encoding': 'gzip' } : {}
+    return { status: 200, body: new RawBytes(bytes), headers: { ...described, ...encoding } }
+  }
+
+  async #makeVariants(): Promise<Variants> {
+    const bytes = await this.#load()
+    return { plain: variantOf(bytes), gzipped: variantOf(await compress(bytes)) }
+  }
+}
+
+function variantOf(bytes: Uint8Array): Variant {
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+}
+
+/** Whether an `Accept-Encoding` names gzip, or anything, and not with the weight 0. */
+function acceptsGzip(accepted: string): boolean {
+  return accepted.split(',').some(part => {
+    const [name, ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
+    const isRefused = parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter))
+    return (name === 'gzip' || name === '*') && !isRefused
+  })
+}
+
+/** Whether an `If-None-Match` names this content. Weak tags do: proxies weaken what they compress. */
+function isCurrent(ifNoneMatch: string, etag: string): boolean {
+  const tags = ifNoneMatch.split(',').map(tag => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}

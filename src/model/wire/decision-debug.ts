@@ -1,0 +1,43 @@
+/** The explanation of a decision on the wire: the `debug` of `/allowed` (contract A.2, D-20). */
+import { Type } from 'typebox'
+import { AttributeMap, nullable } from './building-blocks.ts'
+
+export const InstanceName = Type.Object({ type: Type.String(), key: Type.String() })
+
+/** How a role came about: held in the tenant, held on an instance, or derived from the step before. */
+export const DecisionStep = Type.Union([
+  Type.Object({ kind: Type.Literal('tenant-role'), tenant: Type.String(), role: Type.String() }),
+  Type.Object({ kind: Type.Literal('instance-role'), instance: InstanceName, role: Type.String() }),
+  Type.Object({
+    kind: Type.Literal('derivation'),
+    subject: InstanceName,
+    relation: Type.String(),
+    object: InstanceName,
+    role: Type.String(),
+    derivation: Type.Object({
+      role: Type.String(),
+      onType: Type.String(),
+      relation: Type.String(),
+      guarded: Type.Boolean(),
+    }),
+  }),
+])
+
+export const DecisionDebugPart = Type.Object({
+  allow: Type.Boolean(),
+  code: Type.String({ description: '`allow`, or why not.' }),
+  reason: Type.String(),
+  allowing_roles: Type.Array(Type.String()),
+  path: Type.Optional(Type.Array(DecisionStep)),
+})
+
+export const DecisionDebug = Type.Object({
+  request: Type.Object({
+    user: Type.Object({ key: Type.String(), synced: Type.Boolean(), attributes: AttributeMap }),
+    tenant: Type.String(),
+    action: Type.String(),
+    resource: Type.Object({ type: Type.String(), key: nullable(Type.String()), attributes: AttributeMap }),
+  }),
+  rbac: DecisionDebugPart,
+  rebac: DecisionDebugPart,
+})

@@ -1,0 +1,44 @@
+/** Errors on the wire, but for AuthZEN, whose errors are text (contract A.1, B.1 and section 0, row 19). */
+import { Type, type Static } from 'typebox'
+
+/** What the management interface calls an error. */
+export const ManagementErrorCode = Type.Enum([
+  'UNAUTHORIZED',
+  'FORBIDDEN_ACCESS',
+  'NOT_FOUND',
+  'DUPLICATE_ENTITY',
+  'INVALID_INPUT',
+  'INVALID_PERMISSION_FORMAT',
+  'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+  'MISMATCH_RELATION_TYPE',
+  'CONCURRENT_OPERATION_DISALLOWED',
+  'UNEXPECTED_ERROR',
+] as const)
+export type ManagementErrorCode = Static<typeof ManagementErrorCode>
+
+/** The error of decisions and of everything that belongs to no other family. */
+export const NativeError = Type.Object({
+  code: Type.Integer({ description: 'The status again.' }),
+  message: Type.String(),
+})
+export type NativeError = Static<typeof NativeError>
+
+/** One finding about the shape of a request. */
+export const ErrorFinding = Type.Object({
+  loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
+    description: '`body`, `query` or `path`, then the way down.',
+  }),
+  msg: Type.String(),
+  type: Type.String(),
+})
+
+export const ManagementError = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'Of this occurrence.' }),
+  title: Type.String(),
+  error_code: ManagementErrorCode,
+  message: Type.String(),
+  support_link: Type.Null(),
+  additional_info: Type.Null(),
+  detail: Type.Optional(Type.Array(ErrorFinding, { description: 'Always there with 422.' })),
+})
+export type ManagementError = Static<typeof ManagementError>

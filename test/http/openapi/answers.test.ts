@@ -1,0 +1,266 @@
+/**
+ * Every route is called and every answer held against the description that the service itself serves: the successes,
+ * and every way to be refused that can be brought about. An answer with anything undescribed in it is a failure, and so
+ * is a route without an example call.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Route } from '#http/route.ts'
+import type { Principal } from '#model/principal.ts'
+import { AuthzError } from '#model/errors.ts'
+import { HttpServer } from '#http/server.ts'
+import { Description, type JudgedAnswer } from '../../support/description.ts'
+import { EXAMPLE_CALLS } from '../../support/example-calls.ts'
+import { routes, routesWithoutService } from '../../support/routes.ts'
+import { ADMIN_KEY, API_KEY, RESOURCES, sharedService } from '../../support/running-service.ts'
+import type { Call } from '../../support/schema-calls.ts'
+import { RawConnection, requestText } from '../edge/raw-connection.ts'
+
+const BODY_BYTES_MAX = 16_384
+const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })
+await verdict.user('alice')
+const description = new Description(
+  (await verdict.send<Record<string, unknown>>('GET', '/openapi.json', { key: null })).body,
+)
+
+/** What was answered to what: `isAllowed 200`. */
+const seen = new Set<string>()
+/** The first example of each operation, to be spoilt. */
+const example = new Map(EXAMPLE_CALLS.toReversed().map(each => [each.operation, each]))
+
+interface Spoilt {
+  readonly key?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  readonly method?: string
+  readonly path?: string
+  readonly text?: string
+  readonly address?: string
+}
+
+/** Makes a call and holds its answer against the description. */
+async function call({ operation, method, path, body, headers }: Call, spoilt: Spoilt = {}): Promise<number> {
+  const { key = API_KEY, address = verdict.address } = spoilt
+  const text = spoilt.text ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(address + (spoilt.path ?? path), {
+    method: spoilt.method ?? method,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+      ...spoilt.headers,
+    },
+    ...(text !== undefined && { body: text }),
+  })
+  judge(operation, {
+    status: response.status,
+    headers: new Map(response.headers),
+    body: await response.text(),
+  })
+  return response.status
+}
+
+function judge(operation: string, answer: JudgedAnswer): void {
+  expect(description.findings(operation, answer), `${operation} ${answer.status}: ${answer.body}`).toEqual([])
+  seen.add(`${operation} ${answer.status}`)
+}
+
+/** The routes this can happen to, whatever the description says of them, with their examples. */
+function those(canBe: (route: Route) => boolean) {
+  return routes.filter(canBe).map(route => {
+    const { operationId } = route
+    return { operationId, route, call: example.get(operationId)! }
+  })
+}
+
+/** The template with its first parameters as given and the others naming nothing. */
+function filled(template: string, ...values: readonly string[]): string {
+  let index = 0
+  return template.replaceAll(/\{\w+\}/g, () => values[index++] ?? 'nothing')
+}
+
+describe('successes', () => {
+  test('no route is without an example call', () => {
+    const called = new Set(EXAMPLE_CALLS.map(({ operation }) => operation))
+    const described = description.operations.map(({ operationId }) => operationId)
+    expect(described.filter(operation => !called.has(operation))).toEqual([])
+    expect([...called].filter(operation => !described.includes(operation))).toEqual([])
+  })
+
+  test('every example succeeds as described, and so does, or is 409, its second try', async () => {
+    for (const each of EXAMPLE_CALLS) {
+      expect(await call(each), `${each.operation} ${each.path}`).toBeLessThan(400)
+      if (['POST', 'PUT'].includes(each.method))
+        expect([200, 409], each.operation).toContain(await call(each))
+    }
+  })
+
+  test('every success that is described was seen', () => {
+    const described = description.operations.flatMap(({ operationId, statuses }) =>
+      statuses.filter(status => status < 400).map(status => `${operationId} ${status}`),
+    )
+    expect(described.filter(answer => !seen.has(answer))).toEqual([])
+  })
+
+  test('an explained decision is as described, too', async () => {
+    const open = await sharedDebug
+    for (const body of [question('alice'), question('nobody'), question('bob')]) {
+      expect(await call({ operation: 'isAllowed', method: 'POST', path: '/allowed', body }, open)).toBe(200)
+    }
+    function question(user: string) {
+      return { user: { key: user }, action: 'read', resource: { type: 'document', key: 'd1' } }
+    }
+  })
+})
+
+/** A service whose decisions explain themselves, where alice may by an instance role and bob by a tenant role. */
+const sharedDebug = (async () => {
+  const open = await sharedService({ hasDebug: true })
+  await open.createDocumentModel()
+  await open.tenantRole('reader', ['document:read'])
+  await open.users('alice', 'bob')
+  await open.group('team')
+  await open.join('team', 'alice')
+  await open.grant('team', 'editor', 'document:d1')
+  await open.assign('bob', 'reader', 'default')
+  return { address: open.address }
+})()
+
+describe('refusals', () => {
+  test.each(those(() => true))('400: $operationId, when the length of its body is said twice', async each => {
+    const { method, path } = each.call
+    const connection = await RawConnection.open(verdict.port)
+    const lengths = ['Content-Length: 2', 'Content-Length: 2']
+    const sent = [`Authorization: Bearer ${API_KEY}`, ...lengths]
+    await connection.send(requestText(`${method} ${path}`, sent, '{}'))
+    const answer = await connection.answer()
+    connection.destroy()
+    expect(answer?.status).toBe(400)
+    judge(each.operationId, answer!)
+  })
+
+  test('400: what breaks a rule, with the codes of management and the texts of decisions', async () => {
+    const broken = those(({ family, body }) => family !== 'management' && body !== null)
+    for (const each of broken) expect(await call(each.call, { text: '{' })).toBe(400)
+    const waiting = those(({ headers }) => headers.some(isWaitTimeout))
+    expect(waiting).not.toEqual([])
+    for (const each of waiting) {
+      expect(await call(each.call, { headers: { 'X-Wait-Timeout': 'soon' } })).toBe(400)
+    }
+    function isWaitTimeout({ name }: { readonly name: string }): boolean {
+      return name === 'X-Wait-Timeout'
+    }
+  })
+
+  test.each(those(({ access }) => access !== 'public'))(
+    '401: $operationId, with a key that is none',
+    async each => {
+      expect(await call(each.call, { key: 'nonsense' })).toBe(401)
+    },
+  )
+
+  test.each(those(({ access, path }) => access === 'environment' || path.includes('{env_id}')))(
+    '403: $operationId, with a key for something else',
+    async ({ call: made, route }) => {
+      const isDecision = route.access === 'environment'
+      const spoilt = isDecision ? { key: ADMIN_KEY } : { path: filled(route.path, 'default', 'other') }
+      expect(await call(made, spoilt)).toBe(403)
+    },
+  )
+
+  test.each(those(({ path }) => path.includes('{env_id}')))(
+    '404: $operationId, in an environment that is not there',
+    async each => {
+      const path = filled(each.route.path, 'default', 'other')
+      expect(await call(each.call, { key: ADMIN_KEY, path })).toBe(404)
+    },
+  )
+
+  test.each(those(() => true))('405: $operationId, by a method its path does not have', async each => {
+    expect(await call({ ...each.call, body: undefined }, { method: 'OPTIONS' })).toBe(405)
+  })
+
+  test('409: replacing a resource that is built in', async () => {
+    const made = example.get('replaceResource')!
+    expect(await call(made, { path: `${RESOURCES}/__user` })).toBe(409)
+  })
+
+  test.each(those(({ body }) => body !== null))('413: $operationId, with too large a body', async each => {
+    expect(await call(each.call, { text: '{}'.padEnd(BODY_BYTES_MAX + 1) })).toBe(413)
+  })
+
+  test.each(
+    those(
+      ({ family, paramNames, query }) => family === 'management' && (paramNames.length > 0 || query !== null),
+    ),
+  )('422: $operationId, with a parameter that cannot be', async ({ call: made, route }) => {
+    const hasPlace = route.paramNames.length > 0
+    const path = hasPlace ? filled(route.path, '%zz') : `${made.path}?page=0`
+    expect(await call(made, { path })).toBe(422)
+  })
+})
+
+describe('trouble of ours', () => {
+  /** Principals by key; nothing stands behind this server but trouble. */
+  const principals = new Map<string, Principal>([
+    [API_KEY, { kind: 'environment', organizationId: 'o', projectId: 'p', environmentId: 'e' }],
+    [ADMIN_KEY, { kind: 'organization', organizationId: 'o' }],
+  ])
+  const faults: unknown[] = []
+  const fault = new Error('something that should not be told')
+  const servers = [fault, new AuthzError('NOT_READY', 'loading')].map(
+    lost =>
+      new HttpServer({
+        routes: routesWithoutService(lost),
+        authenticate: token => principals.get(token) ?? null,
+        limits: { bodyBytesMax: BODY_BYTES_MAX },
+        onFault: error => faults.push(error),
+      }),
+  )
+  const addresses: string[] = []
+  beforeAll(async () => {
+    for (const server of servers) {
+      addresses.push(`http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`)
+    }
+  })
+  afterAll(async () => {
+    for (const server of servers) await server.close()
+  })
+  /** Those that need something behind the route table. */
+  const dependent = those(
+    ({ access, operationId }) =>
+      ['any-key', 'environment'].includes(access) && operationId !== 'getApiKeyScope',
+  )
+
+  test.each(dependent)('500: $operationId, without the reason', async each => {
+    faults.length = 0
+    expect(await call(each.call, { address: addresses[0]! })).toBe(500)
+    expect(faults).toEqual([fault])
+  })
+
+  test.each(dependent)('503: $operationId, with the time of another try', async each => {
+    expect(await call(each.call, { address: addresses[1]! })).toBe(503)
+  })
+
+  test('503: readiness, while there is none', async () => {
+    expect(await call(example.get('ready')!, { address: addresses[1]! })).toBe(503)
+  })
+})
+
+test('every described answer was seen, but for those nobody can bring about', () => {
+  const unseen = description.operations.flatMap(({ operationId, statuses }) =>
+    statuses
+      .filter(status => !seen.has(`${operationId} ${status}`))
+      .map(status => `${operationId} ${status}`),
+  )
+  // They need nothing that could fail, short of a defect.
+  const independent = ['authzenMetadata', 'getApiKeyScope', 'getDescription', 'healthy', 'ready']
+  const reference = ['getReference', 'getReferenceScript', 'getReferenceStart', 'getReferenceStyle']
+  // They skip what is there already. Like every POST they may still meet it.
+  const skipping = ['addResourceRolePermissions', 'addTenantRolePermissions', 'assignRoles']
+  expect(unseen.toSorted()).toEqual(
+    [
+      ...[...independent, ...reference].map(operation => `${operation} 500`),
+      'getApiKeyScope 503',
+      ...[...skipping, 'createRelationshipTuples'].map(operation => `${operation} 409`),
+    ].toSorted(),
+  )
+})

@@ -1,0 +1,233 @@
+/** The OpenAPI document as it is served: well formed by a linter's judgement, complete by the route table's. */
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { describe, expect, test } from 'vitest'
+import { routes } from '../../support/routes.ts'
+import { API_KEY, sharedService, startedService } from '../../support/running-service.ts'
+
+const verdict = await sharedService()
+
+interface Operation {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly deprecated?: boolean
+  readonly 'x-early-access'?: boolean
+  readonly security: readonly object[]
+  readonly parameters: readonly Reference[]
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Reference } } }
+  readonly responses: Readonly<Record<string, object>>
+}
+
+interface Reference {
+  readonly $ref?: string
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+}
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly servers: unknown
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+  }
+}
+
+const { body: served } = await verdict.send<Document>('GET', '/openapi.json', { key: null })
+const operations = Object.entries(served.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+)
+
+function parametersOf(operationId: string): Parameter[] {
+  const operation = operations.find(candidate => candidate.operationId === operationId)!
+  return operation.parameters.map(parameter =>
+    parameter.$ref === undefined
+      ? (parameter as Parameter)
+      : served.components.parameters[parameter.$ref.split('/').at(-1)!]!,
+  )
+}
+
+function headersOf(operationId: string): Record<string, boolean> {
+  const headers = parametersOf(operationId).filter(parameter => parameter.in === 'header')
+  return Object.fromEntries(headers.map(({ name, required = false }) => [name, required]))
+}
+
+test('a linter finds nothing, warnings included', async () => {
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: {
+      // `/groups/direct/{group}` beside `/groups/{group}/users` comes with the paths; fixed parts go before parameters.
+      'no-ambiguous-paths': 'off',
+      // Not among the recommended ones.
+      'no-invalid-media-type-examples': 'error',
+      'no-invalid-parameter-examples': 'error',
+      'no-invalid-schema-examples': 'error',
+      'operation-singular-tag': 'error',
+      'parameter-description': 'error',
+      'response-contains-header': { severity: 'error', names: { '2xx': ['X-Request-ID'] } },
+      'tag-description': 'error',
+    },
+  })
+  const findingsIn = async (source: string) => {
+    const findings = await lintFromString({ source, absoluteRef: 'openapi.json', config })
+    return findings.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)
+  }
+  const source = JSON.stringify(served)
+  expect(await findingsIn(source)).toEqual([])
+  // The linter does look: an operation without its answers is no longer fine.
+  expect(await findingsIn(source.replace('"responses":{"200"', '"answers":{"200"'))).not.toEqual([])
+})
+
+describe('the description', () => {
+  test('is OpenAPI 3.1 of version 0.1.0, for everybody, and has every route there is and no other', () => {
+    expect(served.openapi).toMatch(/^3\.1\./)
+    expect(served.info.version).toBe('0.1.0')
+    const described = operations.map(({ method, path, operationId }) => [method, path, operationId])
+    expect(described.toSorted()).toEqual(
+      routes.map(({ method, path, operationId }) => [method, path, operationId]).toSorted(),
+    )
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+  })
+
+  test('names the server where PUBLIC_URL says, and else where it was found', async () => {
+    expect(served.servers).toEqual([{ url: '/' }])
+    const elsewhere = await startedService({ publicUrl: 'https://pdp.example.com/authz' })
+    const { body } = await elsewhere.get<Document>('/openapi.json')
+    expect(body.servers).toEqual([{ url: 'https://pdp.example.com/authz' }])
+    expect(Object.keys(body.paths)).toContain('/.well-known/authzen-configuration/authz')
+  })
+
+  test('marks the deprecated listings and those in early access', () => {
+    const deprecated = operations.filter(operation => operation.deprecated).map(({ path }) => path)
+    const groups = '/v2/schema/{proj_id}/{env_id}/groups'
+    expect(deprecated.toSorted()).toEqual(
+      ['/v1/tenants', '/v1/users', groups, `${groups}/{group_instance_key}`].toSorted(),
+    )
+    const early = operations.filter(operation => operation['x-early-access']).map(({ path }) => path)
+    expect(early.toSorted()).toEqual(
+      [
+        `${groups}/direct`,
+        `${groups}/direct/{group_instance_key}`,
+        ...['children', 'parents', 'roles', 'users'].map(list => `${groups}/{group_instance_key}/${list}`),
+      ].toSorted(),
+    )
+  })
+
+  test('requires X-Request-ID of decisions, Cache-Control of evaluations, and neither of anything else', () => {
+    const decisions = operations.filter(({ path, method }) => method === 'POST' && !path.startsWith('/v2'))
+    expect(decisions).toHaveLength(9)
+    for (const { operationId } of operations) {
+      const isDecision = decisions.some(decision => decision.operationId === operationId)
+      expect([operationId, headersOf(operationId)['X-Request-ID']]).toEqual([operationId, isDecision])
+    }
+    expect(headersOf('accessEvaluation')).toEqual({ 'X-Request-ID': true, 'Cache-Control': true })
+    expect(headersOf('accessEvaluations')).toEqual({ 'X-Request-ID': true, 'Cache-Control': true })
+    expect(headersOf('isAllowed')).toEqual({ 'X-Request-ID': true })
+  })
+
+  test('has the headers of facts written through a decision point', () => {
+    const waiting = { 'X-Wait-Timeout': false, 'X-Timeout-Policy': false, 'X-Request-ID': false }
+    expect(headersOf('createUser')).toEqual(waiting)
+    expect(headersOf('createResource')).toEqual({ 'X-Request-ID': false })
+  })
+
+  test('has every parameter the routes read', () => {
+    for (const { operationId, params, query } of routes) {
+      const described = parametersOf(operationId).filter(parameter => parameter.in !== 'header')
+      const read = [
+        ...Object.keys((params?.schema as { properties?: object } | undefined)?.properties ?? {}),
+        ...Object.keys(query?.schema.properties ?? {}),
+      ]
+      expect(described.map(({ name }) => name).toSorted(), operationId).toEqual(read.toSorted())
+    }
+  })
+
+  test('names the body of bulk checks BulkAuthorizationQuery', () => {
+    const bulk = operations.find(({ path }) => path === '/allowed/bulk')!
+    expect(bulk.requestBody!.content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/BulkAuthorizationQuery',
+    })
+    expect(served.components.schemas['BulkAuthorizationQuery']).toEqual({
+      type: 'array',
+      items: { $ref: '#/components/schemas/AllowedQuery' },
+    })
+  })
+
+  test('writes no object out twice: what is used again is a component', () => {
+    const seen = new Map<string, number>()
+    const count = (node: unknown, isComponent: boolean): void => {
+      if (typeof node !== 'object' || node === null) return
+      const { type, properties } = node as { type?: unknown; properties?: object }
+      if (type === 'object' && properties !== undefined && !isComponent) {
+        const text = JSON.stringify(node)
+        seen.set(text, (seen.get(text) ?? 0) + 1)
+      }
+      for (const part of Object.values(node)) count(part, false)
+    }
+    for (const schema of Object.values(served.components.schemas)) count(schema, true)
+    count(served.paths, false)
+    expect([...seen].filter(([, times]) => times > 1).map(([text]) => text)).toEqual([])
+  })
+
+  test('says which keys an operation takes', () => {
+    const securityOf = (id: string) => operations.find(({ operationId }) => operationId === id)!.security
+    expect(securityOf('isAllowed')).toEqual([{ environmentKey: [] }])
+    expect(securityOf('createUser')).toEqual([{ environmentKey: [] }, { organizationKey: [] }])
+    expect(securityOf('authzenMetadata')).toEqual([{}, { environmentKey: [] }, { organizationKey: [] }])
+    expect(securityOf('getReference')).toEqual([])
+  })
+
+  test('follows the settings: with AUTHZEN_STRICT an evaluation needs a resource id', async () => {
+    const strict = await startedService({ isAuthzenStrict: true })
+    const { body } = await strict.get<Document>('/openapi.json')
+    const { requestBody } = body.paths['/access/v1/evaluation']!['post']!
+    expect(requestBody!.content['application/json'].schema.$ref).toMatch(/\/StrictEvaluationRequest$/)
+  })
+})
+
+describe('static content', () => {
+  const PATHS = routes
+    .filter(({ operationId }) => operationId.startsWith('getReference'))
+    .map(({ path }) => path)
+
+  test.each(['/openapi.json', ...PATHS])(
+    'is compressed for who takes it, and kept by who has it: %s',
+    async path => {
+      const get = (headers: Record<string, string>) => fetch(verdict.address + path, { headers })
+      const plain = await get({ 'accept-encoding': 'identity' })
+      expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null])
+      const text = await plain.text()
+      expect(text).not.toBe('')
+      for (const accepted of ['gzip', 'br, gzip;q=0.5', '*', 'GZIP']) {
+        const gzipped = await get({ 'accept-encoding': accepted })
+        expect([accepted, gzipped.headers.get('content-encoding')]).toEqual([accepted, 'gzip'])
+        expect(await gzipped.text()).toBe(text)
+        expect(gzipped.headers.get('etag')).not.toBe(plain.headers.get('etag'))
+      }
+      for (const accepted of ['br', 'gzip;q=0', 'gzip; q=0.0, br', 'x-gzip']) {
+        expect((await get({ 'accept-encoding': accepted })).headers.get('content-encoding')).toBeNull()
+      }
+      const etag = plain.headers.get('etag')!
+      for (const current of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const kept = await get({ 'accept-encoding': 'identity', 'if-none-match': current })
+        expect([current, kept.status, await kept.text()]).toEqual([current, 304, ''])
+        expect(kept.headers.get('etag')).toBe(etag)
+      }
+      const outdated = await get({ 'accept-encoding': 'identity', 'if-none-match': '"other"' })
+      expect([outdated.status, await outdated.text()]).toEqual([200, text])
+      expect(plain.headers.get('vary')).toBe('Accept-Encoding')
+      expect(plain.headers.get('x-content-type-options')).toBe('nosniff')
+    },
+  )
+
+  test('holds no key', async () => {
+    for (const path of ['/openapi.json', ...PATHS]) {
+      expect(await (await fetch(verdict.address + path)).text()).not.toContain(API_KEY)
+    }
+  })
+})

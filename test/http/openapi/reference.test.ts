@@ -1,0 +1,95 @@
+/**
+ * The reference in a real browser: what a person sees who opens `/docs`. Pictures of it are left in `.artifacts`, to be
+ * looked at.
+ */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { CHROMIUM_START_MS_MAX, startChromium } from '../../support/chromium.ts'
+import { API_KEY, sharedService } from '../../support/running-service.ts'
+
+const ARTIFACTS = fileURLToPath(new URL('../../../.artifacts/', import.meta.url))
+const IS_ALLOWED = '#operations-Decisions-isAllowed'
+
+const verdict = await sharedService()
+let browser: Awaited<ReturnType<typeof startChromium>>
+
+beforeAll(async () => {
+  browser = await startChromium()
+}, CHROMIUM_START_MS_MAX)
+afterAll(() => browser.close())
+
+/** Opens the reference; when the test is over nothing must have gone wrong in it, or have left our origin. */
+async function openReference(): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 1_000 } })
+  const requested: string[] = []
+  const problems: string[] = []
+  page.on('request', request => requested.push(request.url()))
+  page.on('pageerror', error => problems.push(error.message))
+  // What the content security policy forbids is told here, too.
+  page.on('console', message => {
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text())
+  })
+  page.on('response', response => {
+    if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`)
+  })
+  onTestFinished(async () => {
+    await page.close()
+    const isOurs = (url: string) => url.startsWith('data:') || new URL(url).origin === verdict.address
+    expect(requested.filter(url => !isOurs(url))).toEqual([])
+    expect(requested.length).toBeGreaterThanOrEqual(5)
+    expect(problems).toEqual([])
+  })
+  await page.goto(`${verdict.address}/docs`)
+  await page.locator(IS_ALLOWED).waitFor()
+  return page
+}
+
+test('the reference shows every group of operations, and opens the one that is clicked', async () => {
+  const page = await openReference()
+  expect(await page.title()).toBe('Verdict: API reference')
+  const described = await verdict.get<{ tags: { name: string }[]; paths: object }>('/openapi.json')
+  const groups = page.locator('.opblock-tag')
+  const shownGroups = await groups.evaluateAll(nodes => nodes.map(node => node.getAttribute('data-tag')))
+  expect(shownGroups).toEqual(described.body.tags.map(({ name }) => name))
+  const operationCount = Object.values(described.body.paths).flatMap(item => Object.keys(item)).length
+  expect(await page.locator('.opblock').count()).toBe(operationCount)
+  expect(await page.locator('.opblock-deprecated').count()).toBe(4)
+  await page.screenshot({ path: join(ARTIFACTS, 'reference.png') })
+
+  const operation = page.locator(IS_ALLOWED)
+  expect(await operation.locator('.opblock-body').count()).toBe(0)
+  await operation.locator('.opblock-summary-control').click()
+  await operation.locator('.responses-wrapper').waitFor()
+  // With the blanks of its layout made alike.
+  const text = (await operation.innerText()).replaceAll(/\s+/g, ' ')
+  for (const shown of ['X-Request-ID *', 'roadmap', 'The decision; a deny is one too.', '401', '503']) {
+    expect(text).toContain(shown)
+  }
+  await operation.scrollIntoViewIfNeeded()
+  await page.screenshot({ path: join(ARTIFACTS, 'reference-operation.png') })
+})
+
+test('a key that is entered there decides: the request goes out and its answer is shown', async () => {
+  await verdict.createDocumentModel()
+  const page = await openReference()
+  await page.locator('.auth-wrapper > .btn.authorize').click()
+  const dialog = page.locator('.modal-ux')
+  await dialog.locator('input').first().fill(API_KEY)
+  await dialog.locator('button.authorize').first().click()
+  await dialog.locator('.close-modal').click()
+
+  const operation = page.locator(IS_ALLOWED)
+  await operation.locator('.opblock-summary-control').click()
+  await operation.locator('.try-out__btn').click()
+  await operation.locator('tr[data-param-name="X-Request-ID"] input').fill('from the reference')
+  await operation.locator('.execute').click()
+  const answer = operation.locator('.live-responses-table')
+  await answer.waitFor()
+  const shown = await answer.innerText()
+  expect(shown).toContain('"allow": false')
+  expect(shown).toContain('x-request-id: from the reference')
+  await operation.locator('.live-responses-table').scrollIntoViewIfNeeded()
+  await page.screenshot({ path: join(ARTIFACTS, 'reference-answer.png') })
+})

@@ -1,0 +1,51 @@
+/**
+ * The browser of the tests: a headless Chromium from the PATH. Where there is none and the system is a Debian with root's
+ * rights, the distribution's package is installed. Elsewhere the tests that need one fail and say what is missing.
+ */
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
+
+/** Long enough to install the package. */
+export const CHROMIUM_START_MS_MAX = 300_000
+
+/** Starts a browser. Throws when there is none and none can be installed. */
+export function startChromium(): Promise<Browser> {
+  const executablePath = chromiumOnPath() ?? installedChromium()
+  // Root's browser has no sandbox, and all it is shown is ours.
+  const isRoot = process.getuid?.() === 0
+  return chromium.launch({ executablePath, args: isRoot ? ['--no-sandbox'] : [] })
+}
+
+function chromiumOnPath(): string | null {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const candidates = NAMES.flatMap(name => folders.map(folder => join(folder, name)))
+  return candidates.find(isExecutable) ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function installedChromium(): string {
+  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
+  try {
+    execFileSync('apt-get', ['update', '-qq'], options)
+    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options)
+  } catch {
+    throw new Error(
+      'no chromium on the PATH, and apt-get could not install it: install Chromium and try again',
+    )
+  }
+  const path = chromiumOnPath()
+  if (path === null) throw new Error('the package chromium was installed and put no chromium on the PATH')
+  return path
+}

@@ -1,0 +1,69 @@
+/** One call of every operation there is, at least, in an order in which each succeeds. */
+import { ENDPOINTS, GOOD } from './access-requests.ts'
+import { MANAGEMENT_CALLS } from './management-calls.ts'
+import { question } from './running-service.ts'
+import { routes } from './routes.ts'
+import type { Call } from './schema-calls.ts'
+
+const read = question('alice', 'read', 'document:d1')
+
+const DECISION_CALLS: readonly Call[] = [
+  { operation: 'isAllowed', method: 'POST', path: '/allowed', body: read },
+  { operation: 'isAllowedBulk', method: 'POST', path: '/allowed/bulk', body: [read, read] },
+  {
+    operation: 'getUserPermissions',
+    method: 'POST',
+    path: '/user-permissions',
+    body: { user: { key: 'alice' } },
+  },
+  {
+    operation: 'getAuthorizedUsers',
+    method: 'POST',
+    path: '/authorized_users',
+    body: { action: 'read', resource: { type: 'document', key: 'd1' } },
+  },
+  ...ENDPOINTS.map(path => ({
+    operation: routes.find(route => route.path === path)!.operationId,
+    method: 'POST',
+    path,
+    body: GOOD[path],
+  })),
+  // An item that cannot be evaluated, and a batch that is none.
+  {
+    operation: 'accessEvaluations',
+    method: 'POST',
+    path: '/access/v1/evaluations',
+    body: { ...GOOD['/access/v1/evaluations'], evaluations: [{ action: {} }] },
+  },
+  {
+    operation: 'accessEvaluations',
+    method: 'POST',
+    path: '/access/v1/evaluations',
+    body: { ...GOOD['/access/v1/evaluations'], evaluations: [] },
+  },
+]
+
+const REFERENCE_CALLS: readonly Call[] = [
+  { operation: 'getDescription', method: 'GET', path: '/openapi.json' },
+  { operation: 'getReference', method: 'GET', path: '/docs' },
+  { operation: 'getReferenceStart', method: 'GET', path: '/docs/start.js' },
+  { operation: 'getReferenceScript', method: 'GET', path: '/docs/swagger-ui-bundle.js' },
+  { operation: 'getReferenceStyle', method: 'GET', path: '/docs/swagger-ui.css' },
+]
+
+const OTHER_CALLS: readonly Call[] = [
+  { operation: 'authzenMetadata', method: 'GET', path: '/.well-known/authzen-configuration' },
+  { operation: 'healthy', method: 'GET', path: '/healthy' },
+  { operation: 'ready', method: 'GET', path: '/ready' },
+  { operation: 'getApiKeyScope', method: 'GET', path: '/v2/api-key/scope' },
+  { operation: 'listUsersEverywhere', method: 'GET', path: '/v1/users' },
+  { operation: 'listTenantsEverywhere', method: 'GET', path: '/v1/tenants' },
+]
+
+export const EXAMPLE_CALLS: readonly Call[] = [
+  ...DECISION_CALLS,
+  ...OTHER_CALLS,
+  ...REFERENCE_CALLS,
+  ...REFERENCE_CALLS.map(call => ({ ...call, headers: { 'if-none-match': '*' } })),
+  ...MANAGEMENT_CALLS,
+]
