@@ -99,7 +99,7 @@ export class Regions {
    */
   growClosures(words: number): void {
     const { closures } = this.handle
-    closures.grow(grownBytes(closures.byteLength, words, CLOSURE_BYTES_MAX, 4))
+    closures.grow(grownBytes(closures.byteLength, words, CLOSURE_BYTES_MAX, 16))
     this.#announceGrowth()
   }
 
