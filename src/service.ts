@@ -46,6 +46,7 @@ export async function startService(
 ): Promise<RunningService> {
   const surroundings: Surroundings = {
     now: Date.now,
+    elapsedMs: () => performance.now(),
     newId: randomUUID,
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),

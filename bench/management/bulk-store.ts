@@ -40,6 +40,7 @@ export class BulkStore {
       scope,
       surroundings: {
         now: Date.now,
+        elapsedMs: () => performance.now(),
         newId: randomUUID,
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),

@@ -2,6 +2,8 @@
 export interface Surroundings {
   /** Milliseconds since 1970. */
   now(): number
+  /** Milliseconds since some moment, never turned back, with fractions: for how long something takes. */
+  elapsedMs(): number
   /** A fresh random UUID. */
   newId(): string
   /** 16 fresh random bytes. */

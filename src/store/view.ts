@@ -18,11 +18,11 @@ export interface ListEntry {
    */
   readonly representedIn?: ListName
   /**
-   * While `list` has rows, the row in `owner` is missing from the counted list `from`, which its own entry says with
-   * `unless`: so that what has none of something can be listed.
+   * While `list`, a counted one, has rows, the row in `owner` is missing from the counted list `from`, which its own entry
+   * says with `unless`: so that what has none of something can be listed.
    */
   readonly displaces?: { readonly owner: ListName; readonly from: ListName }
-  /** The row is not in `list` while this one has rows; those name it in `displaces`. */
+  /** The row is not in `list` while this one, a counted one, has rows; those name it in `displaces`. */
   readonly unless?: ListName
 }
 
