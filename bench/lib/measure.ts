@@ -1,6 +1,8 @@
 /** Timing and reporting shared by the engine's benches: medians of interleaved passes, facts about the machine. */
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
+import { relative } from 'node:path'
 
 export interface Figure {
   readonly figure: string
@@ -47,7 +49,8 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    command: process.argv.slice(1).join(' '),
+    command: ['node', relative(process.cwd(), process.argv[1]!), ...process.argv.slice(2)].join(' '),
+    commit: commitOfSource(),
     date: new Date().toISOString(),
   }
   const out = process.stdout
@@ -58,4 +61,14 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
   mkdirSync(new URL('../results/', import.meta.url), { recursive: true })
   const file = new URL(`../results/${name}.json`, import.meta.url)
   writeFileSync(file, `${JSON.stringify({ machine, figures, raw }, null, 2)}\n`)
+}
+
+/** What was measured; with a plus sign when files differed from it. Null where there is no git. */
+function commitOfSource(): string | null {
+  try {
+    const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim()
+    return `${git('rev-parse', 'HEAD')}${git('status', '--porcelain', 'src') === '' ? '' : '+'}`
+  } catch {
+    return null
+  }
 }

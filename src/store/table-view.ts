@@ -75,17 +75,20 @@ export class TableView implements View {
   }
 
   *scan(list: ListName, options: ScanOptions = {}): Iterable<Row> {
+    for (const created of this.places(list, options)) {
+      const stored = this.#rows.get(encodeCreated(created))
+      // Gone when a commit came in between: only possible when the consumer held the iterator across an await.
+      if (stored) yield decodeRow(created, stored)
+    }
+  }
+
+  *places(list: ListName, options: ScanOptions = {}): Iterable<number> {
     const { offset = 0, after = -1 } = options
     // A table skips without looking at the range's end: past a short list it would walk through all that follow.
     const size = this.count(list)
     if (size > 0 && offset >= size) return
     const range = { start: listKey(list, after + 1), end: listEnd(list), offset }
-    for (const { key } of this.#lists.range(range)) {
-      const created = key.subarray(list.length)
-      const stored = this.#rows.get(created)
-      // Gone when a commit came in between: only possible when the consumer held the iterator across an await.
-      if (stored) yield decodeRow(decodeCreated(created), stored)
-    }
+    for (const { key } of this.#lists.range(range)) yield decodeCreated(key, list.length)
   }
 
   count(list: ListName): number {

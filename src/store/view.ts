@@ -44,6 +44,8 @@ export interface View {
   /** Sequence of the newest commit in the view. */
   sequence(): number
   get(key: Uint8Array): Row | undefined
+  /** The places (`created`) of a list's rows, in order: a tenth of what reading the rows costs. */
+  places(list: ListName, options?: ScanOptions): Iterable<number>
   /** The rows of a list, in creation order. */
   scan(list: ListName, options?: ScanOptions): Iterable<Row>
   /** Number of rows in a counted list; 0 for one that is not counted. O(1). */

@@ -8,6 +8,8 @@ import { type Resumable, runAtOnce, YIELD_ROWS } from './resumable.ts'
 
 /** Rows skipped in one go: some 2.5 ms. */
 const SKIP_ROWS_MAX = 100_000
+/** The same where several lists are gone through side by side: some tenths of a millisecond. */
+const SKIP_MERGED_ROWS_MAX = 128
 
 export interface Page<Item> {
   readonly data: Item[]
@@ -47,8 +49,8 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
 }
 
 /**
- * One page over lists, in creation order. O(page) plus 25 ns a skipped row for one list without `matches`; O(rows up to
- * the page) for several; O(list) with `matches` and total, or while a purge is going on.
+ * One page over lists, in creation order. O(page) and, for each skipped row, 25 ns in one list and some 2 us in several,
+ * without `matches`; O(list) with `matches` and total, or while a purge is going on.
  */
 export function* pageOfLists<Kind extends RecordKind, Item>(
   records: RecordReader,
@@ -57,8 +59,12 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   const { matches, standsForLive, hasTotal = true } = request
   const { offset, limit } = windowOf(request.paging)
   const [only] = request.lists
-  const isCounted = matches === null && request.lists.length === 1 && !records.hasDead
-  const after = isCounted && only && offset > 0 ? yield* placeOf(records, only, offset) : -1
+  const isCounted = matches === null && !records.hasDead
+  let after: number | null = -1
+  if (isCounted && only && offset > 0) {
+    const isMerged = request.lists.length > 1
+    after = yield* isMerged ? placeInMerged(records, request.lists, offset) : placeOf(records, only, offset)
+  }
   // A dead row that stands for others is still one of the list: there is no telling without looking.
   const isNarrowed = matches !== null || (standsForLive !== undefined && records.hasDead)
   const data: Item[] = []
@@ -90,6 +96,33 @@ function* placeOf(records: RecordReader, list: ListName, count: number): Resumab
     yield
   }
   return after
+}
+
+/** As `placeOf`, in lists gone through side by side. Some 2 us a row; none of them is read. */
+function* placeInMerged(
+  records: RecordReader,
+  names: readonly ListName[],
+  count: number,
+): Resumable<number | null> {
+  const sources = names.map(list => records.places(list)[Symbol.iterator]())
+  try {
+    const heads = sources.map(nextPlace)
+    for (let left = count; ; left -= 1) {
+      const place = Math.min(...heads)
+      if (place === Number.POSITIVE_INFINITY) return null
+      if (left === 1) return place
+      const at = heads.indexOf(place)
+      heads[at] = nextPlace(sources[at]!)
+      if (left % SKIP_MERGED_ROWS_MAX === 0) yield
+    }
+  } finally {
+    for (const source of sources) source.return?.(undefined)
+  }
+}
+
+function nextPlace(source: Iterator<number>): number {
+  const step = source.next()
+  return step.done ? Number.POSITIVE_INFINITY : step.value
 }
 
 /** The items of a page of what is kept inside one record. */

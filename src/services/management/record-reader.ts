@@ -143,6 +143,11 @@ export class RecordReader {
     return this.view.scan(list, options)
   }
 
+  /** The places of a list's rows, dead ones too. */
+  places(list: ListName, options?: ScanOptions): Iterable<number> {
+    return this.view.places(list, options)
+  }
+
   /** The records of one list, the dead included. */
   protected *found<Kind extends RecordKind>(
     kind: Kind,
