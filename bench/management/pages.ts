@@ -5,12 +5,12 @@
  *
  *     node bench/management/pages.ts [rows of each kind in the large environment, default 1000000]
  */
-import { randomUUID } from 'node:crypto'
 import type { OperationName } from '#services/management/operations.ts'
 import { atMost, type Figure, median, publish, round } from '../lib/measure.ts'
 import {
   BulkStore,
   instanceRecord,
+  newId,
   relationRecord,
   roleRecord,
   tenantRecord,
@@ -63,6 +63,7 @@ const QUESTIONS: readonly (readonly [OperationName, Record<string, unknown>])[] 
 /** Every kind of fact `rows` times; what a row refers to goes by the last digit of its number. */
 async function filled(rows: number): Promise<BulkStore> {
   const bulk = await BulkStore.open()
+  const { loader } = bulk
   const [doc, folder] = [typeRecord('doc'), typeRecord('folder')]
   const tenantRoles = Array.from({ length: 10 }, (_, digit) => roleRecord(`tr${digit}`, null))
   // The holders of digit 1 are the members of a group.
@@ -74,7 +75,7 @@ async function filled(rows: number): Promise<BulkStore> {
   const hubUser = userRecord('hub')
   const hub = { ...instanceRecord('hub', doc.id, tenants[0]!.id), isGroup: true }
   for (const record of [doc, folder, ...tenantRoles, ...docRoles, ...relations, ...tenants, hubUser]) {
-    await bulk.add(record)
+    await loader.add(record)
   }
   for (let row = 0; row < rows; row += 1) {
     const digit = row % 10
@@ -82,22 +83,22 @@ async function filled(rows: number): Promise<BulkStore> {
     const type = digit === 5 ? folder : doc
     const instance = { ...instanceRecord(`i${row}`, type.id, tenantId), isGroup: digit >= 2 && digit <= 4 }
     const user = userRecord(`u${row}`)
-    await bulk.add(user)
-    await bulk.add(instance)
-    if (row >= 10) await bulk.add(tenantRecord(`t${row}`))
+    await loader.add(user)
+    await loader.add(instance)
+    if (row >= 10) await loader.add(tenantRecord(`t${row}`))
     const isInTenant = digit >= 2 && digit <= 5
-    await bulk.add({
+    await loader.add({
       kind: 'assignment',
-      id: randomUUID(),
+      id: newId(),
       userId: digit === 0 ? hubUser.id : user.id,
       roleId: (isInTenant ? tenantRoles : docRoles)[digit]!.id,
       tenantId,
       instanceId: isInTenant ? null : digit === 1 ? hub.id : instance.id,
       createdAt: 0,
     })
-    await bulk.add({
+    await loader.add({
       kind: 'tuple',
-      id: randomUUID(),
+      id: newId(),
       subjectId: digit === 6 ? hub.id : instance.id,
       relationId: relations[digit < 5 ? 0 : 1]!.id,
       objectId: digit === 7 ? hub.id : instance.id,
@@ -106,8 +107,8 @@ async function filled(rows: number): Promise<BulkStore> {
     })
   }
   // Last, behind the pages that are compared: a page that shows it is larger, with all that is on it.
-  await bulk.add(hub)
-  await bulk.flush()
+  await loader.add(hub)
+  await loader.flush()
   return bulk
 }
 

@@ -4,7 +4,7 @@ export interface Surroundings {
   now(): number
   /** Milliseconds since some moment, never turned back, with fractions: for how long something takes. */
   elapsedMs(): number
-  /** A fresh random UUID. */
+  /** A fresh UUID, best one greater than all before: rows are stored by ids. */
   newId(): string
   /** 16 fresh random bytes. */
   newCommitId(): Uint8Array
