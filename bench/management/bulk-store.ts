@@ -6,17 +6,14 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RoleRecord, StoredRecord, TypeRecord } from '#model/records.ts'
+import type { RoleRecord, TypeRecord } from '#model/records.ts'
 import { EnvironmentService } from '#services/environment-service.ts'
-import { listRule, rowKeyOf } from '#store/keyspace.ts'
+import { listRule } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { encodeRecord } from '#store/record-codec.ts'
-import type { Ledger } from '#store/ledger.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { TimeOrderedIds } from '../../src/time-ordered-ids.ts'
+import { RowLoader } from '../../test/support/row-loader.ts'
 
-/** Rows in one commit of the load: lmdb gets slow with the pages that one touches. */
-const COMMIT_ROWS = 5_000
 const ids = new TimeOrderedIds(Date.now)
 const scope = { organizationId: newId(), projectId: newId(), environmentId: newId() }
 const times = { createdAt: 0, updatedAt: 0 }
@@ -24,27 +21,6 @@ const times = { createdAt: 0, updatedAt: 0 }
 /** An id as the service makes them. */
 export function newId(): string {
   return ids.next()
-}
-
-/** Puts records into a ledger, many in a commit. */
-export class RowLoader {
-  readonly #ledger: Ledger
-  #rows: StoredRecord[] = []
-
-  constructor(ledger: Ledger) {
-    this.#ledger = ledger
-  }
-
-  async add(...records: readonly StoredRecord[]): Promise<void> {
-    this.#rows.push(...records)
-    if (this.#rows.length >= COMMIT_ROWS) await this.flush()
-  }
-
-  async flush(): Promise<void> {
-    const put = this.#rows.map(record => ({ key: rowKeyOf(record), value: encodeRecord(record) }))
-    this.#rows = []
-    await this.#ledger.commit({ id: randomBytes(16), require: [], delete: [], put, changes: [] })
-  }
 }
 
 /** An environment with the operations on it, and no engine: for what is measured of management alone. */

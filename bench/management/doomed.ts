@@ -1,11 +1,11 @@
 /** Environments in which one thing has very many dependants: what is deleted, and a decision that falls with it. */
+import type { RowLoader } from '../../test/support/row-loader.ts'
 import type { AssignmentRecord, InstanceRecord, StoredRecord, TupleRecord } from '#model/records.ts'
 import {
   instanceRecord,
   newId,
   relationRecord,
   roleRecord,
-  type RowLoader,
   tenantRecord,
   typeRecord,
   userRecord,

@@ -22,9 +22,12 @@ export interface PageRequest<Kind extends RecordKind, Item> {
   readonly list: ListName
   readonly paging: Paging
   /** Narrows the list further, which makes the page linear in it; null when the list itself says it all. */
-  readonly matches: ((record: RecordOf<Kind>) => boolean) | null
+  readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
   present(record: RecordOf<Kind>): Item
 }
+
+/** What a filter says of a record; one that has to read much says it in the end. */
+export type Verdict = boolean | Resumable<boolean>
 
 /** One page of a short list, in creation order. */
 export function pageOf<Kind extends RecordKind, Item>(
@@ -39,12 +42,15 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
   /** Lists that share no record. */
   readonly lists: readonly ListName[]
   readonly paging: Paging
-  readonly matches: ((record: RecordOf<Kind>) => boolean) | null
+  readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
   /** For lists whose rows stand for others, too: whether a dead one still stands for some that are not. */
-  readonly standsForLive?: (record: RecordOf<Kind>) => boolean
+  readonly standsForLive?: (record: RecordOf<Kind>) => Verdict
   /** Whether somebody wants to know the total; otherwise a narrowed list is read up to the end of the page only. */
   readonly hasTotal?: boolean
-  /** Called in the turn in which the record was found alive, so what it refers to is there. */
+  /**
+   * Called in the turn in which the record was found alive, so what it refers to is there; unless a filter took turns to
+   * say that it matches.
+   */
   present(record: RecordOf<Kind>): Item
 }
 
@@ -72,18 +78,24 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   let rows = 0
   if (after !== null) {
     for (const { record, isDead } of records.foundIn(request.kind, request.lists, { after })) {
+      const isShown = !isDead || (standsForLive !== undefined && (yield* settled(standsForLive(record))))
+      if (isShown && (matches === null || (yield* settled(matches(record))))) {
+        matched += 1
+        if (matched > offset && data.length < limit) data.push(request.present(record))
+        if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
+      }
+      // Last: behind a stop, what was found before it may be gone.
       if (++rows % YIELD_ROWS === 0) yield
-      if (isDead && !standsForLive?.(record)) continue
-      if (matches !== null && !matches(record)) continue
-      matched += 1
-      if (matched > offset && data.length < limit) data.push(request.present(record))
-      if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
     }
   }
   if (isNarrowed || !hasTotal) return pageFrom(data, matched, limit)
   let total = 0
   for (const list of request.lists) total += yield* records.liveCount(request.kind, list)
   return pageFrom(data, total, limit)
+}
+
+export function* settled(verdict: Verdict): Resumable<boolean> {
+  return typeof verdict === 'boolean' ? verdict : yield* verdict
 }
 
 /** The place of the last of the first `count` rows; null when there are fewer. 25 ns a row. */

@@ -4,12 +4,12 @@
  */
 
 /** What a piece shall take. Below the 5 ms that it may, since rows differ and the collector stops the thread, too. */
-const PIECE_MS = 3.5
+const PIECE_MS = 2.5
 const ROWS_FIRST = 24
 const ROWS_MIN = 4
 const ROWS_MAX = 512
 /** How fast pieces grow. They shrink at once. */
-const GROWTH_MAX = 1.25
+const GROWTH_MAX = 1.1
 /** Share of a piece's size below which what it took says more of the piece than of its rows. */
 const TELLING_SHARE = 0.5
 
