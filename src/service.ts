@@ -2,7 +2,7 @@
  * The composition root: settings in, a running service out. Opens the store, starts the HTTP threads, loads the engines,
  * wires management between them, and takes it all down again in the reverse order.
  */
-import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { reservePort } from './http/reserve-port.ts'
@@ -22,6 +22,7 @@ import { hashSecret } from './threads/credential-check.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import type { Credential } from './threads/messages.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
+import { TimeOrderedIds } from './time-ordered-ids.ts'
 
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
@@ -44,9 +45,11 @@ export async function startService(
   log: Logger,
   onDeath: (error: Error) => void,
 ): Promise<RunningService> {
+  const ids = new TimeOrderedIds(Date.now)
   const surroundings: Surroundings = {
     now: Date.now,
-    newId: randomUUID,
+    elapsedMs: () => performance.now(),
+    newId: () => ids.next(),
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
     onBackgroundFault: error => log.error({ err: error }, 'background work failed'),

@@ -50,7 +50,7 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
     command: ['node', relative(process.cwd(), process.argv[1]!), ...process.argv.slice(2)].join(' '),
-    commit: execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim(),
+    commit: commitOfSource(),
     date: new Date().toISOString(),
   }
   const out = process.stdout
@@ -61,4 +61,14 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
   mkdirSync(new URL('../results/', import.meta.url), { recursive: true })
   const file = new URL(`../results/${name}.json`, import.meta.url)
   writeFileSync(file, `${JSON.stringify({ machine, figures, raw }, null, 2)}\n`)
+}
+
+/** What was measured; with a plus sign when files differed from it. Null where there is no git. */
+function commitOfSource(): string | null {
+  try {
+    const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim()
+    return `${git('rev-parse', 'HEAD')}${git('status', '--porcelain', 'src') === '' ? '' : '+'}`
+  } catch {
+    return null
+  }
 }

@@ -1,112 +1,161 @@
 /**
- * What a deletion with many dependants costs those who wait: the time to its answer, and the longest time for which the
- * thread that writes did nothing else, before the answer and while the dependants were purged.
+ * Deleting what very many things depend on, in a service as it is operated: when the answer comes and decisions follow, for
+ * how long the thread that writes is kept from other work while the dependants are purged, what that does to those who
+ * write meanwhile; and that a kill in the middle loses nothing and the next start finishes.
  *
- *     node bench/management/deletions.ts [dependants, default 200000]
+ *     node bench/management/deletions.ts tenant|type|role|relation|user [dependants, default 200000]
  */
-import { randomUUID } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { OperationName } from '#services/management/operations.ts'
-import { lists } from '#store/keyspace.ts'
-import {
-  BulkStore,
-  instanceRecord,
-  relationRecord,
-  roleRecord,
-  tenantRecord,
-  typeRecord,
-  userRecord,
-} from './bulk-store.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { listRule } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { RowLoader } from '../../test/support/row-loader.ts'
+import { StoreLook } from '../../test/support/store-look.ts'
+import { ServiceProcess } from '../../test/system/service-process.ts'
+import { atLeast, atMost, percentile, publish } from '../lib/measure.ts'
+import { DOOMED } from './doomed.ts'
+import type { Watched } from './main-thread-watch.ts'
 
-const dependants = Number(process.argv[2] ?? 200_000)
-const print = (line: string) => process.stdout.write(`${line}\n`)
+const kind = process.argv[2] ?? 'tenant'
+const dependants = Number(process.argv[3] ?? 200_000)
+const doomed = DOOMED[kind]
+if (!doomed) throw new Error(`expected one of ${Object.keys(DOOMED).join(', ')}, not ${kind}`)
+const API_KEY = 'a-key-for-the-bench-alone'
+const PIECE_MS_MAX = 5
+const WATCH = new URL('main-thread-watch.ts', import.meta.url).href
+const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-'))
+const storeUrl = `lmdb:${directory}/data`
+/** Between two writes. */
+const PAUSE_MS = 20
 
-/** Time this thread has worked: on a machine that others use, the clock on the wall says how busy they are. */
-function busyMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1_000
-}
+class Service {
+  readonly process: ServiceProcess
+  readonly address: string
 
-/** Deletes what `operation` names while watching how long the thread works between two turns. */
-async function timeDeletion(
-  name: string,
-  fill: (bulk: BulkStore) => Promise<void>,
-  operation: OperationName,
-  params: object,
-) {
-  const bulk = await BulkStore.open()
-  await fill(bulk)
-  await bulk.flush()
-  const from = performance.now()
-  let longest = 0
-  const watched = { isOver: false }
-  const watch = (async () => {
-    let last = busyMs()
-    while (!watched.isOver) {
-      await nextTurn()
-      const now = busyMs()
-      longest = Math.max(longest, now - last)
-      last = now
-    }
-  })()
-  await bulk.service.execute(operation, { params } as never)
-  const answered = performance.now() - from
-  const longestBeforeAnswer = longest
-  longest = 0
-  while (bulk.environment.view.count(lists.all('purge')) > 0) await nextTurn()
-  const purged = performance.now() - from
-  watched.isOver = true
-  await watch
-  if (bulk.environment.view.count(lists.all('assignment')) > 0) throw new Error(`${name}: rows were left`)
-  print(
-    `| ${name} | ${dependants} | ${answered.toFixed(1)} | ${longestBeforeAnswer.toFixed(1)} | ${longest.toFixed(1)} | ${(purged / 1_000).toFixed(1)} |`,
-  )
-  await bulk.close()
-}
+  static async start(): Promise<Service> {
+    const env = { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1', NODE_OPTIONS: `--import=${WATCH}` }
+    const started = new ServiceProcess({ cwd: directory, env })
+    return new Service(started, await started.address())
+  }
 
-async function fillTenant(bulk: BulkStore): Promise<void> {
-  const [doc, tenant, role] = [typeRecord('doc'), tenantRecord('acme'), roleRecord('member', null)]
-  const relation = relationRecord('rel', doc.id, doc.id)
-  for (const record of [doc, tenant, role, relation]) await bulk.add(record)
-  for (let row = 0; row < dependants / 4; row += 1) {
-    const [user, instance] = [userRecord(`u${row}`), instanceRecord(`i${row}`, doc.id, tenant.id)]
-    const ids = { tenantId: tenant.id, createdAt: 0 }
-    await bulk.add(user)
-    await bulk.add(instance)
-    await bulk.add({
-      kind: 'assignment',
-      id: randomUUID(),
-      userId: user.id,
-      roleId: role.id,
-      instanceId: null,
-      ...ids,
-    })
-    for (const objectId of [instance.id, randomUUID()]) {
-      await bulk.add({
-        kind: 'tuple',
-        id: randomUUID(),
-        subjectId: instance.id,
-        relationId: relation.id,
-        objectId,
-        ...ids,
-      })
-    }
+  private constructor(started: ServiceProcess, address: string) {
+    this.process = started
+    this.address = address
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const response = await fetch(`${this.address}${path}`, init)
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    const text = await response.text()
+    return text === '' ? null : JSON.parse(text)
+  }
+
+  async isAllowed(): Promise<boolean> {
+    const { user, resource, tenant } = doomed!.question
+    const body = { user: { key: user }, action: 'read', resource: { type: 'doc', key: resource, tenant } }
+    const answer = (await this.call('POST', '/allowed', body)) as { readonly allow: boolean }
+    return answer.allow
+  }
+
+  /** What the main thread did since the last time. */
+  async watched(): Promise<Watched> {
+    this.process.stdout = ''
+    process.kill(this.process.pid, 'SIGUSR2')
+    return JSON.parse((await this.process.stdoutMatch(/watched (.*)\n/))[1]!)
   }
 }
 
-async function fillUser(bulk: BulkStore): Promise<void> {
-  const [user, role] = [userRecord('busy'), roleRecord('member', null)]
-  await bulk.add(user)
-  await bulk.add(role)
-  for (let row = 0; row < dependants; row += 1) {
-    const ids = { userId: user.id, roleId: role.id, tenantId: randomUUID() }
-    await bulk.add({ kind: 'assignment', id: randomUUID(), instanceId: null, createdAt: 0, ...ids })
+/** Small writes, one after the other, until `isOver`. Returns what each took. */
+async function writeMeanwhile(service: Service, name: string, isOver: () => boolean): Promise<number[]> {
+  const taken: number[] = []
+  while (!isOver()) {
+    const from = performance.now()
+    await service.call('POST', facts('users'), { key: `${name}${taken.length}` })
+    taken.push(performance.now() - from)
+    await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
   }
+  return taken
 }
 
-print(
-  '| deleted | dependants | answered after, ms | longest pause before, ms | longest pause while purging, ms | purged after, s |',
+function facts(rest: string): string {
+  return `/v2/facts/default/default/${rest}`
+}
+
+async function prepare(): Promise<string> {
+  const first = await Service.start()
+  const scope = (await first.call('GET', '/v2/api-key/scope')) as { readonly environment_id: string }
+  await first.process.end('SIGTERM')
+  const store = await openStore(storeUrl, listRule)
+  const { ledger } = await store.environment(scope.environment_id)
+  await doomed!.load(new RowLoader(ledger), dependants)
+  await store.close()
+  return scope.environment_id
+}
+
+function claim(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`${kind}: ${what}`)
+}
+
+const environmentId = await prepare()
+const look = new StoreLook(`${directory}/data`, environmentId)
+const countFacts = () => look.count('instance', 'assignment', 'tuple')
+const before = countFacts()
+const service = await Service.start()
+claim(await service.isAllowed(), 'allowed before')
+let calls = 0
+const idle = await writeMeanwhile(service, 'idle', () => ++calls > 50)
+await service.watched()
+
+const { area, rest } = doomed.path
+const from = performance.now()
+await service.call('DELETE', area === 'facts' ? facts(rest) : `/v2/schema/default/default/${rest}`)
+const answeredMs = performance.now() - from
+claim(!(await service.isAllowed()), 'denied with the answer')
+claim(look.count('purge') === 1, 'something is left to purge')
+
+// The first third without company, the next with a writer; then the kill.
+const [deletedAt, factsAtFirst] = [performance.now(), countFacts()]
+await look.until(() => countFacts() <= before - dependants / 3)
+const alone = await service.watched()
+const rowsPerSecond = ((factsAtFirst - countFacts()) / (performance.now() - deletedAt)) * 1_000
+const busy = await writeMeanwhile(service, 'busy', () => countFacts() <= before - (2 * dependants) / 3)
+const accompanied = await service.watched()
+await service.process.end('SIGKILL')
+const left = countFacts() - (before - dependants)
+claim(look.count('purge') === 1 && left > 0, `killed in the middle, with ${left} rows left`)
+
+const next = await Service.start()
+claim(!(await next.isAllowed()), 'denied after the kill')
+await look.until(() => look.count('purge') === 0)
+claim(!(await next.isAllowed()), 'denied when all is purged')
+const kept = (await next.call('GET', facts('users?search=busy'))) as { readonly total_count: number }
+claim(kept.total_count === busy.length, `${kept.total_count} of ${busy.length} users were kept`)
+const remaining = countFacts()
+claim(remaining <= before - dependants, `${remaining} of ${before} facts remain`)
+await look.close()
+await next.process.end('SIGTERM')
+rmSync(directory, { recursive: true })
+
+publish(
+  `management-deletion-${kind}`,
+  [
+    atMost(`${kind}: answered after`, answeredMs, 50, 'ms'),
+    atMost('longest piece while nobody writes, p99.9', alone.pieces!.p999, PIECE_MS_MAX, 'ms'),
+    atMost('longest piece while nobody writes, max', alone.pieces!.max, PIECE_MS_MAX, 'ms'),
+    atMost('longest piece while somebody writes, p99.9', accompanied.pieces!.p999, PIECE_MS_MAX, 'ms'),
+    atLeast('purged while nobody writes', rowsPerSecond, 10_000, 'rows/s'),
+    atMost('a write during the purge, p50', percentile(busy, 0.5), percentile(idle, 0.5) + 10, 'ms'),
+    atMost('a write during the purge, p99', percentile(busy, 0.99), percentile(idle, 0.99) + 20, 'ms'),
+  ],
+  {
+    dataset: `${dependants} dependants of a ${kind}; see doomed.ts`,
+    alone,
+    accompanied,
+    killedWithRowsLeft: left,
+    idle,
+    busy,
+  },
 )
-print('| --- | --: | --: | --: | --: | --: |')
-await timeDeletion('tenant', fillTenant, 'deleteTenant', { tenant_id: 'acme' })
-await timeDeletion('user', fillUser, 'deleteUser', { user_id: 'busy' })

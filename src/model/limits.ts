@@ -15,6 +15,10 @@ export const GROUP_READ_ENTRIES_MAX = 1_000
 export const JSON_DEPTH_MAX = 64
 /** Actions, attributes, roles or relations that one body may give a resource. */
 export const PARTS_PER_BODY_MAX = 1_000
+/** Roles of a resource, relations to it, relations from it: no more than one body may give, so that all go at once. */
+export const PARTS_PER_RESOURCE_MAX = PARTS_PER_BODY_MAX
+/** Tenant roles: what goes with a resource may be mentioned in all of them, and all are written then. */
+export const TENANT_ROLES_MAX = 10_000
 /** Roles that a role may extend, directly and through others, when it is written. */
 export const EXTENDS_REACH_MAX = 100
 /** Rows one commit may write; longer work is cut into several commits. */

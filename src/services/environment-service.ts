@@ -4,7 +4,6 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
-import { lists } from '#store/keyspace.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { type Answered, DraftCommits } from './management/commit-draft.ts'
 import type { EnvironmentScope, WriteContext } from './management/context.ts'
@@ -20,8 +19,8 @@ import {
   writeOperations,
 } from './management/operations.ts'
 import { RecordReader } from './management/record-reader.ts'
-import { purgePiece } from './management/removal.ts'
 import { drive, isResumable, type Resumable } from './management/resumable.ts'
+import { Purging } from './purging.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export class EnvironmentService {
@@ -31,8 +30,7 @@ export class EnvironmentService {
   readonly #commits: DraftCommits
   /** Resolves when every decision of this process sees the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
-  #purging: Promise<void> | null = null
-  #isClosed = false
+  readonly #purging: Purging
 
   constructor(options: {
     readonly store: EnvironmentStore
@@ -45,6 +43,7 @@ export class EnvironmentService {
     this.#surroundings = options.surroundings
     this.#commits = new DraftCommits(options.store, options.surroundings.newCommitId)
     this.#whenVisible = options.whenVisible
+    this.#purging = new Purging({ ...options, onDone: () => this.#removeUnusedRelations() })
   }
 
   /**
@@ -95,32 +94,12 @@ export class EnvironmentService {
 
   /** Starts purging what earlier deletions left, unless that is going on. */
   resumePurges(): void {
-    if (this.#isClosed || this.#purging || this.#store.view.count(lists.all('purge')) === 0) return
-    this.#purging = this.#purge().then(
-      () => {
-        this.#purging = null
-        // One that was added behind the last look.
-        this.resumePurges()
-      },
-      (error: unknown) => {
-        this.#purging = null
-        this.#surroundings.onBackgroundFault(error)
-      },
-    )
+    this.#purging.resume()
   }
 
   /** Lets the purge step that is under way finish and starts no other; the rest is done after the next start. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#purging
-  }
-
-  async #purge(): Promise<void> {
-    // Looked at anew each time: others may have been added meanwhile, and nobody else would take them up.
-    while (!this.#isClosed && this.#store.view.count(lists.all('purge')) > 0) {
-      await this.#commit(context => purgePiece(context))
-    }
-    if (!this.#isClosed) await this.#removeUnusedRelations()
+  close(): Promise<void> {
+    return this.#purging.close()
   }
 
   /** Removes group relations without tuples in two commits each (see `retireRelation`). Returns the last revision. */

@@ -2,7 +2,9 @@
 export interface Surroundings {
   /** Milliseconds since 1970. */
   now(): number
-  /** A fresh random UUID. */
+  /** Milliseconds since some moment, never turned back, with fractions: for how long something takes. */
+  elapsedMs(): number
+  /** A fresh UUID, best one greater than all before: rows are stored by ids. */
   newId(): string
   /** 16 fresh random bytes. */
   newCommitId(): Uint8Array

@@ -76,14 +76,21 @@ export class EmbeddedLedger implements Ledger {
     return this.#revision(this.#durable.sequence)
   }
 
-  async commit(commit: Commit): Promise<Revision> {
+  async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
     this.#assertOpen()
     const rows = commit.put.length + commit.delete.length
     if (rows > COMMIT_ROWS_MAX) {
       const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
-    const sequence = await this.#tables.write(() => this.#write(commit))
+    let blockedMs = 0
+    const write = () => {
+      const from = performance.now()
+      const written = this.#write(commit)
+      blockedMs = performance.now() - from
+      return written
+    }
+    const sequence = await this.#tables.write(write, () => onApplied?.(blockedMs))
     this.#durable.advance(sequence)
     return this.#revision(sequence)
   }
@@ -133,10 +140,10 @@ export class EmbeddedLedger implements Ledger {
   }
 
   #holds(requirement: Requirement): boolean {
-    const row = this.#view.get(requirement.key)
-    if ('absent' in requirement) return row === undefined
-    if ('version' in requirement) return row?.version === requirement.version
-    return row?.created === requirement.created
+    const { key } = requirement
+    if ('version' in requirement) return this.#view.get(key)?.version === requirement.version
+    const created = this.#view.createdOf(key)
+    return 'absent' in requirement ? created === undefined : created === requirement.created
   }
 
   #entryOf(commit: Commit, sequence: number): Entry {
@@ -146,8 +153,8 @@ export class EmbeddedLedger implements Ledger {
       const name = textOf(key)
       assert(!written.has(name), 'a commit puts a key twice')
       written.add(name)
-      const overwritten = deleted.has(name) ? undefined : this.#view.get(key)
-      const created = overwritten?.created ?? sequence * CREATED_PER_COMMIT + position
+      const overwritten = deleted.has(name) ? undefined : this.#view.createdOf(key)
+      const created = overwritten ?? sequence * CREATED_PER_COMMIT + position
       return { key, value, version: sequence, created }
     })
     const { id, delete: deletes, changes } = commit

@@ -21,9 +21,10 @@ import type { ListEntry, ListName, ListRule } from './view.ts'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 const encoder = new TextEncoder()
+const NO_BYTES = new Uint8Array(0)
 
 function join(head: number, ids: readonly (string | null)[], key = ''): Uint8Array {
-  const keyBytes = encoder.encode(key)
+  const keyBytes = key === '' ? NO_BYTES : encoder.encode(key)
   const bytes = new Uint8Array(1 + ids.length * UUID_BYTES + keyBytes.length)
   bytes[0] = head
   let offset = 1

@@ -61,8 +61,11 @@ export interface Ledger {
    *
    * Throws `ConflictError` naming the first row whose requirement does not hold (nothing is written then),
    * `LIMIT_EXCEEDED` beyond `COMMIT_ROWS_MAX` rows put and deleted, `STORE_CLOSED` after `close`.
+   *
+   * `onApplied` is for work that goes on as soon as the view shows the commit, durable or not: it hears, at most once and
+   * not after a throw, for how many milliseconds writing the commit kept this thread from everything else.
    */
-  commit(commit: Commit): Promise<Revision>
+  commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision>
 
   /**
    * Every row, in any order, in batches, for a first load. Rows written meanwhile may or may not be among them; they

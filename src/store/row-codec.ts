@@ -72,7 +72,7 @@ export function viewOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8A
 
 /** Bytes as text that is equal exactly when they are: what maps and sets of byte keys are keyed with. */
 export function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  return String.fromCharCode.apply(null, bytes as unknown as number[])
 }
 
 function decodeUint32(bytes: Uint8Array, at: number): number {

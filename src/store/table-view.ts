@@ -68,18 +68,27 @@ export class TableView implements View {
     return stored && decodeRow(decodeCreated(created), stored)
   }
 
+  /** The generation of the row under that key. */
+  createdOf(key: Uint8Array): number | undefined {
+    const created = this.#keys.get(key)
+    return created && decodeCreated(created)
+  }
+
   *scan(list: ListName, options: ScanOptions = {}): Iterable<Row> {
+    for (const created of this.places(list, options)) {
+      const stored = this.#rows.get(encodeCreated(created))
+      // Gone when a commit came in between: only possible when the consumer held the iterator across an await.
+      if (stored) yield decodeRow(created, stored)
+    }
+  }
+
+  *places(list: ListName, options: ScanOptions = {}): Iterable<number> {
     const { offset = 0, after = -1 } = options
     // A table skips without looking at the range's end: past a short list it would walk through all that follow.
     const size = this.count(list)
     if (size > 0 && offset >= size) return
     const range = { start: listKey(list, after + 1), end: listEnd(list), offset }
-    for (const { key } of this.#lists.range(range)) {
-      const created = key.subarray(list.length)
-      const stored = this.#rows.get(created)
-      // Gone when a commit came in between: only possible when the consumer held the iterator across an await.
-      if (stored) yield decodeRow(decodeCreated(created), stored)
-    }
+    for (const { key } of this.#lists.range(range)) yield decodeCreated(key, list.length)
   }
 
   count(list: ListName): number {
@@ -107,13 +116,13 @@ export class TableView implements View {
    * run of them from further back, as long as the run then goes on to the newest. O(rows × lists per row).
    */
   apply(entry: Entry): void {
-    const changes = new CountChanges()
+    const changes = new CountChanges(list => this.count(list))
     for (const key of entry.delete) {
       const row = this.get(key)
       if (row) this.#remove(row, changes)
     }
     for (const row of entry.put) this.#put(row, changes)
-    for (const { list, by } of changes.all()) this.#setCount(list, this.count(list) + by)
+    for (const { list, count } of changes.all()) this.#setCount(list, count)
     this.#meta.put(SEQUENCE, encodeUint48(entry.revision.sequence))
   }
 
@@ -144,15 +153,17 @@ export class TableView implements View {
   /** The row comes into a list, and what that means to others. O(log n). */
   #enter(entry: ListEntry, created: number, changes: CountChanges): void {
     const { list, counted, representedIn, displaces, unless } = entry
-    if (unless && this.#first(unless) !== undefined) return
-    if (representedIn || displaces) {
+    if (unless && changes.countOf(unless) > 0) return
+    if (representedIn) {
       const first = this.#first(list)
-      if (representedIn && (first === undefined || created < first)) {
+      if (first === undefined || created < first) {
         if (first !== undefined) this.#unlist(representedIn, first, changes)
         this.#enlist(representedIn, created, changes)
       }
-      const owner = displaces && first === undefined ? this.#first(displaces.owner) : undefined
-      if (displaces && owner !== undefined) this.#unlist(displaces.from, owner, changes)
+    }
+    if (displaces && changes.countOf(list) === 0) {
+      const owner = this.#first(displaces.owner)
+      if (owner !== undefined) this.#unlist(displaces.from, owner, changes)
     }
     this.#lists.put(listKey(list, created), NOTHING)
     if (counted) changes.add(list, 1)
@@ -161,18 +172,19 @@ export class TableView implements View {
   /** The row leaves a list, and what that means to others. O(log n). */
   #leave(entry: ListEntry, created: number, changes: CountChanges): void {
     const { list, counted, representedIn, displaces, unless } = entry
-    if (unless && this.#first(unless) !== undefined) return
-    const wasFirst = (representedIn || displaces) && this.#first(list) === created
+    if (unless && changes.countOf(unless) > 0) return
     this.#lists.remove(listKey(list, created))
     if (counted) changes.add(list, -1)
-    if (!wasFirst) return
-    const first = this.#first(list)
-    if (representedIn) {
+    // A look under one key, where finding the first row of the list would take a cursor.
+    if (representedIn && this.#lists.get(listKey(representedIn, created))) {
       this.#unlist(representedIn, created, changes)
+      const first = this.#first(list)
       if (first !== undefined) this.#enlist(representedIn, first, changes)
     }
-    const owner = displaces && first === undefined ? this.#first(displaces.owner) : undefined
-    if (displaces && owner !== undefined) this.#enlist(displaces.from, owner, changes)
+    if (displaces && changes.countOf(list) === 0) {
+      const owner = this.#first(displaces.owner)
+      if (owner !== undefined) this.#enlist(displaces.from, owner, changes)
+    }
   }
 
   #enlist(list: ListName, created: number, changes: CountChanges): void {
@@ -216,18 +228,43 @@ function listEnd(list: ListName): Uint8Array {
   return key
 }
 
+interface ListCount {
+  readonly list: ListName
+  readonly before: number
+  count: number
+}
+
 /** What a commit does to the counts. Added up first, so that each count is read and written once per commit. */
 class CountChanges {
-  readonly #byName = new Map<string, { readonly list: ListName; by: number }>()
+  readonly #byName = new Map<string, ListCount>()
+  readonly #storedCount: (list: ListName) => number
 
-  add(list: ListName, by: 1 | -1): void {
-    const name = textOf(list)
-    const change = this.#byName.get(name)
-    if (change) change.by += by
-    else this.#byName.set(name, { list, by })
+  constructor(storedCount: (list: ListName) => number) {
+    this.#storedCount = storedCount
   }
 
-  *all(): Iterable<{ readonly list: ListName; readonly by: number }> {
-    for (const change of this.#byName.values()) if (change.by !== 0) yield change
+  add(list: ListName, by: 1 | -1): void {
+    this.#of(list).count += by
+  }
+
+  /** Rows in a counted list as the commit has it so far. */
+  countOf(list: ListName): number {
+    return this.#of(list).count
+  }
+
+  /** The counts that are no longer what is stored. */
+  *all(): Iterable<ListCount> {
+    for (const known of this.#byName.values()) if (known.count !== known.before) yield known
+  }
+
+  #of(list: ListName): ListCount {
+    const name = textOf(list)
+    let known = this.#byName.get(name)
+    if (!known) {
+      const before = this.#storedCount(list)
+      known = { list, before, count: before }
+      this.#byName.set(name, known)
+    }
+    return known
   }
 }

@@ -41,9 +41,9 @@ export interface Tables {
    * Runs `action` as one atomic write: it reads its own writes, nobody else sees them before it is done, and a throw
    * leaves nothing behind and rejects. Resolves when it and every write before it are durable. Actions run one after
    * the other, never before `write` has returned, and must not be asynchronous. From the moment it resolves, reads
-   * see it; they may see it already while it is still on its way to the disk.
+   * see it; they may see it already while it is still on its way to the disk. `onApplied` is called once when they do.
    */
-  write<T>(action: () => T): Promise<T>
+  write<T>(action: () => T, onApplied?: () => void): Promise<T>
   /** Finishes the writes under way. */
   close(): Promise<void>
 }

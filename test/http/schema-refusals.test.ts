@@ -1,6 +1,12 @@
 /** Schema calls that are refused: with what, and what is said first (contract B.1, D-38). */
 import { describe, expect, test } from 'vitest'
-import { EXTENDS_REACH_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
+import {
+  EXTENDS_REACH_MAX,
+  PARTS_PER_BODY_MAX,
+  PARTS_PER_RESOURCE_MAX,
+  TENANT_ROLES_MAX,
+} from '#model/limits.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
 import { inherited, newPage } from '../support/pages.ts'
 import {
   GROUPS,
@@ -9,6 +15,7 @@ import {
   RESOURCES,
   SCHEMA,
   sharedService,
+  storeDirectory,
 } from '../support/running-service.ts'
 
 const verdict = await sharedService()
@@ -94,6 +101,39 @@ describe('what does not exist', () => {
   })
 })
 
+describe('of several errors in the roles of one body', () => {
+  const role = { name: 'X' }
+  const derived = (on_resource: string) => ({
+    name: 'X',
+    granted_to: { users_with_role: [{ role: 'viewer', on_resource, linked_by_relation: 'over' }] },
+  })
+  const circular = { first: { ...role, extends: ['second'] }, second: { ...role, extends: ['first'] } }
+  const unfit = { unfit: derived(page), viewer: role }
+  const missing = { missing: { ...role, extends: ['nothing'] } }
+  const body = (key: string, roles: Record<string, unknown>) => {
+    return { name: 'Y', actions: {}, relations: { over: key }, roles }
+  }
+
+  // An object keeps the order in which its members were given, and roles are gone through in it.
+  test.each([
+    ['what does not exist first', { ...missing, ...circular, ...unfit }],
+    ['what does not exist last', { ...unfit, ...circular, ...missing }],
+    ['what does not exist behind a circle', { ...circular, ...missing }],
+  ])('existence wins over what does not fit, with %s (D-38)', async (_which, roles) => {
+    const key = `page-${crypto.randomUUID()}`
+    expect(refusal(await verdict.put(`${RESOURCES}/${key}`, body(key, roles)))).toEqual([404, 'NOT_FOUND'])
+    expect((await verdict.get(`${RESOURCES}/${key}`)).status).toBe(404)
+    const taken = { ...body(page, roles), key: page }
+    expect(refusal(await verdict.post(RESOURCES, taken))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('what does not fit wins over what is there already (D-38)', async () => {
+    const taken = (roles: Record<string, unknown>) => ({ ...body(page, roles), key: page })
+    expect(refusal(await verdict.post(RESOURCES, taken(circular)))).toEqual([400, 'INVALID_INPUT'])
+    expect(refusal(await verdict.post(RESOURCES, taken({ viewer: role })))).toEqual([409, 'DUPLICATE_ENTITY'])
+  })
+})
+
 describe('what is more than the model takes', () => {
   test('a resource with more parts of a kind in one body than PARTS_PER_BODY_MAX is 422, with as many it is made', async () => {
     const actions = (count: number) =>
@@ -117,6 +157,50 @@ describe('what is more than the model takes', () => {
     expect(last.body).toMatchObject({
       message: expect.stringContaining(`more than ${EXTENDS_REACH_MAX} roles`),
     })
+  })
+
+  const keyed = <Part>(count: number, part: Part): Record<string, Part> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`part-${index}`, part]))
+
+  test('one role or relation more than PARTS_PER_RESOURCE_MAX is 400; a resource that has as many goes at once', async () => {
+    const key = 'full-resource'
+    const roles = keyed(PARTS_PER_RESOURCE_MAX, { name: 'X' })
+    const full = { key, name: 'Full', actions: {}, roles, relations: keyed(PARTS_PER_RESOURCE_MAX, key) }
+    expect((await verdict.post(RESOURCES, full)).status).toBe(200)
+    const more: [string, string, unknown][] = [
+      ['POST', `${RESOURCES}/${key}/roles`, create],
+      ['POST', `${RESOURCES}/${key}/relations`, { ...create, subject_resource: page }],
+      ['POST', `${P}/relations`, { ...create, subject_resource: key }],
+      ['PUT', `${SCHEMA}/bulk/roles`, { operations: [{ key: 'x', name: 'X', resource: key }] }],
+    ]
+    for (const [method, path, body] of more) {
+      const answer = await verdict.send<Problem>(method, path, { body })
+      expect(refusal(answer), `${method} ${path}`).toEqual([400, 'INVALID_INPUT'])
+      expect(answer.body.message).toContain('which is the most')
+    }
+    const taken = { key: 'part-7', name: 'X', subject_resource: key }
+    expect(refusal(await verdict.post(`${RESOURCES}/${key}/relations`, taken))[0]).toBe(409)
+    expect(refusal(await verdict.post(`${RESOURCES}/${key}/roles`, taken))[0]).toBe(409)
+    expect((await verdict.send('DELETE', `${RESOURCES}/${key}/roles/part-7`)).status).toBe(204)
+    expect((await verdict.post(`${RESOURCES}/${key}/roles`, create)).status).toBe(200)
+    expect((await verdict.send('DELETE', `${RESOURCES}/${key}`)).status).toBe(204)
+    expect((await verdict.get(`${RESOURCES}/${key}`)).status).toBe(404)
+  })
+
+  test('one tenant role more than TENANT_ROLES_MAX is refused; with as many, an action they all name still goes', async () => {
+    const environment = await RunningEnvironment.open(`lmdb:${storeDirectory()}`)
+    const body = { key: 'doc', name: 'Doc', actions: { read: {} } }
+    await environment.execute('createResource', { body })
+    const operations = Array.from({ length: TENANT_ROLES_MAX }, (_, index) => {
+      return { key: `r${index}`, name: 'X', permissions: ['doc:read'] }
+    })
+    await environment.execute('putRolesInBulk', { body: { operations } })
+    const again = environment.execute('createTenantRole', { body: { key: 'x', name: 'X' } })
+    await expect(again).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' })
+    expect(environment.count('role')).toBe(TENANT_ROLES_MAX)
+    await environment.execute('deleteAction', { params: { resource_id: 'doc', action_id: 'read' } })
+    const params = { role_id: 'r9999' }
+    expect(await environment.execute('getTenantRole', { params })).toMatchObject({ permissions: [] })
   })
 })
 

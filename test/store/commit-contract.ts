@@ -38,6 +38,20 @@ export function describeCommits(start: OpenLedger): void {
     expect(await ledger.head()).toEqual({ epoch, sequence: 2 })
   })
 
+  test('a commit says when the view shows it, and for how long it kept the thread', async () => {
+    const { ledger, ...subject } = await start()
+    const view = await subject.view()
+    const told: { readonly shown: boolean; readonly blockedMs: number }[] = []
+    const watch = (blockedMs: number) =>
+      void told.push({ shown: view.get(bytes('alice')) !== undefined, blockedMs })
+    await ledger.commit(commitOf({ put: { alice: 'ar' } }), watch)
+    expect(told).toEqual([{ shown: true, blockedMs: expect.any(Number) }])
+    expect(told[0]!.blockedMs).toBeGreaterThan(0)
+    const refused = commitOf({ require: [{ key: bytes('alice'), absent: true }], put: { bob: 'ar' } })
+    await expect(ledger.commit(refused, watch)).rejects.toThrow()
+    expect(told).toHaveLength(1)
+  })
+
   // Each kind of requirement, once as it holds and once as it does not; alice was written by commits 1 and 2.
   const alice = bytes('alice')
   const created = 1 * (COMMIT_ROWS_MAX + 1)

@@ -150,6 +150,23 @@ function describeReadsAndWrites(start: () => Tables): void {
     }
   })
 
+  test('says when reads see a write, not for one that failed', async () => {
+    const { tables, table } = await startWith()
+    const told: string[] = []
+    const write = tables.write(
+      () => table.put(bytes('a'), bytes('new')),
+      () => told.push(text(table.get(bytes('a'))!)),
+    )
+    expect(told).toEqual([])
+    await write
+    expect(told).toEqual(['new'])
+    const fail = () => {
+      throw new Error('changed my mind')
+    }
+    await expect(tables.write(fail, () => told.push('failed'))).rejects.toThrow('changed my mind')
+    expect(told).toEqual(['new'])
+  })
+
   test('changes outside a write are refused', async () => {
     const { table } = await startWith('a')
     expect(() => table.put(bytes('b'), bytes(''))).toThrow('inside a write')

@@ -62,6 +62,7 @@ export class RunningEnvironment {
       scope,
       surroundings: {
         now: Date.now,
+        elapsedMs: () => performance.now(),
         newId: randomUUID,
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),

@@ -67,15 +67,49 @@ describe('the first start', () => {
     expect(service.stdout).not.toContain('curl')
   })
 
-  test('a start that was killed half-way is made up for by the next one', async () => {
-    const first = start()
-    await first.address()
-    await first.end('SIGKILL')
-    const second = start()
-    await second.address()
-    expect(await second.end('SIGTERM')).toBe(0)
-  })
+  test.each([1, 2, 5, 20])(
+    'killed between listening and being ready, at commit %i from there, is made up for by the next one',
+    async commits => {
+      const port = await freePort()
+      const first = start({ PORT: String(port), NODE_OPTIONS: killedWhileListening(port, commits) })
+      expect(await first.exited).toBeNull()
+      expect(first.stdout).toMatch(/^ready answers 503\n$/)
+
+      const second = start()
+      const address = await second.address()
+      const [, key] = await second.stdoutMatch(/API key, shown this once: (\S+)/)
+      expect(await allowed(address, key!)).toBe(true)
+      expect(await second.end('SIGTERM')).toBe(0)
+    },
+  )
 })
+
+/** What makes a process kill itself before so many commits to its ledger were made while its port was answered. */
+function killedWhileListening(port: number, commits: number): string {
+  const ledger = new URL('../../src/store/embedded-ledger.ts', import.meta.url).href
+  const killer = `import { isMainThread } from 'node:worker_threads'
+    import { EmbeddedLedger } from '${ledger}'
+    const { commit } = EmbeddedLedger.prototype
+    let left = ${commits}
+    if (isMainThread) EmbeddedLedger.prototype.commit = async function (...parts) {
+      const answer = await fetch('http://127.0.0.1:${port}/ready').catch(() => null)
+      if (answer && --left === 0) {
+        process.stdout.write('ready answers ' + answer.status + '\\n', () => process.kill(process.pid, 'SIGKILL'))
+        await new Promise(() => {})
+      }
+      return commit.apply(this, parts)
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(killer)}`
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
 test('a configured key replaces the one configured before', async () => {
   const first = start({ API_KEY })

@@ -1,9 +1,11 @@
 /** A process killed in the middle of a purge (contract C.7): what was deleted stays deleted, and the next start finishes. */
 import { expect, onTestFinished, test } from 'vitest'
+import { StoreLook } from '../support/store-look.ts'
 import { API_KEY, FACTS, SCHEMA, storeDirectory } from '../support/running-service.ts'
 import { ServiceProcess } from './service-process.ts'
 
-const HOLDERS = 3_000
+/** As many as one bulk takes, less one: a second of purging. */
+const HOLDERS = 9_999
 
 test('a tenant whose purge was killed stays deleted, and what is created anew is kept', async () => {
   const cwd = storeDirectory()
@@ -32,17 +34,28 @@ test('a tenant whose purge was killed stays deleted, and what is created anew is
     ...body,
     { user: 'u0', role: 'member', tenant: 'other' },
   ])
+  const { environment_id } = await first.call('GET', '/v2/api-key/scope')
+  const look = new StoreLook(`${cwd}/data`, environment_id)
+  onTestFinished(() => look.close())
   await first.call('DELETE', `${FACTS}/tenants/acme`)
   expect(await first.call('GET', counted)).toMatchObject({ total_count: 1 })
+  await look.until(() => look.count('assignment') < HOLDERS / 2)
   await first.service.end('SIGKILL')
+  expect(look.count('purge')).toBe(1)
+  const left = look.count('assignment')
+  expect(left, 'it was killed in the middle').toBeGreaterThan(HOLDERS / 10)
 
   const second = await start()
   expect(await second.call('GET', counted)).toMatchObject({ total_count: 1 })
   await second.call('POST', `${FACTS}/tenants`, { key: 'acme', name: 'New' })
   await second.call('POST', `${FACTS}/role_assignments`, { user: 'u1', role: 'member', tenant: 'acme' })
+  await look.until(() => look.count('assignment') < left / 2)
   await second.service.end('SIGKILL')
+  expect(look.count('purge'), 'and once more').toBe(1)
 
   const third = await start()
+  await look.until(() => look.count('purge') === 0)
+  expect(look.count('assignment')).toBe(2)
   const all = await third.call('GET', `${FACTS}/role_assignments`)
   expect(all.map(({ user, tenant }: { user: string; tenant: string }) => [user, tenant])).toEqual([
     ['u0', 'other'],

@@ -27,6 +27,10 @@ export class ServiceProcess {
     this.exited = once(this.#child, 'close').then(([code]) => code as number | null)
   }
 
+  get pid(): number {
+    return this.#child.pid!
+  }
+
   /** Waits until the service says where it listens; rejects with its outputs when it ends before. */
   async address(): Promise<string> {
     return (await this.stdoutMatch(/listens on (http:\S+)\n/))[1]!

@@ -6,6 +6,7 @@ import type { WriteContext } from './context.ts'
 import { requireType } from './lookups.ts'
 import type { Resumable } from './resumable.ts'
 import { checkTenantPermissions } from './role-rules.ts'
+import { checkRoleCeiling } from './schema-ceilings.ts'
 import { type ReplacedRole, replaceRole } from './roles.ts'
 
 const PLACE = ['body', 'operations']
@@ -20,6 +21,7 @@ export function* putRolesInBulk(
     if (!wanted.resource) checkTenantPermissions(wanted.permissions ?? [])
   })
   const begun: ReplacedRole[] = []
+  const types = new Set<TypeRecord | null>()
   const created = new Set<string>()
   const updated = new Set<string>()
   yield* forEachElement(operations, PLACE, wanted => {
@@ -29,10 +31,12 @@ export function* putRolesInBulk(
     if (replaced.isNew) created.add(name)
     else if (!created.has(name)) updated.add(name)
     begun.push(replaced)
+    types.add(type)
   })
   yield* forEachElement(begun, PLACE, ({ complete }) => {
     complete()
   })
+  for (const type of types) checkRoleCeiling(context.records, type)
   return { created: [...created], updated: [...updated] }
 }
 

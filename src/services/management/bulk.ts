@@ -2,11 +2,10 @@
  * Bulk calls (contract B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried, so that the error told
  * is the one that wins among them all (contract D-38), with the index of the first element it is about.
  */
-import { AuthzError, type ErrorCode } from '#model/errors.ts'
+import { AuthzError } from '#model/errors.ts'
+import { WinningError } from './precedence.ts'
 import type { Resumable } from './resumable.ts'
 
-/** What wins over what: shape, existence, meaning, duplicates. */
-const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_EXCEEDED', 'INVALID_INPUT']
 const ELEMENTS_PER_STOP = 16
 
 /** Where an element stands in the request: `body`, the name of the list if it has one, the index. */
@@ -18,24 +17,13 @@ export function* forEachElement<Element>(
   place: readonly string[],
   each: (element: Element, place: ElementPlace) => void,
 ): Resumable<void> {
-  let winner: { readonly error: AuthzError; readonly place: ElementPlace } | null = null
+  const winner = new WinningError<ElementPlace>()
   for (const [index, element] of elements.entries()) {
     if (index % ELEMENTS_PER_STOP === 0) yield
     const elementPlace = [...place, index]
-    try {
-      each(element, elementPlace)
-    } catch (error) {
-      if (!(error instanceof AuthzError)) throw error
-      if (winner === null || rank(error) < rank(winner.error)) winner = { error, place: elementPlace }
-    }
+    winner.attempt(elementPlace, () => each(element, elementPlace))
   }
-  if (winner !== null) throw inElement(winner.error, winner.place)
-}
-
-function rank({ code }: AuthzError): number {
-  if (code === 'DUPLICATE_ENTITY') return PRECEDENCE.length + 1
-  const at = PRECEDENCE.indexOf(code)
-  return at < 0 ? PRECEDENCE.length : at
+  if (winner.found) throw inElement(winner.found.error, winner.found.place)
 }
 
 /** The same error, told with its element. */

@@ -12,7 +12,7 @@ export interface OperationContext {
   readonly scope: EnvironmentScope
   /** Milliseconds since 1970, the same throughout one operation. */
   readonly now: number
-  /** A fresh random UUID. */
+  /** A fresh UUID. */
   newId(): string
 }
 

@@ -111,14 +111,10 @@ export class Draft extends RecordReader {
   /** Removes a stored row, whatever it holds: for purges, which decide by the list it is in. */
   discard(row: Row): void {
     const { key } = row
-    this.#pending.set(nameOf(key), {
-      key,
-      row,
-      record: null,
-      written: true,
-      contentMatters: true,
-      restarted: true,
-    })
+    const name = nameOf(key)
+    // What the list says of the row holds as long as it is the same generation.
+    const contentMatters = this.#pending.get(name)?.contentMatters ?? false
+    this.#pending.set(name, { key, row, record: null, written: true, contentMatters, restarted: true })
   }
 
   /** Whether something is stored under that key that a new record there must not be taken for. */

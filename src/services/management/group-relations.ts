@@ -11,6 +11,7 @@ import type { WriteContext } from './context.ts'
 import type { RecordReader } from './record-reader.ts'
 import { addRelation } from './relations.ts'
 import { isSameDerivation } from './role-rules.ts'
+import { checkRelationCeiling } from './schema-ceilings.ts'
 import { putRole } from './roles.ts'
 
 /** Room for `_` and a number behind a key that is taken. */
@@ -75,7 +76,7 @@ function addGroupRelation(
   for (let number = 2; context.records.get('relation', rowKeys.relation(objectType.id, key)); number += 1) {
     key = `${base}_${number}`
   }
-  return addRelation(context, {
+  const added = addRelation(context, {
     objectType,
     subjectType: groupType,
     key,
@@ -83,6 +84,9 @@ function addGroupRelation(
     description: null,
     groupUse,
   })
+  checkRelationCeiling(context.records, objectType)
+  checkRelationCeiling(context.records, groupType)
+  return added
 }
 
 /** "Whoever holds `member` on the subject of `relation` holds `role` on its object." */

@@ -8,6 +8,8 @@ import { type Resumable, runAtOnce, YIELD_ROWS } from './resumable.ts'
 
 /** Rows skipped in one go: some 2.5 ms. */
 const SKIP_ROWS_MAX = 100_000
+/** The same where several lists are gone through side by side: some tenths of a millisecond. */
+const SKIP_MERGED_ROWS_MAX = 128
 
 export interface Page<Item> {
   readonly data: Item[]
@@ -20,9 +22,12 @@ export interface PageRequest<Kind extends RecordKind, Item> {
   readonly list: ListName
   readonly paging: Paging
   /** Narrows the list further, which makes the page linear in it; null when the list itself says it all. */
-  readonly matches: ((record: RecordOf<Kind>) => boolean) | null
+  readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
   present(record: RecordOf<Kind>): Item
 }
+
+/** What a filter says of a record; one that has to read much says it in the end. */
+export type Verdict = boolean | Resumable<boolean>
 
 /** One page of a short list, in creation order. */
 export function pageOf<Kind extends RecordKind, Item>(
@@ -37,18 +42,21 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
   /** Lists that share no record. */
   readonly lists: readonly ListName[]
   readonly paging: Paging
-  readonly matches: ((record: RecordOf<Kind>) => boolean) | null
+  readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
   /** For lists whose rows stand for others, too: whether a dead one still stands for some that are not. */
-  readonly standsForLive?: (record: RecordOf<Kind>) => boolean
+  readonly standsForLive?: (record: RecordOf<Kind>) => Verdict
   /** Whether somebody wants to know the total; otherwise a narrowed list is read up to the end of the page only. */
   readonly hasTotal?: boolean
-  /** Called in the turn in which the record was found alive, so what it refers to is there. */
+  /**
+   * Called in the turn in which the record was found alive, so what it refers to is there; unless a filter took turns to
+   * say that it matches.
+   */
   present(record: RecordOf<Kind>): Item
 }
 
 /**
- * One page over lists, in creation order. O(page) plus 25 ns a skipped row for one list without `matches`; O(rows up to
- * the page) for several; O(list) with `matches` and total, or while a purge is going on.
+ * One page over lists, in creation order. O(page) and, for each skipped row, 25 ns in one list and some 2 us in several,
+ * without `matches`; O(list) with `matches` and total, or while a purge is going on.
  */
 export function* pageOfLists<Kind extends RecordKind, Item>(
   records: RecordReader,
@@ -57,8 +65,12 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   const { matches, standsForLive, hasTotal = true } = request
   const { offset, limit } = windowOf(request.paging)
   const [only] = request.lists
-  const isCounted = matches === null && request.lists.length === 1 && !records.hasDead
-  const after = isCounted && only && offset > 0 ? yield* placeOf(records, only, offset) : -1
+  const isCounted = matches === null && !records.hasDead
+  let after: number | null = -1
+  if (isCounted && only && offset > 0) {
+    const isMerged = request.lists.length > 1
+    after = yield* isMerged ? placeInMerged(records, request.lists, offset) : placeOf(records, only, offset)
+  }
   // A dead row that stands for others is still one of the list: there is no telling without looking.
   const isNarrowed = matches !== null || (standsForLive !== undefined && records.hasDead)
   const data: Item[] = []
@@ -66,18 +78,24 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   let rows = 0
   if (after !== null) {
     for (const { record, isDead } of records.foundIn(request.kind, request.lists, { after })) {
+      const isShown = !isDead || (standsForLive !== undefined && (yield* settled(standsForLive(record))))
+      if (isShown && (matches === null || (yield* settled(matches(record))))) {
+        matched += 1
+        if (matched > offset && data.length < limit) data.push(request.present(record))
+        if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
+      }
+      // Last: behind a stop, what was found before it may be gone.
       if (++rows % YIELD_ROWS === 0) yield
-      if (isDead && !standsForLive?.(record)) continue
-      if (matches !== null && !matches(record)) continue
-      matched += 1
-      if (matched > offset && data.length < limit) data.push(request.present(record))
-      if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
     }
   }
   if (isNarrowed || !hasTotal) return pageFrom(data, matched, limit)
   let total = 0
   for (const list of request.lists) total += yield* records.liveCount(request.kind, list)
   return pageFrom(data, total, limit)
+}
+
+export function* settled(verdict: Verdict): Resumable<boolean> {
+  return typeof verdict === 'boolean' ? verdict : yield* verdict
 }
 
 /** The place of the last of the first `count` rows; null when there are fewer. 25 ns a row. */
@@ -90,6 +108,33 @@ function* placeOf(records: RecordReader, list: ListName, count: number): Resumab
     yield
   }
   return after
+}
+
+/** As `placeOf`, in lists gone through side by side. Some 2 us a row; none of them is read. */
+function* placeInMerged(
+  records: RecordReader,
+  names: readonly ListName[],
+  count: number,
+): Resumable<number | null> {
+  const sources = names.map(list => records.places(list)[Symbol.iterator]())
+  try {
+    const heads = sources.map(nextPlace)
+    for (let left = count; ; left -= 1) {
+      const place = Math.min(...heads)
+      if (place === Number.POSITIVE_INFINITY) return null
+      if (left === 1) return place
+      const at = heads.indexOf(place)
+      heads[at] = nextPlace(sources[at]!)
+      if (left % SKIP_MERGED_ROWS_MAX === 0) yield
+    }
+  } finally {
+    for (const source of sources) source.return?.(undefined)
+  }
+}
+
+function nextPlace(source: Iterator<number>): number {
+  const step = source.next()
+  return step.done ? Number.POSITIVE_INFINITY : step.value
 }
 
 /** The items of a page of what is kept inside one record. */

@@ -3,7 +3,7 @@
  * none of them, counts of whole lists aside, ever shows a record that is dead (`dead-ids.ts`).
  */
 import type { PurgeRecord, RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
-import { isListed, lists } from '#store/keyspace.ts'
+import { isListed, lists, rowKeyOf } from '#store/keyspace.ts'
 import { decodeAs, decodeRecord, KIND_BYTES } from '#store/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
@@ -64,7 +64,10 @@ export class RecordReader {
     for (const found of this.foundIn(kind, names)) if (!found.isDead) yield found.record
   }
 
-  /** As `mergedLists`, the dead included, so that whoever reads much can stop on the way. */
+  /**
+   * As `mergedLists`, the dead included, so that whoever reads much can stop on the way. What it yields is so in that turn:
+   * the heads of the other lists may have been read in an earlier one, and are looked at again when their turn comes.
+   */
   *foundIn<Kind extends RecordKind>(
     kind: Kind,
     names: readonly ListName[],
@@ -73,6 +76,7 @@ export class RecordReader {
     const sources = names.map(list => this.found(kind, list, options)[Symbol.iterator]())
     try {
       const heads = sources.map(source => source.next())
+      const readAt = heads.map(() => this.view.sequence())
       for (;;) {
         let oldest = -1
         let oldestCreated = Number.POSITIVE_INFINITY
@@ -83,12 +87,18 @@ export class RecordReader {
         })
         const head = heads[oldest]
         if (!head || head.done) return
-        yield head.value
+        const isFresh = readAt[oldest] === this.view.sequence()
+        yield isFresh || this.#isStillThere(head.value.record) ? head.value : { ...head.value, isDead: true }
         heads[oldest] = sources[oldest]!.next()
+        readAt[oldest] = this.view.sequence()
       }
     } finally {
       for (const source of sources) source.return?.(undefined)
     }
+  }
+
+  #isStillThere(record: StoredRecord): boolean {
+    return this.get(record.kind, rowKeyOf(record))?.id === record.id
   }
 
   /** Whether lists may hold dead rows, so that their counts say too much. */
@@ -141,6 +151,11 @@ export class RecordReader {
   /** The rows of a list as they are stored, dead ones too. */
   storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
     return this.view.scan(list, options)
+  }
+
+  /** The places of a list's rows, dead ones too. */
+  places(list: ListName, options?: ScanOptions): Iterable<number> {
+    return this.view.places(list, options)
   }
 
   /** The records of one list, the dead included. */

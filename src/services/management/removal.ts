@@ -9,12 +9,13 @@
  */
 import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace.ts'
+import { decodeAs } from '#store/record-codec.ts'
 import type { ListName } from '#store/view.ts'
 import type { WriteContext } from './context.ts'
 import type { Draft } from './draft.ts'
 
-/** Rows deleted in one piece: with lmdb some 3 ms of the thread that writes (bench/management/deletions.ts). */
-export const PURGE_ROWS_MAX = 24
+/** Rows that go with the thing itself, so that most removals leave next to nothing behind: some 2 ms. */
+const ROWS_WITH_REMOVAL_MAX = 24
 
 export interface Dead {
   /** Ids by which each dependant's own row shows that it is one. */
@@ -32,7 +33,7 @@ export function removeDependants(context: WriteContext, dead: Dead): void {
   if (dead.deadIds.length === 0) return
   records.markDead(dead.deadIds)
   records.put({ kind: 'purge', id: context.newId(), ...dead })
-  discardRows(records, dead.lists, PURGE_ROWS_MAX)
+  discardRows(records, dead.lists, ROWS_WITH_REMOVAL_MAX)
 }
 
 export function dependantsOfUser(userId: string): Dead {
@@ -92,28 +93,33 @@ export function together(parts: readonly Dead[]): Dead {
   }
 }
 
-/** One piece of what is to be purged, the oldest removal first; a purge goes with the last of its rows. */
-export function purgePiece({ records }: WriteContext): void {
-  let room = PURGE_ROWS_MAX
-  for (const purge of records.list('purge', lists.all('purge'))) {
-    const { left, discarded } = discardRows(records, purge.lists, room)
+/**
+ * One piece of what is to be purged, the oldest removal first; a purge goes with the last of its rows. Returns the work
+ * done: the rows, and about as much for each list that was looked at and each purge that ended. At most `workMax` + 1.
+ */
+export function purgePiece(records: Draft, workMax: number): number {
+  let work = 0
+  for (const row of records.storedRows(lists.all('purge'))) {
+    const purge = decodeAs('purge', row)
+    const { left, done } = discardRows(records, purge.lists, workMax - work)
     if (left.length === 0) records.delete(purge)
     else if (left.length < purge.lists.length) records.put({ ...purge, lists: left } satisfies PurgeRecord)
-    // A purge of nothing counts as well: each is a row to read and to delete.
-    room -= discarded + 1
-    if (room <= 0) return
+    work += done + 1
+    if (work >= workMax) break
   }
+  return work
 }
 
-/** Deletes up to `room` rows of the lists. Returns the lists that may still have some. */
+/** Deletes rows of the lists, up to `room` rows and lists together. Returns the lists that may still have some. */
 function discardRows(records: Draft, listNames: readonly ListName[], room: number) {
-  let discarded = 0
+  let done = 0
   for (const [index, list] of listNames.entries()) {
     for (const row of records.storedRows(list)) {
-      if (discarded === room) return { left: listNames.slice(index), discarded }
+      if (done >= room) return { left: listNames.slice(index), done }
       records.discard(row)
-      discarded += 1
+      done += 1
     }
+    done += 1
   }
-  return { left: [], discarded }
+  return { left: [], done }
 }

@@ -53,7 +53,7 @@ function pageOfInstances(
 function* withDetails(context: ReadContext, page: Page<ResourceInstance>): Resumable<Page<ResourceInstance>> {
   const data: ResourceInstance[] = []
   for (const instance of page.data) {
-    data.push(withRelationships(context, instance))
+    data.push(yield* withRelationships(context, instance))
     yield
   }
   return { ...page, data }

@@ -6,8 +6,8 @@ import type { InstanceRecord, TupleRecord } from '#model/records.ts'
 import type { ResourceInstance } from '#model/wire/resource-instance.ts'
 import { lists } from '#store/keyspace.ts'
 import { presentScope, presentTimes, type ReadContext } from './context.ts'
-import { takeFirst } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
 export function presentResourceInstance(context: ReadContext, instance: InstanceRecord): ResourceInstance {
   const tenant = context.records.byId('tenant', instance.tenantId)
@@ -28,14 +28,25 @@ export function presentResourceInstance(context: ReadContext, instance: Instance
 }
 
 /** With the beginning of what it is related to: bounded, however much that is. */
-export function withRelationships(context: ReadContext, instance: ResourceInstance): ResourceInstance {
+export function* withRelationships(
+  context: ReadContext,
+  instance: ResourceInstance,
+): Resumable<ResourceInstance> {
   const { records } = context
-  const from = takeFirst(records.list('tuple', lists.tuplesFrom(instance.id)), INSTANCE_RELATIONSHIPS_MAX)
-  const room = INSTANCE_RELATIONSHIPS_MAX - from.length
-  const to = takeFirst(records.list('tuple', lists.tuplesTo(instance.id)), room)
-  // A tuple to itself is in both lists.
-  const others = to.filter(tuple => tuple.subjectId !== instance.id)
-  return { ...instance, relationships: [...from, ...others].map(tuple => namesOf(records, tuple)) }
+  const relationships: ReturnType<typeof namesOf>[] = []
+  let rows = 0
+  const from = lists.tuplesFrom(instance.id)
+  for (const list of [from, lists.tuplesTo(instance.id)]) {
+    for (const { record, isDead } of records.foundIn('tuple', [list])) {
+      if (relationships.length === INSTANCE_RELATIONSHIPS_MAX) break
+      // A tuple to itself is in both lists.
+      const isKnown = list !== from && record.subjectId === instance.id
+      if (!isDead && !isKnown) relationships.push(namesOf(records, record))
+      // Last: behind a stop, what was found before it may be gone.
+      if (++rows % YIELD_ROWS === 0) yield
+    }
+  }
+  return { ...instance, relationships }
 }
 
 /** A live tuple in names. */

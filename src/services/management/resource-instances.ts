@@ -17,6 +17,7 @@ import { locateInstanceOf, requireInstance, requireTenant, requireType } from '.
 import type { RecordReader } from './record-reader.ts'
 import { dependantsOfInstance, removeDependants } from './removal.ts'
 import { presentResourceInstance, withRelationships } from './resource-instance-present.ts'
+import type { Resumable } from './resumable.ts'
 
 interface InstanceParams {
   readonly instance_id: string
@@ -136,13 +137,13 @@ export function updateResourceInstance(
   return presentResourceInstance(context, changed)
 }
 
-export function getResourceInstance(
+export function* getResourceInstance(
   context: ReadContext,
   input: { readonly params: InstanceParams; readonly query: ResourceInstanceQuery },
-): ResourceInstance {
+): Resumable<ResourceInstance> {
   const instance = requireInstance(context.records, input.params.instance_id)
   const presented = presentResourceInstance(context, instance)
-  return input.query.detailed ? withRelationships(context, presented) : presented
+  return input.query.detailed ? yield* withRelationships(context, presented) : presented
 }
 
 export function deleteResourceInstance(

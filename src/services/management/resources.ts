@@ -15,6 +15,7 @@ import { lists, rowKeys } from '#store/keyspace.ts'
 import type { ReadContext, WriteContext } from './context.ts'
 import { findType, requireType } from './lookups.ts'
 import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from './paging.ts'
+import { WinningError } from './precedence.ts'
 import { addRelation } from './relations.ts'
 import { actionsOf, attributesOf } from './resource-parts.ts'
 import { presentResource } from './resource-present.ts'
@@ -140,8 +141,11 @@ function replaceRoles(
   type: TypeRecord,
   blocks: Readonly<Record<string, RoleBlock>>,
 ): void {
+  // In the first step nothing but what does not exist can fail, which wins over all that may fail in the second.
   const replaced = Object.entries(blocks).map(([key, block]) => replaceRole(context, type, key, block))
-  for (const { complete } of replaced) complete()
+  const winner = new WinningError<null>()
+  for (const { complete } of replaced) winner.attempt(null, complete)
+  if (winner.found) throw winner.found.error
 }
 
 /** A relation that stays keeps its id and its tuples; one that gets other subjects is another relation. */

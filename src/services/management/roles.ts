@@ -22,8 +22,12 @@ import {
   resolveGrantedTo,
   resolvePermissions,
 } from './role-rules.ts'
+import { checkRoleCeiling } from './schema-ceilings.ts'
 
-/** Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken. */
+/**
+ * Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken, `LIMIT_EXCEEDED` when
+ * there are as many as there may be.
+ */
 export function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
   const taken = context.records.get('role', rowKeys.role(type?.id ?? null, body.key))
   // What is unknown or does not fit is said before what is there already (contract D-38).
@@ -32,6 +36,7 @@ export function createRole(context: WriteContext, type: TypeRecord | null, body:
     const place = type ? ` on resource ${JSON.stringify(type.key)}` : ''
     throw new AuthzError('DUPLICATE_ENTITY', `there is a role ${JSON.stringify(body.key)}${place} already`)
   }
+  checkRoleCeiling(context.records, type)
   return role
 }
 

@@ -2,7 +2,6 @@
  * Lists of users (contract B.6, B.7). Those who hold something come from lists in which each stands once, by the oldest
  * assignment that puts it there; so they stand in the order in which they came to hold it.
  */
-import { assert } from '#model/assert.ts'
 import type { AssignmentRecord, RoleRecord, UserRecord } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { TenantUsersQuery, User, UsersQuery } from '#model/wire/user.ts'
@@ -13,7 +12,7 @@ import { rolesNamed } from './fact-filters.ts'
 import { requireTenant } from './lookups.ts'
 import { matchesSearch, type Page, pageOfLists } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
-import type { Resumable } from './resumable.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 import { presentUser } from './user-present.ts'
 
 export function* listUsers(
@@ -85,8 +84,10 @@ function pageOfUsers(
     return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: search })
   }
   // The list still takes dead assignments for roles.
-  const matches = (user: UserRecord) =>
-    (search === null || search(user)) && !holdsAny(records, lists.assignmentsOfUser(user.id), null)
+  const matches = function* (user: UserRecord): Resumable<boolean> {
+    if (search !== null && !search(user)) return false
+    return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id), null))
+  }
   return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches })
 }
 
@@ -97,7 +98,7 @@ interface Holders {
   readonly heldOf: (record: AssignmentRecord) => ListName
   readonly matches: ((user: UserRecord) => boolean) | null
   /** Narrows the list further by what is held. */
-  readonly isHolder: ((record: AssignmentRecord) => boolean) | null
+  readonly isHolder: ((record: AssignmentRecord) => Resumable<boolean>) | null
 }
 
 /** Who holds one of the roles anywhere. Who holds several stands in the list of each, and counts in the first. */
@@ -114,7 +115,7 @@ function holdersOfRoles(roles: readonly RoleRecord[]): Omit<Holders, 'matches'> 
   }
 }
 
-function pageOfHolders(
+function* pageOfHolders(
   records: RecordReader,
   query: UsersQuery,
   holders: Holders & { readonly earlierOf?: (record: AssignmentRecord) => readonly ListName[] },
@@ -122,30 +123,35 @@ function pageOfHolders(
   const { matches, isHolder, heldOf } = holders
   const earlierOf = holders.lists.length > 1 ? holders.earlierOf : undefined
   const isNarrowed = matches !== null || isHolder !== null || earlierOf !== undefined
-  const userOf = (record: AssignmentRecord) => {
-    const user = records.byId('user', record.userId)
-    assert(user, 'who holds something is there')
-    return user
+  const userOf = (record: AssignmentRecord) => records.byId('user', record.userId)
+  const isListed = function* (record: AssignmentRecord): Resumable<boolean> {
+    if (isHolder !== null && !(yield* isHolder(record))) return false
+    for (const held of earlierOf?.(record) ?? []) if (yield* holdsAny(records, held, null)) return false
+    const user = userOf(record)
+    return user !== null && (matches === null || matches(user))
   }
-  return pageOfLists(records, {
+  const page = yield* pageOfLists(records, {
     kind: 'assignment',
     lists: holders.lists,
     paging: query,
     standsForLive: record => holdsAny(records, heldOf(record), null),
-    matches: isNarrowed
-      ? record =>
-          (isHolder === null || isHolder(record)) &&
-          (earlierOf?.(record).every(held => !holdsAny(records, held, null)) ?? true) &&
-          (matches === null || matches(userOf(record)))
-      : null,
+    matches: isNarrowed ? isListed : null,
     present: userOf,
   })
+  // Who went while it was found out what they hold is left out.
+  return { ...page, data: page.data.filter(user => user !== null) }
 }
 
 /** Whether a list holds a live assignment, of one of the roles if those are given. O(list) at the most. */
-function holdsAny(records: RecordReader, held: ListName, roles: readonly RoleRecord[] | null): boolean {
-  for (const { roleId } of records.list('assignment', held)) {
-    if (roles === null || roles.some(role => role.id === roleId)) return true
+function* holdsAny(
+  records: RecordReader,
+  held: ListName,
+  roles: readonly RoleRecord[] | null,
+): Resumable<boolean> {
+  let rows = 0
+  for (const { record, isDead } of records.foundIn('assignment', [held])) {
+    if (++rows % YIELD_ROWS === 0) yield
+    if (!isDead && (roles === null || roles.some(role => role.id === record.roleId))) return true
   }
   return false
 }

@@ -6,7 +6,7 @@ import { presentScope, presentTimes, type ReadContext } from './context.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 import { instanceKeyOf } from './resource-instances.ts'
-import { partsOf } from './role-assignments.ts'
+import { type AssignmentParts, partsOf } from './role-assignments.ts'
 
 type AssociatedTenant = User['associated_tenants'][number]
 
@@ -24,9 +24,25 @@ export function* presentUser(
   const tenants = new Map<string, AssociatedTenant>()
   const held = hasInstanceRoles ? lists.assignmentsOfUser(user.id) : lists.tenantRolesOf(user.id)
   let rows = 0
-  for (const assignment of records.list('assignment', held)) {
+  for (const { record, isDead } of records.foundIn('assignment', [held])) {
+    if (!isDead) add(partsOf(records, record))
+    // Last: behind a stop, what was found before it may be gone.
     if (++rows % YIELD_ROWS === 0) yield
-    const { role, tenant, instance } = partsOf(records, assignment)
+  }
+  return {
+    id: user.id,
+    key: user.key,
+    ...presentScope(context.scope),
+    ...presentTimes(user),
+    email: user.email,
+    first_name: user.firstName,
+    last_name: user.lastName,
+    attributes: user.attributes,
+    associated_tenants: [...tenants.values()],
+    roles,
+  }
+
+  function add({ role, tenant, instance }: AssignmentParts): void {
     let associated = tenants.get(tenant.key)
     if (!associated) {
       associated = { tenant: tenant.key, roles: [], status: 'active', resource_instance_roles: [] }
@@ -43,17 +59,5 @@ export function* presentUser(
       associated.roles.push(role.key)
       roles.push({ role: role.key, tenant: tenant.key })
     }
-  }
-  return {
-    id: user.id,
-    key: user.key,
-    ...presentScope(context.scope),
-    ...presentTimes(user),
-    email: user.email,
-    first_name: user.firstName,
-    last_name: user.lastName,
-    attributes: user.attributes,
-    associated_tenants: [...tenants.values()],
-    roles,
   }
 }

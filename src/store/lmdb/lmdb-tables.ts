@@ -57,7 +57,7 @@ export class LmdbTables implements Tables {
     return table
   }
 
-  async write<T>(action: () => T): Promise<T> {
+  async write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     if (this.#closed) throw storeClosed()
     const committed = this.#root.childTransaction(() => this.#access.whileWriting(action))
     // Taken in the same turn: this is the flush of the transaction the action is in. A later one would do, but
@@ -67,6 +67,7 @@ export class LmdbTables implements Tables {
     // A transaction that changed nothing has no flush to wait for, but may have read what is not on disk yet: a
     // repeated commit must not be answered before the first one is durable. Hence all previous ones.
     const result = committed.then(async value => {
+      onApplied?.()
       await flushed
       await previous
       return value

@@ -37,11 +37,13 @@ export class MemoryTables implements Tables {
     return table
   }
 
-  async write<T>(action: () => T): Promise<T> {
+  async write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     if (this.#state !== 'open') throw storeClosed()
     // Never at once, even when nothing runs: the callers must not get used to what lmdb does not do.
     const result = this.#lastWrite.then(() => this.#run(action))
     this.#lastWrite = result.catch(() => undefined)
+    await result
+    onApplied?.()
     return result
   }
 

@@ -1,0 +1,141 @@
+/** Environments in which one thing has very many dependants: what is deleted, and a decision that falls with it. */
+import type { RowLoader } from '../../test/support/row-loader.ts'
+import type { AssignmentRecord, InstanceRecord, StoredRecord, TupleRecord } from '#model/records.ts'
+import {
+  instanceRecord,
+  newId,
+  relationRecord,
+  roleRecord,
+  tenantRecord,
+  typeRecord,
+  userRecord,
+} from './bulk-store.ts'
+
+export interface Doomed {
+  /** Loads at least `dependants` rows that go with the thing. */
+  load(loader: RowLoader, dependants: number): Promise<void>
+  /** Where the thing is deleted. */
+  readonly path: { readonly area: 'schema' | 'facts'; readonly rest: string }
+  /** Allowed before, denied after. */
+  readonly question: { readonly user: string; readonly resource: string; readonly tenant: string }
+}
+
+const READ = { id: newId(), key: 'read', name: 'read', description: null, attributes: null }
+const action = { ...READ, createdAt: 0, updatedAt: 0 }
+const doc = { ...typeRecord('doc'), actions: [action] }
+const folder = { ...typeRecord('folder'), actions: [action] }
+const home = tenantRecord('home')
+const member = { ...roleRecord('member', null), permissions: ['doc:read'] }
+const reader = { ...roleRecord('reader', doc.id), permissions: ['read'] }
+const parent = relationRecord('parent', doc.id, folder.id)
+const keeper = roleRecord('keeper', folder.id)
+const derivation = { role: 'keeper', onType: 'folder', relation: 'parent', guarded: false }
+const derived = {
+  ...reader,
+  key: 'derived',
+  id: newId(),
+  grantedTo: { id: newId(), guarded: false, entries: [derivation] },
+}
+
+function assignment(userId: string, roleId: string, tenantId: string, on: InstanceRecord | null) {
+  const ids = { userId, roleId, tenantId, instanceId: on?.id ?? null }
+  return { kind: 'assignment', id: newId(), ...ids, createdAt: 0 } satisfies AssignmentRecord
+}
+
+function tuple(subject: InstanceRecord, object: InstanceRecord) {
+  const ids = {
+    subjectId: subject.id,
+    relationId: parent.id,
+    objectId: object.id,
+    tenantId: subject.tenantId,
+  }
+  return { kind: 'tuple', id: newId(), ...ids, createdAt: 0 } satisfies TupleRecord
+}
+
+/** How many on each of two sides make at least `count` pairs. */
+function sideOf(count: number): number {
+  return Math.ceil(Math.sqrt(count))
+}
+
+/** A quarter each of instances, assignments on them, tuples from them and tuples to them. */
+async function loadInstances(loader: RowLoader, tenantId: string, dependants: number): Promise<void> {
+  const alice = userRecord('alice')
+  const top = instanceRecord('top', folder.id, tenantId)
+  const side = instanceRecord('side', folder.id, tenantId)
+  await loader.add(alice, top, side)
+  for (let row = 0; row < dependants / 4; row += 1) {
+    const instance = instanceRecord(`d${row}`, doc.id, tenantId)
+    const held = assignment(alice.id, reader.id, tenantId, instance)
+    await loader.add(instance, held, tuple(top, instance), tuple(side, instance))
+  }
+}
+
+const schema: readonly StoredRecord[] = [doc, folder, home, member, reader, parent, keeper, derived]
+
+/** Each kind of thing that can have very many dependants. */
+export const DOOMED: Readonly<Record<string, Doomed>> = {
+  tenant: {
+    path: { area: 'facts', rest: 'tenants/acme' },
+    question: { user: 'alice', resource: 'd7', tenant: 'acme' },
+    async load(loader, dependants) {
+      const acme = tenantRecord('acme')
+      await loader.add(...schema, acme)
+      await loadInstances(loader, acme.id, dependants)
+      await loader.flush()
+    },
+  },
+  type: {
+    path: { area: 'schema', rest: 'resources/doc' },
+    question: { user: 'alice', resource: 'd7', tenant: 'home' },
+    async load(loader, dependants) {
+      await loader.add(...schema)
+      await loadInstances(loader, home.id, dependants)
+      await loader.flush()
+    },
+  },
+  role: {
+    path: { area: 'schema', rest: 'roles/member' },
+    question: { user: 'u7', resource: 'd0', tenant: 'home' },
+    async load(loader, dependants) {
+      await loader.add(...schema, instanceRecord('d0', doc.id, home.id))
+      for (let row = 0; row < dependants; row += 1) {
+        const user = userRecord(`u${row}`)
+        await loader.add(user, assignment(user.id, member.id, home.id, null))
+      }
+      await loader.flush()
+    },
+  },
+  relation: {
+    path: { area: 'schema', rest: 'resources/doc/relations/parent' },
+    question: { user: 'alice', resource: 'd7', tenant: 'home' },
+    async load(loader, dependants) {
+      const alice = userRecord('alice')
+      const side = sideOf(dependants)
+      const of = (typeId: string, letter: string) =>
+        Array.from({ length: side }, (_, row) => instanceRecord(`${letter}${row}`, typeId, home.id))
+      const [folders, docs] = [of(folder.id, 'f'), of(doc.id, 'd')]
+      await loader.add(...schema, alice, ...folders, ...docs)
+      await loader.add(assignment(alice.id, keeper.id, home.id, folders[0]!))
+      for (const subject of folders) for (const object of docs) await loader.add(tuple(subject, object))
+      await loader.flush()
+    },
+  },
+  user: {
+    path: { area: 'facts', rest: 'users/alice' },
+    question: { user: 'alice', resource: 'd0', tenant: 't7' },
+    async load(loader, dependants) {
+      const alice = userRecord('alice')
+      const side = sideOf(dependants)
+      const tenants = Array.from({ length: side }, (_, row) => tenantRecord(`t${row}`))
+      const roles = Array.from({ length: side }, (_, row) => ({
+        ...roleRecord(`r${row}`, null),
+        permissions: ['doc:read'],
+      }))
+      await loader.add(...schema, alice, ...tenants, ...roles, instanceRecord('d0', doc.id, tenants[7]!.id))
+      for (const tenant of tenants) {
+        for (const role of roles) await loader.add(assignment(alice.id, role.id, tenant.id, null))
+      }
+      await loader.flush()
+    },
+  },
+}

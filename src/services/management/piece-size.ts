@@ -1,0 +1,30 @@
+/**
+ * How large the next piece of a long job may be, learnt from how long the last ones kept the thread: what a row costs
+ * depends on its kind, the size of the store and the machine. Pure; whoever works in pieces measures them.
+ */
+
+/** What a piece shall take. Below the 5 ms that it may, since rows differ and the collector stops the thread, too. */
+const PIECE_MS = 2.5
+const ROWS_FIRST = 24
+const ROWS_MIN = 4
+const ROWS_MAX = 512
+/** How fast pieces grow. They shrink at once. */
+const GROWTH_MAX = 1.1
+/** Share of a piece's size below which what it took says more of the piece than of its rows. */
+const TELLING_SHARE = 0.5
+
+export class PieceSize {
+  #rows = ROWS_FIRST
+
+  /** Rows the next piece should have at most. */
+  get rows(): number {
+    return Math.floor(this.#rows)
+  }
+
+  /** A piece of that many rows kept the thread for `longestMs` without a stop. */
+  learn(rows: number, longestMs: number): void {
+    if (rows < this.#rows * TELLING_SHARE) return
+    const fitting = longestMs > 0 ? (PIECE_MS / longestMs) * rows : ROWS_MAX
+    this.#rows = Math.max(ROWS_MIN, Math.min(fitting, this.#rows * GROWTH_MAX, ROWS_MAX))
+  }
+}

@@ -1,0 +1,26 @@
+/** Which of several errors in one request is told (contract D-38): what exists before what fits before what is there. */
+import { AuthzError, type ErrorCode } from '#model/errors.ts'
+
+/** What wins over what: shape, existence, meaning, duplicates. */
+const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_EXCEEDED', 'INVALID_INPUT']
+
+/** Tries all parts of a request and keeps the error that wins, the first of those that rank the same. */
+export class WinningError<Place> {
+  found: { readonly error: AuthzError; readonly place: Place } | null = null
+
+  /** Errors that are no answers pass through. */
+  attempt(place: Place, part: () => void): void {
+    try {
+      part()
+    } catch (error) {
+      if (!(error instanceof AuthzError)) throw error
+      if (this.found === null || rank(error) < rank(this.found.error)) this.found = { error, place }
+    }
+  }
+}
+
+function rank({ code }: AuthzError): number {
+  if (code === 'DUPLICATE_ENTITY') return PRECEDENCE.length + 1
+  const at = PRECEDENCE.indexOf(code)
+  return at < 0 ? PRECEDENCE.length : at
+}

@@ -1,0 +1,101 @@
+/** Bulk calls that meet removals, and each other: each happens as a whole, before the other or after it. */
+import { describe, expect, test } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+import { storeDirectory } from '../support/running-service.ts'
+
+/** Enough for a bulk to give up its turn on the way. */
+const ELEMENTS = 400
+const users = Array.from({ length: ELEMENTS }, (_, number) => `u${number}`)
+const assignments = users.map(user => ({ user, role: 'member', tenant: 'acme' }))
+const tuples = users.map(key => ({
+  subject: `folder:${key}`,
+  relation: 'parent',
+  object: `doc:${key}`,
+  tenant: 'acme',
+}))
+
+async function prepared(url: string): Promise<RunningEnvironment> {
+  const environment = await RunningEnvironment.open(url)
+  const actions = { read: {} }
+  await environment.execute('createResource', { body: { key: 'folder', name: 'Folder', actions } })
+  const relations = { parent: 'folder' }
+  await environment.execute('createResource', { body: { key: 'doc', name: 'Doc', actions, relations } })
+  await environment.execute('createTenant', { body: { key: 'acme', name: 'Acme' } })
+  await environment.execute('createTenantRole', {
+    body: { key: 'member', name: 'Member', permissions: ['doc:read'] },
+  })
+  await Promise.all(users.map(key => environment.execute('createUser', { body: { key } })))
+  return environment
+}
+
+type Operation = (environment: RunningEnvironment) => Promise<unknown>
+
+const BULKS: Readonly<Record<string, { readonly run: Operation; readonly kind: 'assignment' | 'tuple' }>> = {
+  assignments: { run: it => it.execute('assignRoles', { body: assignments, query: {} }), kind: 'assignment' },
+  tuples: {
+    run: it => it.execute('createRelationshipTuples', { body: { operations: tuples } }),
+    kind: 'tuple',
+  },
+}
+
+/** A removal, and how many of a bulk's facts it leaves when it comes behind the bulk. */
+const REMOVALS: readonly (readonly [string, keyof typeof BULKS, Operation, number])[] = [
+  ['the tenant', 'assignments', it => it.execute('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
+  ['the role', 'assignments', it => it.execute('deleteTenantRole', { params: { role_id: 'member' } }), 0],
+  [
+    'one of the users',
+    'assignments',
+    it => it.execute('deleteUser', { params: { user_id: 'u399' } }),
+    ELEMENTS - 1,
+  ],
+  ['the tenant', 'tuples', it => it.execute('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
+  ['the type', 'tuples', it => it.execute('deleteResource', { params: { resource_id: 'doc' } }), 0],
+  [
+    'the relation',
+    'tuples',
+    it => it.execute('deleteRelation', { params: { resource_id: 'doc', relation_id: 'parent' } }),
+    0,
+  ],
+]
+
+describe.each(['memory', 'lmdb'])('on %s', kind => {
+  const url = () => (kind === 'memory' ? 'memory:' : `lmdb:${storeDirectory()}`)
+
+  test.each(REMOVALS)('a removal of %s meets a bulk of %s', async (_what, name, remove, left) => {
+    const bulk = BULKS[name]!
+    for (const turns of [0, 1, 2, 4, 8]) {
+      const environment = await prepared(url())
+      const running = bulk.run(environment).then(
+        () => null,
+        (error: unknown) => error as AuthzError,
+      )
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(resolve => setImmediate(resolve))
+      await remove(environment)
+      const refusal = await running
+      if (refusal !== null) {
+        expect(refusal).toMatchObject({
+          code: 'NOT_FOUND',
+          message: expect.stringMatching(/\[\d+\]: there is no/),
+        })
+      }
+      await environment.purged()
+      expect(environment.count(bulk.kind)).toBe(refusal === null ? left : 0)
+      expect(environment.orphanCount()).toBe(0)
+      const question = { user: 'u0', action: 'read', type: 'doc', key: null, tenant: 'acme' }
+      expect(environment.decide(question)).toBe(environment.oracle().evaluate(question))
+      await environment.close()
+    }
+  })
+
+  test('of two bulks that assign the same, each assignment is made, and counted, by one', async () => {
+    const environment = await prepared(url())
+    const assign = () => environment.execute('assignRoles', { body: assignments, query: {} })
+    const made = await Promise.all([assign(), assign(), assign()])
+    expect(made.reduce((sum, { assignments_created }) => sum + assignments_created, 0)).toBe(ELEMENTS)
+    const take = () => environment.execute('unassignRoles', { body: assignments })
+    const taken = await Promise.all([take(), take()])
+    expect(taken.reduce((sum, { assignments_removed }) => sum + assignments_removed, 0)).toBe(ELEMENTS)
+    expect(environment.count('assignment')).toBe(0)
+  })
+})
