@@ -11,6 +11,9 @@ const SKIP_ROWS_MAX = 100_000
 /** The same where several lists are gone through side by side: some tenths of a millisecond. */
 const SKIP_MERGED_ROWS_MAX = 128
 
+/** Below so many rows a list, strides are no faster than going row by row. */
+const STRIDE_MIN = 32
+
 export interface Page<Item> {
   readonly data: Item[]
   readonly total_count: number
@@ -110,13 +113,68 @@ function* placeOf(records: RecordReader, list: ListName, count: number): Resumab
   return after
 }
 
-/** As `placeOf`, in lists gone through side by side. Some 2 us a row; none of them is read. */
+/**
+ * As `placeOf`, in the lists side by side: the place of the last of the first `count` rows of all of them. Strides as long
+ * as many are to be skipped, then row by row. None of the rows is read.
+ */
 function* placeInMerged(
   records: RecordReader,
   names: readonly ListName[],
   count: number,
 ): Resumable<number | null> {
-  const sources = names.map(list => records.places(list)[Symbol.iterator]())
+  const skipped = yield* strideInMerged(records, names, count)
+  return skipped && (yield* walkInMerged(records, names, skipped))
+}
+
+interface Skipped {
+  /** The last place skipped in each list. */
+  readonly afters: readonly number[]
+  readonly left: number
+}
+
+/**
+ * Strides of s rows in the list whose stride ends first: as long as s times the number of lists are still to be skipped, no
+ * row beyond them can be among those. 25 ns a row, and some microseconds a stride. Null when there are fewer rows.
+ */
+function* strideInMerged(
+  records: RecordReader,
+  names: readonly ListName[],
+  count: number,
+): Resumable<Skipped | null> {
+  const afters = names.map(() => -1)
+  let left = count
+  while (left > names.length * STRIDE_MIN) {
+    const stride = Math.min(Math.floor(left / names.length / 2), SKIP_ROWS_MAX)
+    const end = (index: number): number =>
+      takeFirst(records.places(names[index]!, { after: afters[index]!, offset: stride - 1 }), 1)[0] ??
+      Number.POSITIVE_INFINITY
+    const ends = names.map((_, index) => end(index))
+    const before = left
+    while (left >= names.length * stride) {
+      const first = Math.min(...ends)
+      if (first === Number.POSITIVE_INFINITY) break
+      const at = ends.indexOf(first)
+      afters[at] = first
+      ends[at] = end(at)
+      left -= stride
+      yield
+    }
+    // No list has as many rows left, and all together not half of what is to be skipped.
+    if (left === before) return null
+  }
+  return { afters, left }
+}
+
+/** Row by row. Some 2 us a row. */
+function* walkInMerged(
+  records: RecordReader,
+  names: readonly ListName[],
+  { afters, left: count }: Skipped,
+): Resumable<number | null> {
+  if (count === 0) return Math.max(...afters)
+  const sources = names.map((list, index) =>
+    records.places(list, { after: afters[index]! })[Symbol.iterator](),
+  )
   try {
     const heads = sources.map(nextPlace)
     for (let left = count; ; left -= 1) {

@@ -1,0 +1,46 @@
+/** A list that is several lists of the view reads as one: every page is that part of the whole, in creation order. */
+import { expect, test } from 'vitest'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+const ROLES = ['rare', 'common', 'late'] as const
+const USERS = 900
+
+/** Which role the n-th user gets: one role now and then, one mostly, one only towards the end. */
+function roleOf(n: number): (typeof ROLES)[number] {
+  if (n % 97 === 0) return 'rare'
+  return n > 800 && n % 2 === 0 ? 'late' : 'common'
+}
+
+test('pages of the assignments on a type, over roles of every frequency, wherever they begin', async () => {
+  const environment = await RunningEnvironment.open()
+  const named = (key: string) => ({ key, name: key })
+  await environment.execute('createResource', {
+    body: {
+      ...named('doc'),
+      actions: {},
+      roles: Object.fromEntries(ROLES.map(key => [key, { name: key }])),
+    },
+  })
+  const users = Array.from({ length: USERS }, (_, n) => ({ key: `u${n}` }))
+  await environment.execute('createUsers', { body: { operations: users } })
+  const assignments = users.map(({ key }, n) => {
+    return { user: key, role: roleOf(n), resource_instance: 'doc:d', tenant: 'default' }
+  })
+  await environment.execute('assignRoles', { query: {}, body: assignments })
+
+  const listed = async (page: number, per_page: number): Promise<string[]> => {
+    const query = { resource: 'doc', page, per_page }
+    const answer = await environment.execute('listRoleAssignments', { query })
+    return (answer as { user: string }[]).map(({ user }) => user)
+  }
+  const whole = assignments.map(({ user }) => user)
+  expect(await listed(1, 1_000)).toEqual(whole)
+  for (const size of [1, 7, 31, 250]) {
+    const pages = Math.ceil(USERS / size) + 2
+    for (let page = 1; page <= pages; page += size === 1 ? 13 : 1) {
+      expect(await listed(page, size), `page ${page} of ${size}`).toEqual(
+        whole.slice((page - 1) * size, page * size),
+      )
+    }
+  }
+})
