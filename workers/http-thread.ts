@@ -28,7 +28,7 @@ const engines = new EngineReaders(
     }),
 )
 const management = new ManagementClient(main)
-const credentials = new CredentialCheck()
+const credentials = new CredentialCheck(Date.now)
 let isReady = false
 
 const server = new HttpServer({
@@ -65,6 +65,7 @@ function receive(message: ToHttpThread): void {
   switch (message.kind) {
     case 'credentials':
       credentials.replaceAll(message.credentials)
+      send({ kind: 'acknowledged', acknowledge: message.acknowledge })
       break
     case 'ready':
       isReady = message.isReady
@@ -77,6 +78,10 @@ function receive(message: ToHttpThread): void {
       break
     case 'attach':
       engines.attach(message.environmentId, message.handle)
+      send({ kind: 'acknowledged', acknowledge: message.acknowledge })
+      break
+    case 'detach':
+      engines.detach(message.environmentId)
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
   }
 }
