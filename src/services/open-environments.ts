@@ -70,9 +70,11 @@ export class OpenEnvironments implements IndexHost {
 
   async #reconcile(onOpenFault: (error: unknown) => void): Promise<void> {
     const { organization } = this.#options
+    // All at one moment: what is removed while this goes on is the next round's, or it would be opened again.
     this.#known = organization.environments()
+    const noted = organization.removedEnvironmentIds()
     await this.#options.replaceSecrets(organization.secrets())
-    await this.#removeOthers()
+    await this.#removeOthers(noted)
     for (const known of this.#known) {
       const id = known.scope.environmentId
       if (this.#open.has(id)) continue
@@ -85,10 +87,9 @@ export class OpenEnvironments implements IndexHost {
   }
 
   /** Removes what is open and not known, and what a crash left of environments that were removed. */
-  async #removeOthers(): Promise<void> {
+  async #removeOthers(noted: readonly string[]): Promise<void> {
     const { organization, drop, onFault } = this.#options
     const known = new Set(this.#known.map(({ scope }) => scope.environmentId))
-    const noted = organization.removedEnvironmentIds()
     const unknown = [...this.#open.keys()].filter(id => !known.has(id))
     for (const id of new Set([...unknown, ...noted])) {
       try {
