@@ -70,7 +70,7 @@ export class EnvironmentCopies {
     const copy = { schema, conflictStrategy: body.conflict_strategy ?? 'fail' }
     return new Created(
       created
-        ? await this.#copyIntoNew(principal, { projectId: source.projectId, body: created, copy })
+        ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy })
         : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, copy),
     )
   }
@@ -91,9 +91,10 @@ export class EnvironmentCopies {
 
   async #copyIntoNew(
     principal: Principal,
-    target: { readonly projectId: string; readonly body: EnvironmentCreate; readonly copy: SchemaImport },
+    target: { readonly proj_id: string; readonly body: EnvironmentCreate; readonly copy: SchemaImport },
   ): Promise<Environment> {
-    const input = { params: { proj_id: target.projectId }, body: target.body }
+    // As the path names it: by its id it could be another one, whose key looks like that.
+    const input = { params: { proj_id: target.proj_id }, body: target.body }
     const { id } = await this.#organization.commit(principal, context =>
       addEnvironment(context, input, { isBeingCopied: true }),
     )
@@ -101,18 +102,23 @@ export class EnvironmentCopies {
       await this.#serviceOf(id).execute('importSchema', target.copy)
       return await this.#reveal(principal, id)
     } catch (error) {
-      await this.#organization.commit(principal, context => {
-        const environment = context.records.byId('environment', id)
-        if (environment) removeEnvironment(context, environment)
-      })
-      throw error
+      throw (await this.#discard(principal, id)) ? error : deletedMeanwhile()
     }
+  }
+
+  /** Removes a copy that did not come to be. False when it is gone already. */
+  #discard(principal: Principal, id: string): Promise<boolean> {
+    return this.#organization.commit(principal, context => {
+      const environment = context.records.byId('environment', id)
+      if (environment?.isBeingCopied) removeEnvironment(context, environment)
+      return environment !== null
+    })
   }
 
   #reveal(principal: Principal, id: string): Promise<Environment> {
     return this.#organization.commit(principal, context => {
       const environment = context.records.byId('environment', id)
-      if (!environment) throw new AuthzError('NOT_FOUND', 'the project was deleted while this was copied')
+      if (!environment) throw deletedMeanwhile()
       const revealed = { ...environment, isBeingCopied: false }
       context.records.put(revealed)
       return presentEnvironment(context, revealed)
@@ -128,4 +134,8 @@ export class EnvironmentCopies {
     if (service) return service
     throw new AuthzError('NOT_READY', 'this environment is not open; try again shortly')
   }
+}
+
+function deletedMeanwhile(): AuthzError {
+  return new AuthzError('NOT_FOUND', 'the project was deleted while its environment was copied')
 }
