@@ -51,9 +51,14 @@ test('the reference shows every group of operations, and opens the one that is c
   expect(await page.title()).toBe('Verdict: API reference')
   const described = await verdict.get<{ tags: { name: string }[]; paths: object }>('/openapi.json')
   const groups = page.locator('.opblock-tag')
+  const operationCount = Object.values(described.body.paths).flatMap(item => Object.keys(item)).length
+  // It draws them one after the other.
+  await page
+    .locator('.opblock')
+    .nth(operationCount - 1)
+    .waitFor()
   const shownGroups = await groups.evaluateAll(nodes => nodes.map(node => node.getAttribute('data-tag')))
   expect(shownGroups).toEqual(described.body.tags.map(({ name }) => name))
-  const operationCount = Object.values(described.body.paths).flatMap(item => Object.keys(item)).length
   expect(await page.locator('.opblock').count()).toBe(operationCount)
   expect(await page.locator('.opblock-deprecated').count()).toBe(4)
   await page.screenshot({ path: join(ARTIFACTS, 'reference.png') })
