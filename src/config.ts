@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { AuthzError } from '#model/errors.ts'
+import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
 
 interface Setting<Value> {
   /** As the README's table shows it. */
@@ -31,6 +32,11 @@ export const settings = {
   } satisfies Setting<string | null>,
   API_KEY: secret('the key of environment `default` in project `default`', 'generated at the first start'),
   ADMIN_API_KEY: secret('the key of the organization: may manage every environment, may not decide', 'none'),
+  KEY_OVERLAP_SECONDS: integer(
+    3_600,
+    { min: 0, max: KEY_OVERLAP_SECONDS_MAX },
+    'how long the old secret of a rotated key stays good, unless the rotation says otherwise',
+  ),
   HTTP_THREADS: {
     shownDefault: 'cores − 1, at least 1',
     meaning: 'threads that take requests and decide',
@@ -87,6 +93,7 @@ export interface Config {
   readonly storeUrl: string | null
   readonly apiKey: string | null
   readonly adminApiKey: string | null
+  readonly keyOverlapSeconds: number
   readonly httpThreads: number
   readonly bodyBytesMax: number
   readonly bulkChecksMax: number
@@ -125,6 +132,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     storeUrl: read('STORE_URL'),
     apiKey: read('API_KEY'),
     adminApiKey: read('ADMIN_API_KEY'),
+    keyOverlapSeconds: read('KEY_OVERLAP_SECONDS'),
     httpThreads: read('HTTP_THREADS'),
     bodyBytesMax: read('MAX_BODY_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),

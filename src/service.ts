@@ -8,9 +8,18 @@ import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
 import { AuthzError } from './model/errors.ts'
+import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
+import { EnvironmentCopies } from './services/environment-copies.ts'
 import { EnvironmentService } from './services/environment-service.ts'
-import { type ManagedEnvironment, ManagementService } from './services/management-service.ts'
-import { type KnownEnvironment, Organization, ORGANIZATION_STORE_ID } from './services/organization.ts'
+import { ManagementService } from './services/management-service.ts'
+import { type OpenEnvironment, OpenEnvironments } from './services/open-environments.ts'
+import { OrganizationService } from './services/organization-service.ts'
+import {
+  type KnownEnvironment,
+  type KnownSecret,
+  Organization,
+  ORGANIZATION_STORE_ID,
+} from './services/organization.ts'
 import { Replica } from './services/replica.ts'
 import { loadSampleWorkspace } from './services/sample-workspace.ts'
 import type { Surroundings } from './services/surroundings.ts'
@@ -18,7 +27,6 @@ import { listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
-import { hashSecret } from './threads/credential-check.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import type { Credential } from './threads/messages.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
@@ -72,33 +80,52 @@ export async function startService(
         secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
       }),
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
+    detach: environmentId => threads.detach(environmentId),
   })
-  const environments: ManagedEnvironment[] = []
+  let environments: OpenEnvironments | null = null
   const close = async (): Promise<void> => {
     threads.setReady(false)
     await threads.close()
-    for (const { service } of environments) await service.close()
+    await environments?.close()
     await store.close()
   }
 
   try {
-    const organization = new Organization(await store.environment(ORGANIZATION_STORE_ID), surroundings)
-    await organization.bootstrap(config.apiKey === null ? null : hashSecret(config.apiKey))
+    const secrets = new ApiKeySecrets(config.adminApiKey)
+    const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
+    const organization = new Organization(organizationStore, surroundings, secrets)
+    await organization.bootstrap(config)
+    const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
+    const credentialsFor = (known: readonly KnownSecret[]) => credentialsOf(known, organization, adminHash)
     if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')
     const port = await threads.start({
       host: config.host,
       port: await portFor(config),
       tokenSecret: organization.tokenSecret(),
-      credentials: credentialsOf(organization, config),
+      credentials: credentialsFor(organization.secrets()),
       settings: withoutSecrets(config),
     })
-    for (const known of organization.environments()) {
-      environments.push(await openEnvironment(known, { store, indexes, surroundings, onDeath: die }))
-    }
-    management = new ManagementService(environments)
+    environments = new OpenEnvironments({
+      organization,
+      open: known => openEnvironment(known, { store, indexes, surroundings, onDeath: die }),
+      drop: environmentId => store.drop(environmentId),
+      replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
+      onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
+    })
+    const follower = new Replica(ORGANIZATION_STORE_ID, organizationStore, environments)
+    await follower.start(error => die(new Error('the organization is no longer followed', { cause: error })))
+    const service = new OrganizationService({
+      organization,
+      surroundings,
+      secrets,
+      keyOverlapSeconds: config.keyOverlapSeconds,
+      whenInForce: revision => follower.whenVisible(revision),
+    })
+    const copies = new EnvironmentCopies(service, environments)
+    management = new ManagementService({ environments, organization: service, copies })
 
     const generated = await ensureKey(organization, config, environments)
-    threads.replaceCredentials(credentialsOf(organization, config))
+    await follower.whenVisible(await organizationStore.ledger.head())
     threads.setReady(true)
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
@@ -129,10 +156,7 @@ interface EnvironmentParts {
 }
 
 /** Opens an environment, gives it the default tenant if it is new, and brings the engines level with it. */
-async function openEnvironment(
-  known: KnownEnvironment,
-  parts: EnvironmentParts,
-): Promise<ManagedEnvironment> {
+async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<OpenEnvironment> {
   const { environmentId } = known.scope
   const store = await parts.store.environment(environmentId)
   const replica = new Replica(environmentId, store, parts.indexes)
@@ -149,34 +173,50 @@ async function openEnvironment(
     await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
   }
   service.resumePurges()
-  return { ...known, service }
+  return {
+    service,
+    remove: async () => {
+      await service.close()
+      // Ends the feed, and with it what the index is told.
+      await parts.store.drop(environmentId)
+      await parts.indexes.remove(environmentId)
+    },
+  }
 }
 
-/** At the first start without a configured key: makes one, and fills the default store with the sample workspace. */
+/**
+ * Makes a key when there is none yet, or none any more that anybody could use. The first start, if nothing is configured,
+ * fills the default environment with the sample workspace, too.
+ */
 async function ensureKey(
   organization: Organization,
   config: Config,
-  environments: readonly ManagedEnvironment[],
+  environments: OpenEnvironments,
 ): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
-  if (organization.hasKeys()) return null
-  const hasSampleWorkspace = config.storeUrl === null
+  const isFirstStart = organization.isNew()
+  if (!isFirstStart && (organization.hasKeys() || config.adminApiKey !== null)) return null
+  const hasSampleWorkspace = isFirstStart && config.storeUrl === null
   // The sample first: a crash before the key is kept makes the next start a first one again.
-  if (hasSampleWorkspace) for (const { service } of environments) await loadSampleWorkspace(service)
-  const apiKey = `verdict_${randomBytes(24).toString('base64url')}`
-  await organization.addGeneratedKey(hashSecret(apiKey))
-  return { apiKey, hasSampleWorkspace }
+  if (hasSampleWorkspace) {
+    for (const { service } of environments.all()) if (service) await loadSampleWorkspace(service)
+  }
+  return { apiKey: await organization.addGeneratedKey(), hasSampleWorkspace }
 }
 
-function credentialsOf(organization: Organization, config: Config): Credential[] {
-  const credentials: Credential[] = organization.keys().map(({ secretHash, scope }) => ({
-    secretHash,
-    principal: { kind: 'environment', ...scope },
+/** What threads check callers by: the keys that are kept, and the organization's key from the settings. */
+function credentialsOf(
+  known: readonly KnownSecret[],
+  organization: Organization,
+  adminHash: string | null,
+): Credential[] {
+  const credentials: Credential[] = known.map(({ hash, principal, validUntil }) => ({
+    secretHash: hash,
+    principal,
+    validUntil,
   }))
-  if (config.adminApiKey !== null) {
-    const principal = { kind: 'organization', organizationId: organization.organizationId() } as const
-    credentials.push({ secretHash: hashSecret(config.adminApiKey), principal })
-  }
-  return credentials
+  if (adminHash === null) return credentials
+  const principal = { kind: 'organization', organizationId: organization.organizationId() } as const
+  return [...credentials, { secretHash: adminHash, principal, validUntil: null }]
 }
 
 function requireStarted(management: ManagementService | null): ManagementService {

@@ -29,7 +29,7 @@ const engines = new EngineReaders(
     }),
 )
 const management = new ManagementClient(main)
-const credentials = new CredentialCheck()
+const credentials = new CredentialCheck(Date.now)
 credentials.replaceAll(options.credentials)
 let isReady = false
 
@@ -77,6 +77,7 @@ function receive(message: ToHttpThread): void {
   switch (message.kind) {
     case 'credentials':
       credentials.replaceAll(message.credentials)
+      send({ kind: 'acknowledged', acknowledge: message.acknowledge })
       break
     case 'ready':
       isReady = message.isReady
@@ -89,6 +90,10 @@ function receive(message: ToHttpThread): void {
       break
     case 'attach':
       engines.attach(message.environmentId, message.handle)
+      send({ kind: 'acknowledged', acknowledge: message.acknowledge })
+      break
+    case 'detach':
+      engines.detach(message.environmentId)
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
   }
 }

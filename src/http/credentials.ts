@@ -2,8 +2,8 @@
  * Who is calling, and may they use this route at all? The first check after the path (contract D-38).
  *
  * Missing, malformed and unknown credentials are one and the same answer, 401: a caller learns nothing about which
- * keys exist. What a key may do beyond its kind (its project, its environment) is decided where the path's
- * project and environment are looked up, not here. Tokens never enter a message.
+ * keys exist. A path that names another project or environment than the key's own is refused here, too, whatever else is
+ * wrong with the request; whether what it names exists is found out where it is looked up. Tokens never enter a message.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
@@ -13,9 +13,10 @@ import type { Principal } from '#model/principal.ts'
  * - `public`: anybody; credentials are not even looked at.
  * - `optional-key`: anybody, but credentials that are sent must be valid (contract section 0, row 14).
  * - `any-key`: any valid key.
+ * - `organization`: a key of the organization; `project`: one of those, or a project's key (contract B.13). Others get 403.
  * - `environment`: an environment key; an organization key is refused with 403 (contract D-31, D-44).
  */
-export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'environment'
+export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 
 /** Looks a bearer token up; `null` when it is nobody's. Called once per request that brings one. */
 export type Authenticate = (token: string) => Principal | null
@@ -35,10 +36,42 @@ export function identifyCaller(
   if (principal === null) {
     throw new AuthzError('UNAUTHENTICATED', 'this request needs a valid API key: Authorization: Bearer <key>')
   }
-  if (access === 'environment' && principal.kind !== 'environment') {
+  requireKind(access, principal.kind)
+  return principal
+}
+
+function requireKind(access: RouteAccess, kind: Principal['kind']): void {
+  if (access === 'environment' && kind !== 'environment') {
     throw new AuthzError('FORBIDDEN', 'this request needs the API key of an environment')
   }
-  return principal
+  if (access === 'organization' && kind !== 'organization') {
+    throw new AuthzError('FORBIDDEN', 'this request needs a key of the organization')
+  }
+  if (access === 'project' && kind === 'environment') {
+    throw new AuthzError('FORBIDDEN', 'this request needs a key of the project or of the organization')
+  }
+}
+
+/** What a path names, by key or id; null where it names none, `undefined` where that cannot be read. */
+export interface PathScope {
+  readonly project: string | null | undefined
+  readonly environment: string | null | undefined
+}
+
+/** Throws `FORBIDDEN` when a path names what is none of the caller's. */
+export function requireOwn(principal: Principal, path: PathScope): void {
+  if (principal.kind === 'organization') return
+  if (!isNamed(path.project, principal.projectKey, principal.projectId)) {
+    throw new AuthzError('FORBIDDEN', 'this key belongs to another project than the one in the path')
+  }
+  if (principal.kind === 'project') return
+  if (!isNamed(path.environment, principal.environmentKey, principal.environmentId)) {
+    throw new AuthzError('FORBIDDEN', 'this key belongs to another environment than the one in the path')
+  }
+}
+
+function isNamed(reference: string | null | undefined, key: string, id: string): boolean {
+  return reference === null || reference === key || reference?.toLowerCase() === id
 }
 
 /** The token of a bearer header, `null` for any other header. The scheme's case does not matter. */

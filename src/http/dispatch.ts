@@ -1,7 +1,8 @@
 /**
  * From a request's head and body to a reply, in plain values: the order in which a request is checked.
  *
- *   head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before any body byte is kept)
+ *   head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before any body byte is kept;
+ *                                                            │    credentials that are for another path are refused, too)
  *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
  * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
@@ -10,7 +11,7 @@
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
-import { type Authenticate, identifyCaller } from './credentials.ts'
+import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { HttpRequest, Reply } from './exchange.ts'
 import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
@@ -40,8 +41,12 @@ export class Dispatcher {
   }
 
   /** Checks what else the head can tell, and says who is calling. Throws the refusal. */
-  admit({ route }: RouteMatch, head: RequestHead): Principal | null {
+  admit(match: RouteMatch, head: RequestHead): Principal | null {
+    const { route } = match
     const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    if (principal !== null && route.paramNames.length > 0) {
+      requireOwn(principal, { project: named(match, 'proj_id'), environment: named(match, 'env_id') })
+    }
     if (route.requireJsonContentType && !isJsonType(head.headers.get('content-type'))) {
       throw new AuthzError('MALFORMED_REQUEST', `this request needs Content-Type: ${JSON_TYPE}`)
     }
@@ -62,6 +67,17 @@ export class Dispatcher {
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (value !== undefined) route.body?.shape.check(value)
     return route.handle({ principal, params, query, body: value, headers: head.headers })
+  }
+}
+
+/** A parameter before its shape is looked at: null when the path has none of that name, `undefined` when it is illegible. */
+function named({ route, rawParams }: RouteMatch, name: string): string | null | undefined {
+  const index = route.paramNames.indexOf(name)
+  if (index < 0) return null
+  try {
+    return decodePathPart(rawParams[index]!, name)
+  } catch {
+    return undefined
   }
 }
 

@@ -8,14 +8,15 @@ import type { Route } from './route.ts'
 import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
 import { accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
-import { apiKeyScopeRoute } from './routes/api-key.ts'
+import { apiKeyRoutes, apiKeyScopeRoute } from './routes/api-key.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { healthRoutes } from './routes/health.ts'
 import { legacyRoutes } from './routes/legacy.ts'
-import type { ManagementGateway } from './routes/managed.ts'
+import { managedByOrganization, type ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
 import { permissionRoutes } from './routes/permissions.ts'
+import { environmentRoutes, projectRoutes } from './routes/projects.ts'
 import { referenceRoutes } from './routes/reference.ts'
 import { resourcePartRoutes } from './routes/resource-parts.ts'
 import { resourceRoutes } from './routes/resources.ts'
@@ -36,6 +37,7 @@ export interface RouteParts {
 }
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
+  const manageOrganization = managedByOrganization(parts.management)
   const routes: Route[] = [
     ...allowedRoutes(parts.decisions, options),
     ...permissionRoutes(parts.permissions),
@@ -44,6 +46,9 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
     apiKeyScopeRoute,
+    ...apiKeyRoutes(manageOrganization),
+    ...projectRoutes(manageOrganization),
+    ...environmentRoutes(manageOrganization),
     ...resourceRoutes(parts.management),
     ...resourcePartRoutes(parts.management),
     ...roleRoutes(parts.management),

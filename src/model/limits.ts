@@ -34,3 +34,12 @@ export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
 export const BULK_ELEMENTS_MAX = 10_000
 /** Relationships listed inside one detailed instance; the list of tuples has them all. */
 export const INSTANCE_RELATIONSHIPS_MAX = 1_000
+/** Environments of an organization, those being copied included: each has an index in memory and files of its own. */
+export const ENVIRONMENTS_MAX = 1_000
+export const PROJECTS_MAX = 1_000
+/** API keys of an organization: every HTTP thread knows them all. */
+export const API_KEYS_MAX = 10_000
+/** Longest overlap of a rotation: 30 days. */
+export const KEY_OVERLAP_SECONDS_MAX = 2_592_000
+/** Patterns in one filter of a copy. */
+export const COPY_PATTERNS_MAX = 1_000

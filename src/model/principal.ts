@@ -1,9 +1,20 @@
-/** Who is calling, as far as a key tells: all of an organization, or one environment of it (contract B.1, D-44). */
+/**
+ * Who is calling, as far as a key tells: all of an organization, one project of it, or one environment (contract B.1,
+ * B.13, D-44). A project or an environment goes by its key or its id in paths; neither ever changes.
+ */
 export type Principal =
   | { readonly kind: 'organization'; readonly organizationId: string }
+  | {
+      readonly kind: 'project'
+      readonly organizationId: string
+      readonly projectId: string
+      readonly projectKey: string
+    }
   | {
       readonly kind: 'environment'
       readonly organizationId: string
       readonly projectId: string
+      readonly projectKey: string
       readonly environmentId: string
+      readonly environmentKey: string
     }

@@ -4,6 +4,7 @@
  * What goes over the wire is described in `model/wire/`; what the engine hears in `change.ts`.
  */
 import type { Attributes } from './change.ts'
+import type { ApiKeyOwnerType } from './wire/api-key.ts'
 import type { AttributeType } from './wire/attribute.ts'
 
 /** Milliseconds since 1970. */
@@ -180,6 +181,8 @@ export interface OrganizationRecord {
   readonly id: string
   /** Signs page tokens, so that they outlive restarts and hold on every node. 32 bytes in lower-case hex. */
   readonly tokenSecret: string
+  /** Whether the first start is over: what it makes is not made again when somebody has removed it. */
+  readonly isSetUp: boolean
 }
 
 export interface ProjectRecord extends Dated {
@@ -187,6 +190,10 @@ export interface ProjectRecord extends Dated {
   readonly id: string
   readonly key: string
   readonly name: string
+  readonly description: string | null
+  readonly urnNamespace: string | null
+  readonly settings: Attributes | null
+  readonly activePolicyRepoId: string | null
 }
 
 export interface EnvironmentRecord extends Dated {
@@ -195,16 +202,42 @@ export interface EnvironmentRecord extends Dated {
   readonly projectId: string
   readonly key: string
   readonly name: string
+  readonly description: string | null
+  readonly customBranchName: string | null
+  readonly jwks: Attributes | null
+  readonly settings: Attributes | null
+  /** A copy that is not whole yet: it has its key and its data, and nobody but the copying knows it. */
+  readonly isBeingCopied: boolean
+}
+
+/** An environment that is gone and whose data awaits removal. Its id, which is the environment's, is never used again. */
+export interface RemovedEnvironmentRecord {
+  readonly kind: 'removed-environment'
+  readonly id: string
+}
+
+/** The secret a key had before it was rotated, and until when it is still good. */
+export interface FormerSecret {
+  readonly hash: string
+  readonly validUntil: Instant
 }
 
 export interface ApiKeyRecord {
   readonly kind: 'api-key'
   readonly id: string
-  readonly environmentId: string
+  /** The environment it is for; null for a key of a project or of the organization. */
+  readonly environmentId: string | null
+  /** The project it is for, null otherwise: an environment's key finds its project through the environment. */
+  readonly projectId: string | null
   /** SHA-256 of the secret, lower-case hex (contract D-35). */
   readonly secretHash: string
-  /** Given by the operator in `API_KEY`, or generated at the first start. */
-  readonly source: 'configured' | 'generated'
+  /** The secret under the organization's key, of environment keys alone; null when there was none to seal it under. */
+  readonly sealedSecret: Uint8Array | null
+  readonly former: FormerSecret | null
+  /** Given by the operator in `API_KEY`, made at the first start, or made by a caller. */
+  readonly source: 'configured' | 'generated' | 'created'
+  readonly name: string | null
+  readonly ownerType: ApiKeyOwnerType | null
   readonly createdAt: Instant
 }
 
@@ -221,6 +254,7 @@ export type StoredRecord =
   | OrganizationRecord
   | ProjectRecord
   | EnvironmentRecord
+  | RemovedEnvironmentRecord
   | ApiKeyRecord
 
 export type RecordKind = StoredRecord['kind']

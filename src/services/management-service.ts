@@ -1,55 +1,114 @@
 /**
  * The entrance to management: finds the environment a request is about, makes sure the caller may touch it, and runs
- * the operation there. One per process, on the thread that writes.
+ * the operation there; what is about the organization itself goes to its service. One per process, on the thread that
+ * writes.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
-import type { EnvironmentService } from './environment-service.ts'
+import type { EnvironmentCopies } from './environment-copies.ts'
 import type { Answered } from './management/commit-draft.ts'
-import type { OperationInput, OperationName } from './management/operations.ts'
+import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
+import type { OrganizationOperations } from './management/organization-operations.ts'
 import { windowOf } from './management/paging.ts'
-import type { KnownEnvironment } from './organization.ts'
+import type { AnswerOf } from './management/resumable.ts'
+import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
+import type { OrganizationService } from './organization-service.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
-export interface ManagementRequest<Name extends OperationName = OperationName> {
+export type ManagementRequest = EnvironmentRequest | OrganizationRequest
+
+export interface EnvironmentRequest<Name extends OperationName = OperationName> {
+  readonly about: 'environment'
   readonly operation: Name
   readonly principal: Principal
   /** The environment as the path names it, by key or id; null: every one the caller may touch. */
-  readonly path: { readonly project: string; readonly environment: string } | null
+  readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
 }
+
+export interface OrganizationRequest {
+  readonly about: 'organization'
+  readonly operation: OrganizationOperationName
+  readonly principal: Principal
+  readonly input: unknown
+}
+
+interface EnvironmentPath {
+  readonly project: string
+  readonly environment: string
+}
+
+/** What reaches beyond the organization's own records. */
+type WideOperations = {
+  readonly [Name in 'copyEnvironment' | 'getEnvironmentStats']: EnvironmentCopies[Name]
+}
+
+type AllOrganizationOperations = OrganizationOperations & WideOperations
+export type OrganizationOperationName = keyof AllOrganizationOperations
+export type OrganizationInput<Name extends OrganizationOperationName> = Parameters<
+  AllOrganizationOperations[Name]
+>[1]
+export type OrganizationAnswer<Name extends OrganizationOperationName> = Awaited<
+  AnswerOf<ReturnType<AllOrganizationOperations[Name]>>
+>
 
 /** The operations that can be asked of all environments at once. */
 export type EverywhereOperation = 'listUsersEverywhere' | 'listTenantsEverywhere'
 
-export interface ManagedEnvironment extends KnownEnvironment {
-  readonly service: EnvironmentService
+/** An answer, and the state of the environment it tells of; the organization's states are not told. */
+export interface ManagementAnswer {
+  readonly answer: unknown
+  readonly revision: Revision | null
 }
 
 export class ManagementService {
-  readonly #environments: readonly ManagedEnvironment[]
+  readonly #environments: OpenEnvironments
+  readonly #organization: OrganizationService
+  readonly #copies: EnvironmentCopies
 
-  constructor(environments: readonly ManagedEnvironment[]) {
-    this.#environments = environments
+  constructor(parts: {
+    readonly environments: OpenEnvironments
+    readonly organization: OrganizationService
+    readonly copies: EnvironmentCopies
+  }) {
+    this.#environments = parts.environments
+    this.#organization = parts.organization
+    this.#copies = parts.copies
   }
 
   /** Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and whatever the operation throws. */
-  execute(request: ManagementRequest): Promise<Answered<unknown>> {
+  async execute(request: ManagementRequest): Promise<ManagementAnswer> {
+    if (request.about === 'organization') {
+      return { answer: await this.#executeOnOrganization(request), revision: null }
+    }
     const { operation, principal, path, input } = request
-    if (path === null) return this.#executeEverywhere(request as ManagementRequest<EverywhereOperation>)
-    return this.#resolve(principal, path).service.execute(operation, input)
+    if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
+    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input)
+    if (!answered) throw notFound(path)
+    return answered
+  }
+
+  #executeOnOrganization({ operation, principal, input }: OrganizationRequest): Promise<unknown> {
+    if (operation === 'copyEnvironment') {
+      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>)
+    }
+    if (operation === 'getEnvironmentStats') {
+      return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
+    }
+    return this.#organization.execute(operation, principal, input)
   }
 
   /** One page over all environments, one after the other, as a bare array (contract B.14). */
-  async #executeEverywhere(request: ManagementRequest<EverywhereOperation>): Promise<Answered<unknown>> {
+  async #executeEverywhere(request: EnvironmentRequest<EverywhereOperation>): Promise<Answered<unknown>> {
     const { offset, limit } = windowOf(request.input.query)
     const data: unknown[] = []
     let toSkip = offset
     let revision: Revision | null = null
-    for (const { service } of this.#visibleTo(request.principal)) {
+    for (const environment of this.#visibleTo(request.principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
-      const answered = await service.execute(request.operation, { query })
+      const answered = await this.#unlessRemoved(environment, request.operation, { query })
+      if (!answered) continue
       data.push(...answered.answer.data)
       revision = answered.revision
       toSkip = Math.max(0, toSkip - answered.answer.total_count)
@@ -59,32 +118,66 @@ export class ManagementService {
     return { answer: data, revision }
   }
 
-  #visibleTo(principal: Principal): readonly ManagedEnvironment[] {
-    if (principal.kind === 'organization') return this.#environments
-    return this.#environments.filter(({ scope }) => scope.environmentId === principal.environmentId)
+  /** Null when the environment is removed on the way. */
+  async #unlessRemoved<Name extends OperationName>(
+    environment: ManagedEnvironment,
+    operation: Name,
+    input: OperationInput<Name>,
+  ): Promise<Answered<OperationAnswer<Name>> | null> {
+    try {
+      if (!environment.service)
+        throw new AuthzError('NOT_READY', 'an environment is not open yet; try again shortly')
+      return await environment.service.execute(operation, input)
+    } catch (error) {
+      // One that was removed meanwhile fails in its own ways.
+      if (this.#isThere(environment)) throw error
+      return null
+    }
   }
 
-  /** An environment key learns nothing about other environments, not even whether they exist. */
-  #resolve(principal: Principal, path: NonNullable<ManagementRequest['path']>): ManagedEnvironment {
-    const { project, environment } = path
-    const visible = this.#visibleTo(principal)
-    const named =
-      visible.find(known => known.projectKey === project && known.environmentKey === environment) ??
-      visible.find(known => isNamed(known, project, environment))
-    if (named) return named
+  #visibleTo(principal: Principal): readonly ManagedEnvironment[] {
+    const all = this.#environments.all()
+    if (principal.kind === 'organization') return all
+    return all.filter(
+      ({ scope }) =>
+        scope.projectId === principal.projectId &&
+        (principal.kind === 'project' || scope.environmentId === principal.environmentId),
+    )
+  }
+
+  /** A key learns nothing about environments that are none of its own, not even whether they exist. */
+  #resolve(principal: Principal, path: EnvironmentPath): ManagedEnvironment {
+    const inProject = named(this.#visibleTo(principal), path.project, known => [
+      known.projectKey,
+      known.scope.projectId,
+    ])
+    const [environment] = named(inProject, path.environment, known => [
+      known.environmentKey,
+      known.scope.environmentId,
+    ])
+    if (environment) return environment
     if (principal.kind === 'environment') {
       throw new AuthzError('FORBIDDEN', 'this key belongs to another environment than the one in the path')
     }
-    throw new AuthzError(
-      'NOT_FOUND',
-      `there is no environment ${JSON.stringify(`${project}/${environment}`)}`,
-    )
+    throw notFound(path)
+  }
+
+  #isThere({ scope }: ManagedEnvironment): boolean {
+    return this.#environments.all().some(known => known.scope.environmentId === scope.environmentId)
   }
 }
 
-function isNamed(known: KnownEnvironment, project: string, environment: string): boolean {
-  return (
-    (known.projectKey === project || known.scope.projectId === project.toLowerCase()) &&
-    (known.environmentKey === environment || known.scope.environmentId === environment.toLowerCase())
-  )
+/** Those of that key, else those of that id: keys may look like ids (contract B.1). */
+function named(
+  environments: readonly ManagedEnvironment[],
+  reference: string,
+  namesOf: (environment: ManagedEnvironment) => readonly [key: string, id: string],
+): readonly ManagedEnvironment[] {
+  const byKey = environments.filter(known => namesOf(known)[0] === reference)
+  if (byKey.length > 0) return byKey
+  return environments.filter(known => namesOf(known)[1] === reference.toLowerCase())
+}
+
+function notFound({ project, environment }: EnvironmentPath): AuthzError {
+  return new AuthzError('NOT_FOUND', `there is no environment ${JSON.stringify(`${project}/${environment}`)}`)
 }

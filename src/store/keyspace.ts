@@ -12,6 +12,7 @@
  * tenant   4 │ key                 organization 16
  * user     5 │ key                 project     17 │ key
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
+ *                                  removed-environment 20 │ id
  * ```
  */
 import { type AssignmentRecord, type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
@@ -53,6 +54,7 @@ export const rowKeys = {
   project: (key: string) => join(KIND_BYTES.project, [], key),
   environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
   apiKey: (id: string) => join(KIND_BYTES['api-key'], [id]),
+  removedEnvironment: (id: string) => join(KIND_BYTES['removed-environment'], [id]),
 }
 
 /** The key of a record, whatever its kind. */
@@ -84,6 +86,8 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.environment(record.projectId, record.key)
     case 'api-key':
       return rowKeys.apiKey(record.id)
+    case 'removed-environment':
+      return rowKeys.removedEnvironment(record.id)
   }
 }
 

@@ -7,7 +7,7 @@
  * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
  * those of other stores may hold a password.
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
 import { DirectoryLock } from './directory-lock.ts'
@@ -33,6 +33,7 @@ export async function openStore(url: string, listRule: ListRule): Promise<Store>
     return new EmbeddedStore({
       listRule,
       openTables: () => new MemoryTables(),
+      removeTables: () => {},
       release: () => {},
     })
   }
@@ -46,6 +47,7 @@ export async function openStore(url: string, listRule: ListRule): Promise<Store>
   return new EmbeddedStore({
     listRule,
     openTables: id => new LmdbTables(join(directory, id)),
+    removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
     release: () => lock.release(),
   })
 }
@@ -53,6 +55,8 @@ export async function openStore(url: string, listRule: ListRule): Promise<Store>
 interface EmbeddedStoreOptions {
   readonly listRule: ListRule
   readonly openTables: (id: string) => Tables
+  /** Removes the tables of an environment that is closed, or was never whole. */
+  readonly removeTables: (id: string) => void
   /** Called after everything else is closed. */
   readonly release: () => void
 }
@@ -73,10 +77,7 @@ class EmbeddedStore implements Store {
 
   async environment(id: string): Promise<EnvironmentStore> {
     if (this.#closed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
-    if (!ENVIRONMENT_ID.test(id)) {
-      const expected = '1 to 64 lower-case letters, digits and hyphens'
-      throw new AuthzError('INVALID_INPUT', `an environment id is ${expected}, not ${JSON.stringify(id)}`)
-    }
+    requireEnvironmentId(id)
     const existing = this.#environments.get(id)
     if (existing) return existing
     const opening = this.#open(id)
@@ -84,6 +85,15 @@ class EmbeddedStore implements Store {
     // One that could not be opened may be tried again.
     opening.catch(() => this.#environments.delete(id))
     return opening
+  }
+
+  async drop(id: string): Promise<void> {
+    if (this.#closed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    requireEnvironmentId(id)
+    const environment = await this.#environments.get(id)
+    if (environment) await closeEnvironment(environment)
+    this.#environments.delete(id)
+    this.#options.removeTables(id)
   }
 
   close(): Promise<void> {
@@ -106,10 +116,22 @@ class EmbeddedStore implements Store {
   async #closeAll(): Promise<void> {
     const opened = await Promise.allSettled(this.#environments.values())
     const environments = opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
-    for (const { ledger } of environments) ledger.close()
-    await Promise.all(environments.map(({ tables }) => tables.close()))
+    await Promise.all(environments.map(closeEnvironment))
     this.#options.release()
   }
+}
+
+/** Feeds end at once; what is being written is finished. */
+async function closeEnvironment({ ledger, tables }: OpenEnvironment): Promise<void> {
+  ledger.close()
+  await tables.close()
+}
+
+/** Ids become names of directories. */
+function requireEnvironmentId(id: string): void {
+  if (ENVIRONMENT_ID.test(id)) return
+  const expected = '1 to 64 lower-case letters, digits and hyphens'
+  throw new AuthzError('INVALID_INPUT', `an environment id is ${expected}, not ${JSON.stringify(id)}`)
 }
 
 function makeDirectory(directory: string): void {

@@ -24,6 +24,7 @@ export const KIND_BYTES = {
   project: 17,
   environment: 18,
   'api-key': 19,
+  'removed-environment': 20,
 } as const satisfies Record<RecordKind, number>
 
 type FieldsOf<Kind extends RecordKind> = readonly Exclude<keyof RecordOf<Kind>, 'kind'>[]
@@ -74,10 +75,44 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId'],
   tuple: ['id', 'createdAt', 'tenantId'],
   purge: ['id', 'deadIds', 'lists'],
-  organization: ['id', 'tokenSecret'],
-  project: ['id', 'createdAt', 'updatedAt', 'key', 'name'],
-  environment: ['id', 'createdAt', 'updatedAt', 'projectId', 'key', 'name'],
-  'api-key': ['id', 'createdAt', 'environmentId', 'secretHash', 'source'],
+  organization: ['id', 'tokenSecret', 'isSetUp'],
+  project: [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'key',
+    'name',
+    'description',
+    'urnNamespace',
+    'settings',
+    'activePolicyRepoId',
+  ],
+  environment: [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'projectId',
+    'key',
+    'name',
+    'description',
+    'customBranchName',
+    'jwks',
+    'settings',
+    'isBeingCopied',
+  ],
+  'removed-environment': ['id'],
+  'api-key': [
+    'id',
+    'createdAt',
+    'environmentId',
+    'secretHash',
+    'source',
+    'projectId',
+    'sealedSecret',
+    'former',
+    'name',
+    'ownerType',
+  ],
 }
 
 const ID_FIELDS: ReadonlySet<string> = new Set([
@@ -93,7 +128,14 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
 const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds'])
 
 /** Fields with members that callers name: as JSON text, since msgpackr would rename one of `__proto__`. */
-const JSON_FIELDS: ReadonlySet<string> = new Set(['attributes', 'typeAttributes', 'actions', 'actionGroups'])
+const JSON_FIELDS: ReadonlySet<string> = new Set([
+  'attributes',
+  'typeAttributes',
+  'actions',
+  'actionGroups',
+  'settings',
+  'jwks',
+])
 
 /** The ids that a fact's key holds behind its kind byte, in order. */
 const KEY_IDS: Partial<Record<RecordKind, readonly string[]>> = {

@@ -10,6 +10,11 @@ export interface EnvironmentStore {
 export interface Store {
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>
+  /**
+   * Closes the environment of that id, if it is open, and removes all that is kept of it. Whoever still reads or writes
+   * it meets `STORE_CLOSED`. Safe to repeat, also after a crash half-way; removing what is not there is no error.
+   */
+  drop(id: string): Promise<void>
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

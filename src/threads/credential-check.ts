@@ -3,14 +3,24 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '#model/principal.ts'
 import type { Credential } from './messages.ts'
 
+interface Known extends Credential {
+  readonly hash: Buffer
+}
+
 export class CredentialCheck {
-  #principals = new Map<string, { readonly hash: Buffer; readonly principal: Principal }>()
+  readonly #now: () => number
+  #known = new Map<string, Known>()
+
+  /** `now` gives milliseconds since 1970. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
 
   replaceAll(credentials: readonly Credential[]): void {
-    this.#principals = new Map(
-      credentials.map(({ secretHash, principal }) => [
-        secretHash,
-        { hash: Buffer.from(secretHash, 'hex'), principal },
+    this.#known = new Map(
+      credentials.map(credential => [
+        credential.secretHash,
+        { ...credential, hash: Buffer.from(credential.secretHash, 'hex') },
       ]),
     )
   }
@@ -21,13 +31,9 @@ export class CredentialCheck {
    */
   readonly authenticate = (token: string): Principal | null => {
     const secretHash = hash('sha256', token, 'hex')
-    const known = this.#principals.get(secretHash)
+    const known = this.#known.get(secretHash)
     if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
-    return known.principal
+    // A secret that was rotated ends by itself, wherever nobody is there to say so.
+    return known.validUntil === null || this.#now() < known.validUntil ? known.principal : null
   }
-}
-
-/** The hash a key is kept as. */
-export function hashSecret(secret: string): string {
-  return hash('sha256', secret, 'hex')
 }

@@ -19,4 +19,9 @@ export class EngineReaders implements EngineSource {
   attach(environmentId: string, handle: unknown): void {
     this.#readers.set(environmentId, this.#open(handle))
   }
+
+  /** Decides nothing more for the environment. */
+  detach(environmentId: string): void {
+    this.#readers.delete(environmentId)
+  }
 }

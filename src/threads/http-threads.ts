@@ -4,9 +4,8 @@
 import { Worker } from 'node:worker_threads'
 import { AuthzError, errorToData } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
-import type { Answered } from '#services/management/commit-draft.ts'
 import { Created } from '#services/management/created.ts'
-import type { ManagementRequest } from '#services/management-service.ts'
+import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from './messages.ts'
 
 /** How long `close` lets the threads work off what is in flight. */
@@ -22,7 +21,7 @@ interface Pending {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  execute(request: ManagementRequest): Promise<Answered<unknown>>
+  execute(request: ManagementRequest): Promise<ManagementAnswer>
   /** An operation failed for a reason that is no `AuthzError`; its caller was told `INTERNAL`. */
   onFault(error: unknown): void
   /** A thread ended that was not asked to, or answered with an error of its own. */
@@ -69,8 +68,9 @@ export class HttpThreads {
     })
   }
 
-  replaceCredentials(credentials: readonly Credential[]): void {
-    this.#send({ kind: 'credentials', credentials })
+  /** Resolves when all threads that live go by these credentials and no others. */
+  replaceCredentials(credentials: readonly Credential[]): Promise<void> {
+    return this.#sendAcknowledged(acknowledge => ({ kind: 'credentials', credentials, acknowledge }))
   }
 
   setReady(isReady: boolean): void {
@@ -79,13 +79,12 @@ export class HttpThreads {
 
   /** Hands an index to every thread; resolves when all that live decide on it. */
   attach(environmentId: string, handle: unknown): Promise<void> {
-    this.#lastAcknowledge += 1
-    const acknowledge = this.#lastAcknowledge
-    if (this.#threads.size === 0) return Promise.resolve()
-    return new Promise(resolve => {
-      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads) })
-      this.#send({ kind: 'attach', environmentId, handle, acknowledge })
-    })
+    return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))
+  }
+
+  /** Takes an environment's index back; resolves when no thread decides on it any more. */
+  detach(environmentId: string): Promise<void> {
+    return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, acknowledge }))
   }
 
   /** Stops listening, lets what is in flight finish, and ends the threads. */
@@ -117,7 +116,7 @@ export class HttpThreads {
         const isCreated = given instanceof Created
         const body = isCreated ? given.body : given
         const json = body === undefined ? null : JSON.stringify(body)
-        return { json, isCreated, revision: formatRevision(revision) }
+        return { json, isCreated, revision: revision && formatRevision(revision) }
       },
       (error: unknown) => {
         if (!(error instanceof AuthzError)) this.#options.onFault(error)
@@ -125,6 +124,16 @@ export class HttpThreads {
       },
     )
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+  }
+
+  #sendAcknowledged(messageWith: (acknowledge: number) => ToHttpThread): Promise<void> {
+    this.#lastAcknowledge += 1
+    const acknowledge = this.#lastAcknowledge
+    if (this.#threads.size === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads) })
+      this.#send(messageWith(acknowledge))
+    })
   }
 
   #send(message: ToHttpThread): void {

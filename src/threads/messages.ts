@@ -6,10 +6,12 @@ import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
 
-/** A key as a thread checks it: SHA-256 of the secret in lower-case hex, and whom it stands for. */
+/** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
 export interface Credential {
   readonly secretHash: string
   readonly principal: Principal
+  /** Milliseconds since 1970, exclusive; null: until it is replaced. */
+  readonly validUntil: number | null
 }
 
 /** The start data of an HTTP thread: where it listens, and the settings it goes by. */
@@ -25,8 +27,12 @@ export interface HttpThreadOptions<Settings> {
 }
 
 export type ToHttpThread =
-  /** Replaces all credentials. */
-  | { readonly kind: 'credentials'; readonly credentials: readonly Credential[] }
+  /** Replaces all credentials. Acknowledged. */
+  | {
+      readonly kind: 'credentials'
+      readonly credentials: readonly Credential[]
+      readonly acknowledge: number
+    }
   /** Decide on this index from now on. Acknowledged. */
   | {
       readonly kind: 'attach'
@@ -34,6 +40,8 @@ export type ToHttpThread =
       readonly handle: unknown
       readonly acknowledge: number
     }
+  /** Forget the environment's index. Acknowledged. */
+  | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
@@ -41,7 +49,7 @@ export type ToHttpThread =
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
-  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string }
+  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string | null }
   | { readonly error: ErrorData }
 
 export type FromHttpThread =

@@ -25,16 +25,19 @@ const PRECOMPUTED_A_TURN = 2_000
 export class SharedIndexes implements IndexHost {
   readonly #createWriter: () => IndexWriter
   readonly #attach: (environmentId: string, handle: unknown) => Promise<void>
+  readonly #detach: (environmentId: string) => Promise<void>
   readonly #writers = new Map<string, IndexWriter>()
   readonly #collecting = new Set<IndexWriter>()
 
-  /** `attach` hands an index to every thread that decides; resolves when all use it. */
+  /** `attach` hands an index to every thread that decides, `detach` takes it back; they resolve when all have heard. */
   constructor(options: {
     readonly createWriter: () => IndexWriter
     readonly attach: (environmentId: string, handle: unknown) => Promise<void>
+    readonly detach: (environmentId: string) => Promise<void>
   }) {
     this.#createWriter = options.createWriter
     this.#attach = options.attach
+    this.#detach = options.detach
   }
 
   async load(environmentId: string, changes: Iterable<Change>): Promise<void> {
@@ -58,6 +61,12 @@ export class SharedIndexes implements IndexHost {
     assert(writer, 'changes come for an environment that has been loaded')
     writer.apply(changes)
     if (!this.#collecting.has(writer)) void this.#collect(writer)
+  }
+
+  /** Lets go of an environment's index, for which no more changes come. Safe to repeat. */
+  async remove(environmentId: string): Promise<void> {
+    await this.#detach(environmentId)
+    this.#writers.delete(environmentId)
   }
 
   /** In idle moments, a step a turn: requests and commits go first. */

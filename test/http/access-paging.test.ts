@@ -1,13 +1,6 @@
 /** Pages of searches and their tokens (authzen.md section 5.1; contract section 0, rows 7 and 18, D-18). */
-import { randomBytes, randomUUID } from 'node:crypto'
 import { cpSync } from 'node:fs'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { hashSecret } from '#threads/credential-check.ts'
-import { lists, listRule } from '#store/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
-import { DraftCommits } from '#services/management/commit-draft.ts'
-import { RecordReader } from '#services/management/record-reader.ts'
-import { ORGANIZATION_STORE_ID } from '#services/organization.ts'
+import { describe, expect, test } from 'vitest'
 import {
   ACTIONS,
   ask,
@@ -19,7 +12,13 @@ import {
   textOf,
   type TextAnswer,
 } from '../support/access-requests.ts'
-import { type Client, sharedService, startedService, storeDirectory } from '../support/running-service.ts'
+import {
+  type Client,
+  neighbourOf,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
 
 const IDS = ['d1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7']
 const NAMES = ['archive', 'copy', 'delete', 'read', 'share']
@@ -394,10 +393,8 @@ describe('a token', () => {
   })
 
   test('of another environment is 400, though the request is the same', async () => {
-    const url = `lmdb:${storeDirectory()}`
-    await (await startedService({ storeUrl: url })).close()
-    const otherKey = await addEnvironment(url)
-    const client = await startedService({ storeUrl: url })
+    const client = await startedService()
+    const otherKey = await neighbourOf(client, 'other')
     await fill(client)
     const token = await firstToken(path, body, 2, client)
     messageOf(await goOn(client, token, otherKey), 400)
@@ -406,35 +403,3 @@ describe('a token', () => {
     expect(found(await goOn(client, token))).toEqual(results.slice(2, 4))
   })
 })
-
-/** Gives the store of a closed service a second environment, and returns the key of that. */
-async function addEnvironment(url: string): Promise<string> {
-  const store = await openStore(url, listRule)
-  onTestFinished(() => store.close())
-  const organization = await store.environment(ORGANIZATION_STORE_ID)
-  const secret = randomBytes(16).toString('hex')
-  const [project] = new RecordReader(organization.view).list('project', lists.all('project'))
-  await new DraftCommits(organization, () => randomBytes(16)).run(records => {
-    const now = 0
-    const id = randomUUID()
-    records.put({
-      kind: 'environment',
-      id,
-      projectId: project!.id,
-      key: 'other',
-      name: 'Other',
-      createdAt: now,
-      updatedAt: now,
-    })
-    records.put({
-      kind: 'api-key',
-      id: randomUUID(),
-      environmentId: id,
-      secretHash: hashSecret(secret),
-      source: 'generated',
-      createdAt: now,
-    })
-  })
-  await store.close()
-  return secret
-}

@@ -18,6 +18,7 @@ import {
   sharedService,
 } from '../support/running-service.ts'
 import { FACT_BODIES } from '../support/fact-calls.ts'
+import { ORGANIZATION_BODIES } from '../support/organization-calls.ts'
 import { routes } from '../support/routes.ts'
 
 const BODY_BYTES_MAX = 2_048
@@ -44,6 +45,7 @@ const derivation = { role: 'viewer', on_resource: 'document', linked_by_relation
 /** A body of the right shape for every route that needs one. None is ever sent with a key that may. */
 const GOOD_BODIES: Readonly<Record<string, unknown>> = {
   ...FACT_BODIES,
+  ...ORGANIZATION_BODIES,
   isAllowed: question('alice', 'read', 'document'),
   isAllowedBulk: [question('alice', 'read', 'document')],
   getUserPermissions: { user: { key: 'alice' } },
@@ -97,18 +99,27 @@ interface Case {
   /** With parameters filled in; what they name does not exist. */
   readonly path: string
   readonly body: unknown
+  /** One that may use the route. */
+  readonly key: string
 }
 
 const CASES: readonly Case[] = routes.map(route => ({
   name: `${route.method} ${route.path}`,
   route,
-  path: filledIn(route.path, 'default', 'default'),
+  path: isAboutOrganization(route)
+    ? filledIn(route.path, 'nothing', 'nothing')
+    : filledIn(route.path, 'default', 'default'),
   body: GOOD_BODIES[route.operationId],
+  key: isAboutOrganization(route) ? ADMIN_KEY : API_KEY,
 }))
-const withKey = CASES.filter(({ route }) => route.access === 'any-key' || route.access === 'environment')
+const withKey = CASES.filter(({ route }) => route.access !== 'public' && route.access !== 'optional-key')
 const withBody = CASES.filter(({ route }) => route.body !== null)
 const withRequiredBody = withBody.filter(({ route }) => route.body!.isRequired)
 const ofEnvironments = CASES.filter(({ route }) => route.path.includes('{env_id}'))
+
+function isAboutOrganization({ access }: Route): boolean {
+  return access === 'organization' || access === 'project'
+}
 
 function filledIn(template: string, project: string, environment: string): string {
   return template
@@ -119,7 +130,7 @@ function filledIn(template: string, project: string, environment: string): strin
 
 /** Sends the request under a name of its own and makes sure that the answer carries it. */
 async function send(
-  { route, path }: Case,
+  { route, path, key }: Case,
   options: {
     readonly method?: string
     readonly body?: unknown
@@ -130,6 +141,7 @@ async function send(
 ): Promise<Answer> {
   const id = `bad input/${Math.random()}`
   const answer = await verdict.send(options.method ?? route.method, path, {
+    key,
     ...options,
     headers: { ...options.headers, 'x-request-id': id },
   })
@@ -289,6 +301,16 @@ describe('credentials', () => {
     },
   )
 
+  test.each(CASES.filter(({ route }) => isAboutOrganization(route)))(
+    'of an environment are 403 at $name, whatever the body',
+    async each => {
+      expect(statusOf(each, await send(each, { key: API_KEY, body: each.body }))).toBe(403)
+      if (each.route.method !== 'GET') {
+        expect(statusOf(each, await send(each, { key: API_KEY, text: '{' }))).toBe(403)
+      }
+    },
+  )
+
   test.each(ofEnvironments)('for another environment than the path names are 403 at $name', async each => {
     for (const [project, environment] of [
       ['default', 'other'],
@@ -297,7 +319,9 @@ describe('credentials', () => {
       ['%00', 'default'],
     ] as const) {
       const elsewhere = { ...each, path: filledIn(each.route.path, project, environment) }
-      expect(statusOf(each, await send(elsewhere, { body: each.body }))).toBe(403)
+      expect(statusOf(each, await send(elsewhere, { body: each.body, key: API_KEY }))).toBe(403)
+      if (each.route.body)
+        expect(statusOf(each, await send(elsewhere, { text: '{', key: API_KEY }))).toBe(403)
       expect(statusOf(each, await send(elsewhere, { body: each.body, key: ADMIN_KEY }))).toBe(404)
     }
   })
@@ -319,7 +343,7 @@ describe('a body over the ceiling', () => {
   })
 
   /** `fetch` sends no body with a GET. */
-  function raw({ route, path }: Case, headers: Record<string, string>, body: string): Promise<Answer> {
+  function raw({ route, path, key }: Case, headers: Record<string, string>, body: string): Promise<Answer> {
     const id = `over the ceiling/${Math.random()}`
     let isAnswered = false
     return new Promise((resolve, reject) => {
@@ -329,7 +353,7 @@ describe('a body over the ceiling', () => {
           method: route.method,
           agent: false,
           headers: {
-            authorization: `Bearer ${API_KEY}`,
+            authorization: `Bearer ${key}`,
             'content-type': 'application/json',
             'x-request-id': id,
             ...headers,

@@ -45,6 +45,35 @@ for (const kind of ['memory', 'lmdb']) {
     await store.close()
   })
 
+  test(`${kind}: a dropped environment is over for whoever has it, and the next of its id is a new one`, async () => {
+    const store = await open()
+    const [one, other] = [await store.environment('one'), await store.environment('other')]
+    await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await other.ledger.commit(commitOf({ put: { bob: 'br' } }))
+    const feed = one.ledger.feed(await one.ledger.head())
+    const next = feed[Symbol.asyncIterator]().next()
+    const underWay = one.ledger.commit(commitOf({ put: { carol: 'ar' } }))
+    await store.drop('one')
+    await expect(underWay).resolves.toMatchObject({ sequence: 2 })
+    expect((await next).done).toBe(true)
+    await expect(one.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+    expect(() => one.view.count(everyone)).toThrow('closed')
+    await store.drop('one')
+    await store.drop('never-there')
+    expect((await store.environment('one')).view.count(everyone)).toBe(0)
+    expect(other.view.count(everyone)).toBe(1)
+    await store.close()
+    await expect(store.drop('other')).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  })
+
+  test(`${kind}: only an environment can be dropped`, async () => {
+    const store = await open()
+    for (const id of ['', '..', '../escape', '.']) {
+      await expect(store.drop(id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    }
+    await store.close()
+  })
+
   test(`${kind}: a closed store opens nothing any more, and its feeds have ended`, async () => {
     const store = await open()
     const { ledger } = await store.environment('one')

@@ -1,6 +1,7 @@
 /** One call of every operation there is, at least, in an order in which each succeeds. */
 import { ENDPOINTS, GOOD } from './access-requests.ts'
 import { MANAGEMENT_CALLS } from './management-calls.ts'
+import { organizationCalls } from './organization-calls.ts'
 import { question } from './running-service.ts'
 import { routes } from './routes.ts'
 import type { Call } from './schema-calls.ts'
@@ -60,10 +61,14 @@ const OTHER_CALLS: readonly Call[] = [
   { operation: 'listTenantsEverywhere', method: 'GET', path: '/v1/tenants' },
 ]
 
-export const EXAMPLE_CALLS: readonly Call[] = [
-  ...DECISION_CALLS,
-  ...OTHER_CALLS,
-  ...REFERENCE_CALLS,
-  ...REFERENCE_CALLS.map(call => ({ ...call, headers: { 'if-none-match': '*' } })),
-  ...MANAGEMENT_CALLS,
-]
+/** `apiKeyId` is that of a key that is revoked on the way. */
+export function exampleCalls(apiKeyId: string): Call[] {
+  return [
+    ...DECISION_CALLS,
+    ...OTHER_CALLS,
+    ...REFERENCE_CALLS,
+    ...REFERENCE_CALLS.map(call => ({ ...call, headers: { 'if-none-match': '*' } })),
+    ...MANAGEMENT_CALLS,
+    ...organizationCalls(apiKeyId),
+  ]
+}

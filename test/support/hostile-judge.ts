@@ -88,7 +88,8 @@ export class HostileJudge {
     engine.apply(WORLD)
     const decisions = new DecisionService({ engine: () => engine }, { bulkChecksMax: BULK_CHECKS_MAX })
     const options = { listedEntriesMax: 100_000, permissionFormat: 'action:resource' } as const
-    const principal = { kind: 'environment', organizationId: '', projectId: '', environmentId: '' } as const
+    const ids = { organizationId: '', projectId: '', environmentId: '' }
+    const principal = { kind: 'environment', ...ids, projectKey: '', environmentKey: '' } as const
     this.#listings = new Map(
       permissionRoutes(new PermissionService(decisions, options)).map(route => [
         route.path,

@@ -312,6 +312,17 @@ export function fresh<Names extends readonly string[]>(...names: Names): { [Inde
   return names.map(name => `${name}-${freshCount}`) as { [Index in keyof Names]: string }
 }
 
+/** Makes an environment beside the others of the default project, and returns a key to it. */
+export async function neighbourOf(client: Client, key: string): Promise<string> {
+  const admin = { key: ADMIN_KEY }
+  const body = { key, name: key }
+  const created = await client.send('POST', '/v2/projects/default/envs', { ...admin, body })
+  expect(created.status, JSON.stringify(created.body)).toBe(200)
+  const fetched = await client.send<{ secret: string }>('GET', `/v2/api-key/default/${key}`, admin)
+  expect(fetched.status).toBe(200)
+  return fetched.body.secret
+}
+
 /** A directory for an lmdb store, gone after the present test. */
 export function storeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-test-'))

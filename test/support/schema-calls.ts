@@ -7,6 +7,8 @@ export interface Call {
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Absent: the key of the environment. */
+  readonly key?: string
 }
 
 const ORDER = `${RESOURCES}/order`

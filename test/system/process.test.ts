@@ -123,6 +123,58 @@ test('a configured key replaces the one configured before', async () => {
   expect((await scope(API_KEY)).status).toBe(401)
 })
 
+describe("the operator's key", () => {
+  const ADMIN_API_KEY = 'an-organization-key-for-tests'
+  const statusOf = async (service: ServiceProcess, key: string) =>
+    (
+      await fetch(`${await service.address()}/v2/api-key/scope`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+    ).status
+
+  test('in API_KEY replaces the one made at the first start; without it, a new one is made and shown', async () => {
+    const first = start()
+    const [, generated] = await first.stdoutMatch(/shown this once: (\S+)/)
+    await first.end('SIGTERM')
+    const second = start({ API_KEY })
+    expect([await statusOf(second, API_KEY), await statusOf(second, generated!)]).toEqual([200, 401])
+    expect(second.stdout).not.toContain('API key')
+    await second.end('SIGTERM')
+    const third = start()
+    const [, again] = await third.stdoutMatch(/shown this once: (\S+)/)
+    expect(third.stdout).not.toContain('curl')
+    for (const [key, status] of [
+      [API_KEY, 401],
+      [generated!, 401],
+      [again!, 200],
+    ] as const) {
+      expect(await statusOf(third, key)).toBe(status)
+    }
+    // The sample of the first start is still there, as it was.
+    expect(await allowed(await third.address(), again!)).toBe(true)
+  })
+
+  test('that is gone is not made up for when the organization has one of its own', async () => {
+    const first = start({ API_KEY })
+    await first.address()
+    await first.end('SIGTERM')
+    const second = start({ ADMIN_API_KEY })
+    expect([await statusOf(second, ADMIN_API_KEY), await statusOf(second, API_KEY)]).toEqual([200, 401])
+    expect(second.stdout).not.toContain('API key')
+  })
+
+  test('may be the one made at the first start', async () => {
+    const first = start()
+    const [, generated] = await first.stdoutMatch(/shown this once: (\S+)/)
+    await first.end('SIGTERM')
+    const second = start({ API_KEY: generated! })
+    expect(await statusOf(second, generated!)).toBe(200)
+    await second.end('SIGTERM')
+    const third = start({ ADMIN_API_KEY })
+    expect(await statusOf(third, generated!)).toBe(401)
+  })
+})
+
 describe('refuses to start, with one line that says why and exit code 1,', () => {
   test.each([
     ['a port that is no number', { PORT: 'http' }, 'setting PORT: expected a whole number from 0 to 65535'],

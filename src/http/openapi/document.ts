@@ -26,7 +26,8 @@ const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', descr
 
 const SECURITY_SCHEMES = {
   environmentKey: bearer('The API key of an environment: decides and manages there.'),
-  organizationKey: bearer('The API key of the organization: manages every environment, never decides.'),
+  projectKey: bearer('The API key of a project: manages it, its environments and their keys, never decides.'),
+  organizationKey: bearer('An API key of the organization: manages everything, never decides.'),
 }
 
 /** `publicUrl` is where callers reach the service; null: where they found this document. */

@@ -16,13 +16,16 @@ export interface Components {
 }
 
 const ENVIRONMENT = { environmentKey: [] }
+const PROJECT = { projectKey: [] }
 const ORGANIZATION = { organizationKey: [] }
 
 /** Which credentials a route takes, one of them; the empty one: none. */
 const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
   public: [],
-  'optional-key': [{}, ENVIRONMENT, ORGANIZATION],
-  'any-key': [ENVIRONMENT, ORGANIZATION],
+  'optional-key': [{}, ENVIRONMENT, PROJECT, ORGANIZATION],
+  'any-key': [ENVIRONMENT, PROJECT, ORGANIZATION],
+  organization: [ORGANIZATION],
+  project: [PROJECT, ORGANIZATION],
   environment: [ENVIRONMENT],
 }
 

@@ -14,19 +14,20 @@ import type { Json, SchemaComponents } from './schema-components.ts'
 export function refusalStatuses(route: Route): number[] {
   const { family, access, body, query, paramNames, method, refusals } = route
   const isManagement = family === 'management'
-  const hasCaller = access === 'any-key' || access === 'environment'
+  const isForAll = access === 'public' || access === 'optional-key'
   const hasPlace = paramNames.length > 0
   const statuses: readonly (readonly [number, boolean])[] = [
     [400, true],
     [401, access !== 'public'],
-    [403, access === 'environment' || (access !== 'public' && hasPlace)],
+    [403, !isForAll && (access !== 'any-key' || hasPlace)],
     [404, hasPlace],
     [405, true],
-    [409, isManagement && method === 'POST'],
+    // What is done in an environment; routes about the organization say it themselves.
+    [409, isManagement && method === 'POST' && access === 'any-key'],
     [413, body !== null],
     [422, isManagement && (hasPlace || query !== null || body !== null)],
     [500, true],
-    [503, hasCaller],
+    [503, !isForAll],
   ]
   const all = [...statuses.flatMap(([status, applies]) => (applies ? [status] : [])), ...refusals]
   return [...new Set(all)].toSorted((left, right) => left - right)

@@ -10,10 +10,12 @@ import * as attribute from '#model/wire/attribute.ts'
 import * as buildingBlocks from '#model/wire/building-blocks.ts'
 import * as decisionDebug from '#model/wire/decision-debug.ts'
 import * as decision from '#model/wire/decision.ts'
+import * as environment from '#model/wire/environment.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
 import * as permissions from '#model/wire/permissions.ts'
 import * as problem from '#model/wire/problem.ts'
+import * as project from '#model/wire/project.ts'
 import * as relation from '#model/wire/relation.ts'
 import * as relationshipTuple from '#model/wire/relationship-tuple.ts'
 import * as resourceInstance from '#model/wire/resource-instance.ts'
@@ -31,10 +33,12 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   buildingBlocks,
   decision,
   decisionDebug,
+  environment,
   group,
   health,
   permissions,
   problem,
+  project,
   relation,
   relationshipTuple,
   resource,

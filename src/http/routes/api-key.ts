@@ -1,11 +1,24 @@
-/** What the caller's own key is for (contract B.2): the first call of every SDK. */
+/** What the caller's own key is for (contract B.2), the first call of every SDK; and the management of keys (B.13). */
 import { assert } from '#model/assert.ts'
-import { ApiKeyScope } from '#model/wire/api-key.ts'
+import {
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyEnvelope,
+  ApiKeyPath,
+  ApiKeyRotation,
+  ApiKeyScope,
+  ApiKeysQuery,
+} from '#model/wire/api-key.ts'
+import { EnvironmentPath } from '#model/wire/environment.ts'
 import { defineRoute, type Route } from '../route.ts'
+import type { ManageOrganization } from './managed.ts'
+
+const API_KEYS = '/v2/api-key'
+const API_KEY = `${API_KEYS}/{api_key_id}`
 
 export const apiKeyScopeRoute: Route = defineRoute({
   method: 'GET',
-  path: '/v2/api-key/scope',
+  path: `${API_KEYS}/scope`,
   operationId: 'getApiKeyScope',
   summary: 'The organization, project and environment of the key in use',
   family: 'management',
@@ -13,14 +26,74 @@ export const apiKeyScopeRoute: Route = defineRoute({
   responses: { 200: { description: 'The scope; an organization key has no project.', schema: ApiKeyScope } },
   handle: ({ principal }) => {
     assert(principal, 'a route for any key has a caller')
-    const isEnvironment = principal.kind === 'environment'
     return {
       status: 200,
       body: {
         organization_id: principal.organizationId,
-        project_id: isEnvironment ? principal.projectId : null,
-        environment_id: isEnvironment ? principal.environmentId : null,
+        project_id: principal.kind === 'organization' ? null : principal.projectId,
+        environment_id: principal.kind === 'environment' ? principal.environmentId : null,
       },
     }
   },
 })
+
+export function apiKeyRoutes(manage: ManageOrganization): Route[] {
+  return [
+    manage({
+      operation: 'listApiKeys',
+      method: 'GET',
+      path: API_KEYS,
+      summary: 'List the keys that the key in use manages, without their secrets',
+      access: 'project',
+      query: ApiKeysQuery,
+      answer: ApiKeyEnvelope,
+      refusals: [404],
+    }),
+    manage({
+      operation: 'createApiKey',
+      method: 'POST',
+      path: API_KEYS,
+      summary: 'Create a key; its secret is in the answer',
+      access: 'project',
+      body: ApiKeyCreate,
+      answer: ApiKey,
+      refusals: [404],
+    }),
+    manage({
+      operation: 'getApiKey',
+      method: 'GET',
+      path: API_KEY,
+      summary: 'Read about a key, without its secret',
+      access: 'project',
+      params: ApiKeyPath,
+      answer: ApiKey,
+    }),
+    manage({
+      operation: 'deleteApiKey',
+      method: 'DELETE',
+      path: API_KEY,
+      summary: 'Revoke a key',
+      access: 'project',
+      params: ApiKeyPath,
+    }),
+    manage({
+      operation: 'rotateApiKey',
+      method: 'POST',
+      path: `${API_KEY}/rotate-secret`,
+      summary: 'Give a key a new secret; the one before stays good for a while',
+      access: 'project',
+      params: ApiKeyPath,
+      optionalBody: ApiKeyRotation,
+      answer: ApiKey,
+    }),
+    manage({
+      operation: 'getEnvironmentApiKey',
+      method: 'GET',
+      path: `${API_KEYS}/{proj_id}/{env_id}`,
+      summary: 'Fetch the oldest key of an environment, with its secret as far as it can be unsealed',
+      access: 'organization',
+      params: EnvironmentPath,
+      answer: ApiKey,
+    }),
+  ]
+}

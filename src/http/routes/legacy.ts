@@ -35,8 +35,14 @@ function listOf(
     responses: { 200: { description: 'A page.', schema: Type.Array(item), headers: [REVISION] } },
     handle: async ({ principal, query }) => {
       assert(principal, 'a route for any key has a caller')
-      const { json, revision } = await gateway.execute({ operation, principal, path: null, input: { query } })
-      assert(json !== null, 'a list answers with a body')
+      const { json, revision } = await gateway.execute({
+        about: 'environment',
+        operation,
+        principal,
+        path: null,
+        input: { query },
+      })
+      assert(json !== null && revision !== null, 'a list answers with a body and a state')
       return { status: 200, body: new RawJson(json), headers: { 'x-revision': revision } }
     },
   })

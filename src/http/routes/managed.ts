@@ -5,10 +5,15 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { assert } from '#model/assert.ts'
 import type { OperationInput, OperationName } from '#services/management/operations.ts'
-import type { ManagementRequest } from '#services/management-service.ts'
+import type {
+  ManagementRequest,
+  OrganizationInput,
+  OrganizationOperationName,
+} from '#services/management-service.ts'
+import type { RouteAccess } from '../credentials.ts'
 import type { Call, Reply } from '../exchange.ts'
 import { RawJson } from '../exchange.ts'
-import { type RequestHeaderField, REVISION } from '../header-fields.ts'
+import { type HeaderField, type RequestHeaderField, REVISION } from '../header-fields.ts'
 import { defineRoute, type Method, type Responses, type Route } from '../route.ts'
 
 export interface ManagementReply {
@@ -16,8 +21,8 @@ export interface ManagementReply {
   readonly json: string | null
   /** Whether the answer is about something that did not exist before, where callers can tell. */
   readonly isCreated: boolean
-  /** The state the answer tells of. */
-  readonly revision: string
+  /** The state the answer tells of; null: it is about no environment's state. */
+  readonly revision: string | null
 }
 
 /** Carries a request to the thread that writes. */
@@ -62,7 +67,14 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly mayCreate?: boolean
   /** The answer may be left out, with 204 in place of 200. */
   readonly mayBeEmpty?: boolean
+  /** The answer always has 201 in place of 200: the operation answers `Created`. */
+  readonly alwaysCreates?: boolean
 }
+
+/** Whether the parts that the schemas let through are what an operation takes. */
+type Fits<Given, Taken> = Given extends Taken
+  ? unknown
+  : { readonly operation: 'the schemas do not fit the input of this operation' }
 
 /** Headers that routes read, and the check of them. */
 export interface CheckedHeaders {
@@ -82,46 +94,86 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
     OptionalBody extends TSchema | undefined = undefined,
   >(
     definition: ManagedDefinition<Name, Params, Query, Body, OptionalBody> &
-      (Input<Params, Query, Body, OptionalBody> extends OperationInput<Name>
-        ? unknown
-        : { readonly operation: 'the schemas do not fit the input of this operation' }),
-  ): Route => {
-    const { operation, answer, mayCreate, mayBeEmpty, ...route } = definition
-    const done = { description: 'Done.', headers: [REVISION] }
-    const told = { ...done, ...(answer && { schema: answer }) }
-    const responses: Responses = {
-      ...(answer && { 200: told }),
-      ...(mayCreate && { 201: { ...told, description: 'Created.' } }),
-      ...((mayBeEmpty || !answer) && { 204: done }),
-    }
-    return defineRoute({
-      ...route,
-      operationId: operation,
-      family: 'management',
-      access: 'any-key',
-      headers: headers.fields,
-      responses,
-      handle: call => {
-        headers.check(call.headers)
-        return forward(gateway, operation, call as Call)
-      },
-    } as Parameters<typeof defineRoute>[0])
-  }
+      Fits<Input<Params, Query, Body, OptionalBody>, OperationInput<Name>>,
+  ): Route =>
+    routeOf(definition, { access: 'any-key', headers: headers.fields, answered: [REVISION] }, call => {
+      headers.check(call.headers)
+      return forward(gateway, definition.operation, call)
+    })
 }
 
 /** Makes routes of one gateway. */
 export type Manage = ReturnType<typeof managed>
 
+/** Routes about the organization itself; `access` says whose keys may call one. */
+export function managedByOrganization(gateway: ManagementGateway) {
+  return <
+    Name extends OrganizationOperationName,
+    Params extends TObject | undefined = undefined,
+    Query extends TObject | undefined = undefined,
+    Body extends TSchema | undefined = undefined,
+    OptionalBody extends TSchema | undefined = undefined,
+  >(
+    definition: Omit<ManagedDefinition<Name, Params, Query, Body, OptionalBody>, 'params'> & {
+      readonly access: RouteAccess
+      readonly params?: Params
+    } & Fits<Input<Params, Query, Body, OptionalBody>, OrganizationInput<Name>>,
+  ): Route =>
+    routeOf(
+      definition,
+      { access: definition.access, headers: [], answered: [] },
+      async ({ principal, params, query, body }) => {
+        assert(principal, 'a management route has a caller')
+        const { operation } = definition
+        const input = { params, query, body }
+        return replyOf(await gateway.execute({ about: 'organization', operation, principal, input }))
+      },
+    )
+}
+
+/** Makes routes about the organization of one gateway. */
+export type ManageOrganization = ReturnType<typeof managedByOrganization>
+
+/** What the routes of one kind have in common. */
+interface RouteKind {
+  readonly access: RouteAccess
+  readonly headers: readonly RequestHeaderField[]
+  /** The headers of every success. */
+  readonly answered: readonly HeaderField[]
+}
+
+function routeOf(
+  definition: Omit<ManagedDefinition<string, unknown, unknown, unknown, unknown>, 'params'>,
+  { access, headers, answered }: RouteKind,
+  handle: (call: Call) => Promise<Reply>,
+): Route {
+  const { operation, answer, mayCreate, mayBeEmpty, alwaysCreates, ...route } = definition
+  const done = { description: 'Done.', headers: answered }
+  const told = { ...done, ...(answer && { schema: answer }) }
+  const responses: Responses = {
+    ...(answer && !alwaysCreates && { 200: told }),
+    ...((mayCreate || alwaysCreates) && { 201: { ...told, description: 'Created.' } }),
+    ...((mayBeEmpty || !answer) && { 204: done }),
+  }
+  const common = { operationId: operation, family: 'management', access, headers, responses, handle } as const
+  return defineRoute({ ...route, ...common } as Parameters<typeof defineRoute>[0])
+}
+
 async function forward(gateway: ManagementGateway, operation: OperationName, call: Call): Promise<Reply> {
   assert(call.principal, 'a management route has a caller')
   const { proj_id, env_id } = call.params as EnvironmentPath
-  const { json, isCreated, revision } = await gateway.execute({
+  const reply = await gateway.execute({
+    about: 'environment',
     operation,
     principal: call.principal,
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
   })
-  const headers = { 'x-revision': revision }
+  return replyOf(reply)
+}
+
+function replyOf({ json, isCreated, revision }: ManagementReply): Reply {
+  const headers: Record<string, string> = revision === null ? {} : { 'x-revision': revision }
   if (json === null) return { status: 204, body: undefined, headers }
   return { status: isCreated ? 201 : 200, body: new RawJson(json), headers }
 }

@@ -1,9 +1,86 @@
-/** What a key is for, on the wire (contract B.2). */
-import { Type } from 'typebox'
-import { nullable, Uuid } from './building-blocks.ts'
+/** API keys on the wire: what the caller's own key is for (contract B.2), and their management (contract B.13, D-35). */
+import { type Static, Type } from 'typebox'
+import { KEY_OVERLAP_SECONDS_MAX } from '../limits.ts'
+import {
+  envelope,
+  Name,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  Timestamp,
+  Uuid,
+} from './building-blocks.ts'
 
-export const ApiKeyScope = Type.Object({
+const keyScopeFields = {
   organization_id: Uuid,
   project_id: nullable(Uuid),
   environment_id: nullable(Uuid),
+}
+
+export const ApiKeyScope = Type.Object(keyScopeFields)
+
+export const ApiKeyObjectType = Type.Union(
+  [Type.Literal('org'), Type.Literal('project'), Type.Literal('env')],
+  { description: 'What a key opens: everything, one project, or one environment.' },
+)
+export type ApiKeyObjectType = Static<typeof ApiKeyObjectType>
+
+/** Kept for the callers, without effect here. */
+export const ApiKeyOwnerType = Type.Union([
+  Type.Literal('pdp_config'),
+  Type.Literal('member'),
+  Type.Literal('elements'),
+])
+export type ApiKeyOwnerType = Static<typeof ApiKeyOwnerType>
+
+/** There are no lesser keys: a key that was asked to be one is refused rather than given more. */
+const AccessLevel = Type.Literal('admin')
+
+export const ApiKeyCreate = Type.Object({
+  /** Only ever the caller's own. */
+  organization_id: optional(Reference),
+  /** By key or id, as the environment. */
+  project_id: optional(Reference),
+  environment_id: optional(Reference),
+  /** Absent: the narrowest of what is named. */
+  object_type: optional(ApiKeyObjectType),
+  access_level: optional(AccessLevel),
+  owner_type: optional(ApiKeyOwnerType),
+  name: optional(Name),
 })
+export type ApiKeyCreate = Static<typeof ApiKeyCreate>
+
+/** How long the secret that is replaced stays good; absent: `KEY_OVERLAP_SECONDS`. */
+export const ApiKeyRotation = Type.Object({
+  overlap_seconds: optional(Type.Integer({ minimum: 0, maximum: KEY_OVERLAP_SECONDS_MAX })),
+})
+export type ApiKeyRotation = Static<typeof ApiKeyRotation>
+
+export const ApiKey = Type.Object({
+  id: Uuid,
+  ...keyScopeFields,
+  object_type: ApiKeyObjectType,
+  access_level: AccessLevel,
+  owner_type: ApiKeyOwnerType,
+  name: nullable(Name),
+  /** Given when the key is made or rotated, and when an environment's key is fetched; null otherwise. */
+  secret: nullable(Type.String()),
+  /** Until when the secret before the last rotation is good; null: it is not. */
+  former_secret_valid_until: nullable(Timestamp),
+  created_at: Timestamp,
+  last_used_at: Type.Null(),
+})
+export type ApiKey = Static<typeof ApiKey>
+
+export const ApiKeyEnvelope = envelope(ApiKey)
+
+export const ApiKeysQuery = Type.Object({
+  ...pagingQuery,
+  object_type: Type.Optional(ApiKeyObjectType),
+  proj_id: Type.Optional(Reference),
+})
+export type ApiKeysQuery = Static<typeof ApiKeysQuery>
+
+export const ApiKeyPath = Type.Object({ api_key_id: Reference })
+export type ApiKeyPath = Static<typeof ApiKeyPath>

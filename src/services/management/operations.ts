@@ -21,6 +21,7 @@ import {
 } from './attributes.ts'
 import { putRolesInBulk } from './bulk-roles.ts'
 import type { ReadContext, WriteContext } from './context.ts'
+import { countEnvironment } from './environment-counts.ts'
 import { factReads, factWrites } from './fact-operations.ts'
 import { addGroupMember, listGroupUsers, removeGroupMember } from './group-members.ts'
 import { assignGroup, listGroupChildren, listGroupParents, unassignGroup } from './group-nesting.ts'
@@ -48,6 +49,8 @@ import {
   replaceResource,
   updateResource,
 } from './resources.ts'
+import { exportSchema } from './schema-export.ts'
+import { importSchema } from './schema-import.ts'
 import {
   addTenantRolePermissions,
   createTenantRole,
@@ -60,6 +63,8 @@ import {
 
 export const readOperations = {
   ...factReads,
+  countEnvironment,
+  exportSchema,
   getAction,
   getActionGroup,
   getAttribute,
@@ -112,6 +117,7 @@ export const writeOperations = {
   deleteResourceRole,
   deleteTenantRole,
   deleteUserAttribute: deleteAttribute,
+  importSchema,
   putRolesInBulk,
   removeGroupMember,
   removeGroupRole,
@@ -143,6 +149,7 @@ export const tupleRemovals: ReadonlySet<OperationName> = new Set<OperationName>(
   'deleteTenant',
   'deleteTenantRole',
   'deleteTenants',
+  'importSchema',
   'removeGroupRole',
   'replaceResource',
   'unassignGroup',

@@ -257,3 +257,20 @@ export function matchesSearch(
     })
   })
 }
+
+/** Whether a text is what the pattern says; `*` stands for any run of characters. Every other character counts. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const pieces = pattern.split('*')
+  const first = pieces[0]!
+  const last = pieces.at(-1)!
+  if (pieces.length === 1) return text === pattern
+  if (text.length < first.length + last.length) return false
+  if (!text.startsWith(first) || !text.endsWith(last)) return false
+  const end = text.length - last.length
+  let from = first.length
+  return pieces.slice(1, -1).every(piece => {
+    const at = text.indexOf(piece, from)
+    from = at + piece.length
+    return at >= 0 && from <= end
+  })
+}

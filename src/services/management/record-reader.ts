@@ -33,6 +33,11 @@ export class RecordReader {
     this.view = view
   }
 
+  /** Number of the state that is being read. */
+  get sequence(): number {
+    return this.view.sequence()
+  }
+
   /** The record under that row key, or null. O(log n). */
   get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     const row = this.view.get(key)

@@ -100,7 +100,7 @@ function wholeOf(body: ResourceReplace): ResourceUpdate {
 }
 
 /** Writes what `update` says of a type; what it leaves out stays as it is. Returns the type as it is then. */
-function defineType(context: WriteContext, type: TypeRecord, update: ResourceUpdate): TypeRecord {
+export function defineType(context: WriteContext, type: TypeRecord, update: ResourceUpdate): TypeRecord {
   const { actions } = update
   const gone = new Set(
     type.actions.flatMap(({ key }) => (actions && !Object.hasOwn(actions, key) ? [key] : [])),

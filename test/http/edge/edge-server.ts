@@ -16,7 +16,17 @@ export const AUTHORIZED = { authorization: `Bearer ${ENVIRONMENT_KEY}` }
 export const BODY_BYTES_MAX = 200_000
 
 const PRINCIPALS = new Map<string, Principal>([
-  [ENVIRONMENT_KEY, { kind: 'environment', organizationId: 'o', projectId: 'p', environmentId: 'e' }],
+  [
+    ENVIRONMENT_KEY,
+    {
+      kind: 'environment',
+      organizationId: 'o',
+      projectId: 'p',
+      projectKey: 'project',
+      environmentId: 'e',
+      environmentKey: 'environment',
+    },
+  ],
   [ORGANIZATION_KEY, { kind: 'organization', organizationId: 'o' }],
 ])
 

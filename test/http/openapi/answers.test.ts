@@ -9,7 +9,7 @@ import type { Principal } from '#model/principal.ts'
 import { AuthzError } from '#model/errors.ts'
 import { HttpServer } from '#http/server.ts'
 import { Description, type JudgedAnswer } from '../../support/description.ts'
-import { EXAMPLE_CALLS } from '../../support/example-calls.ts'
+import { exampleCalls } from '../../support/example-calls.ts'
 import { routes, routesWithoutService } from '../../support/routes.ts'
 import { ADMIN_KEY, API_KEY, RESOURCES, sharedService } from '../../support/running-service.ts'
 import type { Call } from '../../support/schema-calls.ts'
@@ -21,6 +21,12 @@ await verdict.user('alice')
 const description = new Description(
   (await verdict.send<Record<string, unknown>>('GET', '/openapi.json', { key: null })).body,
 )
+
+const spareKey = await verdict.send<{ id: string }>('POST', '/v2/api-key', {
+  key: ADMIN_KEY,
+  body: { project_id: 'default', environment_id: 'default' },
+})
+const EXAMPLE_CALLS = exampleCalls(spareKey.body.id)
 
 /** What was answered to what: `isAllowed 200`. */
 const seen = new Set<string>()
@@ -37,8 +43,9 @@ interface Spoilt {
 }
 
 /** Makes a call and holds its answer against the description. */
-async function call({ operation, method, path, body, headers }: Call, spoilt: Spoilt = {}): Promise<number> {
-  const { key = API_KEY, address = verdict.address } = spoilt
+async function call(made: Call, spoilt: Spoilt = {}): Promise<number> {
+  const { operation, method, path, body, headers } = made
+  const { key = made.key ?? API_KEY, address = verdict.address } = spoilt
   const text = spoilt.text ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(address + (spoilt.path ?? path), {
     method: spoilt.method ?? method,
@@ -69,6 +76,11 @@ function those(canBe: (route: Route) => boolean) {
     const { operationId } = route
     return { operationId, route, call: example.get(operationId)! }
   })
+}
+
+/** Whether the kind of key makes no difference to who may call a route. */
+function isForAnyCaller(access: Route['access']): boolean {
+  return ['public', 'optional-key', 'any-key'].includes(access)
 }
 
 /** The template with its first parameters as given and the others naming nothing. */
@@ -129,7 +141,7 @@ describe('refusals', () => {
     const { method, path } = each.call
     const connection = await RawConnection.open(verdict.port)
     const lengths = ['Content-Length: 2', 'Content-Length: 2']
-    const sent = [`Authorization: Bearer ${API_KEY}`, ...lengths]
+    const sent = [`Authorization: Bearer ${each.call.key ?? API_KEY}`, ...lengths]
     await connection.send(requestText(`${method} ${path}`, sent, '{}'))
     const answer = await connection.answer()
     connection.destroy()
@@ -157,22 +169,30 @@ describe('refusals', () => {
     },
   )
 
-  test.each(those(({ access, path }) => access === 'environment' || path.includes('{env_id}')))(
+  test.each(those(({ access, path }) => !isForAnyCaller(access) || path.includes('{env_id}')))(
     '403: $operationId, with a key for something else',
     async ({ call: made, route }) => {
       const isDecision = route.access === 'environment'
-      const spoilt = isDecision ? { key: ADMIN_KEY } : { path: filled(route.path, 'default', 'other') }
+      const spoilt = isDecision
+        ? { key: ADMIN_KEY }
+        : { key: API_KEY, path: filled(route.path, 'default', 'other') }
       expect(await call(made, spoilt)).toBe(403)
     },
   )
 
-  test.each(those(({ path }) => path.includes('{env_id}')))(
-    '404: $operationId, in an environment that is not there',
+  test.each(those(({ family, paramNames }) => family === 'management' && paramNames.length > 0))(
+    '404: $operationId, of something that is not there',
     async each => {
-      const path = filled(each.route.path, 'default', 'other')
+      const isInEnvironment = each.route.path.includes('{env_id}')
+      const path = filled(each.route.path, ...(isInEnvironment ? ['default', 'other'] : []))
       expect(await call(each.call, { key: ADMIN_KEY, path })).toBe(404)
     },
   )
+
+  test('404: keys of a project that is not there', async () => {
+    expect(await call(example.get('listApiKeys')!, { path: '/v2/api-key?proj_id=nothing' })).toBe(404)
+    expect(await call(example.get('createApiKey')!, { text: '{"project_id":"nothing"}' })).toBe(404)
+  })
 
   test.each(those(() => true))('405: $operationId, by a method its path does not have', async each => {
     expect(await call({ ...each.call, body: undefined }, { method: 'OPTIONS' })).toBe(405)
@@ -189,19 +209,33 @@ describe('refusals', () => {
 
   test.each(
     those(
-      ({ family, paramNames, query }) => family === 'management' && (paramNames.length > 0 || query !== null),
+      ({ family, paramNames, query, body }) =>
+        family === 'management' && (paramNames.length > 0 || query !== null || body !== null),
     ),
-  )('422: $operationId, with a parameter that cannot be', async ({ call: made, route }) => {
-    const hasPlace = route.paramNames.length > 0
-    const path = hasPlace ? filled(route.path, '%zz') : `${made.path}?page=0`
-    expect(await call(made, { path })).toBe(422)
+  )('422: $operationId, with what cannot be read', async ({ call: made, route }) => {
+    expect(await call(made, { key: ADMIN_KEY, ...illegible(route) })).toBe(422)
   })
+
+  function illegible({ paramNames, query, path }: Route): Spoilt {
+    if (paramNames.length > 0) return { path: filled(path, '%zz') }
+    return query === null ? { text: '{' } : { path: `${path}?page=0` }
+  }
 })
 
 describe('trouble of ours', () => {
   /** Principals by key; nothing stands behind this server but trouble. */
   const principals = new Map<string, Principal>([
-    [API_KEY, { kind: 'environment', organizationId: 'o', projectId: 'p', environmentId: 'e' }],
+    [
+      API_KEY,
+      {
+        kind: 'environment',
+        organizationId: 'o',
+        projectId: 'p',
+        projectKey: 'default',
+        environmentId: 'e',
+        environmentKey: 'default',
+      },
+    ],
     [ADMIN_KEY, { kind: 'organization', organizationId: 'o' }],
   ])
   const faults: unknown[] = []
@@ -227,7 +261,7 @@ describe('trouble of ours', () => {
   /** Those that need something behind the route table. */
   const dependent = those(
     ({ access, operationId }) =>
-      ['any-key', 'environment'].includes(access) && operationId !== 'getApiKeyScope',
+      !['public', 'optional-key'].includes(access) && operationId !== 'getApiKeyScope',
   )
 
   test.each(dependent)('500: $operationId, without the reason', async each => {

@@ -175,10 +175,17 @@ describe('the description', () => {
   })
 
   test('says which keys an operation takes', () => {
+    const [environment, project, organization] = [
+      { environmentKey: [] },
+      { projectKey: [] },
+      { organizationKey: [] },
+    ]
     const securityOf = (id: string) => operations.find(({ operationId }) => operationId === id)!.security
-    expect(securityOf('isAllowed')).toEqual([{ environmentKey: [] }])
-    expect(securityOf('createUser')).toEqual([{ environmentKey: [] }, { organizationKey: [] }])
-    expect(securityOf('authzenMetadata')).toEqual([{}, { environmentKey: [] }, { organizationKey: [] }])
+    expect(securityOf('isAllowed')).toEqual([environment])
+    expect(securityOf('createProject')).toEqual([organization])
+    expect(securityOf('createEnvironment')).toEqual([project, organization])
+    expect(securityOf('createUser')).toEqual([environment, project, organization])
+    expect(securityOf('authzenMetadata')).toEqual([{}, environment, project, organization])
     expect(securityOf('getReference')).toEqual([])
   })
 

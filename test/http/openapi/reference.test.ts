@@ -46,16 +46,37 @@ async function openReference(): Promise<Page> {
   return page
 }
 
+/** What a person meets on the way from the top to the bottom: only what is near is drawn. Ends at the top again. */
+async function shownWhileScrolling(page: Page) {
+  const [groups, operations, deprecated] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  for (let isAtEnd = false; !isAtEnd;) {
+    await page.evaluate('new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+    for (const [selector, attribute, seen] of [
+      ['.opblock-tag', 'data-tag', groups],
+      ['.opblock', 'id', operations],
+      ['.opblock-deprecated', 'id', deprecated],
+    ] as const) {
+      const found = await page
+        .locator(selector)
+        .evaluateAll((nodes, name) => nodes.map(node => node.getAttribute(name)!), attribute)
+      for (const name of found) seen.add(name)
+    }
+    isAtEnd = await page.evaluate('scrollY + innerHeight >= document.documentElement.scrollHeight - 1')
+    await page.evaluate('scrollBy(0, innerHeight / 2)')
+  }
+  await page.evaluate('scrollTo(0, 0)')
+  return { groups: [...groups], operations: [...operations], deprecated: [...deprecated] }
+}
+
 test('the reference shows every group of operations, and opens the one that is clicked', async () => {
   const page = await openReference()
   expect(await page.title()).toBe('Verdict: API reference')
   const described = await verdict.get<{ tags: { name: string }[]; paths: object }>('/openapi.json')
-  const groups = page.locator('.opblock-tag')
-  const shownGroups = await groups.evaluateAll(nodes => nodes.map(node => node.getAttribute('data-tag')))
-  expect(shownGroups).toEqual(described.body.tags.map(({ name }) => name))
   const operationCount = Object.values(described.body.paths).flatMap(item => Object.keys(item)).length
-  expect(await page.locator('.opblock').count()).toBe(operationCount)
-  expect(await page.locator('.opblock-deprecated').count()).toBe(4)
+  const shown = await shownWhileScrolling(page)
+  expect(shown.groups).toEqual(described.body.tags.map(({ name }) => name))
+  expect(shown.operations).toHaveLength(operationCount)
+  expect(shown.deprecated).toHaveLength(4)
   await page.screenshot({ path: join(ARTIFACTS, 'reference.png') })
 
   const operation = page.locator(IS_ALLOWED)
@@ -64,8 +85,8 @@ test('the reference shows every group of operations, and opens the one that is c
   await operation.locator('.responses-wrapper').waitFor()
   // With the blanks of its layout made alike.
   const text = (await operation.innerText()).replaceAll(/\s+/g, ' ')
-  for (const shown of ['X-Request-ID *', 'roadmap', 'The decision; a deny is one too.', '401', '503']) {
-    expect(text).toContain(shown)
+  for (const said of ['X-Request-ID *', 'roadmap', 'The decision; a deny is one too.', '401', '503']) {
+    expect(text).toContain(said)
   }
   await operation.scrollIntoViewIfNeeded()
   await page.screenshot({ path: join(ARTIFACTS, 'reference-operation.png') })

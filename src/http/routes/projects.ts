@@ -1,0 +1,151 @@
+/** Projects and their environments (contract B.13): for keys of the organization, and of the project in question. */
+import {
+  Environment,
+  EnvironmentCopy,
+  EnvironmentCreate,
+  EnvironmentList,
+  EnvironmentPath,
+  EnvironmentsQuery,
+  EnvironmentStats,
+  EnvironmentUpdate,
+} from '#model/wire/environment.ts'
+import {
+  Project,
+  ProjectCreate,
+  ProjectList,
+  ProjectPath,
+  ProjectsQuery,
+  ProjectUpdate,
+} from '#model/wire/project.ts'
+import type { Route } from '../route.ts'
+import type { ManageOrganization } from './managed.ts'
+
+const PROJECTS = '/v2/projects'
+const PROJECT = `${PROJECTS}/{proj_id}`
+const ENVIRONMENTS = `${PROJECT}/envs`
+const ENVIRONMENT = `${ENVIRONMENTS}/{env_id}`
+
+export function projectRoutes(manage: ManageOrganization): Route[] {
+  return [
+    manage({
+      operation: 'listProjects',
+      method: 'GET',
+      path: PROJECTS,
+      summary: 'List projects',
+      access: 'project',
+      query: ProjectsQuery,
+      answer: ProjectList,
+    }),
+    manage({
+      operation: 'createProject',
+      method: 'POST',
+      path: PROJECTS,
+      summary: 'Create a project',
+      access: 'organization',
+      body: ProjectCreate,
+      answer: Project,
+      refusals: [409],
+    }),
+    manage({
+      operation: 'getProject',
+      method: 'GET',
+      path: PROJECT,
+      summary: 'Read a project',
+      access: 'project',
+      params: ProjectPath,
+      answer: Project,
+    }),
+    manage({
+      operation: 'updateProject',
+      method: 'PATCH',
+      path: PROJECT,
+      summary: 'Change a project; each given field replaces the old value whole',
+      access: 'project',
+      params: ProjectPath,
+      body: ProjectUpdate,
+      answer: Project,
+    }),
+    manage({
+      operation: 'deleteProject',
+      method: 'DELETE',
+      path: PROJECT,
+      summary: 'Delete a project, with its environments and all keys to them',
+      access: 'organization',
+      params: ProjectPath,
+    }),
+  ]
+}
+
+export function environmentRoutes(manage: ManageOrganization): Route[] {
+  return [
+    manage({
+      operation: 'listEnvironments',
+      method: 'GET',
+      path: ENVIRONMENTS,
+      summary: 'List the environments of a project',
+      access: 'project',
+      params: ProjectPath,
+      query: EnvironmentsQuery,
+      answer: EnvironmentList,
+    }),
+    manage({
+      operation: 'createEnvironment',
+      method: 'POST',
+      path: ENVIRONMENTS,
+      summary: 'Create an environment, with a first key to it',
+      access: 'project',
+      params: ProjectPath,
+      body: EnvironmentCreate,
+      answer: Environment,
+      refusals: [409],
+    }),
+    manage({
+      operation: 'getEnvironment',
+      method: 'GET',
+      path: ENVIRONMENT,
+      summary: 'Read an environment',
+      access: 'project',
+      params: EnvironmentPath,
+      answer: Environment,
+    }),
+    manage({
+      operation: 'updateEnvironment',
+      method: 'PATCH',
+      path: ENVIRONMENT,
+      summary: 'Change an environment; each given field replaces the old value whole',
+      access: 'project',
+      params: EnvironmentPath,
+      body: EnvironmentUpdate,
+      answer: Environment,
+    }),
+    manage({
+      operation: 'deleteEnvironment',
+      method: 'DELETE',
+      path: ENVIRONMENT,
+      summary: 'Delete an environment, with all that is in it and all keys to it',
+      access: 'project',
+      params: EnvironmentPath,
+    }),
+    manage({
+      operation: 'getEnvironmentStats',
+      method: 'GET',
+      path: `${ENVIRONMENT}/stats`,
+      summary: 'Count what is in an environment',
+      access: 'project',
+      params: EnvironmentPath,
+      answer: EnvironmentStats,
+    }),
+    manage({
+      operation: 'copyEnvironment',
+      method: 'POST',
+      path: `${ENVIRONMENT}/copy`,
+      summary: 'Copy the schema of an environment into another one of the project, all or nothing',
+      access: 'project',
+      params: EnvironmentPath,
+      body: EnvironmentCopy,
+      answer: Environment,
+      refusals: [409],
+      alwaysCreates: true,
+    }),
+  ]
+}

@@ -1,0 +1,100 @@
+/** Environments on the wire: what they are, how much is in them, and how one is copied (contract B.13). */
+import { type Static, Type } from 'typebox'
+import { COPY_PATTERNS_MAX } from '../limits.ts'
+import {
+  AttributeMap,
+  environmentPath,
+  Name,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  SearchText,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+
+/** What an environment says of itself besides its key and name; kept for the callers, without effect here. */
+const describingFields = {
+  description: optional(Text),
+  custom_branch_name: optional(Text),
+  jwks: optional(AttributeMap),
+  settings: optional(AttributeMap),
+}
+
+export const EnvironmentCreate = Type.Object({ key: ShortKey, name: Name, ...describingFields })
+export type EnvironmentCreate = Static<typeof EnvironmentCreate>
+
+export const EnvironmentUpdate = Type.Object({ name: Type.Optional(Name), ...describingFields })
+export type EnvironmentUpdate = Static<typeof EnvironmentUpdate>
+
+const environmentFields = {
+  id: Uuid,
+  key: ShortKey,
+  organization_id: Uuid,
+  project_id: Uuid,
+  ...timeFields,
+  name: Name,
+  description: nullable(Text),
+  custom_branch_name: nullable(Text),
+  jwks: nullable(AttributeMap),
+  settings: nullable(AttributeMap),
+}
+
+export const Environment = Type.Object(environmentFields)
+export type Environment = Static<typeof Environment>
+
+/** Always a bare array (contract B.1). */
+export const EnvironmentList = Type.Array(Environment)
+
+const Count = Type.Integer({ minimum: 0 })
+
+/** What is in an environment. The rest of the published model stands for things there are none of here. */
+export const EnvironmentStats = Type.Object({
+  ...environmentFields,
+  pdp_configs: Type.Array(Type.Unknown(), { maxItems: 0 }),
+  stats: Type.Object({
+    roles: Count,
+    users: Count,
+    /** Permissions that roles hold. */
+    policies: Count,
+    resources: Count,
+    tenants: Count,
+    has_decision_logs: Type.Literal(false),
+    members: Type.Array(Type.Unknown(), { maxItems: 0 }),
+  }),
+})
+export type EnvironmentStats = Static<typeof EnvironmentStats>
+
+const KeyPatterns = Type.Array(Text, { maxItems: COPY_PATTERNS_MAX })
+
+/** Which objects by key, `*` standing for any run of characters; without `include` all of them. */
+export const CopyFilter = Type.Object({ include: optional(KeyPatterns), exclude: optional(KeyPatterns) })
+export type CopyFilter = Static<typeof CopyFilter>
+
+export const EnvironmentCopy = Type.Object({
+  /** One of the two. */
+  target_env: Type.Object({ existing: optional(Reference), new: optional(EnvironmentCreate) }),
+  /** What becomes of objects that an existing target has by the same key. */
+  conflict_strategy: Type.Optional(
+    Type.Union([Type.Literal('fail'), Type.Literal('overwrite')], { default: 'fail' }),
+  ),
+  scope: optional(
+    Type.Object({
+      resources: optional(CopyFilter),
+      roles: optional(CopyFilter),
+      /** Condition sets; there are none here. */
+      user_sets: optional(CopyFilter),
+      resource_sets: optional(CopyFilter),
+    }),
+  ),
+})
+export type EnvironmentCopy = Static<typeof EnvironmentCopy>
+
+export const EnvironmentsQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })
+export type EnvironmentsQuery = Static<typeof EnvironmentsQuery>
+
+export const EnvironmentPath = Type.Object(environmentPath)
+export type EnvironmentPath = Static<typeof EnvironmentPath>

@@ -1,0 +1,55 @@
+/** Projects on the wire (contract B.13). */
+import { type Static, Type } from 'typebox'
+import {
+  AttributeMap,
+  Name,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  SearchText,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+
+/** What a project says of itself besides its key and name; kept for the callers, without effect here. */
+const describingFields = {
+  description: optional(Text),
+  settings: optional(AttributeMap),
+  active_policy_repo_id: optional(Text),
+}
+
+export const ProjectCreate = Type.Object({
+  key: ShortKey,
+  name: Name,
+  urn_namespace: optional(Text),
+  ...describingFields,
+})
+export type ProjectCreate = Static<typeof ProjectCreate>
+
+export const ProjectUpdate = Type.Object({ name: Type.Optional(Name), ...describingFields })
+export type ProjectUpdate = Static<typeof ProjectUpdate>
+
+export const Project = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  organization_id: Uuid,
+  ...timeFields,
+  name: Name,
+  description: nullable(Text),
+  urn_namespace: nullable(Text),
+  settings: nullable(AttributeMap),
+  active_policy_repo_id: nullable(Text),
+})
+export type Project = Static<typeof Project>
+
+/** Always a bare array (contract B.1). */
+export const ProjectList = Type.Array(Project)
+
+export const ProjectsQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })
+export type ProjectsQuery = Static<typeof ProjectsQuery>
+
+export const ProjectPath = Type.Object({ proj_id: Reference })
+export type ProjectPath = Static<typeof ProjectPath>

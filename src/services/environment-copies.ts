@@ -1,0 +1,141 @@
+/**
+ * What is asked of an environment from outside it: how much is in it, and a copy of it (contract B.13). A copy takes the
+ * schema along, not the facts; these belong to whoever lives in the environment.
+ *
+ * A new environment is hidden until its copy is whole: nobody can name it, and a crash on the way leaves nothing, since
+ * the next start removes it. Into an existing one everything goes in one commit.
+ */
+import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import type { EnvironmentRecord } from '#model/records.ts'
+import type {
+  Environment,
+  EnvironmentCopy,
+  EnvironmentCreate,
+  EnvironmentPath,
+  EnvironmentStats,
+} from '#model/wire/environment.ts'
+import type { EnvironmentService } from './environment-service.ts'
+import { Created } from './management/created.ts'
+import {
+  addEnvironment,
+  environmentAt,
+  presentEnvironment,
+  removeEnvironment,
+} from './management/environments.ts'
+import type { SchemaImport } from './management/schema-import.ts'
+import type { OpenEnvironments } from './open-environments.ts'
+import type { OrganizationService } from './organization-service.ts'
+
+interface CopyInput {
+  readonly params: EnvironmentPath
+  readonly body: EnvironmentCopy
+}
+
+export class EnvironmentCopies {
+  readonly #organization: OrganizationService
+  readonly #environments: OpenEnvironments
+
+  constructor(organization: OrganizationService, environments: OpenEnvironments) {
+    this.#organization = organization
+    this.#environments = environments
+  }
+
+  async getEnvironmentStats(
+    principal: Principal,
+    input: { readonly params: EnvironmentPath },
+  ): Promise<EnvironmentStats> {
+    const environment = await this.#organization.read(principal, context =>
+      presentEnvironment(context, environmentAt(context, input.params)),
+    )
+    const { answer } = await this.#serviceOf(environment.id).execute('countEnvironment', undefined)
+    return { ...environment, pdp_configs: [], stats: { ...answer, has_decision_logs: false, members: [] } }
+  }
+
+  /**
+   * Throws `DUPLICATE_ENTITY` when the new environment's key is taken, or when an existing one has something by the same key
+   * that is not to be overwritten; `NOT_FOUND` when the part that is copied needs something that is not.
+   */
+  async copyEnvironment(principal: Principal, { params, body }: CopyInput): Promise<Created<Environment>> {
+    const { existing, new: created } = body.target_env
+    if (Boolean(existing) === Boolean(created)) {
+      const msg = 'expected either an existing environment or a new one'
+      const detail = [{ loc: ['body', 'target_env'], msg, type: 'value_error' }]
+      throw new AuthzError('INVALID_SHAPE', `target_env: ${msg}`, { detail })
+    }
+    const source = await this.#recordAt(principal, params)
+    const { answer: schema } = await this.#serviceOf(source.id).execute('exportSchema', {
+      scope: body.scope ?? {},
+    })
+    const copy = { schema, conflictStrategy: body.conflict_strategy ?? 'fail' }
+    return new Created(
+      created
+        ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy })
+        : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, copy),
+    )
+  }
+
+  async #copyIntoExisting(
+    principal: Principal,
+    source: EnvironmentRecord,
+    path: EnvironmentPath,
+    copy: SchemaImport,
+  ): Promise<Environment> {
+    const target = await this.#recordAt(principal, path)
+    if (target.id === source.id) {
+      throw new AuthzError('INVALID_INPUT', 'target_env: an environment is not copied into itself')
+    }
+    await this.#serviceOf(target.id).execute('importSchema', copy)
+    return this.#organization.read(principal, context => presentEnvironment(context, target))
+  }
+
+  async #copyIntoNew(
+    principal: Principal,
+    target: { readonly proj_id: string; readonly body: EnvironmentCreate; readonly copy: SchemaImport },
+  ): Promise<Environment> {
+    // As the path names it: by its id it could be another one, whose key looks like that.
+    const input = { params: { proj_id: target.proj_id }, body: target.body }
+    const { id } = await this.#organization.commit(principal, context =>
+      addEnvironment(context, input, { isBeingCopied: true }),
+    )
+    try {
+      await this.#serviceOf(id).execute('importSchema', target.copy)
+      return await this.#reveal(principal, id)
+    } catch (error) {
+      throw (await this.#discard(principal, id)) ? error : deletedMeanwhile()
+    }
+  }
+
+  /** Removes a copy that did not come to be. False when it is gone already. */
+  #discard(principal: Principal, id: string): Promise<boolean> {
+    return this.#organization.commit(principal, context => {
+      const environment = context.records.byId('environment', id)
+      if (environment?.isBeingCopied) removeEnvironment(context, environment)
+      return environment !== null
+    })
+  }
+
+  #reveal(principal: Principal, id: string): Promise<Environment> {
+    return this.#organization.commit(principal, context => {
+      const environment = context.records.byId('environment', id)
+      if (!environment) throw deletedMeanwhile()
+      const revealed = { ...environment, isBeingCopied: false }
+      context.records.put(revealed)
+      return presentEnvironment(context, revealed)
+    })
+  }
+
+  #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {
+    return this.#organization.read(principal, context => environmentAt(context, path))
+  }
+
+  #serviceOf(environmentId: string): EnvironmentService {
+    const service = this.#environments.serviceOf(environmentId)
+    if (service) return service
+    throw new AuthzError('NOT_READY', 'this environment is not open; try again shortly')
+  }
+}
+
+function deletedMeanwhile(): AuthzError {
+  return new AuthzError('NOT_FOUND', 'the project was deleted while its environment was copied')
+}

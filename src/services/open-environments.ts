@@ -1,0 +1,105 @@
+/**
+ * Keeps what is open here level with what the organization says there is: environments, and the keys that open them. It
+ * is told of every change of the organization, whichever node made it, and compares the two; whoever changes the
+ * organization waits until it has (`Replica`). One place, so that a start, a creation here and one elsewhere are the same.
+ *
+ * Keys go first: when an environment is closed, nobody has a key to it any more.
+ */
+import type { IndexHost } from './index-host.ts'
+import type { EnvironmentService } from './environment-service.ts'
+import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
+
+export interface OpenEnvironment {
+  readonly service: EnvironmentService
+  /** Ends what goes on in it, and removes all it holds here and in the store. Safe to repeat. */
+  remove(): Promise<void>
+}
+
+export interface ManagedEnvironment extends KnownEnvironment {
+  /** Null while it is not open. */
+  readonly service: EnvironmentService | null
+}
+
+export interface OpenEnvironmentsOptions {
+  readonly organization: Organization
+  /** Opens an environment, so that it decides; makes its store if it is new. */
+  open(known: KnownEnvironment): Promise<OpenEnvironment>
+  /** Removes what a store holds of an environment that is not open. Safe to repeat. */
+  drop(environmentId: string): Promise<void>
+  /** Resolves when every thread goes by these secrets. */
+  replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
+  /** An environment could not be opened or removed; that is tried again at the next change, or the next start. */
+  onFault(error: unknown): void
+}
+
+export class OpenEnvironments implements IndexHost {
+  readonly #options: OpenEnvironmentsOptions
+  readonly #open = new Map<string, OpenEnvironment>()
+  #known: readonly KnownEnvironment[] = []
+
+  constructor(options: OpenEnvironmentsOptions) {
+    this.#options = options
+  }
+
+  /** At the start an environment that cannot be opened keeps the service from starting. */
+  async load(): Promise<void> {
+    await this.#reconcile(error => {
+      throw error
+    })
+  }
+
+  async apply(): Promise<void> {
+    await this.#reconcile(error => this.#options.onFault(error))
+  }
+
+  /** The environments callers may name, in creation order. */
+  all(): ManagedEnvironment[] {
+    return this.#known.flatMap(known =>
+      known.isHidden ? [] : [{ ...known, service: this.serviceOf(known.scope.environmentId) }],
+    )
+  }
+
+  /** The service of an environment, hidden or not; null while it is not open. */
+  serviceOf(environmentId: string): EnvironmentService | null {
+    return this.#open.get(environmentId)?.service ?? null
+  }
+
+  async close(): Promise<void> {
+    for (const { service } of this.#open.values()) await service.close()
+  }
+
+  async #reconcile(onOpenFault: (error: unknown) => void): Promise<void> {
+    const { organization } = this.#options
+    // All at one moment: what is removed while this goes on is the next round's, or it would be opened again.
+    this.#known = organization.environments()
+    const noted = organization.removedEnvironmentIds()
+    await this.#options.replaceSecrets(organization.secrets())
+    await this.#removeOthers(noted)
+    for (const known of this.#known) {
+      const id = known.scope.environmentId
+      if (this.#open.has(id)) continue
+      try {
+        this.#open.set(id, await this.#options.open(known))
+      } catch (error) {
+        onOpenFault(error)
+      }
+    }
+  }
+
+  /** Removes what is open and not known, and what a crash left of environments that were removed. */
+  async #removeOthers(noted: readonly string[]): Promise<void> {
+    const { organization, drop, onFault } = this.#options
+    const known = new Set(this.#known.map(({ scope }) => scope.environmentId))
+    const unknown = [...this.#open.keys()].filter(id => !known.has(id))
+    for (const id of new Set([...unknown, ...noted])) {
+      try {
+        const open = this.#open.get(id)
+        await (open ? open.remove() : drop(id))
+        this.#open.delete(id)
+        if (noted.includes(id)) await organization.forgetRemoved(id)
+      } catch (error) {
+        onFault(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/** Management of the organization: runs its operations, and answers when what they changed is in force here. */
+import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import type { Revision } from '#model/revision.ts'
+import type { KeySecrets } from './management/key-secrets.ts'
+import {
+  type OrganizationOperations,
+  type OrganizationRead,
+  organizationReads,
+  type OrganizationWrite,
+  organizationWrites,
+} from './management/organization-operations.ts'
+import type { OrganizationReadContext, OrganizationWriteContext } from './management/organization-context.ts'
+import { RecordReader } from './management/record-reader.ts'
+import { type AnswerOf, drive, isResumable, type Resumable } from './management/resumable.ts'
+import type { Organization } from './organization.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export interface OrganizationServiceOptions {
+  readonly organization: Organization
+  readonly surroundings: Surroundings
+  readonly secrets: KeySecrets
+  readonly keyOverlapSeconds: number
+  /** Resolves when the keys and environments of that revision are those of this process, on every thread. */
+  readonly whenInForce: (revision: Revision) => Promise<void>
+}
+
+export class OrganizationService {
+  readonly #options: OrganizationServiceOptions
+
+  constructor(options: OrganizationServiceOptions) {
+    this.#options = options
+  }
+
+  /** Runs an operation by its name, whose input its route has checked. Throws the operation's `AuthzError`s. */
+  async execute(name: keyof OrganizationOperations, principal: Principal, input: unknown): Promise<unknown> {
+    const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
+    if (read) return this.read(principal, context => read(context, input))
+    const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
+    return this.commit(principal, context => write(context, input))
+  }
+
+  /** What `query` finds, once it is in force: "it is there" may be followed by a call that relies on it. */
+  async read<Result>(
+    principal: Principal,
+    query: (context: OrganizationReadContext) => Result,
+  ): Promise<AnswerOf<Result>> {
+    const { store } = this.#options.organization
+    try {
+      const result = query({ ...this.#context(principal), records: new RecordReader(store.view) })
+      return (isResumable(result) ? await drive(result as Resumable<unknown>) : result) as AnswerOf<Result>
+    } finally {
+      await this.#inForce(store.view.sequence())
+    }
+  }
+
+  /** Commits what `command` writes; resolves when it is in force. Throws what `DraftCommits.run` does. */
+  async commit<Answer>(
+    principal: Principal,
+    command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,
+  ): Promise<Answer> {
+    const { organization, whenInForce } = this.#options
+    try {
+      const { answer, revision } = await organization.commits.run(records =>
+        command({ ...this.#context(principal), records }),
+      )
+      await whenInForce(revision)
+      return answer
+    } catch (error) {
+      if (error instanceof AuthzError) await this.#inForce(organization.store.view.sequence())
+      throw error
+    }
+  }
+
+  /** Waits for a state that the view has shown, which may not be on disk yet. */
+  async #inForce(sequence: number): Promise<void> {
+    const { organization, whenInForce } = this.#options
+    await whenInForce({ ...(await organization.store.ledger.head()), sequence })
+  }
+
+  #context(principal: Principal) {
+    const { surroundings, secrets, keyOverlapSeconds } = this.#options
+    return { principal, now: surroundings.now(), newId: surroundings.newId, secrets, keyOverlapSeconds }
+  }
+}

@@ -1,0 +1,240 @@
+/** Copies of environments: the schema, whole or in part, into a new environment or one that is there (contract B.13). */
+import { describe, expect, test } from 'vitest'
+import type { Environment } from '#model/wire/environment.ts'
+import { answerFindings } from '../support/routes.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  fresh,
+  neighbourOf,
+  refusal,
+  sharedService,
+} from '../support/running-service.ts'
+
+const verdict = await sharedService()
+const ENVS = '/v2/projects/default/envs'
+await verdict.resource({
+  key: 'folder',
+  name: 'Folder',
+  urn: 'urn:folder',
+  description: 'Holds documents',
+  actions: { read: { name: 'Read', attributes: { cost: 1 } } },
+  attributes: { size: { type: 'number', description: 'Bytes' } },
+  type_attributes: { a: { b: [1] } },
+  roles: { keeper: { name: 'Keeper', permissions: ['read'], attributes: { rank: 1 } } },
+})
+await verdict.resource({
+  key: 'document',
+  actions: { read: {}, write: {} },
+  relations: { parent: 'folder' },
+  roles: {
+    viewer: { name: 'Viewer', permissions: ['read'] },
+    editor: {
+      name: 'Editor',
+      permissions: ['write'],
+      extends: ['viewer'],
+      granted_to: {
+        when: { no_direct_roles_on_object: true },
+        users_with_role: [{ role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }],
+      },
+    },
+  },
+})
+await verdict.relation('folder', 'about', 'document')
+await verdict.post('/v2/schema/default/default/resources/document/action_groups', {
+  key: 'all',
+  name: 'All',
+  actions: ['read', 'write'],
+})
+await verdict.post('/v2/schema/default/default/users/attributes', { key: 'level', type: 'number' })
+await verdict.tenantRole('auditor', ['document:read', 'folder:read'])
+await verdict.tenantRole('chief', [])
+// Facts, which are not copied, and what the groups API makes for them.
+await verdict.user('alice')
+await verdict.group('team')
+await verdict.join('team', 'alice')
+await verdict.grant('team', 'viewer', 'document:d1')
+
+function copy(body: object, source = 'default'): Promise<Answer<Environment>> {
+  return verdict.send('POST', `${ENVS}/${source}/copy`, { key: ADMIN_KEY, body })
+}
+
+/** What an environment's schema says, in keys. */
+async function schemaOf(environment: string): Promise<unknown> {
+  const base = `/v2/schema/default/${environment}`
+  const parts = ['resources', 'roles', 'users/attributes']
+  const types = await verdict.send<{ key: string }[]>('GET', `${base}/resources`, { key: ADMIN_KEY })
+  for (const { key } of types.body) {
+    parts.push(...['relations', 'action_groups', 'roles'].map(part => `resources/${key}/${part}`))
+  }
+  const found = await Promise.all(
+    parts.map(part => verdict.send<object[]>('GET', `${base}/${part}`, { key: ADMIN_KEY })),
+  )
+  return found.map(({ body }) => withoutIds(body))
+}
+
+function withoutIds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutIds)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([name]) => !/(^|_)id$|_at$/.test(name))
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutIds(inner)]))
+}
+
+const idsIn = (value: unknown) => new Set(JSON.stringify(value).match(/"id":"[0-9a-f-]{36}"/g))
+
+/** The source without what its grants made. */
+const WITHOUT_GRANTS = await (async () => {
+  await verdict.revoke('team', 'viewer', 'document:d1')
+  const schema = await schemaOf('default')
+  await verdict.grant('team', 'viewer', 'document:d1')
+  return schema
+})()
+
+describe('a copy into a new environment', () => {
+  test('is a 201 with an environment of the same schema, new ids, no facts and a key of its own', async () => {
+    const [key] = fresh('copied')
+    const answer = await copy({ target_env: { new: { key, name: 'Copy', description: 'C' } } })
+    expect([answer.status, answerFindings('copyEnvironment', 201, answer.body)]).toEqual([201, []])
+    expect(answer.body).toMatchObject({ key, name: 'Copy', description: 'C' })
+    expect(await schemaOf(key)).toEqual(WITHOUT_GRANTS)
+    const resources = async (name: string) =>
+      (await verdict.send('GET', `/v2/schema/default/${name}/resources`, { key: ADMIN_KEY })).body
+    const ids = idsIn(await resources(key))
+    expect([...idsIn(await resources('default'))].filter(id => ids.has(id))).toEqual([])
+    const facts = `/v2/facts/default/${key}`
+    const users = await verdict.send('GET', `${facts}/users`, { key: ADMIN_KEY })
+    expect(users.body).toMatchObject({ total_count: 0 })
+    const instances = await verdict.send('GET', `${facts}/resource_instances`, { key: ADMIN_KEY })
+    expect(instances.body).toEqual([])
+    const fetched = await verdict.send<{ secret: string }>('GET', `/v2/api-key/default/${key}`, {
+      key: ADMIN_KEY,
+    })
+    const own = { key: fetched.body.secret }
+    // The schema decides: a keeper of the folder may write the document.
+    const post = (path: string, body: unknown) => verdict.send('POST', path, { ...own, body })
+    await post(`${facts}/users`, { key: 'bob' })
+    const tuple = { subject: 'folder:f', relation: 'parent', object: 'document:d', tenant: 'default' }
+    expect((await post(`${facts}/relationship_tuples`, tuple)).status).toBe(200)
+    const held = { user: 'bob', role: 'keeper', resource_instance: 'folder:f' }
+    expect((await post(`${facts}/role_assignments`, held)).status).toBe(200)
+    const asked = { user: { key: 'bob' }, action: 'write', resource: { type: 'document', key: 'd' } }
+    expect((await post('/allowed', asked)).body).toMatchObject({ allow: true })
+  })
+
+  test('takes what the scope says', async () => {
+    const [key] = fresh('part')
+    const scope = { resources: { include: ['f*', 'doc*'], exclude: ['*ument'] }, roles: { include: [] } }
+    const bad = await copy({ target_env: { new: { key, name: key } }, scope })
+    // folder.about has documents as subjects, and there are none.
+    expect(refusal(bad)).toEqual([404, 'NOT_FOUND'])
+    expect((await verdict.send('GET', `${ENVS}/${key}`, { key: ADMIN_KEY })).status).toBe(404)
+    const good = { roles: { include: ['chief'] }, resources: { exclude: ['*'] } }
+    expect((await copy({ target_env: { new: { key, name: key } }, scope: good })).status).toBe(201)
+    const roles = await verdict.send<{ key: string }[]>('GET', `/v2/schema/default/${key}/roles`, {
+      key: ADMIN_KEY,
+    })
+    expect(roles.body.map(role => role.key)).toEqual(['chief'])
+    const resources = await verdict.send('GET', `/v2/schema/default/${key}/resources?include_built_in=true`, {
+      key: ADMIN_KEY,
+    })
+    expect(resources.body).toEqual([])
+  })
+
+  test('is seen whole or not at all while it is made', async () => {
+    const [key] = fresh('watched')
+    const watch = { isOver: false }
+    const copying = copy({ target_env: { new: { key, name: key } } }).finally(() => (watch.isOver = true))
+    const counts = new Set<number>()
+    while (!watch.isOver) {
+      const seen = await verdict.send<unknown[]>('GET', `/v2/schema/default/${key}/resources`, {
+        key: ADMIN_KEY,
+      })
+      if (seen.status === 200) counts.add(seen.body.length)
+      else expect(seen.status).toBe(404)
+      const listed = await verdict.send<Environment[]>('GET', `${ENVS}?search=${key}`, { key: ADMIN_KEY })
+      if (listed.body.length > 0) {
+        const found = await verdict.send<unknown[]>('GET', `/v2/schema/default/${key}/resources`, {
+          key: ADMIN_KEY,
+        })
+        counts.add(found.body.length)
+      }
+    }
+    expect((await copying).status).toBe(201)
+    const { body } = await verdict.send<unknown[]>('GET', `/v2/schema/default/${key}/resources`, {
+      key: ADMIN_KEY,
+    })
+    expect([...counts].filter(count => count !== body.length)).toEqual([])
+  })
+
+  test.each([
+    [{ target_env: {} }, 422],
+    [{ target_env: { existing: 'default', new: { key: 'k', name: 'K' } } }, 422],
+    [{ target_env: { new: { key: 'default', name: 'D' } } }, 409],
+    [{ target_env: { existing: 'nothing' } }, 404],
+    [{ target_env: { existing: 'default' } }, 400],
+    [{ target_env: { existing: 'default' }, conflict_strategy: 'merge' }, 422],
+  ])('is refused for %j with %i', async (body, status) => {
+    expect(refusal(await copy(body))[0]).toBe(status)
+  })
+})
+
+describe('a copy into an existing environment', () => {
+  test('fails at the first conflict and leaves everything as it was', async () => {
+    const [name] = fresh('conflicting')
+    const key = await neighbourOf(verdict, name)
+    const resource = { key: 'document', name: 'Theirs', actions: {} }
+    await verdict.send('POST', `/v2/schema/default/${name}/resources`, { key, body: resource })
+    const before = await schemaOf(name)
+    expect(refusal(await copy({ target_env: { existing: name } }))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(await schemaOf(name)).toEqual(before)
+  })
+
+  test('overwrites what is there by key: it keeps its id, its facts and its grants to groups', async () => {
+    const [name] = fresh('overwritten')
+    const key = await neighbourOf(verdict, name)
+    const as = <Body>(method: string, path: string, body?: unknown) =>
+      verdict.send<Body>(method, path, { key, body })
+    const schema = `/v2/schema/default/${name}`
+    const facts = `/v2/facts/default/${name}`
+    const theirs = await as<{ id: string }>('POST', `${schema}/resources`, {
+      key: 'document',
+      name: 'Theirs',
+      actions: { read: {}, shred: {} },
+      roles: { viewer: { name: 'V', permissions: ['shred'] }, shredder: { name: 'S' } },
+    })
+    await as('POST', `${schema}/roles`, { key: 'own', name: 'Own' })
+    await as('POST', `${facts}/users`, { key: 'bob' })
+    await as('POST', `${facts}/users`, { key: 'carol' })
+    const held = { user: 'bob', role: 'viewer', resource_instance: 'document:d', tenant: 'default' }
+    expect((await as('POST', `${facts}/role_assignments`, held)).status).toBe(200)
+    await as('POST', `${schema}/groups`, { group_instance_key: 'team', group_tenant: 'default' })
+    await as('PUT', `${schema}/groups/team/users/carol`, { tenant: 'default' })
+    const grant = { role: 'viewer', resource: 'document', resource_instance: 'd', tenant: 'default' }
+    expect((await as('POST', `${schema}/groups/team/roles`, grant)).status).toBe(200)
+    const answer = await copy({ target_env: { existing: name }, conflict_strategy: 'overwrite' })
+    expect([answer.status, answer.body.key]).toEqual([201, name])
+    const now = await as<{ id: string; name: string; actions: object; roles: object }>(
+      'GET',
+      `${schema}/resources/document`,
+    )
+    expect(now.body).toMatchObject({ id: theirs.body.id, name: 'document' })
+    expect(Object.keys(now.body.actions)).toEqual(['read', 'write'])
+    expect(Object.keys(now.body.roles)).toEqual(['viewer', 'editor'])
+    expect((await as('GET', `${schema}/roles/own`)).status).toBe(200)
+    const asked = (user: string, action: string) =>
+      as<{ allow: boolean }>('POST', '/allowed', {
+        user: { key: user },
+        action,
+        resource: { type: 'document', key: 'd' },
+      }).then(({ body }) => body.allow)
+    expect([await asked('bob', 'read'), await asked('carol', 'read'), await asked('bob', 'shred')]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    // Again, it changes nothing.
+    const before = await schemaOf(name)
+    await copy({ target_env: { existing: name }, conflict_strategy: 'overwrite' })
+    expect(await schemaOf(name)).toEqual(before)
+  })
+})

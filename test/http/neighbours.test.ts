@@ -1,0 +1,414 @@
+/**
+ * Nothing crosses environments. Two of them hold the same things under the same keys; every route of the table is called
+ * with the other one's key, and with the other one's ids in every place where an id may stand. A new route is called
+ * as well, without a word here, unless it takes a body: then this file has to say what the body may refer to.
+ */
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Route } from '#http/route.ts'
+import { routes } from '../support/routes.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  API_KEY,
+  neighbourOf,
+  question,
+  refusal,
+  sharedService,
+} from '../support/running-service.ts'
+
+type Ids = Readonly<Record<string, string>>
+
+const ofEnvironments = routes.filter(({ path }) => path.includes('{env_id}'))
+const inEnvironments = ofEnvironments.filter(({ path }) => /^\/v2\/(schema|facts)\//.test(path))
+
+const verdict = await sharedService({ httpThreads: 2 })
+await verdict.send('POST', '/v2/projects', { key: ADMIN_KEY, body: { key: 'abroad', name: 'Abroad' } })
+const ours = await world('default/default', API_KEY)
+const neighbourKey = await neighbourOf(verdict, 'neighbour')
+const neighbours = await world('default/neighbour', neighbourKey)
+const emptyKey = await neighbourOf(verdict, 'empty')
+const projectKey = await made('POST', '/v2/api-key', { project_id: 'abroad' })
+const before = await allListed()
+
+afterAll(async () => {
+  expect(await allListed()).toEqual(before)
+})
+
+async function made(method: string, path: string, body: unknown, key = ADMIN_KEY) {
+  const answer = await verdict.send<Record<string, string>>(method, path, { key, body })
+  expect([path, answer.status]).toEqual([path, 200])
+  return answer.body
+}
+
+/** One thing of every kind, under the same keys wherever it is made; returns their ids by the name of the parameter. */
+async function world(place: string, key: string): Promise<Ids> {
+  const [schema, facts] = [`/v2/schema/${place}`, `/v2/facts/${place}`]
+  const make = async (path: string, body: unknown) => (await made('POST', path, body, key)).id!
+  const doc = `${schema}/resources/doc`
+  const resource_id = await make(`${schema}/resources`, {
+    key: 'doc',
+    name: 'Doc',
+    actions: { write: {} },
+    roles: { owner: { name: 'Owner' } },
+  })
+  const action_id = await make(`${doc}/actions`, { key: 'read', name: 'Read' })
+  const action_group_id = await make(`${doc}/action_groups`, { key: 'all', name: 'All' })
+  const attribute_id = await make(`${doc}/attributes`, { key: 'size', type: 'number' })
+  const user_attribute_id = await make(`${schema}/users/attributes`, { key: 'size', type: 'number' })
+  const relation_id = await make(`${doc}/relations`, { key: 'parent', name: 'P', subject_resource: 'doc' })
+  const role_id = await make(`${doc}/roles`, { key: 'viewer', name: 'Viewer', permissions: ['read'] })
+  const tenant_role_id = await make(`${schema}/roles`, {
+    key: 'auditor',
+    name: 'A',
+    permissions: ['doc:read'],
+  })
+  const tenant_id = await make(`${facts}/tenants`, { key: 'acme', name: 'Acme' })
+  const user_id = await make(`${facts}/users`, { key: 'alice' })
+  const instance = { resource: 'doc', tenant: 'acme' }
+  const instance_id = await make(`${facts}/resource_instances`, { ...instance, key: 'd1' })
+  await make(`${facts}/resource_instances`, { ...instance, key: 'd2' })
+  await make(`${facts}/role_assignments`, { user: 'alice', role: 'auditor', tenant: 'acme' })
+  await make(`${facts}/role_assignments`, { user: 'alice', role: 'viewer', resource_instance: 'doc:d1' })
+  await make(`${facts}/relationship_tuples`, { subject: 'doc:d1', relation: 'parent', object: 'doc:d2' })
+  const group_instance_key = await make(`${schema}/groups`, {
+    group_instance_key: 'team',
+    group_tenant: 'acme',
+  })
+  await made('PUT', `${schema}/groups/team/users/alice`, { tenant: 'acme' }, key)
+  const grant = { role: 'viewer', resource: 'doc', resource_instance: 'd1', tenant: 'acme' }
+  await make(`${schema}/groups/team/roles`, grant)
+  const ids = {
+    resource_id,
+    action_id,
+    action_group_id,
+    attribute_id,
+    user_attribute_id,
+    relation_id,
+    role_id,
+  }
+  return { ...ids, tenant_role_id, tenant_id, user_id, instance_id, group_instance_key }
+}
+
+/** What everything is called in both. */
+const KEYS: Ids = {
+  resource_id: 'doc',
+  action_id: 'read',
+  action_group_id: 'all',
+  attribute_id: 'size',
+  user_attribute_id: 'size',
+  relation_id: 'parent',
+  role_id: 'viewer',
+  tenant_role_id: 'auditor',
+  tenant_id: 'acme',
+  user_id: 'alice',
+  instance_id: 'doc:d1',
+  group_instance_key: 'team',
+}
+
+/** The kind of thing a parameter stands for: two names are used for two kinds each. */
+function kindOf(route: Route, parameter: string): string {
+  if (parameter === 'role_id' && !route.path.includes('{resource_id}')) return 'tenant_role_id'
+  if (parameter === 'attribute_id' && !route.path.includes('{resource_id}')) return 'user_attribute_id'
+  return parameter
+}
+
+function pathOf(route: Route, place: string, named: (parameter: string) => string): string {
+  const [project, environment] = place.split('/')
+  return route.path.replaceAll(/\{(\w+)\}/g, (_whole, parameter: string) => {
+    if (parameter === 'proj_id') return project!
+    return parameter === 'env_id' ? environment! : encodeURIComponent(named(parameter))
+  })
+}
+
+function call(route: Route, path: string, key: string, body?: unknown): Promise<Answer> {
+  return verdict.send(route.method, path, { key, ...(route.method !== 'GET' && { body }) })
+}
+
+/** What both environments show of themselves on every route that lists. */
+async function allListed(): Promise<unknown[]> {
+  const listings = inEnvironments.filter(
+    ({ method, paramNames }) => method === 'GET' && paramNames.length === 2,
+  )
+  expect(listings.length).toBeGreaterThan(10)
+  const listed: unknown[] = []
+  for (const [place, key] of [
+    ['default/default', API_KEY],
+    ['default/neighbour', neighbourKey],
+  ] as const) {
+    for (const route of listings) {
+      const answer = await call(
+        route,
+        pathOf(route, place, () => ''),
+        key,
+      )
+      expect([route.operationId, answer.status]).toEqual([route.operationId, 200])
+      listed.push([route.operationId, answer.body])
+    }
+  }
+  return listed
+}
+
+interface Named {
+  readonly name: string
+  readonly route: Route
+}
+
+const named = (route: Route): Named => ({ name: `${route.method} ${route.path}`, route })
+
+describe("a neighbour's key", () => {
+  test.each(ofEnvironments.map(named))('is 403 at $name, whatever else is wrong', async ({ route }) => {
+    for (const place of ['default/default', 'default/nowhere', 'abroad/default', '%ff/default']) {
+      const path = pathOf(route, place, parameter => KEYS[kindOf(route, parameter)] ?? 'nothing')
+      expect(refusal(await call(route, path, neighbourKey))).toEqual([403, 'FORBIDDEN_ACCESS'])
+      if (route.method === 'GET') continue
+      const broken = await verdict.send(route.method, path, { key: neighbourKey, text: '{' })
+      expect(refusal(broken)).toEqual([403, 'FORBIDDEN_ACCESS'])
+    }
+  })
+
+  const ofProjects = routes.filter(({ path }) => path.includes('{proj_id}'))
+  test.each(ofProjects.map(named))('of another project is 403 at $name', async ({ route }) => {
+    const path = pathOf(route, 'default/default', parameter => KEYS[kindOf(route, parameter)] ?? 'nothing')
+    expect(refusal(await call(route, path, projectKey['secret']!))).toEqual([403, 'FORBIDDEN_ACCESS'])
+  })
+
+  test.each(routes.filter(({ path }) => path.includes('{api_key_id}')).map(named))(
+    'of another project knows no key of ours: 404 at $name',
+    async ({ route }) => {
+      const { body } = await verdict.send<{ id: string }>('GET', '/v2/api-key/default/neighbour', {
+        key: ADMIN_KEY,
+      })
+      const path = route.path.replace('{api_key_id}', body.id)
+      expect(refusal(await call(route, path, projectKey['secret']!))).toEqual([404, 'NOT_FOUND'])
+    },
+  )
+})
+
+/** An upsert: what it does not know under that name, it makes. */
+const MAKES_WHAT_IT_NAMES = new Set(['replaceUser'])
+
+const cases = inEnvironments.flatMap(route =>
+  route.paramNames
+    .filter(name => name !== 'proj_id' && name !== 'env_id' && !MAKES_WHAT_IT_NAMES.has(route.operationId))
+    .map(parameter => ({ ...named(route), parameter })),
+)
+
+describe("a neighbour's id", () => {
+  test.each(cases)('as $parameter is 404 at $name', async ({ route, parameter }) => {
+    const kind = kindOf(route, parameter)
+    expect(neighbours[kind], kind).toMatch(/^[0-9a-f-]{36}$/)
+    expect(neighbours[kind]).not.toBe(ours[kind])
+    const path = pathOf(route, 'default/default', each =>
+      each === parameter ? neighbours[kind]! : KEYS[kindOf(route, each)]!,
+    )
+    const [body] = BODIES[route.operationId]?.(KEYS) ?? []
+    const answer = await call(route, path, API_KEY, body)
+    expect([answer.status, answer.body]).toMatchObject([404, { error_code: 'NOT_FOUND' }])
+  })
+
+  test.each(inEnvironments.filter(({ body }) => body !== null).map(named))(
+    'in the body is 404 at $name, in every place where one may stand',
+    async ({ route }) => {
+      const bodiesWith = BODIES[route.operationId]
+      expect(bodiesWith, `what may the body of ${route.operationId} refer to?`).toBeDefined()
+      const path = pathOf(route, 'default/default', each => KEYS[kindOf(route, each)]!)
+      for (const kind of Object.keys(KEYS)) {
+        const bodies = bodiesWith!({ ...KEYS, [kind]: neighbours[kind]! })
+        for (const [index, body] of bodies.entries()) {
+          if (JSON.stringify(body) === JSON.stringify(bodiesWith!(KEYS)[index])) continue
+          const answer = await call(route, path, API_KEY, body)
+          expect([JSON.stringify(body), answer.status]).toEqual([JSON.stringify(body), 404])
+          expect(answer.body).toMatchObject({ error_code: 'NOT_FOUND' })
+        }
+      }
+    },
+  )
+
+  test('is somebody else to a user that is put: one of that key is made here, none is changed there', async () => {
+    const path = `/v2/facts/default/default/users/${neighbours['user_id']}`
+    const answer = await verdict.put<{ id: string }>(path, { key: neighbours['user_id'], email: 'a@b.c' })
+    expect(answer.status).toBe(201)
+    expect(answer.body.id).not.toBe(neighbours['user_id'])
+    expect((await verdict.delete(path)).status).toBe(204)
+  })
+})
+
+const entry = (name: Ids) => ({
+  role: name['role_id'],
+  on_resource: name['resource_id'],
+  linked_by_relation: name['relation_id'],
+})
+/** Of the right shape for whatever refers to nothing. */
+const nothing = () => [{ key: 'new', name: 'New', type: 'number', permissions: [], operations: [] }]
+const instanceOf = (name: Ids) => ({
+  resource: name['resource_id'],
+  key: 'd9',
+  tenant: name['tenant_id'],
+})
+const tupleOf = (name: Ids) => [
+  { subject: name['instance_id'], relation: name['relation_id'], object: 'doc:d2' },
+  { subject: 'doc:d8', relation: name['relation_id'], object: 'doc:d9', tenant: name['tenant_id'] },
+]
+const heldBy = (name: Ids) => [
+  { user: name['user_id'], role: name['tenant_role_id'], tenant: name['tenant_id'] },
+  { user: name['user_id'], role: name['role_id'], resource_instance: name['instance_id'] },
+]
+const held = (name: Ids) => heldBy(name).map(({ user: _user, ...rest }) => rest)
+const granted = (name: Ids) => [
+  {
+    role: name['role_id'],
+    resource: name['resource_id'],
+    resource_instance: 'd2',
+    tenant: name['tenant_id'],
+  },
+]
+const roleOf = (name: Ids) => [
+  { key: 'new', name: 'New', permissions: [name['action_id']] },
+  { key: 'new', name: 'New', extends: [name['role_id']] },
+  { key: 'new', name: 'New', granted_to: { users_with_role: [entry(name)] } },
+]
+const tenantRoleOf = (name: Ids) => [
+  { key: 'new', name: 'New', permissions: [name['action_id'] === 'read' ? 'doc:read' : name['action_id']] },
+  { key: 'new', name: 'New', extends: [name['tenant_role_id']] },
+]
+const resourceOf = (name: Ids) => [
+  { key: 'new', name: 'New', actions: {}, relations: { to: name['resource_id'] } },
+]
+const permissionsOf = (name: Ids) => [{ permissions: [name['action_id']] }]
+const operations = (bodies: readonly unknown[]) => bodies.map(body => ({ operations: [body] }))
+const idents = (...names: readonly (string | undefined)[]) => [{ idents: names }]
+const newcomer = (name: Ids) => [
+  { key: 'new', role_assignments: [{ role: name['tenant_role_id'], tenant: name['tenant_id'] }] },
+  { key: 'new', role_assignments: [{ role: name['role_id'], resource_instance: name['instance_id'] }] },
+]
+const tenantMember = (name: Ids) => [{ tenant: name['tenant_id'] }]
+
+/**
+ * Bodies with the given names wherever they may refer to something. With the keys they are good; that is not tried, since
+ * none of them may change anything here: each is sent with one name that is the neighbour's id.
+ */
+const BODIES: Readonly<Record<string, (name: Ids) => unknown[]>> = {
+  createResource: resourceOf,
+  replaceResource: resourceOf,
+  updateResource: name => resourceOf(name).map(({ relations }) => ({ relations })),
+  createAction: nothing,
+  updateAction: nothing,
+  createActionGroup: nothing,
+  updateActionGroup: nothing,
+  createAttribute: nothing,
+  updateAttribute: nothing,
+  createUserAttribute: nothing,
+  updateUserAttribute: nothing,
+  createRelation: name => [{ key: 'new', name: 'New', subject_resource: name['resource_id'] }],
+  createResourceRole: roleOf,
+  updateResourceRole: roleOf,
+  addResourceRolePermissions: permissionsOf,
+  removeResourceRolePermissions: nothing,
+  addImplicitGrant: name => [entry(name)],
+  removeImplicitGrant: name => [entry(name)],
+  setImplicitGrantConditions: () => [{ no_direct_roles_on_object: false }],
+  createTenantRole: tenantRoleOf,
+  updateTenantRole: tenantRoleOf,
+  addTenantRolePermissions: name => tenantRoleOf(name).slice(0, 1),
+  removeTenantRolePermissions: nothing,
+  putRolesInBulk: name => [
+    ...operations(roleOf(name).map(role => ({ ...role, resource: name['resource_id'] }))),
+    ...operations(tenantRoleOf(name)),
+  ],
+  createTenant: nothing,
+  updateTenant: nothing,
+  createTenantUser: newcomer,
+  createTenants: nothing,
+  deleteTenants: name => idents(name['tenant_id']),
+  createUser: newcomer,
+  replaceUser: name => newcomer(name).map(body => ({ ...body, key: 'alice' })),
+  updateUser: nothing,
+  assignUserRole: held,
+  unassignUserRole: held,
+  createUsers: name => operations(newcomer(name)),
+  replaceUsers: name => operations(newcomer(name)),
+  deleteUsers: name => idents(name['user_id']),
+  createRoleAssignment: heldBy,
+  deleteRoleAssignment: heldBy,
+  assignRoles: name => heldBy(name).map(body => [body]),
+  unassignRoles: name => heldBy(name).map(body => [body]),
+  createResourceInstance: name => [instanceOf(name)],
+  updateResourceInstance: nothing,
+  replaceResourceInstances: name => operations([instanceOf(name)]),
+  deleteResourceInstances: name => idents(name['instance_id']),
+  createRelationshipTuple: tupleOf,
+  deleteRelationshipTuple: name => tupleOf(name).slice(0, 1),
+  createRelationshipTuples: name => operations(tupleOf(name)),
+  deleteRelationshipTuples: name => [{ idents: [tupleOf(name)[0]] }],
+  createGroup: name => [{ group_instance_key: 'new', group_tenant: name['tenant_id'] }],
+  addGroupMember: tenantMember,
+  removeGroupMember: tenantMember,
+  addGroupRole: granted,
+  removeGroupRole: granted,
+  assignGroup: name => [{ group_instance_key: name['group_instance_key'] }],
+  unassignGroup: name => [{ group_instance_key: name['group_instance_key'] }],
+}
+
+describe('a decision', () => {
+  const subject = { type: 'user', id: 'alice' }
+  const resource = { type: 'doc', id: 'd1' }
+  const [action, anyDoc] = [{ name: 'read' }, { type: 'doc' }]
+  const asked: Readonly<Record<string, unknown>> = {
+    isAllowed: question('alice', 'read', 'doc:d1'),
+    isAllowedBulk: [question('alice', 'read', 'doc:d1')],
+    getUserPermissions: { user: { key: 'alice' } },
+    getAuthorizedUsers: { action: 'read', resource: { type: 'doc', key: 'd1', tenant: 'acme' } },
+    accessEvaluation: { subject, action, resource },
+    accessEvaluations: { subject, action, resource, evaluations: [{}] },
+    searchSubjects: { subject: { type: 'user' }, action, resource },
+    searchResources: { subject, action, resource: anyDoc },
+    searchActions: { subject, resource },
+  }
+
+  test.each(routes.filter(({ access }) => access === 'environment').map(named))(
+    'of $name is about the environment of the key alone',
+    async ({ route }) => {
+      const body = asked[route.operationId]
+      expect(body, `what is to be asked of ${route.operationId}?`).toBeDefined()
+      const [here, there, elsewhere] = await Promise.all(
+        [API_KEY, neighbourKey, emptyKey].map(key => call(route, route.path, key, body)),
+      )
+      expect([here!.status, there!.status, elsewhere!.status]).toEqual([200, 200, 200])
+      expect(there!.body).toEqual(here!.body)
+      // Where nothing was ever made, nothing of theirs is known.
+      expect(elsewhere!.body).not.toEqual(here!.body)
+      expect(JSON.stringify(elsewhere!.body)).not.toContain('alice')
+      for (const key of [ADMIN_KEY, projectKey['secret']!]) {
+        expect((await call(route, route.path, key, body)).status).toBe(403)
+      }
+    },
+  )
+
+  test('changes for the environment in which something changed, and for no other', async () => {
+    const facts = '/v2/facts/default/neighbour/role_assignments'
+    const fact = { user: 'alice', role: 'owner', resource_instance: 'doc:d2' }
+    const ask = async (key: string) =>
+      (
+        await verdict.send<Record<string, { roles: string[] }>>('POST', '/user-permissions', {
+          key,
+          body: { user: { key: 'alice' } },
+        })
+      ).body['doc:d2']?.roles
+    await made('POST', facts, fact, neighbourKey)
+    expect([await ask(API_KEY), await ask(neighbourKey)]).toEqual([undefined, ['owner']])
+    expect((await verdict.send('DELETE', facts, { key: neighbourKey, body: fact })).status).toBe(204)
+    expect(await ask(neighbourKey)).toBe(undefined)
+  })
+})
+
+test("lists over all environments of a key show an environment's key its own alone", async () => {
+  for (const path of ['/v1/users', '/v1/tenants']) {
+    const { body } = await verdict.send<{ id: string; environment_id: string }[]>('GET', path, {
+      key: neighbourKey,
+    })
+    expect(body.length).toBeGreaterThan(0)
+    expect(new Set(body.map(each => each.environment_id)).size).toBe(1)
+    expect(JSON.stringify(body)).not.toContain(ours['user_id'])
+    expect(JSON.stringify(body)).not.toContain(ours['tenant_id'])
+  }
+})

@@ -1,0 +1,266 @@
+/** Projects and environments: made, read, changed and removed while the service runs (contract B.13). */
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { ApiKey } from '#model/wire/api-key.ts'
+import type { Environment, EnvironmentStats } from '#model/wire/environment.ts'
+import type { Project } from '#model/wire/project.ts'
+import { answerFindings } from '../support/routes.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  API_KEY,
+  type Client,
+  fresh,
+  neighbourOf,
+  question,
+  refusal,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+
+const PROJECTS = '/v2/projects'
+const ENVS = `${PROJECTS}/default/envs`
+const verdict = await sharedService({ httpThreads: 2 })
+
+function admin<Body = unknown>(method: string, path: string, body?: unknown, client: Client = verdict) {
+  return client.send<Body>(method, path, { key: ADMIN_KEY, body })
+}
+
+/** The body of a success, which is in the shape its route promises. */
+async function done<Body>(operation: string, call: Promise<Answer<Body>>, status = 200): Promise<Body> {
+  const answer = await call
+  expect([answer.status, answerFindings(operation, status, answer.body)]).toEqual([status, []])
+  return answer.body
+}
+
+const asks = (key: string, client: Client = verdict) =>
+  client.send('POST', '/allowed', { key, body: question('nobody', 'read', 'document') })
+
+describe('a project', () => {
+  test('is made, read by key and id, listed, searched, changed and removed', async () => {
+    const [key] = fresh('project')
+    const body = { key, name: 'A project', urn_namespace: 'urn:p', settings: { a: [1] } }
+    const project = await done('createProject', admin<Project>('POST', PROJECTS, body))
+    expect(project).toMatchObject({ ...body, description: null, active_policy_repo_id: null })
+    for (const name of [key, project.id, project.id.toUpperCase()]) {
+      expect(await done('getProject', admin('GET', `${PROJECTS}/${name}`))).toEqual(project)
+    }
+    const all = await done('listProjects', admin<Project[]>('GET', `${PROJECTS}?per_page=100`))
+    expect(all[0]!.key).toBe('default')
+    expect(all).toContainEqual(project)
+    expect((await admin('GET', `${PROJECTS}?search=${key}`)).body).toEqual([project])
+    expect((await admin('GET', `${PROJECTS}?per_page=1&page=2`)).body).toEqual([all[1]])
+    const change = { name: 'Renamed', description: 'D', settings: null, active_policy_repo_id: 'r' }
+    const changed = await done('updateProject', admin<Project>('PATCH', `${PROJECTS}/${key}`, change))
+    expect(changed).toEqual({ ...project, ...change, updated_at: changed.updated_at })
+    expect((await admin('PATCH', `${PROJECTS}/${key}`, {})).body).toMatchObject(change)
+    expect((await admin('DELETE', `${PROJECTS}/${key}`)).status).toBe(204)
+    for (const method of ['GET', 'DELETE']) {
+      expect(refusal(await admin(method, `${PROJECTS}/${key}`))).toEqual([404, 'NOT_FOUND'])
+    }
+  })
+
+  test('takes its environments and all keys to them along', async () => {
+    const [key] = fresh('whole')
+    await admin('POST', PROJECTS, { key, name: key })
+    await admin('POST', `${PROJECTS}/${key}/envs`, { key: 'one', name: 'One' })
+    const ofEnvironment = (await admin<ApiKey>('GET', `/v2/api-key/${key}/one`)).body
+    const ofProject = (await admin<ApiKey>('POST', '/v2/api-key', { project_id: key })).body
+    expect((await asks(ofEnvironment.secret!)).status).toBe(200)
+    expect((await admin('DELETE', `${PROJECTS}/${key}`)).status).toBe(204)
+    for (const { id, secret } of [ofEnvironment, ofProject]) {
+      expect((await verdict.send('GET', '/v2/api-key/scope', { key: secret })).status).toBe(401)
+      expect((await admin('GET', `/v2/api-key/${id}`)).status).toBe(404)
+    }
+    expect(refusal(await admin('GET', `/v2/facts/${key}/one/tenants`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test.each([
+    [{ key: 'default', name: 'D' }, 409],
+    [{ key: 'no spaces', name: 'D' }, 422],
+    [{ key: '', name: 'D' }, 422],
+    [{ key: 'nameless' }, 422],
+    [{ key: 'settings', name: 'D', settings: [] }, 422],
+  ])('is not made of %j: %i', async (body, status) => {
+    expect(refusal(await admin('POST', PROJECTS, body))[0]).toBe(status)
+  })
+})
+
+describe('an environment', () => {
+  test('is made, read by key and id, listed, searched, changed and removed', async () => {
+    const [key] = fresh('env')
+    const body = { key, name: 'An environment', custom_branch_name: 'main', jwks: { keys: [] } }
+    const environment = await done('createEnvironment', admin<Environment>('POST', ENVS, body))
+    expect(environment).toMatchObject({ ...body, description: null, settings: null })
+    for (const name of [key, environment.id, environment.id.toUpperCase()]) {
+      expect(await done('getEnvironment', admin('GET', `${ENVS}/${name}`))).toEqual(environment)
+    }
+    const all = await done('listEnvironments', admin<Environment[]>('GET', `${ENVS}?per_page=100`))
+    expect(all[0]!.key).toBe('default')
+    expect(all).toContainEqual(environment)
+    expect((await admin('GET', `${ENVS}?search=${key}`)).body).toEqual([environment])
+    const change = { name: 'Renamed', description: 'D', jwks: null, settings: { a: 1 } }
+    const changed = await done('updateEnvironment', admin<Environment>('PATCH', `${ENVS}/${key}`, change))
+    expect(changed).toEqual({ ...environment, ...change, updated_at: changed.updated_at })
+    expect((await admin('DELETE', `${ENVS}/${key}`)).status).toBe(204)
+    for (const method of ['GET', 'DELETE']) {
+      expect(refusal(await admin(method, `${ENVS}/${key}`))).toEqual([404, 'NOT_FOUND'])
+    }
+  })
+
+  test('starts with tenant default, its key good on every thread when its answer is there', async () => {
+    const [name] = fresh('started')
+    const key = await neighbourOf(verdict, name)
+    const answers = await Promise.all(Array.from({ length: 12 }, () => asks(key)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const tenants = await verdict.send<{ key: string }[]>('GET', `/v2/facts/default/${name}/tenants`, { key })
+    expect(tenants.body.map(tenant => tenant.key)).toEqual(['default'])
+    expect((await verdict.send('GET', `/v2/schema/default/${name}/roles`, { key })).body).toEqual([])
+  })
+
+  test('counts what is in it', async () => {
+    const [name] = fresh('counted')
+    const key = await neighbourOf(verdict, name)
+    const post = (path: string, body: unknown) => verdict.send('POST', path, { key, body })
+    await post(`/v2/schema/default/${name}/resources`, {
+      key: 'document',
+      name: 'D',
+      actions: { read: {}, write: {} },
+      roles: { viewer: { name: 'V', permissions: ['read'] } },
+    })
+    await post(`/v2/schema/default/${name}/roles`, {
+      key: 'editor',
+      name: 'E',
+      permissions: ['document:read', 'document:write'],
+    })
+    await post(`/v2/facts/default/${name}/users`, { key: 'alice' })
+    const path = `${ENVS}/${name}/stats`
+    const { stats } = await done('getEnvironmentStats', admin<EnvironmentStats>('GET', path))
+    expect(stats).toMatchObject({ roles: 2, users: 1, policies: 3, resources: 1, tenants: 1 })
+    expect(refusal(await admin('GET', `${ENVS}/nothing/stats`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('that was removed and made again is another one, and its old key opens nothing', async () => {
+    const [name] = fresh('again')
+    const oldKey = await neighbourOf(verdict, name)
+    const users = `/v2/facts/default/${name}/users`
+    await verdict.send('POST', users, { key: oldKey, body: { key: 'alice' } })
+    expect((await admin('DELETE', `${ENVS}/${name}`)).status).toBe(204)
+    const key = await neighbourOf(verdict, name)
+    expect((await verdict.send('GET', users, { key: oldKey })).status).toBe(401)
+    expect((await asks(oldKey)).status).toBe(401)
+    expect((await verdict.send('GET', users, { key })).body).toMatchObject({ data: [], total_count: 0 })
+  })
+
+  test('of a key that another project has is another environment', async () => {
+    const [project] = fresh('twin')
+    await admin('POST', PROJECTS, { key: project, name: project })
+    expect((await admin('POST', `${PROJECTS}/${project}/envs`, { key: 'default', name: 'D' })).status).toBe(
+      200,
+    )
+    const { body } = await admin<Environment>('GET', `${PROJECTS}/${project}/envs/default`)
+    const own = await admin<Environment>('GET', `${ENVS}/default`)
+    expect(body.id).not.toBe(own.body.id)
+    // By its id it is found in its own project only.
+    expect((await admin('GET', `${ENVS}/${body.id}`)).status).toBe(404)
+  })
+
+  test.each([
+    [ENVS, { key: 'default', name: 'D' }, 409],
+    [ENVS, { key: 'no spaces', name: 'D' }, 422],
+    [ENVS, { key: 'nameless' }, 422],
+    [`${PROJECTS}/nothing/envs`, { key: 'k', name: 'D' }, 404],
+    [`${PROJECTS}/nothing/envs`, { key: 'k' }, 422],
+  ])('is not made at %s of %j: %i', async (path, body, status) => {
+    expect(refusal(await admin('POST', path, body))[0]).toBe(status)
+  })
+})
+
+describe('at once', () => {
+  test('of many who make the same thing one succeeds and the others hear that it is there', async () => {
+    const [key] = fresh('contested')
+    for (const path of [PROJECTS, ENVS]) {
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, () => admin('POST', path, { key, name: key })),
+      )
+      const found = answers.map(({ status }) => status).toSorted()
+      expect(found).toEqual([200, ...Array(15).fill(409)])
+    }
+    expect((await admin('GET', `/v2/facts/default/${key}/tenants`)).status).toBe(200)
+  })
+
+  test('removed while it is used, an environment answers as one that is there or as one that is not', async () => {
+    const [name] = fresh('removed')
+    const key = await neighbourOf(verdict, name)
+    const users = `/v2/facts/default/${name}/users`
+    let removing: Promise<Answer> | null = null
+    const met = new Set<string>()
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, caller) => {
+        const isAdmin = caller % 2 === 0
+        for (let round = 0; ; round += 1) {
+          const body = { key: `u-${caller}-${round}` }
+          const { status } = await verdict.send('POST', users, { key: isAdmin ? ADMIN_KEY : key, body })
+          met.add(`${isAdmin ? 'admin' : 'own'} ${status}`)
+          if (status !== 200) return
+          if (caller === 0 && round === 3) removing = admin('DELETE', `${ENVS}/${name}`)
+        }
+      }),
+    )
+    expect((await removing!).status).toBe(204)
+    const expected = ['admin 200', 'admin 404', 'own 200', 'own 401', 'own 403', 'own 404']
+    expect([...met].filter(each => !expected.includes(each))).toEqual([])
+    expect(met).toContain('admin 404')
+    expect((await verdict.send('POST', users, { key, body: { key: 'late' } })).status).toBe(401)
+  })
+
+  test('a project that is removed takes every environment and key along that was being made', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [key] = fresh('racing')
+      await admin('POST', PROJECTS, { key, name: key })
+      const [, ...answers] = await Promise.all([
+        admin('DELETE', `${PROJECTS}/${key}`),
+        ...['a', 'b', 'c'].map(name => admin('POST', `${PROJECTS}/${key}/envs`, { key: name, name })),
+        ...['a', 'b'].map(() => admin<ApiKey>('POST', '/v2/api-key', { project_id: key })),
+      ])
+      expect(answers.filter(({ status }) => status !== 200 && status !== 404)).toEqual([])
+      for (const { body } of answers as Answer<Partial<ApiKey>>[]) {
+        if (!body.secret) continue
+        expect((await verdict.send('GET', '/v2/api-key/scope', { key: body.secret })).status).toBe(401)
+      }
+      expect((await admin('GET', `${PROJECTS}/${key}/envs`)).status).toBe(404)
+    }
+    const listed = await admin<{ total_count: number; data: ApiKey[] }>('GET', '/v2/api-key?per_page=100')
+    expect(listed.body.data.filter(({ project_id }) => project_id === null)).toEqual([])
+  })
+})
+
+describe('on disk', () => {
+  test('an environment and its key outlive a restart, and one that was removed leaves nothing', async () => {
+    const directory = storeDirectory()
+    const client = await startedService({ storeUrl: `lmdb:${directory}` })
+    const kept = await neighbourOf(client, 'kept')
+    await client.send('POST', '/v2/facts/default/kept/users', { key: kept, body: { key: 'alice' } })
+    const gone = await neighbourOf(client, 'gone')
+    const directories = readdirSync(directory).length
+    expect((await admin('DELETE', `${ENVS}/gone`, undefined, client)).status).toBe(204)
+    expect(readdirSync(directory)).toHaveLength(directories - 1)
+    const next = await client.restart()
+    expect([(await asks(kept, next)).status, (await asks(gone, next)).status]).toEqual([200, 401])
+    const users = await next.send('GET', '/v2/facts/default/kept/users', { key: kept })
+    expect(users.body).toMatchObject({ total_count: 1 })
+  })
+
+  test('the default environment may go, and comes back only for API_KEY, empty', async () => {
+    const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, apiKey: null })
+    expect((await admin('DELETE', `${PROJECTS}/default`, undefined, client)).status).toBe(204)
+    expect(refusal(await admin('GET', '/v1/users', undefined, client))).toEqual([404, 'NOT_FOUND'])
+    await client.close()
+    const without = await startedService(client.settings)
+    expect((await admin('GET', PROJECTS, undefined, without)).body).toEqual([])
+    await without.close()
+    const configured = await startedService({ ...client.settings, apiKey: API_KEY })
+    expect((await asks(API_KEY, configured)).status).toBe(200)
+  })
+})

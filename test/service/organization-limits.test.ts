@@ -1,0 +1,92 @@
+/** The ceilings of an organization: how many projects, environments and keys it may have (`model/limits.ts`). */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { API_KEYS_MAX, ENVIRONMENTS_MAX, PROJECTS_MAX } from '#model/limits.ts'
+import type { StoredRecord } from '#model/records.ts'
+import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import { Organization } from '#services/organization.ts'
+import { OrganizationService } from '#services/organization-service.ts'
+import { listRule, lists } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+
+const principal = { kind: 'organization', organizationId: '' } as const
+
+/** An organization of which nothing is opened: its rows and its operations. */
+async function organizationService() {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  const surroundings = {
+    now: Date.now,
+    newId: randomUUID,
+    newCommitId: () => randomBytes(16),
+    newSecret: () => randomBytes(32).toString('hex'),
+    onBackgroundFault: () => {},
+  }
+  const secrets = new ApiKeySecrets(null)
+  const organization = new Organization(await store.environment('organization'), surroundings, secrets)
+  await organization.bootstrap({ apiKey: 'a-configured-key-for-tests', adminApiKey: null })
+  const whenInForce = () => Promise.resolve()
+  const options = { organization, surroundings, secrets, keyOverlapSeconds: 0, whenInForce }
+  return { organization, service: new OrganizationService(options) }
+}
+
+const dated = { createdAt: 0, updatedAt: 0, name: '', description: null, settings: null }
+
+test.each([
+  {
+    what: 'projects',
+    kind: 'project',
+    maximum: PROJECTS_MAX,
+    operation: 'createProject',
+    body: (key: string) => ({ key, name: key }),
+    row: (id: string): StoredRecord => {
+      return { kind: 'project', id, key: id, urnNamespace: null, activePolicyRepoId: null, ...dated }
+    },
+  },
+  {
+    what: 'environments',
+    kind: 'environment',
+    maximum: ENVIRONMENTS_MAX,
+    operation: 'createEnvironment',
+    body: (key: string) => ({ key, name: key }),
+    row: (id: string, projectId: string): StoredRecord => {
+      const rest = { customBranchName: null, jwks: null, isBeingCopied: false, ...dated }
+      return { kind: 'environment', id, projectId, key: id, ...rest }
+    },
+  },
+  {
+    what: 'API keys',
+    kind: 'api-key',
+    maximum: API_KEYS_MAX,
+    operation: 'createApiKey',
+    body: () => ({ object_type: 'org' }),
+    row: (id: string, projectId: string): StoredRecord => {
+      const rest = { sealedSecret: null, former: null, name: null, ownerType: null, createdAt: 0 }
+      return {
+        kind: 'api-key',
+        id,
+        environmentId: null,
+        projectId,
+        secretHash: id,
+        source: 'created',
+        ...rest,
+      }
+    },
+  },
+] as const)('there are at most so many $what', async ({ what, kind, maximum, operation, body, row }) => {
+  const { organization, service } = await organizationService()
+  const [project] = (await service.execute('listProjects', principal, { query: {} })) as { id: string }[]
+  const count = () => organization.store.view.count(lists.all(kind))
+  const rows = Array.from({ length: maximum - 1 - count() }, () => row(randomUUID(), project!.id))
+  await organization.commits.run(records => rows.forEach(record => records.put(record)))
+  const create = (key: string) =>
+    service.execute(operation, principal, { params: { proj_id: 'default' }, body: body(key) })
+  // The last place is for one of those who want it at once.
+  const outcomes = await Promise.allSettled(['one', 'other', 'third'].map(create))
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  expect(count()).toBe(maximum)
+  await expect(create('fourth')).rejects.toMatchObject({
+    code: 'LIMIT_EXCEEDED',
+    message: `an organization has at most ${maximum} ${what}: remove some first`,
+  })
+})

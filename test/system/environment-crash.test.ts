@@ -1,0 +1,124 @@
+/** Environments that are being made, copied and removed when the process dies, as the next start finds them. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { DraftCommits } from '#services/management/commit-draft.ts'
+import type { Draft } from '#services/management/draft.ts'
+import { RecordReader } from '#services/management/record-reader.ts'
+import { ORGANIZATION_STORE_ID } from '#services/organization.ts'
+import { listRule, lists } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { ServiceProcess } from './service-process.ts'
+
+const ADMIN_API_KEY = 'an-organization-key-for-tests'
+const ENVS = '/v2/projects/default/envs'
+let cwd: string
+let service: ServiceProcess
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'verdict-environments-'))
+})
+
+afterEach(async () => {
+  await service.end('SIGKILL')
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+async function start(): Promise<string> {
+  service = new ServiceProcess({
+    cwd,
+    env: { ADMIN_API_KEY, API_KEY: 'an-environment-key-for-tests', HTTP_THREADS: '2' },
+  })
+  return service.address()
+}
+
+function send(address: string, method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(address + path, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_API_KEY}` },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+/** Ids of the environments that are told of, each of which answers. */
+async function listed(address: string): Promise<string[]> {
+  const found = (await (await send(address, 'GET', `${ENVS}?per_page=100`)).json()) as { id: string }[]
+  for (const { id } of found) {
+    const tenants = await send(address, 'GET', `/v2/facts/default/${id}/tenants`)
+    expect([id, tenants.status, await tenants.json()]).toMatchObject([id, 200, [{ key: 'default' }]])
+  }
+  return found.map(({ id }) => id).toSorted()
+}
+
+function onDisk(): string[] {
+  const names = readdirSync(join(cwd, 'data')).filter(name => name !== ORGANIZATION_STORE_ID)
+  return names.filter(name => !name.startsWith('verdict.lock')).toSorted()
+}
+
+test('killed while environments come and go, the next start has each of them whole or not at all', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const address = await start()
+    let answered = 0
+    const killed = Promise.withResolvers<void>()
+    const calls = Array.from({ length: 6 }, async (_, caller) => {
+      for (let turn = 0; ; turn += 1) {
+        const key = `e-${round}-${caller}-${turn}`
+        const made = await send(address, 'POST', ENVS, { key, name: key })
+        const copied = await send(address, 'POST', `${ENVS}/${key}/copy`, {
+          target_env: { new: { key: `${key}-copy`, name: key } },
+        })
+        const removed = await send(address, 'DELETE', `${ENVS}/${key}`)
+        expect([made.status, copied.status, removed.status]).toEqual([200, 201, 204])
+        answered += 1
+        if (answered === 3 + round * 2) void service.end('SIGKILL').then(() => killed.resolve())
+      }
+    })
+    const settled = Promise.allSettled(calls)
+    await killed.promise
+    // Whoever was under way lost the connection, and heard nothing wrong before.
+    for (const outcome of await settled) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'fetch failed' } })
+    }
+    const next = await start()
+    expect(await listed(next)).toEqual(onDisk())
+    expect(await service.end('SIGTERM')).toBe(0)
+  }
+}, 60_000)
+
+test('what a removal and a copy left half-done is finished by the next start', async () => {
+  await start()
+  await service.end('SIGTERM')
+  const removed = randomUUID()
+  const copy = randomUUID()
+  await changeOrganization(records => {
+    const [project] = records.list('project', lists.all('project'))
+    const times = { createdAt: 0, updatedAt: 0 }
+    const names = { key: 'half', name: 'Half', description: null, customBranchName: null }
+    const rest = { jwks: null, settings: null, isBeingCopied: true }
+    records.put({ kind: 'environment', id: copy, projectId: project!.id, ...names, ...rest, ...times })
+    records.put({ kind: 'removed-environment', id: removed })
+  })
+  for (const id of [removed, copy]) {
+    mkdirSync(join(cwd, 'data', id))
+    writeFileSync(join(cwd, 'data', id, 'data.mdb'), 'not even a database')
+  }
+  const address = await start()
+  expect(await listed(address)).toEqual(onDisk())
+  expect(onDisk()).toHaveLength(1)
+  expect((await send(address, 'POST', ENVS, { key: 'half', name: 'Whole' })).status).toBe(200)
+  await service.end('SIGTERM')
+  await changeOrganization(records => {
+    expect([...records.list('removed-environment', lists.all('removed-environment'))]).toEqual([])
+  })
+})
+
+/** Writes the rows that a service leaves behind when it dies in between two of its commits. */
+async function changeOrganization(write: (records: Draft) => void): Promise<void> {
+  const store = await openStore(`lmdb:${join(cwd, 'data')}`, listRule)
+  const organization = await store.environment(ORGANIZATION_STORE_ID)
+  expect(new RecordReader(organization.view).count(lists.all('organization'))).toBe(1)
+  await new DraftCommits(organization, () => randomBytes(16)).run(write)
+  await store.close()
+}
