@@ -10,6 +10,11 @@ export interface EnvironmentStore {
 export interface Store {
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>
+  /**
+   * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
+   * writes to. Milliseconds.
+   */
+  stalenessMs(): number
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

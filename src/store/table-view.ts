@@ -14,6 +14,7 @@
  * has to change with it. The rule is not stored: a release that changes it has to build the lists anew.
  */
 import { assert } from '#model/assert.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Entry, Row } from './ledger.ts'
 import {
   CREATED_BYTES,
@@ -39,6 +40,11 @@ export interface RowsOptions {
   /** The most rows to return, at least 1. */
   readonly countMax: number
 }
+
+/** Rows per piece of `batches`: about a millisecond of reading, so that a load does not hold up the thread. */
+const BATCH_ROWS = 1_000
+/** Places in creation order per commit, hence the ceiling of rows per commit. */
+export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
 export class TableView implements View {
   readonly #rows: Table
@@ -100,6 +106,21 @@ export class TableView implements View {
       if (batch.length === countMax) break
     }
     return batch
+  }
+
+  /**
+   * All rows that are there at the beginning, in pieces; a row written meanwhile is as it is then. Not beyond: a load that
+   * chases the newest rows may never end while commits go on.
+   */
+  *batches(): Iterable<Row[]> {
+    const before = (this.sequence() + 1) * CREATED_PER_COMMIT
+    let after = -1
+    for (;;) {
+      const batch = this.rows({ after, before, countMax: BATCH_ROWS })
+      if (batch.length === 0) return
+      after = batch.at(-1)!.created
+      yield batch
+    }
   }
 
   /**

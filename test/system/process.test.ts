@@ -97,7 +97,7 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
     ['one key for both', { API_KEY, ADMIN_API_KEY: API_KEY }, 'setting ADMIN_API_KEY: expected another key'],
     ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
-    ['a store it does not know', { STORE_URL: 'redis://localhost:6379' }, 'a store URL is'],
+    ['a store it does not know', { STORE_URL: 'postgres://localhost:5432' }, 'a store URL is'],
   ])('%s', async (_what, env, message) => {
     const service = start(env)
     expect(await service.exited).toBe(1)

@@ -1,0 +1,65 @@
+/** A store in tables of its own: each environment's ledger and view share them. */
+import { EmbeddedLedger } from './embedded-ledger.ts'
+import { EnvironmentSet } from './environment-set.ts'
+import type { EnvironmentStore, Store } from './store.ts'
+import { TableView } from './table-view.ts'
+import type { Tables } from './tables.ts'
+import type { ListRule } from './view.ts'
+
+export interface EmbeddedStoreOptions {
+  readonly listRule: ListRule
+  /** Log entries each ledger keeps. */
+  readonly logEntriesMax?: number
+  readonly openTables: (id: string) => Tables
+  /** Called after everything else is closed. */
+  readonly release: () => void
+}
+
+interface OpenEnvironment extends EnvironmentStore {
+  readonly ledger: EmbeddedLedger
+  readonly tables: Tables
+}
+
+export class EmbeddedStore implements Store {
+  readonly #options: EmbeddedStoreOptions
+  readonly #environments = new EnvironmentSet(id => this.#open(id))
+  #closed: Promise<void> | null = null
+
+  constructor(options: EmbeddedStoreOptions) {
+    this.#options = options
+  }
+
+  environment(id: string): Promise<EnvironmentStore> {
+    return this.#environments.get(id)
+  }
+
+  /** What it has is the truth. */
+  stalenessMs(): number {
+    return 0
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  async #open(id: string): Promise<OpenEnvironment> {
+    const { openTables, listRule, logEntriesMax } = this.#options
+    const tables = openTables(id)
+    try {
+      const view = new TableView(tables, listRule)
+      const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
+      return { ledger: await EmbeddedLedger.open({ tables, view, ...retention }), view, tables }
+    } catch (error) {
+      await tables.close()
+      throw error
+    }
+  }
+
+  async #closeAll(): Promise<void> {
+    const environments = await this.#environments.close()
+    for (const { ledger } of environments) ledger.close()
+    await Promise.all(environments.map(({ tables }) => tables.close()))
+    this.#options.release()
+  }
+}
