@@ -9,6 +9,7 @@ import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
 import { AuthzError } from './model/errors.ts'
 import { EnvironmentService } from './services/environment-service.ts'
+import { Freshness, type Standing } from './services/freshness.ts'
 import { type ManagedEnvironment, ManagementService } from './services/management-service.ts'
 import { type KnownEnvironment, Organization, ORGANIZATION_STORE_ID } from './services/organization.ts'
 import { Replica } from './services/replica.ts'
@@ -32,6 +33,8 @@ export interface RunningService {
   /** The key made at this start, to be shown once; null when there was one already. */
   readonly generatedApiKey: string | null
   readonly hasSampleWorkspace: boolean
+  /** For how long this node may have missed what others changed; 0 where nobody else writes. Milliseconds. */
+  stalenessMs(): number
   /** Not ready at once; then everything in flight is answered and everything closed. */
   close(): Promise<void>
   /** Ends the HTTP threads as they are. A process that exits while one listens is aborted by the HTTP library. */
@@ -51,7 +54,7 @@ export async function startService(
     newSecret: () => randomBytes(32).toString('hex'),
     onBackgroundFault: error => log.error({ err: error }, 'background work failed'),
   }
-  const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule)
+  const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, { ...config, log })
   let management: ManagementService | null = null
   const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
   const threads = new HttpThreads({
@@ -71,7 +74,9 @@ export async function startService(
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
   })
   const environments: ManagedEnvironment[] = []
+  let freshness: Freshness | null = null
   const close = async (): Promise<void> => {
+    freshness?.close()
     threads.setReady(false)
     await threads.close()
     for (const { service } of environments) await service.close()
@@ -79,7 +84,8 @@ export async function startService(
   }
 
   try {
-    const organization = new Organization(await store.environment(ORGANIZATION_STORE_ID), surroundings)
+    const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
+    const organization = new Organization(organizationStore, surroundings)
     await organization.bootstrap(config.apiKey === null ? null : hashSecret(config.apiKey))
     const port = await threads.start({
       host: config.host,
@@ -88,21 +94,27 @@ export async function startService(
       settings: withoutSecrets(config),
     })
     // Known from here on, so that a valid key is told to wait and not that it is unknown.
-    threads.replaceCredentials(credentialsOf(organization, config))
+    const follower = new Replica(ORGANIZATION_STORE_ID, organizationStore, {
+      load: async () => threads.replaceCredentials(credentialsOf(organization, config)),
+      apply: async () => threads.replaceCredentials(credentialsOf(organization, config)),
+    })
+    await follower.start(error => die(new Error('the organization is no longer followed', { cause: error })))
     for (const known of organization.environments()) {
       environments.push(await openEnvironment(known, { store, indexes, surroundings, onDeath: die }))
     }
     management = new ManagementService(environments)
 
-    const generated = await ensureKey(organization, config, environments)
-    threads.replaceCredentials(credentialsOf(organization, config))
+    const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
+    await follower.whenVisible(await organizationStore.ledger.head())
     threads.setReady(true)
+    if (store.isShared) freshness = watchFreshness(store, { config, threads, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
       address,
       generatedApiKey: generated?.apiKey ?? null,
       hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
+      stalenessMs: () => store.stalenessMs(),
       close,
       abandon: () => threads.abandon(),
     }
@@ -142,20 +154,61 @@ async function openEnvironment(
   await replica.start(error =>
     parts.onDeath(new Error('an index no longer follows its store', { cause: error })),
   )
-  if (store.view.sequence() === 0) {
-    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
-  }
+  if (store.view.sequence() === 0) await createDefaultTenant(service)
   service.resumePurges()
   return { ...known, service }
 }
 
+/** Another node may be doing the same. */
+async function createDefaultTenant(service: EnvironmentService): Promise<void> {
+  try {
+    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
+  } catch (error) {
+    if (!(error instanceof AuthzError) || error.code !== 'DUPLICATE_ENTITY') throw error
+  }
+}
+
+/** Says and does what follows from not having heard from the store for a while. */
+function watchFreshness(
+  store: Store,
+  parts: { readonly config: Config; readonly threads: HttpThreads; readonly log: Logger },
+): Freshness {
+  const { config, threads, log } = parts
+  const said: Record<Standing, string> = {
+    fresh: 'up to date with the store again',
+    stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
+    stopped: 'too stale: decisions are refused until the store is heard from again',
+  }
+  return new Freshness({
+    stalenessMs: () => store.stalenessMs(),
+    staleAfterMs: config.staleAfterMs,
+    maxStaleMs: config.maxStaleMs,
+    onChange: (standing, stalenessMs) => {
+      const fields = { standing, stalenessMs: Math.round(stalenessMs) }
+      if (standing === 'fresh') log.info(fields, said.fresh)
+      else log.warn(fields, said[standing])
+      threads.setReady(standing === 'fresh')
+      threads.setSuspended(standing === 'stopped')
+    },
+  })
+}
+
 /** At the first start without a configured key: makes one, and fills the default store with the sample workspace. */
-async function ensureKey(
-  organization: Organization,
-  config: Config,
-  environments: readonly ManagedEnvironment[],
-): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
+async function ensureKey(parts: {
+  readonly organization: Organization
+  readonly config: Config
+  readonly environments: readonly ManagedEnvironment[]
+  readonly isShared: boolean
+}): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
+  const { organization, config, environments, isShared } = parts
   if (organization.hasKeys()) return null
+  // Each of several nodes that start together would show another one, and only the last would be good for anything.
+  if (isShared) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      'setting API_KEY: expected a key, since the store is shared: no key is generated there',
+    )
+  }
   const hasSampleWorkspace = config.storeUrl === null
   // The sample first: a crash before the key is kept makes the next start a first one again.
   if (hasSampleWorkspace) for (const { service } of environments) await loadSampleWorkspace(service)

@@ -7,6 +7,7 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
+import { MinRevision } from '#services/min-revision.ts'
 import { createLog } from '#telemetry/log.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
@@ -35,6 +36,7 @@ const server = new HttpServer({
   routes: threadRoutes({ engines, management, isReady: () => isReady, tokenSecret, settings }),
   authenticate: credentials.authenticate,
   limits: settings,
+  minRevision: new MinRevision(engines, settings.minRevisionWaitMs),
   hasStrictHeaders: settings.hasStrictHeaders,
   onFault: (error, requestId) => {
     log.error({ err: error, requestId }, 'a request failed')
@@ -68,6 +70,9 @@ function receive(message: ToHttpThread): void {
       break
     case 'ready':
       isReady = message.isReady
+      break
+    case 'suspend':
+      engines.suspend(message.isSuspended)
       break
     case 'answer':
       management.receive(message.call, message.answer)

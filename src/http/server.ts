@@ -20,7 +20,7 @@ import {
 import { assert } from '#model/assert.ts'
 import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
-import { Dispatcher } from './dispatch.ts'
+import { Dispatcher, type RevisionGate } from './dispatch.ts'
 import { HeaderList } from './header-list.ts'
 import { RequestIds } from './request-id.ts'
 import type { ListenAddress } from './reserve-port.ts'
@@ -32,6 +32,8 @@ export interface HttpServerOptions {
   readonly authenticate: Authenticate
   /** Refuse requests without the headers their route documents as required. Default false. */
   readonly hasStrictHeaders?: boolean
+  /** Waits for the state a decision asks for; absent: the header is ignored. */
+  readonly minRevision?: RevisionGate
   readonly limits: {
     /** Beyond it a body is answered with 413 and the connection ends. */
     readonly bodyBytesMax: number
@@ -59,11 +61,12 @@ export class HttpServer {
   #closing: Promise<void> | null = null
   #onIdle: () => void = () => {}
 
-  constructor({ routes, authenticate, limits, onFault, hasStrictHeaders = false }: HttpServerOptions) {
+  constructor(options: HttpServerOptions) {
+    const { routes, authenticate, limits, onFault, hasStrictHeaders = false, minRevision = null } = options
     this.#routes = routes
     this.#onFault = onFault
     this.#host = {
-      dispatcher: new Dispatcher(routes, authenticate, hasStrictHeaders),
+      dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision }),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       isDraining: false,

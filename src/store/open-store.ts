@@ -54,7 +54,8 @@ export async function openStore(
     const { dataDirectory = './data', staleAfterMs = 5_000, log = SILENT } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
-    return RedisStore.open({ address, ...embedded, directory, staleAfterMs, log, release })
+    const openTables = (path: string) => new LmdbTables(path)
+    return RedisStore.open({ address, ...embedded, directory, openTables, staleAfterMs, log, release })
   }
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {
     const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'

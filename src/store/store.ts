@@ -8,6 +8,8 @@ export interface EnvironmentStore {
 }
 
 export interface Store {
+  /** Whether other processes may write to it as well. */
+  readonly isShared: boolean
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>
   /**

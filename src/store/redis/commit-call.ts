@@ -58,8 +58,15 @@ export class CommitCall {
       SCRIPT,
       [keys.meta, keys.rows, keys.log, keys.ids, ...(stagedKey === null ? [] : [stagedKey])],
       [
-        ...[epoch, asBuffer(id), knownSequence ?? -1, logEntriesMax, keys.channel, JSON.stringify(changes)],
-        ...[require.length, removed.length, put.length],
+        epoch,
+        asBuffer(id),
+        knownSequence ?? -1,
+        logEntriesMax,
+        keys.channel,
+        JSON.stringify(changes),
+        require.length,
+        removed.length,
+        put.length,
         ...(stagedKey === null ? this.#items : []),
       ],
     )

@@ -223,6 +223,9 @@ class FollowedLedger implements Ledger {
   /** Resolves when the copy has it, too: who wrote reads what was written. */
   async commit(commit: Commit): Promise<Revision> {
     const { source } = this.#open()
+    if (commit.epoch !== undefined && commit.epoch !== source.epoch) {
+      throw new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
+    }
     return this.#environment.track(this.#commit(source, commit))
   }
 

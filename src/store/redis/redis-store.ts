@@ -4,8 +4,8 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { EnvironmentSet } from '../environment-set.ts'
-import { LmdbTables } from '../lmdb/lmdb-tables.ts'
 import type { EnvironmentStore, Store } from '../store.ts'
+import type { Tables } from '../tables.ts'
 import type { ListRule } from '../view.ts'
 import { CopyDirectory } from './copy-directory.ts'
 import { loadCopy } from './copy-load.ts'
@@ -31,6 +31,8 @@ export interface RedisStoreOptions {
   readonly logEntriesMax: number
   /** Exists, and is nobody else's. */
   readonly directory: string
+  /** Tables in a directory that need not exist yet. */
+  readonly openTables: (directory: string) => Tables
   readonly staleAfterMs: number
   readonly log: StoreLog
   /** Called after everything else is closed. */
@@ -38,6 +40,7 @@ export interface RedisStoreOptions {
 }
 
 export class RedisStore implements Store {
+  readonly isShared = true
   readonly #options: RedisStoreOptions
   readonly #link: RedisLink
   readonly #channels: HeadChannels
@@ -150,7 +153,7 @@ export class RedisStore implements Store {
   }
 
   #copyIn(directory: string): LocalCopy {
-    const { listRule, logEntriesMax } = this.#options
-    return new LocalCopy({ tables: new LmdbTables(directory), listRule, logEntriesMax })
+    const { listRule, logEntriesMax, openTables } = this.#options
+    return new LocalCopy({ tables: openTables(directory), listRule, logEntriesMax })
   }
 }
