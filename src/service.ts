@@ -3,6 +3,8 @@
  * wires management between them, and takes it all down again in the reverse order.
  */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { reservePort } from './http/reserve-port.ts'
@@ -27,6 +29,7 @@ import { SharedIndexes } from './threads/shared-indexes.ts'
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
+const LIST_BUILD_ENTRY = new URL('../workers/list-build.ts', import.meta.url)
 
 export interface RunningService {
   readonly address: string
@@ -54,7 +57,11 @@ export async function startService(
     newSecret: () => randomBytes(32).toString('hex'),
     onBackgroundFault: error => log.error({ err: error }, 'background work failed'),
   }
-  const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, { ...config, log })
+  const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
+    ...config,
+    buildLists,
+    log,
+  })
   let management: ManagementService | null = null
   const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
   const threads = new HttpThreads({
@@ -125,6 +132,17 @@ export async function startService(
   }
 }
 
+/** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */
+async function buildLists(directory: string, signal: AbortSignal): Promise<void> {
+  const thread = new Worker(LIST_BUILD_ENTRY, { workerData: { directory } })
+  const stop = () => thread.postMessage('stop')
+  signal.addEventListener('abort', stop)
+  const [code] = (await once(thread, 'exit')) as [number]
+  signal.removeEventListener('abort', stop)
+  signal.throwIfAborted()
+  if (code !== 0) throw new Error(`the thread that builds lists ended with code ${code}`)
+}
+
 /** The port the threads share. Only a single thread can be left to find a free one for itself. */
 function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
   return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
@@ -155,7 +173,10 @@ async function openEnvironment(
     parts.onDeath(new Error('an index no longer follows its store', { cause: error })),
   )
   if (store.view.sequence() === 0) await createDefaultTenant(service)
-  service.resumePurges()
+  void store.whenListed().then(
+    () => service.resumePurges(),
+    () => undefined,
+  )
   return { ...known, service }
 }
 

@@ -63,7 +63,7 @@ export class NodeProcess {
           resolve({
             status: response.statusCode!,
             revision,
-            body: text === '' ? undefined : JSON.parse(text),
+            body: said === '' ? undefined : JSON.parse(said),
           })
         })
       })

@@ -50,7 +50,8 @@ export class EmbeddedStore implements Store {
     try {
       const view = new TableView(tables, listRule)
       const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
-      return { ledger: await EmbeddedLedger.open({ tables, view, ...retention }), view, tables }
+      const ledger = await EmbeddedLedger.open({ tables, view, ...retention })
+      return { ledger, view, tables, whenListed: () => Promise.resolve() }
     } catch (error) {
       await tables.close()
       throw error

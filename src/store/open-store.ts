@@ -29,6 +29,10 @@ export interface OpenStoreOptions {
   readonly dataDirectory?: string
   /** How soon a store that others write to has to notice that it hears nothing of them, in milliseconds. */
   readonly staleAfterMs?: number
+  /** Rows of an environment up to which a view is loaded whole before anything is read; beyond it the lists follow. */
+  readonly listedAtOnceMax?: number
+  /** Builds the lists of the tables in that directory in another thread. Absent: it is done in this one. */
+  readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   readonly log?: StoreLog
 }
 
@@ -52,10 +56,12 @@ export async function openStore(
   if (isRedisUrl(url)) {
     const address = parseRedisUrl(url)
     const { dataDirectory = './data', staleAfterMs = 5_000, log = SILENT } = options
+    const { listedAtOnceMax = LISTED_AT_ONCE_MAX, buildLists = null } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     const openTables = (path: string) => new LmdbTables(path)
-    return RedisStore.open({ address, ...embedded, directory, openTables, staleAfterMs, log, release })
+    const timing = { staleAfterMs, listedAtOnceMax, buildLists }
+    return RedisStore.open({ address, ...embedded, ...timing, directory, openTables, log, release })
   }
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {
     const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'
@@ -70,6 +76,8 @@ export async function openStore(
   })
 }
 
+/** Lists of so many rows are built in a second or two. */
+const LISTED_AT_ONCE_MAX = 50_000
 const SILENT: StoreLog = { info: () => {}, warn: () => {} }
 
 function lockedDirectory(path: string): { readonly directory: string; readonly lock: DirectoryLock } {

@@ -5,6 +5,8 @@ import type { View } from './view.ts'
 export interface EnvironmentStore {
   readonly ledger: Ledger
   readonly view: View
+  /** Resolves when the view has its lists, which only one that was loaded just now may be without. */
+  whenListed(): Promise<void>
 }
 
 export interface Store {

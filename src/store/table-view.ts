@@ -108,10 +108,6 @@ export class TableView implements View {
     return batch
   }
 
-  /**
-   * All rows that are there at the beginning, in pieces; a row written meanwhile is as it is then. Not beyond: a load that
-   * chases the newest rows may never end while commits go on.
-   */
   *batches(): Iterable<Row[]> {
     const before = (this.sequence() + 1) * CREATED_PER_COMMIT
     let after = -1
@@ -121,6 +117,38 @@ export class TableView implements View {
       after = batch.at(-1)!.created
       yield batch
     }
+  }
+
+  *beginningWith(byte: number): Iterable<Row> {
+    const end = byte < 255 ? { end: Uint8Array.of(byte + 1) } : {}
+    for (const { value } of this.#keys.range({ start: Uint8Array.of(byte), ...end })) {
+      const stored = this.#rows.get(value)
+      if (stored) yield decodeRow(decodeCreated(value), stored)
+    }
+  }
+
+  /** As `apply`, in a view that has no lists yet. Only inside `Tables.write`. */
+  applyRows(entry: Entry): void {
+    for (const key of entry.delete) this.#removeRow(key)
+    for (const row of entry.put) {
+      const created = encodeCreated(row.created)
+      if (this.get(row.key)?.created !== row.created) this.#removeRow(row.key)
+      this.#rows.put(created, encodeRow(row))
+      this.#keys.put(row.key, created)
+    }
+    this.setSequence(entry.revision.sequence)
+  }
+
+  /** Only inside `Tables.write`. */
+  setSequence(sequence: number): void {
+    this.#meta.put(SEQUENCE, encodeUint48(sequence))
+  }
+
+  #removeRow(key: Uint8Array): void {
+    const created = this.#keys.get(key)
+    if (!created) return
+    this.#rows.remove(created)
+    this.#keys.remove(key)
   }
 
   /**
@@ -135,7 +163,7 @@ export class TableView implements View {
     }
     for (const row of entry.put) this.#put(row, changes)
     for (const { list, by } of changes.all()) this.#setCount(list, this.count(list) + by)
-    this.#meta.put(SEQUENCE, encodeUint48(entry.revision.sequence))
+    this.setSequence(entry.revision.sequence)
   }
 
   #put(row: Row, changes: CountChanges): void {

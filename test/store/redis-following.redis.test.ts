@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger } from '#store/ledger.ts'
+import { ListBuild } from '#store/list-build.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
 import { connect } from '#store/redis/redis-client.ts'
 import { redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
+import { TableView } from '#store/table-view.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { bytes, commitOf, everyone, shown, toyRule } from './toy-rows.ts'
@@ -38,7 +41,8 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
   const directory = options.dataDirectory ?? temporaryDirectory()
   const store = await openStore(url, toyRule, { dataDirectory: directory, staleAfterMs: 200, ...options })
   onTestFinished(() => store.close())
-  return { store, directory, ...(await store.environment(ENVIRONMENT)) }
+  const { ledger, view, whenListed } = await store.environment(ENVIRONMENT)
+  return { store, directory, ledger, view, whenListed }
 }
 
 /** Resolves when the node has the revision, in the way services hear of it. */
@@ -222,6 +226,58 @@ test('rows that change while they are loaded for the first time end up as they a
   const own = await late.ledger.head()
   if (own.sequence < head.sequence) await follows(late.ledger, own, head)
   expect(shown(late.view)).toEqual(shown(one.view))
+})
+
+test('a large environment can be followed before it has its lists, which come behind and are right', async () => {
+  const url = redis.url()
+  const one = await startNode(url)
+  const names = Array.from({ length: 300 }, (_, index) => `row-${index}`)
+  const values = ['ar', 'bg', 'ag', '']
+  await one.ledger.commit(
+    commitOf({ put: Object.fromEntries(names.map((name, index) => [name, values[index % 4]!])) }),
+  )
+  const build = Promise.withResolvers<void>()
+  const late = await startNode(url, {
+    listedAtOnceMax: 100,
+    buildLists: async directory => {
+      await build.promise
+      const tables = new LmdbTables(directory)
+      await new ListBuild(tables, new TableView(tables, toyRule), toyRule).run(new AbortController().signal)
+      await tables.close()
+    },
+  })
+  expect(() => late.view.count(everyone)).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
+  expect(() => late.view.get(bytes('row-0'))).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
+  expect([...late.view.batches()].flat()).toHaveLength(names.length)
+  const start = await late.ledger.head()
+  await one.ledger.commit(commitOf({ delete: ['row-0', 'row-5'], put: { 'row-1': 'ar', fresh: 'bg' } }))
+  const head = await one.ledger.commit(commitOf({ put: { 'row-0': 'bg', fresh: 'ar' } }))
+  // What an index follows goes on meanwhile.
+  await follows(late.ledger, start, head)
+  build.resolve()
+  await late.whenListed()
+  expect(shown(late.view)).toEqual(shown(one.view))
+  await follows(late.ledger, head, await one.ledger.commit(commitOf({ put: { last: 'ar' } })))
+  expect(shown(late.view)).toEqual(shown(one.view))
+})
+
+test('a copy that was not finished when the process ended is made anew', async () => {
+  const url = redis.url()
+  const one = await startNode(url)
+  const names = Array.from({ length: 200 }, (_, index) => `row-${index}`)
+  await one.ledger.commit(commitOf({ put: Object.fromEntries(names.map(name => [name, 'ar'])) }))
+  const directory = temporaryDirectory()
+  const unfinished = await startNode(url, {
+    dataDirectory: directory,
+    listedAtOnceMax: 100,
+    buildLists: (_directory, signal) =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      ),
+  })
+  await unfinished.store.close()
+  const again = await startNode(url, { dataDirectory: directory })
+  expect(shown(again.view)).toEqual(shown(one.view))
 })
 
 test('a Redis that cannot be reached is named as the reason, without its address', async () => {

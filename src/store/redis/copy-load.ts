@@ -1,7 +1,9 @@
 /**
  * The first load of a local copy: all rows as a scan finds them, then the log from where it stood when the scan began. What
- * changed meanwhile comes twice, and to the same end.
+ * changed meanwhile comes twice, and to the same end. The lists are another matter.
  */
+import type { Entry } from '../ledger.ts'
+import { RowLoad } from '../row-load.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'
 import type { StoreLog } from './store-log.ts'
@@ -18,28 +20,29 @@ export interface LoadOptions {
 }
 
 /**
- * Throws `REVISION_TOO_OLD` when the log was trimmed away under the load, `STORE_RESET` when the history was replaced, and
+ * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away under the load, `STORE_RESET` when the history was replaced, and
  * what the link throws; the copy is of no use then.
  */
-export async function loadCopy({ source, copy, environmentId, log }: LoadOptions): Promise<void> {
+export async function loadCopy({ source, copy, environmentId, log }: LoadOptions): Promise<number> {
   await copy.begin(source.epoch)
   const from = await source.position()
   const progress = new Progress(await source.rowCount(), environmentId, log)
+  const load = new RowLoad()
   for await (const rows of source.rows()) {
-    await copy.take(rows, from)
+    for (const row of rows) load.add(row)
     progress.add(rows.length)
   }
   const upTo = await source.head()
-  let position = from
+  const since: Entry[] = []
   if (upTo.sequence > from.sequence) {
     for await (const entry of source.feed(from)) {
-      await copy.apply(entry)
-      position = { ...entry.revision, id: entry.id }
-      if (position.sequence >= upTo.sequence) break
+      since.push(entry)
+      if (entry.revision.sequence >= upTo.sequence) break
     }
   }
-  await copy.complete(position)
+  await copy.load(load, from, since)
   progress.end()
+  return load.count
 }
 
 /** Says how far a load is: a line every few seconds, and one at the end of a long one. */

@@ -34,11 +34,19 @@ export interface Followed {
   readonly copy: LocalCopy
 }
 
+/** The making of a copy's lists. */
+interface Listing {
+  readonly stop: AbortController
+  readonly done: Promise<void>
+}
+
 export interface FollowedEnvironmentOptions {
   readonly environmentId: string
   readonly log: StoreLog
   /** Opens the ledger as it is now and loads a fresh copy of it. */
   readonly load: () => Promise<Followed>
+  /** Builds the lists of a copy that has none. Throws the signal's reason when that is given on the way. */
+  readonly buildLists: (copy: LocalCopy, signal: AbortSignal) => Promise<void>
   /** The former copy is closed: its files may go. */
   readonly onReplaced: () => void
   /** What cannot be mended by going on. */
@@ -52,6 +60,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   readonly #abort = new AbortController()
   #followed: Followed
   #following: Promise<void>
+  #listing: Listing
   /** When this node last knew that it had everything. */
   #freshAt = performance.now()
   #checking: Promise<void> | null = null
@@ -61,7 +70,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     this.#followed = followed
     this.#options = options
     this.ledger = new FollowedLedger(this)
-    this.view = new PresentView(() => this.#followed.copy.view)
+    this.view = new PresentView(() => this.#followed.copy)
+    this.#listing = this.#list(followed.copy)
     this.#following = this.#run().catch(options.onFault)
   }
 
@@ -72,6 +82,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   get isClosed(): boolean {
     return this.#abort.signal.aborted
   }
+
+  readonly whenListed = (): Promise<void> => this.#listing.done
 
   /** For how long it may have missed what others committed. */
   stalenessMs(): number {
@@ -132,6 +144,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     await this.#followed.source.close()
     await this.#following
     await this.#checking
+    await this.#stopListing()
     await this.#followed.copy.close()
   }
 
@@ -140,11 +153,33 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     const { source, copy } = this.#followed
     const head = await source.position()
     const own = copy.position()
-    const isSame = own !== null && (own.sequence !== head.sequence || sameBytes(own.id, head.id))
+    const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
     if (!isSame || copy.mark.sequence > head.sequence) return source.mark.nudge()
     source.mark.advance(head.sequence)
     await copy.reached(head.sequence)
     if (this.#followed.copy === copy) this.#freshAt = askedAt
+  }
+
+  #list(copy: LocalCopy): Listing {
+    const stop = new AbortController()
+    if (copy.isComplete) return { stop, done: Promise.resolve() }
+    const { environmentId, log, buildLists, onFault } = this.#options
+    const build = async (): Promise<void> => {
+      log.info({ environment: environmentId }, 'building lists: decisions are made, management waits')
+      await buildLists(copy, stop.signal)
+      await copy.complete()
+      log.info({ environment: environmentId }, 'lists are built')
+    }
+    const done = build()
+    done.catch((error: unknown) => {
+      if (!stop.signal.aborted) onFault(error)
+    })
+    return { stop, done }
+  }
+
+  async #stopListing(): Promise<void> {
+    this.#listing.stop.abort(new AuthzError('STORE_CLOSED', 'the copy is not used any more'))
+    await this.#listing.done.catch(() => undefined)
   }
 
   async #run(): Promise<void> {
@@ -164,7 +199,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     const { source, copy } = this.#followed
     const underWay = new Set<Promise<void>>()
     let failure: unknown = null
-    for await (const entry of source.feed(copy.position()!)) {
+    for await (const entry of source.feed(copy.position())) {
       const written: Promise<void> = copy.apply(entry).then(
         () => void underWay.delete(written),
         (error: unknown) => {
@@ -188,6 +223,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
       try {
         const former = this.#followed
         this.#followed = await load()
+        await this.#stopListing()
+        this.#listing = this.#list(this.#followed.copy)
         const ended = new AuthzError(
           'STORE_RESET',
           'the history of the store was replaced; load all rows again',
@@ -263,26 +300,43 @@ class FollowedLedger implements Ledger {
 
 /** The view of the present copy, whichever that is. */
 class PresentView implements View {
-  readonly #present: () => View
+  readonly #present: () => LocalCopy
 
-  constructor(present: () => View) {
+  constructor(present: () => LocalCopy) {
     this.#present = present
   }
 
   sequence(): number {
-    return this.#present().sequence()
+    return this.#present().view.sequence()
   }
 
   get(key: Uint8Array): Row | undefined {
-    return this.#present().get(key)
+    return this.#complete().get(key)
   }
 
   scan(...args: Parameters<View['scan']>): Iterable<Row> {
-    return this.#present().scan(...args)
+    return this.#complete().scan(...args)
   }
 
   count(list: Uint8Array): number {
-    return this.#present().count(list)
+    return this.#complete().count(list)
+  }
+
+  batches(): Iterable<readonly Row[]> {
+    return this.#present().view.batches()
+  }
+
+  beginningWith(byte: number): Iterable<Row> {
+    return this.#present().view.beginningWith(byte)
+  }
+
+  #complete(): View {
+    const copy = this.#present()
+    if (copy.isComplete) return copy.view
+    throw new AuthzError(
+      'NOT_READY',
+      'the lists of this environment are still being built; try again shortly',
+    )
   }
 }
 

@@ -34,6 +34,10 @@ export interface RedisStoreOptions {
   /** Tables in a directory that need not exist yet. */
   readonly openTables: (directory: string) => Tables
   readonly staleAfterMs: number
+  /** Rows up to which a view is loaded whole before anything is read; beyond it the lists follow. */
+  readonly listedAtOnceMax: number
+  /** Builds the lists of the copy in that directory in another thread; null: it is done in this one. */
+  readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
   /** Called after everything else is closed. */
   readonly release: () => void
@@ -104,7 +108,8 @@ export class RedisStore implements Store {
     const keys = redisKeys(address.prefix, id)
     const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: true })
     const copies = new CopyDirectory(directory, id)
-    const copy = (await this.#found(copies, source)) ?? (await this.#loaded(copies, source, id))
+    const found = await this.#found(copies, source)
+    const copy = found ?? (await this.#loaded(copies, source, id))
     copies.removeOthers()
     const environment = new FollowedEnvironment(
       { source, copy },
@@ -112,6 +117,7 @@ export class RedisStore implements Store {
         environmentId: id,
         log,
         load: () => this.#load(copies, keys, id),
+        buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
         onReplaced: () => copies.removeOthers(),
         onFault: error => {
           throw error
@@ -129,7 +135,7 @@ export class RedisStore implements Store {
     const directory = copies.newest()
     if (directory === null) return null
     const copy = this.#copyIn(directory)
-    if (copy.position()?.epoch === source.epoch) return copy
+    if (copy.isUsable(source.epoch)) return copy
     await copy.close()
     return null
   }
@@ -143,13 +149,23 @@ export class RedisStore implements Store {
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
     const copy = this.#copyIn(copies.next())
     try {
-      await loadCopy({ source, copy, environmentId, log: this.#options.log })
+      const rowCount = await loadCopy({ source, copy, environmentId, log: this.#options.log })
+      if (rowCount <= this.#options.listedAtOnceMax) {
+        await copy.buildLists(new AbortController().signal)
+        await copy.complete()
+      }
       return copy
     } catch (error) {
       await copy.close()
       copies.removeNewest()
       throw error
     }
+  }
+
+  /** Beside everything else, where there is a way to; it may take minutes. */
+  async #buildLists(copy: LocalCopy, directory: string, signal: AbortSignal): Promise<void> {
+    const { buildLists } = this.#options
+    await (buildLists ? buildLists(directory, signal) : copy.buildLists(signal))
   }
 
   #copyIn(directory: string): LocalCopy {
