@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/redis-setup.ts',
     pool: 'forks',
     // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -26,10 +26,32 @@ export const settings = {
   } satisfies Setting<number | null>,
   STORE_URL: {
     shownDefault: '`lmdb:./data`',
-    meaning: 'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends',
+    meaning:
+      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (`rediss://…` with TLS) shared with other nodes',
     parse: nonEmpty,
     fallback: () => null,
   } satisfies Setting<string | null>,
+  DATA_DIR: word('./data', 'directory for the local copy of what is kept in Redis; one for each node'),
+  LOG_ENTRIES_MAX: integer(
+    100_000,
+    { min: 100, max: 100_000_000 },
+    'commits the log of an environment keeps: how far a node may fall behind before it loads everything again',
+  ),
+  STALE_AFTER_MS: integer(
+    5_000,
+    { min: 50, max: 3_600_000 },
+    'a node that has not heard from Redis for so long is not ready',
+  ),
+  MAX_STALE_MS: integer(
+    60_000,
+    { min: 0, max: 86_400_000 },
+    'after so long without Redis decisions are 503; `0`: it goes on deciding from what it knows',
+  ),
+  MIN_REVISION_WAIT_MS: integer(
+    2_000,
+    { min: 0, max: 60_000 },
+    'how long a decision with `X-Min-Revision` waits for that state before it is 503',
+  ),
   API_KEY: secret('the key of environment `default` in project `default`', 'generated at the first start'),
   ADMIN_API_KEY: secret('the key of the organization: may manage every environment, may not decide', 'none'),
   KEY_OVERLAP_SECONDS: integer(
@@ -91,6 +113,11 @@ export interface Config {
   readonly opaPort: number | null
   /** Null: the operator left it to us. */
   readonly storeUrl: string | null
+  readonly dataDirectory: string
+  readonly logEntriesMax: number
+  readonly staleAfterMs: number
+  readonly maxStaleMs: number
+  readonly minRevisionWaitMs: number
   readonly apiKey: string | null
   readonly adminApiKey: string | null
   readonly keyOverlapSeconds: number
@@ -130,6 +157,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     port: read('PORT'),
     opaPort: read('OPA_PORT'),
     storeUrl: read('STORE_URL'),
+    dataDirectory: read('DATA_DIR'),
+    logEntriesMax: read('LOG_ENTRIES_MAX'),
+    staleAfterMs: read('STALE_AFTER_MS'),
+    maxStaleMs: read('MAX_STALE_MS'),
+    minRevisionWaitMs: read('MIN_REVISION_WAIT_MS'),
     apiKey: read('API_KEY'),
     adminApiKey: read('ADMIN_API_KEY'),
     keyOverlapSeconds: read('KEY_OVERLAP_SECONDS'),
@@ -152,6 +184,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (config.opaPort === config.port) {
     throw new AuthzError('INVALID_INPUT', 'setting OPA_PORT: expected another port than PORT')
+  }
+  if (config.maxStaleMs > 0 && config.maxStaleMs < config.staleAfterMs) {
+    throw new AuthzError('INVALID_INPUT', 'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS')
   }
   return Object.freeze(config)
 

@@ -3,6 +3,8 @@
  * wires management between them, and takes it all down again in the reverse order.
  */
 import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { reservePort } from './http/reserve-port.ts'
@@ -11,6 +13,7 @@ import { AuthzError } from './model/errors.ts'
 import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
 import { EnvironmentService } from './services/environment-service.ts'
+import { Freshness, type Standing } from './services/freshness.ts'
 import { ManagementService } from './services/management-service.ts'
 import { type OpenEnvironment, OpenEnvironments } from './services/open-environments.ts'
 import { OrganizationService } from './services/organization-service.ts'
@@ -35,12 +38,15 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
+const LIST_BUILD_ENTRY = new URL('../workers/list-build.ts', import.meta.url)
 
 export interface RunningService {
   readonly address: string
   /** The key made at this start, to be shown once; null when there was one already. */
   readonly generatedApiKey: string | null
   readonly hasSampleWorkspace: boolean
+  /** For how long this node may have missed what others changed; 0 where nobody else writes. Milliseconds. */
+  stalenessMs(): number
   /** Not ready at once; then everything in flight is answered and everything closed. */
   close(): Promise<void>
   /** Ends the HTTP threads as they are. A process that exits while one listens is aborted by the HTTP library. */
@@ -62,7 +68,11 @@ export async function startService(
     newSecret: () => randomBytes(32).toString('hex'),
     onBackgroundFault: error => log.error({ err: error }, 'background work failed'),
   }
-  const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule)
+  const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
+    ...config,
+    buildLists,
+    log,
+  })
   let management: ManagementService | null = null
   const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
   const threads = new HttpThreads({
@@ -83,7 +93,9 @@ export async function startService(
     detach: environmentId => threads.detach(environmentId),
   })
   let environments: OpenEnvironments | null = null
+  let freshness: Freshness | null = null
   const close = async (): Promise<void> => {
+    freshness?.close()
     threads.setReady(false)
     await threads.close()
     await environments?.close()
@@ -124,15 +136,17 @@ export async function startService(
     const copies = new EnvironmentCopies(service, environments)
     management = new ManagementService({ environments, organization: service, copies })
 
-    const generated = await ensureKey(organization, config, environments)
+    const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
     await follower.whenVisible(await organizationStore.ledger.head())
     threads.setReady(true)
+    if (store.isShared) freshness = watchFreshness(store, { config, threads, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
       address,
       generatedApiKey: generated?.apiKey ?? null,
       hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
+      stalenessMs: () => store.stalenessMs(),
       close,
       abandon: () => threads.abandon(),
     }
@@ -141,6 +155,17 @@ export async function startService(
     await close()
     throw error
   }
+}
+
+/** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */
+async function buildLists(directory: string, signal: AbortSignal): Promise<void> {
+  const thread = new Worker(LIST_BUILD_ENTRY, { workerData: { directory } })
+  const stop = () => thread.postMessage('stop')
+  signal.addEventListener('abort', stop)
+  const [code] = (await once(thread, 'exit')) as [number]
+  signal.removeEventListener('abort', stop)
+  signal.throwIfAborted()
+  if (code !== 0) throw new Error(`the thread that builds lists ended with code ${code}`)
 }
 
 /** The port the threads share. Only a single thread can be left to find a free one for itself. */
@@ -169,10 +194,11 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
   await replica.start(error =>
     parts.onDeath(new Error('an index no longer follows its store', { cause: error })),
   )
-  if (store.view.sequence() === 0) {
-    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
-  }
-  service.resumePurges()
+  if (store.view.sequence() === 0) await createDefaultTenant(service)
+  void store.whenListed().then(
+    () => service.resumePurges(),
+    () => undefined,
+  )
   return {
     service,
     remove: async () => {
@@ -184,17 +210,60 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
   }
 }
 
+/** Another node may be doing the same. */
+async function createDefaultTenant(service: EnvironmentService): Promise<void> {
+  try {
+    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
+  } catch (error) {
+    if (!(error instanceof AuthzError) || error.code !== 'DUPLICATE_ENTITY') throw error
+  }
+}
+
+/** Says and does what follows from not having heard from the store for a while. */
+function watchFreshness(
+  store: Store,
+  parts: { readonly config: Config; readonly threads: HttpThreads; readonly log: Logger },
+): Freshness {
+  const { config, threads, log } = parts
+  const said: Record<Standing, string> = {
+    fresh: 'up to date with the store again',
+    stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
+    stopped: 'too stale: decisions are refused until the store is heard from again',
+  }
+  return new Freshness({
+    stalenessMs: () => store.stalenessMs(),
+    staleAfterMs: config.staleAfterMs,
+    maxStaleMs: config.maxStaleMs,
+    onChange: (standing, stalenessMs) => {
+      const fields = { standing, stalenessMs: Math.round(stalenessMs) }
+      if (standing === 'fresh') log.info(fields, said.fresh)
+      else log.warn(fields, said[standing])
+      threads.setReady(standing === 'fresh')
+      threads.setSuspended(standing === 'stopped')
+    },
+  })
+}
+
 /**
  * Makes a key when there is none yet, or none any more that anybody could use. The first start, if nothing is configured,
  * fills the default environment with the sample workspace, too.
  */
-async function ensureKey(
-  organization: Organization,
-  config: Config,
-  environments: OpenEnvironments,
-): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
+async function ensureKey(parts: {
+  readonly organization: Organization
+  readonly config: Config
+  readonly environments: OpenEnvironments
+  readonly isShared: boolean
+}): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
+  const { organization, config, environments, isShared } = parts
   const isFirstStart = organization.isNew()
   if (!isFirstStart && (organization.hasKeys() || config.adminApiKey !== null)) return null
+  // Each of several nodes that start together would show another one, and only the last would be good for anything.
+  if (isShared) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      'setting API_KEY: expected a key, since the store is shared: no key is generated there',
+    )
+  }
   const hasSampleWorkspace = isFirstStart && config.storeUrl === null
   // The sample first: a crash before the key is kept makes the next start a first one again.
   if (hasSampleWorkspace) {

@@ -7,6 +7,7 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
+import { MinRevision } from '#services/min-revision.ts'
 import { createLog } from '#telemetry/log.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
@@ -36,6 +37,7 @@ let isReady = false
 const edge = {
   authenticate: credentials.authenticate,
   limits: settings,
+  minRevision: new MinRevision(engines, settings.minRevisionWaitMs),
   hasStrictHeaders: settings.hasStrictHeaders,
   onFault: (error: unknown, requestId: string) => {
     log.error({ err: error, requestId }, 'a request failed')
@@ -81,6 +83,9 @@ function receive(message: ToHttpThread): void {
       break
     case 'ready':
       isReady = message.isReady
+      break
+    case 'suspend':
+      engines.suspend(message.isSuspended)
       break
     case 'answer':
       management.receive(message.call, message.answer)

@@ -6,7 +6,8 @@
  *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
  * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
- * Nothing here waits: a reply is a promise only if the handler returns one, and every refusal is thrown.
+ * Nothing here waits, but for a decision that asks for a state (`X-Min-Revision`): otherwise a reply is a promise only if
+ * the handler returns one, and every refusal is thrown.
  */
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
@@ -17,22 +18,38 @@ import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'
+import { environmentOf } from './routes/caller.ts'
 
 /** A request before its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
+const MIN_REVISION = 'x-min-revision'
+
+/** Makes a decision wait for the state that its caller asks for. */
+export interface RevisionGate {
+  /** Resolves when decisions see the revision. Rejects with the refusal. */
+  reached(environmentId: string, revision: string): Promise<void>
+}
+
+export interface DispatchOptions {
+  readonly hasStrictHeaders: boolean
+  /** Null: nobody can ask for a state. */
+  readonly minRevision: RevisionGate | null
+}
 
 export class Dispatcher {
   readonly #router: Router
   readonly #authenticate: Authenticate
   readonly #hasStrictHeaders: boolean
+  readonly #minRevision: RevisionGate | null
 
-  constructor(routes: readonly Route[], authenticate: Authenticate, hasStrictHeaders: boolean) {
+  constructor(routes: readonly Route[], authenticate: Authenticate, options: DispatchOptions) {
     this.#router = new Router(routes)
     this.#authenticate = authenticate
-    this.#hasStrictHeaders = hasStrictHeaders
+    this.#hasStrictHeaders = options.hasStrictHeaders
+    this.#minRevision = options.minRevision
   }
 
   /** The route for a method and path. Throws the refusal when there is none. */
@@ -66,7 +83,11 @@ export class Dispatcher {
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (value !== undefined) route.body?.shape.check(value)
-    return route.handle({ principal, params, query, body: value, headers: head.headers })
+    const call = { principal, params, query, body: value, headers: head.headers }
+    // Looked for behind all checks, so that a wait is never in vain.
+    const minRevision = route.access === 'environment' ? head.headers.get(MIN_REVISION) : undefined
+    if (minRevision === undefined || this.#minRevision === null) return route.handle(call)
+    return this.#minRevision.reached(environmentOf(principal), minRevision).then(() => route.handle(call))
   }
 }
 

@@ -70,6 +70,7 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
     title: 'The relation is of other types',
   },
   NOT_READY: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is not ready' },
+  STALE: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The state is too old' },
   OVERLOADED: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is overloaded' },
   INTERNAL: {
     status: 500,
@@ -87,6 +88,13 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
   STORE_RESET: LOAD_AGAIN,
   STORE_CLOSED: LOAD_AGAIN,
   STORE_LOCKED: LOAD_AGAIN,
+  STORE_UNAVAILABLE: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'Temporarily unavailable',
+    publicMessage:
+      'the store cannot be reached; a change may or may not have been made: look before you try again',
+  },
 }
 
 /** Seconds after which a 503 is worth another try. */

@@ -20,7 +20,7 @@ import {
 import { assert } from '#model/assert.ts'
 import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
-import { Dispatcher } from './dispatch.ts'
+import { Dispatcher, type RevisionGate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
 import { HeaderList } from './header-list.ts'
 import { familyOfPath } from './path.ts'
@@ -36,6 +36,8 @@ export interface HttpServerOptions {
   readonly hasStrictHeaders?: boolean
   /** The form of errors under paths without a route. Default: that of the main port (contract section 0, row 19). */
   readonly familyOf?: (path: string) => ErrorFamily
+  /** Waits for the state a decision asks for; absent: the header is ignored. */
+  readonly minRevision?: RevisionGate
   readonly limits: {
     /** Beyond it a body is answered with 413 and the connection ends. */
     readonly bodyBytesMax: number
@@ -71,11 +73,12 @@ export class HttpServer {
       onFault,
       hasStrictHeaders = false,
       familyOf = familyOfPath,
+      minRevision = null,
     } = options
     this.#routes = routes
     this.#onFault = onFault
     this.#host = {
-      dispatcher: new Dispatcher(routes, authenticate, hasStrictHeaders),
+      dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision }),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       familyOf,

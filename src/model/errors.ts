@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'MISMATCH_RELATION_TYPE'
   // The service.
   | 'NOT_READY'
+  | 'STALE'
   | 'OVERLOADED'
   | 'INTERNAL'
   // The store.
@@ -30,6 +31,7 @@ export type ErrorCode =
   | 'STORE_RESET'
   | 'STORE_CLOSED'
   | 'STORE_LOCKED'
+  | 'STORE_UNAVAILABLE'
 
 /** One finding about the shape of a request (contract B.1, status 422). */
 export interface ErrorDetail {

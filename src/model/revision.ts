@@ -9,6 +9,14 @@ export interface Revision {
   readonly sequence: number
 }
 
+const WIRE_FORM = /^([A-Za-z0-9-]{1,64})\.(0|[1-9]\d{0,14})$/
+
+/** The revision a text stands for, null when it is none. */
+export function parseRevision(text: string): Revision | null {
+  const match = WIRE_FORM.exec(text)
+  return match && { epoch: match[1]!, sequence: Number(match[2]) }
+}
+
 /** The wire form, `<epoch>.<sequence>`. */
 export function formatRevision(revision: Revision): string {
   return `${revision.epoch}.${revision.sequence}`

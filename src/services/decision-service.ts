@@ -6,7 +6,7 @@ import { AuthzError } from '#model/errors.ts'
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
-  /** The environment's engine; null while it is not loaded. */
+  /** The environment's engine; null while it is not loaded. Throws `STALE` when it must not decide any more. */
   engine(environmentId: string): DecisionEngine | null
 }
 

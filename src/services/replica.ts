@@ -2,6 +2,9 @@
  * Keeps the engines of one environment level with its ledger: loads them from the view, then feeds them every commit.
  * Loading takes the view while it goes on changing, and the feed starts where the view stood before: changes state
  * facts, so hearing some of them twice does no harm.
+ *
+ * When the history of the ledger is replaced, or has gone on too far to be followed, other engines are loaded beside the
+ * present ones and take their place as a whole; until then those decide.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -10,7 +13,7 @@ import type { IndexHost } from './index-host.ts'
 import { loadChanges } from './load-changes.ts'
 
 interface Waiter {
-  readonly sequence: number
+  readonly revision: Revision
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -19,7 +22,9 @@ export class Replica {
   readonly #environmentId: string
   readonly #store: EnvironmentStore
   readonly #host: IndexHost
-  #visibleSequence = -1
+  /** What every decision sees; null before the first load. */
+  #visible: Revision | null = null
+  readonly #formerEpochs = new Set<string>()
   #waiters: Waiter[] = []
   /** Why following has ended; null while it goes on. */
   #endReason: unknown = null
@@ -35,11 +40,8 @@ export class Replica {
    * error that ended it before.
    */
   async start(onFault: (error: unknown) => void): Promise<void> {
-    const head = await this.#store.ledger.head()
-    const from: Revision = { epoch: head.epoch, sequence: this.#store.view.sequence() }
-    await this.#host.load(this.#environmentId, loadChanges(this.#store.view), from)
-    this.#advance(from.sequence)
-    void this.#follow(from).then(
+    const from = await this.#load()
+    void this.#followAll(from).then(
       () => this.#end(new AuthzError('STORE_CLOSED', 'the store is closed')),
       (error: unknown) => {
         this.#end(error)
@@ -48,19 +50,48 @@ export class Replica {
     )
   }
 
-  /** Resolves when every decision sees the revision. Rejects when following has ended before. */
+  /**
+   * Resolves when every decision sees the revision. Rejects when following has ended before, and with `STORE_RESET` when
+   * the revision is of a history that was replaced.
+   */
   whenVisible(revision: Revision): Promise<void> {
-    if (revision.sequence <= this.#visibleSequence) return Promise.resolve()
+    if (this.#isVisible(revision)) return Promise.resolve()
     if (this.#endReason !== null) return Promise.reject(this.#endReason as Error)
+    if (this.#formerEpochs.has(revision.epoch)) return Promise.reject(historyReplaced())
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ sequence: revision.sequence, resolve, reject })
+      this.#waiters.push({ revision, resolve, reject })
     })
+  }
+
+  async #load(): Promise<Revision> {
+    const head = await this.#store.ledger.head()
+    const from: Revision = { epoch: head.epoch, sequence: this.#store.view.sequence() }
+    await this.#host.load(this.#environmentId, loadChanges(this.#store.view), from)
+    if (this.#visible !== null && this.#visible.epoch !== from.epoch) {
+      this.#formerEpochs.add(this.#visible.epoch)
+      const isLost = (waiter: Waiter) => waiter.revision.epoch !== from.epoch
+      for (const waiter of this.#take(isLost)) waiter.reject(historyReplaced())
+    }
+    this.#advance(from)
+    return from
+  }
+
+  async #followAll(start: Revision): Promise<void> {
+    for (let from = start; ; from = await this.#load()) {
+      try {
+        return await this.#follow(from)
+      } catch (error) {
+        const isLeftBehind =
+          error instanceof AuthzError && (error.code === 'STORE_RESET' || error.code === 'REVISION_TOO_OLD')
+        if (!isLeftBehind) throw error
+      }
+    }
   }
 
   async #follow(after: Revision): Promise<void> {
     for await (const entry of this.#store.ledger.feed(after)) {
       await this.#host.apply(this.#environmentId, entry.changes, entry.revision)
-      this.#advance(entry.revision.sequence)
+      this.#advance(entry.revision)
     }
   }
 
@@ -69,11 +100,23 @@ export class Replica {
     for (const waiter of this.#waiters.splice(0)) waiter.reject(reason)
   }
 
-  #advance(sequence: number): void {
-    this.#visibleSequence = sequence
-    const isDue = (waiter: Waiter) => waiter.sequence <= sequence
-    const due = this.#waiters.filter(isDue)
-    this.#waiters = this.#waiters.filter(waiter => !isDue(waiter))
-    for (const waiter of due) waiter.resolve()
+  #advance(revision: Revision): void {
+    this.#visible = revision
+    for (const waiter of this.#take(({ revision: wanted }) => this.#isVisible(wanted))) waiter.resolve()
   }
+
+  #isVisible({ epoch, sequence }: Revision): boolean {
+    return this.#visible?.epoch === epoch && sequence <= this.#visible.sequence
+  }
+
+  /** Takes the waiters out of whom that is true. */
+  #take(isMeant: (waiter: Waiter) => boolean): Waiter[] {
+    const taken = this.#waiters.filter(isMeant)
+    this.#waiters = this.#waiters.filter(waiter => !isMeant(waiter))
+    return taken
+  }
+}
+
+function historyReplaced(): AuthzError {
+  return new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
 }

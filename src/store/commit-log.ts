@@ -12,6 +12,8 @@ import type { Entry } from './ledger.ts'
 import { decodeUint48, encodeUint48 } from './row-codec.ts'
 import type { Table, Tables } from './tables.ts'
 
+/** Log entries kept unless told otherwise: what a node may fall behind before it has to load all rows again. */
+export const LOG_ENTRIES_MAX_DEFAULT = 100_000
 /** Entries dropped per commit: more than one, so that a lowered retention is reached without one long write. */
 const TRIM_ENTRIES_MAX = 64
 /** What one read holds in memory at most, beyond its first entry. */

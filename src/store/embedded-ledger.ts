@@ -13,19 +13,13 @@ import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
-import { CommitLog } from './commit-log.ts'
+import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import type { Commit, Entry, Ledger, Requirement, Row } from './ledger.ts'
-import { DurableMark, LogFeed } from './log-feed.ts'
+import { DurableMark, LogFeed, logReader } from './log-feed.ts'
 import { textOf } from './row-codec.ts'
-import type { TableView } from './table-view.ts'
+import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
 
-/** Log entries kept unless told otherwise: what a node may fall behind before it has to load all rows again. */
-const LOG_ENTRIES_MAX_DEFAULT = 100_000
-/** Rows per batch of `rows`: about a millisecond of reading, so that a first load does not hold up the thread. */
-const ROWS_BATCH_MAX = 1_000
-/** Places in creation order per commit, hence the ceiling of rows per commit. */
-const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 /** Raised when the stored form of anything in the tables changes. */
 const FORMAT = '1'
 
@@ -96,14 +90,8 @@ export class EmbeddedLedger implements Ledger {
   }
 
   async *rows(): AsyncIterable<readonly Row[]> {
-    // Not beyond what there is now: a load that chases the newest rows may never end while commits go on.
     this.#assertOpen()
-    const before = (this.#view.sequence() + 1) * CREATED_PER_COMMIT
-    let after = -1
-    for (;;) {
-      const batch = this.#view.rows({ after, before, countMax: ROWS_BATCH_MAX })
-      if (batch.length === 0) return
-      after = batch.at(-1)!.created
+    for (const batch of this.#view.batches()) {
       yield batch
       // Not a normal end: a load that was cut short must not pass for a complete one.
       this.#assertOpen()
@@ -112,13 +100,9 @@ export class EmbeddedLedger implements Ledger {
 
   feed(after: Revision): AsyncIterable<Entry> {
     this.#assertOpen()
-    return new LogFeed({
-      log: this.#log,
-      durable: this.#durable,
-      epoch: this.#epoch,
-      head: () => this.#view.sequence(),
-      after,
-    })
+    const [log, durable, epoch] = [this.#log, this.#durable, this.#epoch]
+    const source = { log, durable, epoch, head: () => this.#view.sequence() }
+    return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
   /** Ends all feeds and refuses what comes; commits under way finish. The tables stay open, they are the caller's. */

@@ -17,7 +17,7 @@
  */
 import { type AssignmentRecord, type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { decodeRecord, KIND_BYTES } from './record-codec.ts'
-import { UUID_BYTES, writeUuid } from './uuid-bytes.ts'
+import { UUID_BYTES, uuidToBytes, writeUuid } from './uuid-bytes.ts'
 import type { ListEntry, ListName, ListRule } from './view.ts'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
@@ -55,6 +55,27 @@ export const rowKeys = {
   environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
   apiKey: (id: string) => join(KIND_BYTES['api-key'], [id]),
   removedEnvironment: (id: string) => join(KIND_BYTES['removed-environment'], [id]),
+}
+
+/** The byte with which the keys of a kind begin. */
+export function recordsBegin(kind: RecordKind): number {
+  return KIND_BYTES[kind]
+}
+
+/** An id as a short text, one character a byte: equal exactly when the ids are. For maps with very many of them. */
+export function idName(id: string): string {
+  return nameAt(uuidToBytes(id), 0)
+}
+
+/** The three ids in the key of a fact, as `idName`s: user, scope and role; or object, relation and subject. */
+export type FactKey = readonly [string, string, string]
+
+export function factKeyOf(key: Uint8Array): FactKey {
+  return [nameAt(key, 1), nameAt(key, 1 + UUID_BYTES), nameAt(key, 1 + 2 * UUID_BYTES)]
+}
+
+function nameAt(bytes: Uint8Array, at: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + at, UUID_BYTES).toString('latin1')
 }
 
 /** The key of a record, whatever its kind. */

@@ -30,6 +30,8 @@ export interface RowPut {
 }
 
 export interface Commit {
+  /** The history it was made for, where that is known; in another one it is refused. */
+  readonly epoch?: string
   /** Names the commit; one id is applied once, however often it is sent. 16 bytes, random. */
   readonly id: Uint8Array
   readonly require: readonly Requirement[]
@@ -59,7 +61,8 @@ export interface Ledger {
    * All or nothing; durable when it resolves. A repeated id changes nothing and resolves with the revision the
    * first one got, for as long as that commit is in the log.
    *
-   * Throws `ConflictError` naming the first row whose requirement does not hold (nothing is written then),
+   * Throws `ConflictError` naming the first row whose requirement does not hold (nothing is written then), `STORE_RESET`
+   * when the history is not the one it was made for, `STORE_UNAVAILABLE` when it is not known whether it was done,
    * `LIMIT_EXCEEDED` beyond `COMMIT_ROWS_MAX` rows put and deleted, `STORE_CLOSED` after `close`.
    *
    * `onApplied` is for work that goes on as soon as the view shows the commit, durable or not: it hears, at most once and
@@ -68,7 +71,7 @@ export interface Ledger {
   commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision>
 
   /**
-   * Every row, in any order, in batches, for a first load. Rows written meanwhile may or may not be among them; they
+   * Every row, in any order, in batches, for a first load; one may come twice. Rows written meanwhile may or may not be among them; they
    * do not keep it from ending.
    * Throws `STORE_CLOSED` when the ledger closes on the way: what came so far is not all.
    */

@@ -7,14 +7,18 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, type Revision } from '#model/revision.ts'
-import type { CommitLog, LoggedEntry } from './commit-log.ts'
+import type { CommitLog } from './commit-log.ts'
 import { decodeEntry } from './entry-codec.ts'
 import type { Entry } from './ledger.ts'
 
-/** How far the history is on disk, and who waits for it to go on. */
+/**
+ * How far a history is readable, and who waits for it to go on. What woke them need not be an entry: whoever is woken looks
+ * again, and may find nothing.
+ */
 export class DurableMark {
   #sequence: number
-  #isClosed = false
+  #turns = 0
+  #end: { readonly reason: AuthzError | null } | null = null
   readonly #waiting = new Set<() => void>()
 
   constructor(sequence: number) {
@@ -27,7 +31,17 @@ export class DurableMark {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.#end !== null
+  }
+
+  /** Why it was closed; null: in the ordinary way, or not yet. */
+  get endReason(): AuthzError | null {
+    return this.#end?.reason ?? null
+  }
+
+  /** Grows whenever those who wait are woken: whoever looked before and after knows whether there was a moment between. */
+  get turns(): number {
+    return this.#turns
   }
 
   /** Commits may report in any order: a durable one implies all before it. */
@@ -37,8 +51,14 @@ export class DurableMark {
     this.#wakeAll()
   }
 
-  close(): void {
-    this.#isClosed = true
+  /** Makes everyone look again. */
+  nudge(): void {
+    this.#wakeAll()
+  }
+
+  /** With a reason, whoever reads on hears that; without one they come to a normal end. */
+  close(reason: AuthzError | null = null): void {
+    this.#end ??= { reason }
     this.#wakeAll()
   }
 
@@ -53,18 +73,53 @@ export class DurableMark {
   }
 
   #wakeAll(): void {
+    this.#turns += 1
     const woken = [...this.#waiting]
     this.#waiting.clear()
     for (const wake of woken) wake()
   }
 }
 
-export interface LogFeedOptions {
+/**
+ * The entries behind `after`, as many as one piece holds; none when there are no more just now. Throws what ends a feed.
+ */
+export type LogReader = (after: number) => readonly Entry[] | Promise<readonly Entry[]>
+
+export interface LogReaderOptions {
   readonly log: CommitLog
   readonly durable: DurableMark
   readonly epoch: string
   /** Sequence of the newest commit that readers of the view may have met; it may not be durable yet. */
   readonly head: () => number
+}
+
+/** Reads a log in tables for one feed, which began in the history `epoch`. */
+export function logReader({ log, durable, epoch, head }: LogReaderOptions, startEpoch: string): LogReader {
+  return after => {
+    if (startEpoch !== epoch || after > head()) throw feedFailure('STORE_RESET', startEpoch, after)
+    if (after >= durable.sequence) return []
+    const batch = log.read(after + 1, durable.sequence)
+    if (batch[0]?.sequence !== after + 1) throw feedFailure('REVISION_TOO_OLD', startEpoch, after)
+    return batch.map(({ sequence, bytes }) => decodeEntry({ epoch, sequence }, bytes))
+  }
+}
+
+/** The two ways in which a feed cannot go on from where it is. */
+export function feedFailure(
+  code: 'STORE_RESET' | 'REVISION_TOO_OLD',
+  epoch: string,
+  sequence: number,
+): AuthzError {
+  const what =
+    code === 'STORE_RESET'
+      ? 'is not part of the history in this store, which was replaced'
+      : 'is further back than the log reaches'
+  return new AuthzError(code, `revision ${formatRevision({ epoch, sequence })} ${what}; load all rows again`)
+}
+
+export interface LogFeedOptions {
+  readonly read: LogReader
+  readonly durable: DurableMark
   readonly after: Revision
 }
 
@@ -75,7 +130,7 @@ export interface LogFeedOptions {
 export class LogFeed implements AsyncIterableIterator<Entry> {
   readonly #options: LogFeedOptions
   #position: number
-  #batch: LoggedEntry[] = []
+  #batch: Entry[] = []
   #isEnded = false
   #wake: (() => void) | null = null
   #turn: Promise<unknown> = Promise.resolve()
@@ -102,47 +157,41 @@ export class LogFeed implements AsyncIterableIterator<Entry> {
   }
 
   async #take(): Promise<IteratorResult<Entry, undefined>> {
-    const { durable, epoch } = this.#options
+    const { durable } = this.#options
     while (!this.#isEnded && !durable.isClosed) {
       const entry = this.#batch.shift()
       if (entry) {
-        this.#position = entry.sequence
-        return { done: false, value: decodeEntry({ epoch, sequence: entry.sequence }, entry.bytes) }
+        this.#position = entry.revision.sequence
+        return { done: false, value: entry }
       }
-      this.#batch = this.#read()
-      if (this.#batch.length === 0) await this.#moved()
+      const { turns } = durable
+      await this.#read()
+      if (this.#batch.length === 0) await this.#moved(turns)
     }
+    const isFirstEnd = !this.#isEnded
     this.#isEnded = true
+    if (isFirstEnd && durable.endReason !== null) throw durable.endReason
     return { done: true, value: undefined }
   }
 
-  /** The next entries behind the position; none when the consumer has caught up. Throws what ends a feed. */
-  #read(): LoggedEntry[] {
-    const { log, durable, epoch, head, after } = this.#options
-    if (after.epoch !== epoch || this.#position > head()) {
-      throw this.#failure('STORE_RESET', 'is not part of the history in this store, which was replaced')
+  async #read(): Promise<void> {
+    try {
+      this.#batch = [...(await this.#options.read(this.#position))]
+    } catch (error) {
+      this.#isEnded = true
+      throw error
     }
-    if (this.#position >= durable.sequence) return []
-    const batch = log.read(this.#position + 1, durable.sequence)
-    if (batch[0]?.sequence !== this.#position + 1) {
-      throw this.#failure('REVISION_TOO_OLD', 'is further back than the log reaches')
-    }
-    return batch
   }
 
-  #failure(code: 'STORE_RESET' | 'REVISION_TOO_OLD', what: string): AuthzError {
-    this.#isEnded = true
-    const position = formatRevision({ epoch: this.#options.after.epoch, sequence: this.#position })
-    return new AuthzError(code, `revision ${position} ${what}; load all rows again`)
-  }
-
-  /** Resolves when there may be more to read, or nothing ever again. */
-  async #moved(): Promise<void> {
+  /** Resolves when there may be more to read than there was at that turn, or nothing ever again. */
+  async #moved(turns: number): Promise<void> {
+    const { durable } = this.#options
+    if (this.#isEnded || durable.turns !== turns) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#wake = resolve
-    this.#options.durable.notify(resolve)
+    durable.notify(resolve)
     await promise
-    this.#options.durable.forget(resolve)
+    durable.forget(resolve)
     this.#wake = null
   }
 }

@@ -5,9 +5,13 @@ import type { View } from './view.ts'
 export interface EnvironmentStore {
   readonly ledger: Ledger
   readonly view: View
+  /** Resolves when the view has its lists, which only one that was loaded just now may be without. */
+  whenListed(): Promise<void>
 }
 
 export interface Store {
+  /** Whether other processes may write to it as well. */
+  readonly isShared: boolean
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>
   /**
@@ -15,6 +19,11 @@ export interface Store {
    * it meets `STORE_CLOSED`. Safe to repeat, also after a crash half-way; removing what is not there is no error.
    */
   drop(id: string): Promise<void>
+  /**
+   * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
+   * writes to. Milliseconds.
+   */
+  stalenessMs(): number
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

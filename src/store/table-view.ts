@@ -14,6 +14,7 @@
  * has to change with it. The rule is not stored: a release that changes it has to build the lists anew.
  */
 import { assert } from '#model/assert.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Entry, Row } from './ledger.ts'
 import {
   CREATED_BYTES,
@@ -39,6 +40,11 @@ export interface RowsOptions {
   /** The most rows to return, at least 1. */
   readonly countMax: number
 }
+
+/** Rows per piece of `batches`: about a millisecond of reading, so that a load does not hold up the thread. */
+const BATCH_ROWS = 1_000
+/** Places in creation order per commit, hence the ceiling of rows per commit. */
+export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
 export class TableView implements View {
   readonly #rows: Table
@@ -111,6 +117,49 @@ export class TableView implements View {
     return batch
   }
 
+  *batches(): Iterable<Row[]> {
+    const before = (this.sequence() + 1) * CREATED_PER_COMMIT
+    let after = -1
+    for (;;) {
+      const batch = this.rows({ after, before, countMax: BATCH_ROWS })
+      if (batch.length === 0) return
+      after = batch.at(-1)!.created
+      yield batch
+    }
+  }
+
+  *beginningWith(byte: number): Iterable<Row> {
+    const end = byte < 255 ? { end: Uint8Array.of(byte + 1) } : {}
+    for (const { value } of this.#keys.range({ start: Uint8Array.of(byte), ...end })) {
+      const stored = this.#rows.get(value)
+      if (stored) yield decodeRow(decodeCreated(value), stored)
+    }
+  }
+
+  /** As `apply`, in a view that has no lists yet. Only inside `Tables.write`. */
+  applyRows(entry: Entry): void {
+    for (const key of entry.delete) this.#removeRow(key)
+    for (const row of entry.put) {
+      const created = encodeCreated(row.created)
+      if (this.get(row.key)?.created !== row.created) this.#removeRow(row.key)
+      this.#rows.put(created, encodeRow(row))
+      this.#keys.put(row.key, created)
+    }
+    this.setSequence(entry.revision.sequence)
+  }
+
+  /** Only inside `Tables.write`. */
+  setSequence(sequence: number): void {
+    this.#meta.put(SEQUENCE, encodeUint48(sequence))
+  }
+
+  #removeRow(key: Uint8Array): void {
+    const created = this.#keys.get(key)
+    if (!created) return
+    this.#rows.remove(created)
+    this.#keys.remove(key)
+  }
+
   /**
    * Takes over what a commit did and its sequence. Only inside `Tables.write`. Commits may be applied again, also a
    * run of them from further back, as long as the run then goes on to the newest. O(rows × lists per row).
@@ -123,7 +172,7 @@ export class TableView implements View {
     }
     for (const row of entry.put) this.#put(row, changes)
     for (const { list, count } of changes.all()) this.#setCount(list, count)
-    this.#meta.put(SEQUENCE, encodeUint48(entry.revision.sequence))
+    this.setSequence(entry.revision.sequence)
   }
 
   #put(row: Row, changes: CountChanges): void {

@@ -37,7 +37,8 @@ export interface ScanOptions {
 }
 
 /**
- * What readers see. Every call answers for one moment between commits; a `scan` does when it is consumed in one go,
+ * What readers see. A view that was loaded only just now may have its rows before its lists: `get`, `scan` and `count` throw
+ * `NOT_READY` until it has both. Every call answers for one moment between commits; a `scan` does when it is consumed in one go,
  * across an await it may meet later commits. A commit may show up here a moment before the feed has it.
  */
 export interface View {
@@ -50,4 +51,14 @@ export interface View {
   scan(list: ListName, options?: ScanOptions): Iterable<Row>
   /** Number of rows in a counted list; 0 for one that is not counted. O(1). */
   count(list: ListName): number
+
+  // For loads, which must do without lists.
+
+  /**
+   * All rows that are there at the beginning, in creation order and in pieces; a row written meanwhile is as it is then. Not
+   * beyond: a load that chases the newest rows may never end while commits go on.
+   */
+  batches(): Iterable<readonly Row[]>
+  /** The rows whose keys begin with that byte, in key order. */
+  beginningWith(byte: number): Iterable<Row>
 }

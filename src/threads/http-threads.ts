@@ -6,6 +6,7 @@ import { AuthzError, errorToData } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
+import type { IndexHandle } from './shared-indexes.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from './messages.ts'
 
 /** How long `close` lets the threads work off what is in flight. */
@@ -77,8 +78,13 @@ export class HttpThreads {
     this.#send({ kind: 'ready', isReady })
   }
 
+  /** Whether decisions are refused, because what the indexes know is too old. */
+  setSuspended(isSuspended: boolean): void {
+    this.#send({ kind: 'suspend', isSuspended })
+  }
+
   /** Hands an index to every thread; resolves when all that live decide on it. */
-  attach(environmentId: string, handle: unknown): Promise<void> {
+  attach(environmentId: string, handle: IndexHandle): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))
   }
 

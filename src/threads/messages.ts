@@ -5,6 +5,7 @@
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
+import type { IndexHandle } from './shared-indexes.ts'
 
 /** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
 export interface Credential {
@@ -37,13 +38,15 @@ export type ToHttpThread =
   | {
       readonly kind: 'attach'
       readonly environmentId: string
-      readonly handle: unknown
+      readonly handle: IndexHandle
       readonly acknowledge: number
     }
   /** Forget the environment's index. Acknowledged. */
   | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
+  /** Whether decisions are refused because what the indexes know is too old. */
+  | { readonly kind: 'suspend'; readonly isSuspended: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
   /** Stop listening, finish what is in flight within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }

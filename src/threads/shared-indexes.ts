@@ -6,7 +6,9 @@
 import type { ChangeSink } from '#engine/engine.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
+import type { Revision } from '#model/revision.ts'
 import type { IndexHost } from '#services/index-host.ts'
+import { createProgress, type ProgressHandle, publishProgress } from './index-progress.ts'
 
 /** The writing side of an index, and what a thread needs to read it. */
 export interface IndexWriter extends ChangeSink {
@@ -17,6 +19,17 @@ export interface IndexWriter extends ChangeSink {
   precompute(work: number): boolean
 }
 
+/** What a thread needs to decide on an index: the index, and how far it is. */
+export interface IndexHandle {
+  readonly index: unknown
+  readonly progress: ProgressHandle
+}
+
+interface Loaded {
+  readonly writer: IndexWriter
+  readonly progress: ProgressHandle
+}
+
 /** Changes applied in one section while loading, before the event loop gets a turn. */
 const LOAD_PART_CHANGES = 1_000
 /** Records' worth of closures built in one turn: about half a millisecond. */
@@ -24,15 +37,15 @@ const PRECOMPUTED_A_TURN = 2_000
 
 export class SharedIndexes implements IndexHost {
   readonly #createWriter: () => IndexWriter
-  readonly #attach: (environmentId: string, handle: unknown) => Promise<void>
+  readonly #attach: (environmentId: string, handle: IndexHandle) => Promise<void>
   readonly #detach: (environmentId: string) => Promise<void>
-  readonly #writers = new Map<string, IndexWriter>()
+  readonly #loaded = new Map<string, Loaded>()
   readonly #collecting = new Set<IndexWriter>()
 
   /** `attach` hands an index to every thread that decides, `detach` takes it back; they resolve when all have heard. */
   constructor(options: {
     readonly createWriter: () => IndexWriter
-    readonly attach: (environmentId: string, handle: unknown) => Promise<void>
+    readonly attach: (environmentId: string, handle: IndexHandle) => Promise<void>
     readonly detach: (environmentId: string) => Promise<void>
   }) {
     this.#createWriter = options.createWriter
@@ -40,7 +53,7 @@ export class SharedIndexes implements IndexHost {
     this.#detach = options.detach
   }
 
-  async load(environmentId: string, changes: Iterable<Change>): Promise<void> {
+  async load(environmentId: string, changes: Iterable<Change>, revision: Revision): Promise<void> {
     const writer = this.#createWriter()
     let part: Change[] = []
     for (const change of changes) {
@@ -52,21 +65,24 @@ export class SharedIndexes implements IndexHost {
     }
     writer.apply(part)
     while (writer.precompute(PRECOMPUTED_A_TURN)) await nextTurn()
-    await this.#attach(environmentId, writer.handle)
-    this.#writers.set(environmentId, writer)
+    const progress = createProgress(revision)
+    await this.#attach(environmentId, { index: writer.handle, progress })
+    this.#loaded.set(environmentId, { writer, progress })
   }
 
-  async apply(environmentId: string, changes: readonly Change[]): Promise<void> {
-    const writer = this.#writers.get(environmentId)
-    assert(writer, 'changes come for an environment that has been loaded')
+  async apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void> {
+    const loaded = this.#loaded.get(environmentId)
+    assert(loaded, 'changes come for an environment that has been loaded')
+    const { writer, progress } = loaded
     writer.apply(changes)
+    publishProgress(progress, revision.sequence)
     if (!this.#collecting.has(writer)) void this.#collect(writer)
   }
 
   /** Lets go of an environment's index, for which no more changes come. Safe to repeat. */
   async remove(environmentId: string): Promise<void> {
     await this.#detach(environmentId)
-    this.#writers.delete(environmentId)
+    this.#loaded.delete(environmentId)
   }
 
   /** In idle moments, a step a turn: requests and commits go first. */

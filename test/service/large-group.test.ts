@@ -51,6 +51,14 @@ class CountingView implements View {
     }
   }
 
+  batches(): Iterable<readonly Row[]> {
+    return this.#view.batches()
+  }
+
+  beginningWith(byte: number): Iterable<Row> {
+    return this.#view.beginningWith(byte)
+  }
+
   *places(list: ListName, options?: ScanOptions): Iterable<number> {
     for (const place of this.#view.places(list, options)) {
       this.rowsRead += 1

@@ -21,6 +21,7 @@ async function organizationService() {
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
     onBackgroundFault: () => {},
+    elapsedMs: () => performance.now(),
   }
   const secrets = new ApiKeySecrets(null)
   const organization = new Organization(await store.environment('organization'), surroundings, secrets)

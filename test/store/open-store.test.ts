@@ -116,7 +116,7 @@ test('a data directory that is a file is refused with its name', async () => {
 
 test('any other URL is refused, naming what was expected and no more than the scheme of what came', async () => {
   const cases = [
-    ['redis://user:secret@host:6379/0', 'redis:…'],
+    ['postgres://user:secret@host:5432/0', 'postgres:…'],
     ['lmdb:', 'lmdb:…'],
     ['memory:shared', 'memory:…'],
     ['./data', 'text without a scheme'],
@@ -125,7 +125,24 @@ test('any other URL is refused, naming what was expected and no more than the sc
   for (const [url, came] of cases) {
     await expect(openStore(url, toyRule)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: `a store URL is lmdb:DIRECTORY or memory:, not ${came}`,
+      message: `a store URL is lmdb:DIRECTORY, memory:, redis://… or rediss://…, not ${came}`,
     })
+  }
+})
+
+test('a Redis URL that does not fit is refused without a word of its password', async () => {
+  const urls = [
+    'redis:',
+    'redis://user:secret@',
+    'redis://user:secret@host/zero',
+    'redis://user:secret@host/0/1',
+    'redis://user:secret@host?prefix=with:colon',
+    'redis://user:secret@host?prefix={tag}',
+    'redis://user:secret@host?timeout=1',
+  ]
+  for (const url of urls) {
+    const error = await openStore(url, toyRule).catch((reason: unknown) => reason as Error)
+    expect(error, url).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('Redis') })
+    expect((error as Error).message).not.toContain('secret')
   }
 })

@@ -184,7 +184,7 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
     ['one port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: expected another port than'],
     ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
-    ['a store it does not know', { STORE_URL: 'redis://localhost:6379' }, 'a store URL is'],
+    ['a store it does not know', { STORE_URL: 'postgres://localhost:5432' }, 'a store URL is'],
   ])('%s', async (_what, env, message) => {
     const service = start(env)
     expect(await service.exited).toBe(1)

@@ -55,13 +55,15 @@ export class DraftCommits {
 
   async #attempt<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
     const { view, ledger } = this.#store
+    // Asked first: should the history be replaced on the way, the commit is refused and not made on the wrong ground.
+    const { epoch } = await ledger.head()
     const records = new Draft(view)
     const result = command(records)
     const answer = isResumable(result) ? await drive(result) : result
     // What the view shows may not be durable yet: the answer tells of that, not of the ledger's head.
     const sequence = view.sequence()
-    if (records.isEmpty) return { answer, revision: { ...(await ledger.head()), sequence } }
-    return { answer, revision: await ledger.commit(records.toCommit(this.#newCommitId())) }
+    if (records.isEmpty) return { answer, revision: { epoch, sequence } }
+    return { answer, revision: await ledger.commit({ ...records.toCommit(this.#newCommitId()), epoch }) }
   }
 }
 

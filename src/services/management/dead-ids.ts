@@ -5,15 +5,19 @@
 import type { StoredRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace.ts'
 import { decodeAs } from '#store/record-codec.ts'
+import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 
 /** The `known` ids and those that pending purges name. O(ids); nearly always there are none, which is one look at a counter. */
 export function readDeadIds(view: View, known: readonly string[]): Set<string> {
+  if (view.count(lists.all('purge')) === 0) return new Set(known)
+  return deadIdsIn(view.scan(lists.all('purge')), known)
+}
+
+/** The `known` ids and those that these rows of purges name. */
+export function deadIdsIn(purges: Iterable<Row>, known: readonly string[] = []): Set<string> {
   const dead = new Set(known)
-  if (view.count(lists.all('purge')) === 0) return dead
-  for (const row of view.scan(lists.all('purge'))) {
-    for (const id of decodeAs('purge', row).deadIds) dead.add(id)
-  }
+  for (const row of purges) for (const id of decodeAs('purge', row).deadIds) dead.add(id)
   return dead
 }
 

@@ -1,0 +1,96 @@
+/** One node of several on a Redis: the service as its operator runs it, with a data directory of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export const API_KEY = 'bench-key-bench-key'
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+
+export interface Answer {
+  readonly status: number
+  readonly revision: string | null
+  readonly body: unknown
+}
+
+export class NodeProcess {
+  readonly #child: ChildProcess
+  readonly #address: string
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  /** What the log said, one object a line. */
+  readonly log: readonly Record<string, unknown>[]
+
+  /** Resolves when it is ready. */
+  static async start(options: {
+    readonly storeUrl: string
+    readonly directory: string
+  }): Promise<NodeProcess> {
+    const env = { API_KEY, PORT: '0', STORE_URL: options.storeUrl, DATA_DIR: options.directory }
+    const args = ['--disable-warning=ExperimentalWarning', START]
+    const child = spawn(process.execPath, args, { env: { ...process.env, ...env } })
+    const log: Record<string, unknown>[] = []
+    createInterface(child.stderr).on('line', line => log.push(JSON.parse(line) as Record<string, unknown>))
+    for await (const line of createInterface(child.stdout)) {
+      const address = /http:\/\/\S+/.exec(line)?.[0]
+      if (address !== undefined) return new NodeProcess(child, address, log)
+    }
+    throw new Error(`the node ended before it was ready: ${JSON.stringify(log.at(-1))}`)
+  }
+
+  private constructor(child: ChildProcess, address: string, log: readonly Record<string, unknown>[]) {
+    this.#child = child
+    this.#address = address
+    this.log = log
+  }
+
+  call(method: string, path: string, body?: unknown): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const text = body === undefined ? '' : JSON.stringify(body)
+      const headers = {
+        authorization: `Bearer ${API_KEY}`,
+        'content-type': 'application/json',
+        // Node leaves it out for a DELETE.
+        'content-length': Buffer.byteLength(text),
+      }
+      const call = request(`${this.#address}${path}`, { method, headers, agent: this.#agent }, response => {
+        const pieces: Buffer[] = []
+        response.on('data', (piece: Buffer) => pieces.push(piece))
+        response.on('end', () => {
+          const said = Buffer.concat(pieces).toString()
+          const revision = (response.headers['x-revision'] as string | undefined) ?? null
+          resolve({
+            status: response.statusCode!,
+            revision,
+            body: said === '' ? undefined : JSON.parse(said),
+          })
+        })
+      })
+      call.on('error', reject)
+      call.end(text)
+    })
+  }
+
+  /** As `call`; throws unless it succeeds. */
+  async done(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await this.call(method, path, body)
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer
+  }
+
+  /** Memory of its own, the mapped files of its store aside, now and at most so far; bytes. */
+  memory(): { readonly anonymous: number; readonly peak: number } {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
+    const kibibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) * 1_024
+    return { anonymous: kibibytes('RssAnon') + kibibytes('RssShmem'), peak: kibibytes('VmHWM') }
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    this.#agent.destroy()
+    await ended
+  }
+}

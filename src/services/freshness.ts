@@ -1,0 +1,58 @@
+/**
+ * What it means that a node has not heard from its store for a while. It says so, so that it is sent no more traffic; and
+ * in the end it stops deciding, so that a right that was taken away elsewhere is not granted here without end.
+ */
+
+/** `stopped`: it must not decide any more. */
+export type Standing = 'fresh' | 'stale' | 'stopped'
+
+export interface FreshnessOptions {
+  /** For how long changes may have been missed, in milliseconds. */
+  readonly stalenessMs: () => number
+  readonly staleAfterMs: number
+  /** 0: goes on deciding, however long. */
+  readonly maxStaleMs: number
+  readonly onChange: (standing: Standing, stalenessMs: number) => void
+}
+
+/** Looks in the shortest of the times that matter, so that each bound is exceeded by a twentieth at most. */
+const LOOKS_PER_BOUND = 20
+const LOOK_MS_MIN = 5
+const LOOK_MS_MAX = 250
+
+export class Freshness {
+  readonly #options: FreshnessOptions
+  #standing: Standing = 'fresh'
+  readonly #timer: NodeJS.Timeout
+
+  constructor(options: FreshnessOptions) {
+    this.#options = options
+    const bounds = [options.staleAfterMs, options.maxStaleMs].filter(bound => bound > 0)
+    const everyMs = Math.max(LOOK_MS_MIN, Math.min(LOOK_MS_MAX, Math.min(...bounds) / LOOKS_PER_BOUND))
+    this.#timer = setInterval(() => this.look(), everyMs)
+  }
+
+  get standing(): Standing {
+    return this.#standing
+  }
+
+  /** Compares now, and tells of a change. */
+  look(): void {
+    const { stalenessMs, onChange } = this.#options
+    const age = stalenessMs()
+    const standing = this.#standingAt(age)
+    if (standing === this.#standing) return
+    this.#standing = standing
+    onChange(standing, age)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #standingAt(age: number): Standing {
+    const { staleAfterMs, maxStaleMs } = this.#options
+    if (maxStaleMs > 0 && age >= maxStaleMs) return 'stopped'
+    return age >= staleAfterMs ? 'stale' : 'fresh'
+  }
+}

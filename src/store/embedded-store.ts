@@ -1,0 +1,80 @@
+/** A store in tables of its own: each environment's ledger and view share them. */
+import { EmbeddedLedger } from './embedded-ledger.ts'
+import { EnvironmentSet } from './environment-set.ts'
+import type { EnvironmentStore, Store } from './store.ts'
+import { TableView } from './table-view.ts'
+import type { Tables } from './tables.ts'
+import type { ListRule } from './view.ts'
+
+export interface EmbeddedStoreOptions {
+  readonly listRule: ListRule
+  /** Log entries each ledger keeps. */
+  readonly logEntriesMax?: number
+  readonly openTables: (id: string) => Tables
+  /** Removes the tables of an environment that is closed, or was never whole. */
+  readonly removeTables: (id: string) => void
+  /** Called after everything else is closed. */
+  readonly release: () => void
+}
+
+interface OpenEnvironment extends EnvironmentStore {
+  readonly ledger: EmbeddedLedger
+  readonly tables: Tables
+}
+
+export class EmbeddedStore implements Store {
+  readonly isShared = false
+  readonly #options: EmbeddedStoreOptions
+  readonly #environments = new EnvironmentSet(id => this.#open(id))
+  #closed: Promise<void> | null = null
+
+  constructor(options: EmbeddedStoreOptions) {
+    this.#options = options
+  }
+
+  environment(id: string): Promise<EnvironmentStore> {
+    return this.#environments.get(id)
+  }
+
+  async drop(id: string): Promise<void> {
+    const environment = await this.#environments.take(id)
+    if (environment) await closeEnvironment(environment)
+    this.#options.removeTables(id)
+  }
+
+  /** What it has is the truth. */
+  stalenessMs(): number {
+    return 0
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  async #open(id: string): Promise<OpenEnvironment> {
+    const { openTables, listRule, logEntriesMax } = this.#options
+    const tables = openTables(id)
+    try {
+      const view = new TableView(tables, listRule)
+      const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
+      const ledger = await EmbeddedLedger.open({ tables, view, ...retention })
+      return { ledger, view, tables, whenListed: () => Promise.resolve() }
+    } catch (error) {
+      await tables.close()
+      throw error
+    }
+  }
+
+  async #closeAll(): Promise<void> {
+    const environments = await this.#environments.close()
+    await Promise.all(environments.map(closeEnvironment))
+    this.#options.release()
+  }
+}
+
+/** Feeds end at once; what is being written is finished. */
+async function closeEnvironment({ ledger, tables }: OpenEnvironment): Promise<void> {
+  ledger.close()
+  await tables.close()
+}

@@ -1,0 +1,49 @@
+/** The environments a store has open: each opened once, whoever asks for it how often, and closed together. */
+import { AuthzError } from '#model/errors.ts'
+
+const ENVIRONMENT_ID = /^[a-z0-9-]{1,64}$/
+
+export class EnvironmentSet<Opened> {
+  readonly #open: (id: string) => Promise<Opened>
+  readonly #environments = new Map<string, Promise<Opened>>()
+  #isClosed = false
+
+  constructor(open: (id: string) => Promise<Opened>) {
+    this.#open = open
+  }
+
+  /** Throws `STORE_CLOSED` after `close`, `INVALID_INPUT` for an id that is no plain name, and what opening throws. */
+  async get(id: string): Promise<Opened> {
+    this.#requireUsable(id)
+    const existing = this.#environments.get(id)
+    if (existing) return existing
+    const opening = this.#open(id)
+    this.#environments.set(id, opening)
+    // One that could not be opened may be tried again.
+    opening.catch(() => this.#environments.delete(id))
+    return opening
+  }
+
+  /** Forgets the environment, which is the caller's to close; null when it is not open. Throws as `get`. */
+  async take(id: string): Promise<Opened | null> {
+    this.#requireUsable(id)
+    const opened = await this.#environments.get(id)
+    this.#environments.delete(id)
+    return opened ?? null
+  }
+
+  /** Opens no more, waits for what is being opened, and returns all that are open. */
+  async close(): Promise<Opened[]> {
+    this.#isClosed = true
+    const opened = await Promise.allSettled(this.#environments.values())
+    return opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+  }
+
+  /** Ids become names of directories. */
+  #requireUsable(id: string): void {
+    if (this.#isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (ENVIRONMENT_ID.test(id)) return
+    const expected = '1 to 64 lower-case letters, digits and hyphens'
+    throw new AuthzError('INVALID_INPUT', `an environment id is ${expected}, not ${JSON.stringify(id)}`)
+  }
+}

@@ -1,0 +1,124 @@
+/** A commit as `commit.lua` takes it, in one call or staged in several; and what its return codes mean. */
+import { assert } from '#model/assert.ts'
+import { AuthzError, ConflictError } from '#model/errors.ts'
+import type { Commit, Requirement } from '../ledger.ts'
+import { textOf } from '../row-codec.ts'
+import type { Argument, RedisLink, Reply } from './redis-link.ts'
+import { Script } from './redis-link.ts'
+import type { RedisKeys } from './redis-keys.ts'
+
+/** Rows a call carries itself; beyond it they are staged, so that no single command holds up the server with its size. */
+export const CALL_ROWS_MAX = 500
+/** How long staged rows wait for their commit, in seconds: longer than any sender goes on trying. */
+const STAGED_SECONDS = 120
+const STAGED_ITEMS_MAX = 2_000
+const SCRIPT = new Script(new URL('./commit.lua', import.meta.url))
+
+export interface CommitSettings {
+  readonly epoch: string
+  readonly keys: RedisKeys
+  readonly logEntriesMax: number
+}
+
+/** What came of a call; `unstaged`: the rows staged for it are gone, so it is to be made again. */
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly sequence: number }
+  | { readonly kind: 'conflict'; readonly error: ConflictError; readonly headSequence: number }
+  | { readonly kind: 'unstaged' }
+
+export class CommitCall {
+  readonly #commit: Commit
+  readonly #settings: CommitSettings
+  readonly #items: Argument[]
+  readonly #isStaged: boolean
+  #attempt = 0
+
+  constructor(commit: Commit, settings: CommitSettings) {
+    assertDistinct(commit)
+    this.#commit = commit
+    this.#settings = settings
+    this.#items = [
+      ...commit.require.flatMap(requirementItems),
+      ...commit.delete,
+      ...commit.put.flatMap(({ key, value }) => [key, value]),
+    ].map(asBuffer)
+    this.#isStaged = commit.put.length + commit.delete.length > CALL_ROWS_MAX
+  }
+
+  /**
+   * Makes the call. `knownSequence`: null when the commit has never been sent, else what the sender knew when it was.
+   * Throws what the link throws, `STORE_RESET` when the ledger's history is another one by now, and `STORE_UNAVAILABLE`
+   * when it cannot be told any more whether an earlier call was answered by a commit.
+   */
+  async make(link: RedisLink, knownSequence: number | null): Promise<CommitOutcome> {
+    const { epoch, keys, logEntriesMax } = this.#settings
+    const { id, require, put, changes, delete: removed } = this.#commit
+    const stagedKey = this.#isStaged ? await this.#stage(link) : null
+    const reply = await link.run(
+      SCRIPT,
+      [keys.meta, keys.rows, keys.log, keys.ids, ...(stagedKey === null ? [] : [stagedKey])],
+      [
+        epoch,
+        asBuffer(id),
+        knownSequence ?? -1,
+        logEntriesMax,
+        keys.channel,
+        JSON.stringify(changes),
+        require.length,
+        removed.length,
+        put.length,
+        ...(stagedKey === null ? this.#items : []),
+      ],
+    )
+    return this.#outcome(reply)
+  }
+
+  /** A list of its own each time: what an earlier attempt staged may have arrived in part. */
+  async #stage(link: RedisLink): Promise<string> {
+    this.#attempt += 1
+    const name = `${Buffer.from(this.#commit.id).toString('hex')}-${this.#attempt}`
+    const key = this.#settings.keys.staged(name)
+    for (let at = 0; at < this.#items.length; at += STAGED_ITEMS_MAX) {
+      await link.send('RPUSH', key, ...this.#items.slice(at, at + STAGED_ITEMS_MAX))
+      await link.send('EXPIRE', key, STAGED_SECONDS)
+    }
+    return key
+  }
+
+  #outcome(reply: Reply): CommitOutcome {
+    const [code, first, second] = reply as readonly number[]
+    switch (code) {
+      case 1:
+        return { kind: 'committed', sequence: first! }
+      case 0:
+        return {
+          kind: 'conflict',
+          error: new ConflictError(this.#commit.require[first!]!.key),
+          headSequence: second!,
+        }
+      case -1:
+        throw new AuthzError('STORE_RESET', 'the history of the store was replaced; nothing was written')
+      case -2:
+        throw new AuthzError('STORE_UNAVAILABLE', 'it is not known whether this commit was done')
+      default:
+        assert(code === -3, `commit.lua returns ${code}`)
+        return { kind: 'unstaged' }
+    }
+  }
+}
+
+function requirementItems(requirement: Requirement): Argument[] {
+  if ('absent' in requirement) return [requirement.key, 'a', 0]
+  if ('version' in requirement) return [requirement.key, 'v', requirement.version]
+  return [requirement.key, 'c', requirement.created]
+}
+
+/** The client takes bytes as a `Buffer` only. On the same memory. */
+function asBuffer(item: Argument): Argument {
+  if (!(item instanceof Uint8Array) || Buffer.isBuffer(item)) return item
+  return Buffer.from(item.buffer, item.byteOffset, item.byteLength)
+}
+
+function assertDistinct({ put }: Commit): void {
+  assert(new Set(put.map(({ key }) => textOf(key))).size === put.length, 'a commit puts a key twice')
+}

@@ -1,0 +1,349 @@
+/**
+ * One environment of a shared ledger as this node has it: commits go to Redis, everything that is read comes from the local
+ * copy, which follows the log.
+ *
+ *     commit ──► Redis ──► log ──► copy (rows, lists, log, one write) ──► feed ──► index
+ *                  └─ "there is more" ─┘
+ *
+ * Invariant: whoever reads sees the copy of one history at one moment. When that history is gone, or the log no longer
+ * reaches back to the copy, another copy is loaded beside it and takes its place as a whole; feeds of the former then end with
+ * `STORE_RESET`. Until then the former one answers, and grows stale. A history is begun by a start only: a node that
+ * has followed one does not take an empty Redis for the truth.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { AuthzError, ConflictError } from '#model/errors.ts'
+import type { Revision } from '#model/revision.ts'
+import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
+import type { EnvironmentStore } from '../store.ts'
+import type { View } from '../view.ts'
+import type { HeadListener } from './head-channels.ts'
+import type { LocalCopy } from './local-copy.ts'
+import type { RedisLedger } from './redis-ledger.ts'
+import type { StoreLog } from './store-log.ts'
+
+/** Commits on their way into the copy at once. */
+const WRITES_UNDER_WAY_MAX = 128
+/** How long `close` waits for commits that nobody answers. */
+const CLOSE_MS_MAX = 3_000
+/** How long to wait before another attempt to load. */
+const RELOAD_PAUSE_MS = 500
+
+/** A copy and what it is a copy of. */
+export interface Followed {
+  readonly source: RedisLedger
+  readonly copy: LocalCopy
+}
+
+/** The making of a copy's lists. */
+interface Listing {
+  readonly stop: AbortController
+  readonly done: Promise<void>
+}
+
+export interface FollowedEnvironmentOptions {
+  readonly environmentId: string
+  readonly log: StoreLog
+  /** Opens the ledger as it is now and loads a fresh copy of it. */
+  readonly load: () => Promise<Followed>
+  /** Builds the lists of a copy that has none. Throws the signal's reason when that is given on the way. */
+  readonly buildLists: (copy: LocalCopy, signal: AbortSignal) => Promise<void>
+  /** The former copy is closed: its files may go. */
+  readonly onReplaced: () => void
+  /** What cannot be mended by going on. */
+  readonly onFault: (error: unknown) => void
+}
+
+export class FollowedEnvironment implements EnvironmentStore, HeadListener {
+  readonly ledger: Ledger
+  readonly view: View
+  readonly #options: FollowedEnvironmentOptions
+  readonly #abort = new AbortController()
+  #followed: Followed
+  #following: Promise<void>
+  #listing: Listing
+  /** When this node last knew that it had everything. */
+  #freshAt = performance.now()
+  #checking: Promise<void> | null = null
+  readonly #commits = new Set<Promise<unknown>>()
+
+  constructor(followed: Followed, options: FollowedEnvironmentOptions) {
+    this.#followed = followed
+    this.#options = options
+    this.ledger = new FollowedLedger(this)
+    this.view = new PresentView(() => this.#followed.copy)
+    this.#listing = this.#list(followed.copy)
+    this.#following = this.#run().catch(options.onFault)
+  }
+
+  get followed(): Followed {
+    return this.#followed
+  }
+
+  get isClosed(): boolean {
+    return this.#abort.signal.aborted
+  }
+
+  readonly whenListed = (): Promise<void> => this.#listing.done
+
+  /** For how long it may have missed what others committed. */
+  stalenessMs(): number {
+    return performance.now() - this.#freshAt
+  }
+
+  onHead(epoch: string, sequence: number): void {
+    const { mark, epoch: own } = this.#followed.source
+    if (epoch === own && sequence > mark.sequence) mark.advance(sequence)
+    else if (epoch !== own || sequence < this.#followed.copy.mark.sequence) mark.nudge()
+  }
+
+  onDoubt(): void {
+    this.#followed.source.mark.nudge()
+    void this.check()
+  }
+
+  /** Asks Redis where it stands; fresh is who has all of that. Fails silently: staleness says the rest. */
+  check(): Promise<void> {
+    this.#checking ??= this.#compare()
+      .catch(() => this.#followed.source.mark.nudge())
+      .finally(() => (this.#checking = null))
+    return this.#checking
+  }
+
+  /** Resolves when the copy has the revision. Throws `STORE_RESET` when its history was replaced meanwhile. */
+  async reached(revision: Revision): Promise<void> {
+    for (;;) {
+      const { source, copy } = this.#followed
+      if (source.epoch !== revision.epoch) {
+        throw new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
+      }
+      try {
+        return await copy.reached(revision.sequence)
+      } catch (error) {
+        // Replaced by another copy of the same history: that one has it, or will.
+        if (this.isClosed || this.#followed.copy === copy) throw error
+      }
+    }
+  }
+
+  /** Waits for the commit when the environment closes. */
+  track<Answer>(commit: Promise<Answer>): Promise<Answer> {
+    const settled = commit.then(
+      () => void this.#commits.delete(settled),
+      () => void this.#commits.delete(settled),
+    )
+    this.#commits.add(settled)
+    return commit
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    const patience = new AbortController()
+    const isOver = pause(CLOSE_MS_MAX, undefined, { signal: patience.signal }).catch(() => undefined)
+    await Promise.race([Promise.all(this.#commits), isOver])
+    patience.abort()
+    await this.#followed.source.close()
+    await this.#following
+    await this.#checking
+    await this.#stopListing()
+    await this.#followed.copy.close()
+  }
+
+  async #compare(): Promise<void> {
+    const askedAt = performance.now()
+    const { source, copy } = this.#followed
+    const head = await source.position()
+    const own = copy.position()
+    const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
+    if (!isSame || copy.mark.sequence > head.sequence) return source.mark.nudge()
+    source.mark.advance(head.sequence)
+    await copy.reached(head.sequence)
+    if (this.#followed.copy === copy) this.#freshAt = askedAt
+  }
+
+  #list(copy: LocalCopy): Listing {
+    const stop = new AbortController()
+    if (copy.isComplete) return { stop, done: Promise.resolve() }
+    const { environmentId, log, buildLists, onFault } = this.#options
+    const build = async (): Promise<void> => {
+      log.info({ environment: environmentId }, 'building lists: decisions are made, management waits')
+      await buildLists(copy, stop.signal)
+      await copy.complete()
+      log.info({ environment: environmentId }, 'lists are built')
+    }
+    const done = build()
+    done.catch((error: unknown) => {
+      if (!stop.signal.aborted) onFault(error)
+    })
+    return { stop, done }
+  }
+
+  async #stopListing(): Promise<void> {
+    this.#listing.stop.abort(new AuthzError('STORE_CLOSED', 'the copy is not used any more'))
+    await this.#listing.done.catch(() => undefined)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.isClosed) {
+      try {
+        await this.#follow()
+      } catch (error) {
+        if (this.isClosed) return
+        if (!(error instanceof AuthzError)) throw error
+        await this.#replace(error)
+      }
+    }
+  }
+
+  /** Applies what the log has, as it comes. Ends with the source. */
+  async #follow(): Promise<void> {
+    const { source, copy } = this.#followed
+    const underWay = new Set<Promise<void>>()
+    let failure: unknown = null
+    for await (const entry of source.feed(copy.position())) {
+      const written: Promise<void> = copy.apply(entry).then(
+        () => void underWay.delete(written),
+        (error: unknown) => {
+          failure ??= error
+        },
+      )
+      underWay.add(written)
+      if (underWay.size >= WRITES_UNDER_WAY_MAX) await Promise.race(underWay)
+      if (failure !== null) break
+    }
+    await Promise.all(underWay)
+    if (failure !== null) throw failure
+  }
+
+  /** Loads another copy, however long it takes to be possible, and puts it in place of the present one. */
+  async #replace(reason: AuthzError): Promise<void> {
+    const { environmentId, log, load, onReplaced } = this.#options
+    const fields = { environment: environmentId, reason: reason.code }
+    log.warn(fields, 'cannot go on from the local copy: loading another')
+    for (;;) {
+      try {
+        const former = this.#followed
+        this.#followed = await load()
+        await this.#stopListing()
+        this.#listing = this.#list(this.#followed.copy)
+        const ended = new AuthzError(
+          'STORE_RESET',
+          'the history of the store was replaced; load all rows again',
+        )
+        await former.source.close(ended)
+        await former.copy.close(ended)
+        onReplaced()
+        log.warn({ ...fields, revision: this.#followed.copy.mark.sequence }, 'another copy is in force')
+        return
+      } catch (error) {
+        if (this.isClosed) return
+        if (!(error instanceof AuthzError)) throw error
+        await pause(RELOAD_PAUSE_MS, undefined, { signal: this.#abort.signal }).catch(() => undefined)
+        if (this.isClosed) return
+      }
+    }
+  }
+}
+
+/** The ledger as services see it: commits in Redis, everything else of the copy. */
+class FollowedLedger implements Ledger {
+  readonly #environment: FollowedEnvironment
+
+  constructor(environment: FollowedEnvironment) {
+    this.#environment = environment
+  }
+
+  async head(): Promise<Revision> {
+    const { source, copy } = this.#open()
+    return { epoch: source.epoch, sequence: copy.mark.sequence }
+  }
+
+  /** Resolves when the copy has it, too: who wrote reads what was written. */
+  async commit(commit: Commit): Promise<Revision> {
+    const { source } = this.#open()
+    if (commit.epoch !== undefined && commit.epoch !== source.epoch) {
+      throw new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
+    }
+    return this.#environment.track(this.#commit(source, commit))
+  }
+
+  async #commit(source: RedisLedger, commit: Commit): Promise<Revision> {
+    try {
+      const revision = await source.commit(commit)
+      await this.#environment.reached(revision)
+      return revision
+    } catch (error) {
+      // Whoever tries again needs what was in the way.
+      if (error instanceof ConflictError) {
+        await this.#environment.reached({ epoch: source.epoch, sequence: source.mark.sequence })
+      }
+      throw error
+    }
+  }
+
+  async *rows(): AsyncIterable<readonly Row[]> {
+    const { copy } = this.#open()
+    for (const batch of copy.view.batches()) {
+      yield batch
+      this.#open()
+    }
+  }
+
+  feed(after: Revision): AsyncIterable<Entry> {
+    return this.#open().copy.feed(after)
+  }
+
+  #open(): Followed {
+    if (this.#environment.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    return this.#environment.followed
+  }
+}
+
+/** The view of the present copy, whichever that is. */
+class PresentView implements View {
+  readonly #present: () => LocalCopy
+
+  constructor(present: () => LocalCopy) {
+    this.#present = present
+  }
+
+  sequence(): number {
+    return this.#present().view.sequence()
+  }
+
+  get(key: Uint8Array): Row | undefined {
+    return this.#complete().get(key)
+  }
+
+  places(...args: Parameters<View['places']>): Iterable<number> {
+    return this.#complete().places(...args)
+  }
+
+  scan(...args: Parameters<View['scan']>): Iterable<Row> {
+    return this.#complete().scan(...args)
+  }
+
+  count(list: Uint8Array): number {
+    return this.#complete().count(list)
+  }
+
+  batches(): Iterable<readonly Row[]> {
+    return this.#present().view.batches()
+  }
+
+  beginningWith(byte: number): Iterable<Row> {
+    return this.#present().view.beginningWith(byte)
+  }
+
+  #complete(): View {
+    const copy = this.#present()
+    if (copy.isComplete) return copy.view
+    throw new AuthzError(
+      'NOT_READY',
+      'the lists of this environment are still being built; try again shortly',
+    )
+  }
+}
+
+function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  return Buffer.compare(one ?? new Uint8Array(), other ?? new Uint8Array()) === 0
+}

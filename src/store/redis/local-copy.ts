@@ -1,0 +1,170 @@
+/**
+ * One environment's view on this machine, and the end of its log: what a node that follows a ledger elsewhere reads, lists
+ * and restarts from. Everything in it can be had again, so it may be thrown away at any time.
+ *
+ *     meta   'format', 'epoch'   what it is a copy of
+ *            'id'                commit id at the view's sequence
+ *            'complete'          present when it has rows and lists
+ *
+ * Invariant: once it is complete, position, rows, lists and log belong together, whenever the process ends; they change in
+ * one write. Before, it has no lists: rows stay as they were loaded, so that lists can be built from them, and what comes
+ * meanwhile is only logged. That is enough to build an index from, which follows the log. What is not complete when the process
+ * ends is of no use.
+ */
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { CommitLog } from '../commit-log.ts'
+import { decodeEntry } from '../entry-codec.ts'
+import type { Entry } from '../ledger.ts'
+import { ListBuild } from '../list-build.ts'
+import { DurableMark, LogFeed, logReader } from '../log-feed.ts'
+import type { RowLoad } from '../row-load.ts'
+import { TableView } from '../table-view.ts'
+import type { Table, Tables } from '../tables.ts'
+import type { ListRule } from '../view.ts'
+import type { Revision } from '#model/revision.ts'
+import type { Position } from './redis-log.ts'
+
+/** Raised when the stored form of anything in the tables, or what the list rule makes of rows, changes. */
+const FORMAT = '1'
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const KEYS = {
+  format: encoder.encode('format'),
+  epoch: encoder.encode('epoch'),
+  id: encoder.encode('id'),
+  complete: encoder.encode('complete'),
+}
+
+export interface LocalCopyOptions {
+  readonly tables: Tables
+  readonly listRule: ListRule
+  readonly logEntriesMax: number
+}
+
+export class LocalCopy {
+  readonly view: TableView
+  readonly #tables: Tables
+  readonly #meta: Table
+  readonly #listRule: ListRule
+  readonly #log: CommitLog
+  /** Of the newest commit in the log, or in the rows as they were loaded. */
+  #sequence: number
+  #isComplete: boolean
+  /** How far it is on disk; closed with it. */
+  readonly mark: DurableMark
+
+  constructor({ tables, listRule, logEntriesMax }: LocalCopyOptions) {
+    this.#tables = tables
+    this.#meta = tables.table('meta')
+    this.#listRule = listRule
+    this.view = new TableView(tables, listRule)
+    this.#log = new CommitLog(tables, logEntriesMax)
+    this.#sequence = this.view.sequence()
+    this.#isComplete = this.#meta.get(KEYS.complete) !== undefined
+    this.mark = new DurableMark(this.#sequence)
+  }
+
+  /** Whether it is one of that history which the last run left whole, in a form that this release reads. */
+  isUsable(epoch: string): boolean {
+    const format = this.#meta.get(KEYS.format)
+    return (
+      this.#isComplete && format !== undefined && decoder.decode(format) === FORMAT && this.epoch === epoch
+    )
+  }
+
+  /** Whether it has its lists. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** How far it has followed. */
+  position(): Position {
+    const id = this.#meta.get(KEYS.id)
+    return { epoch: this.epoch, sequence: this.#sequence, ...(id?.length && { id }) }
+  }
+
+  get epoch(): string {
+    return decoder.decode(this.#meta.get(KEYS.epoch)!)
+  }
+
+  /** Begins a copy in empty tables. */
+  async begin(epoch: string): Promise<void> {
+    await this.#tables.write(() => {
+      this.#meta.put(KEYS.format, encoder.encode(FORMAT))
+      this.#meta.put(KEYS.epoch, encoder.encode(epoch))
+    })
+  }
+
+  /**
+   * Takes the rows as they were at `from` or later, and what happened from there to the end of the load. Resolves when they
+   * are durable, and the copy can be followed from.
+   */
+  async load(rows: RowLoad, from: Position, since: readonly Entry[]): Promise<void> {
+    await rows.write(this.#tables)
+    await this.#tables.write(() => {
+      this.view.setSequence(from.sequence)
+      for (const entry of since) this.view.applyRows(entry)
+      this.#meta.put(KEYS.id, since.at(-1)?.id ?? from.id ?? new Uint8Array())
+      this.#sequence = this.view.sequence()
+    })
+    this.mark.advance(this.#sequence)
+  }
+
+  /** Takes over what was logged while the lists were being built; from then on the copy is complete. */
+  async complete(): Promise<void> {
+    while (!this.#isComplete) {
+      await this.#tables.write(() => {
+        const after = this.view.sequence()
+        const logged = after < this.#sequence ? this.#log.read(after + 1, this.#sequence) : []
+        assert(
+          after === this.#sequence || logged[0]?.sequence === after + 1,
+          'the log has what the rows miss',
+        )
+        for (const { sequence, bytes } of logged) {
+          this.view.apply(decodeEntry({ epoch: this.epoch, sequence }, bytes))
+        }
+        if (logged.length > 0) return
+        this.#meta.put(KEYS.complete, encoder.encode('yes'))
+        this.#isComplete = true
+      })
+    }
+  }
+
+  /** Builds lists for the rows, in this thread. */
+  buildLists(signal: AbortSignal): Promise<void> {
+    return new ListBuild(this.#tables, this.view, this.#listRule).run(signal)
+  }
+
+  /** Applies a commit; in the order of the history, without waiting for one before the next. Resolves when it is durable. */
+  async apply(entry: Entry): Promise<void> {
+    await this.#tables.write(() => {
+      this.#log.append(entry)
+      if (this.#isComplete) this.view.apply(entry)
+      this.#meta.put(KEYS.id, entry.id)
+      this.#sequence = entry.revision.sequence
+    })
+    this.mark.advance(entry.revision.sequence)
+  }
+
+  /** Resolves when it has that sequence. Throws the reason when it is closed before. */
+  async reached(sequence: number): Promise<void> {
+    while (this.mark.sequence < sequence) {
+      if (this.mark.isClosed)
+        throw this.mark.endReason ?? new AuthzError('STORE_CLOSED', 'the store is closed')
+      await new Promise<void>(resolve => this.mark.notify(resolve))
+    }
+  }
+
+  feed(after: Revision): AsyncIterable<Entry> {
+    const [log, durable, epoch] = [this.#log, this.mark, this.epoch]
+    const source = { log, durable, epoch, head: () => this.#sequence }
+    return new LogFeed({ read: logReader(source, after.epoch), durable, after })
+  }
+
+  /** Ends its feeds, for that reason if there is one; finishes what is being written. */
+  async close(reason: AuthzError | null = null): Promise<void> {
+    this.mark.close(reason)
+    await this.#tables.close()
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Log entries as the stream has them. A commit is one stream entry, a large one several: `<sequence>-<part>`, whose fields
+ * are, in this order:
+ *
+ *     i  commit id                 c  changes as JSON, in the first part only
+ *     l  parts of it still to come d  a deleted key; p, v  a put key and its stored row (`stored-row.ts`), repeated
+ */
+import { assert } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import type { Entry, Row } from '../ledger.ts'
+import { viewOf } from '../row-codec.ts'
+import { decodeStoredRow } from './stored-row.ts'
+
+/** A stream entry as the client delivers it. */
+export type StreamEntry = readonly [id: Buffer, fields: readonly Buffer[]]
+
+/** Where a stream entry is. */
+export interface Place {
+  readonly sequence: number
+  readonly part: number
+}
+
+export function placeOf([id]: StreamEntry): Place {
+  const text = id.toString('latin1')
+  const hyphen = text.indexOf('-')
+  return { sequence: Number(text.slice(0, hyphen)), part: Number(text.slice(hyphen + 1)) }
+}
+
+/** The commit id of a part. */
+export function commitIdOf([, fields]: StreamEntry): Uint8Array {
+  return viewOf(fields[1]!)
+}
+
+/** Whether a part is the last of its commit. */
+export function isLastPart([, fields]: StreamEntry): boolean {
+  return fields[3]!.toString('latin1') === '0'
+}
+
+/** The commit that all its parts, in order, make. */
+export function entryOfParts(epoch: string, parts: readonly StreamEntry[]): Entry {
+  const [first] = parts as [StreamEntry]
+  const { sequence } = placeOf(first)
+  const removed: Uint8Array[] = []
+  const put: Row[] = []
+  let changes: Change[] | null = null
+  for (const [, fields] of parts) {
+    for (let at = 4; at < fields.length; at += 2) {
+      const value = fields[at + 1]!
+      switch (fields[at]!.toString('latin1')) {
+        case 'c':
+          changes = JSON.parse(value.toString('utf8')) as Change[]
+          break
+        case 'd':
+          removed.push(viewOf(value))
+          break
+        case 'p':
+          put.push(decodeStoredRow(value, fields[at + 3]!))
+          at += 2
+      }
+    }
+  }
+  assert(changes !== null, 'the first part of a commit has its changes')
+  return { revision: { epoch, sequence }, id: commitIdOf(first), delete: removed, put, changes }
+}

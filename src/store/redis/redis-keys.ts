@@ -1,0 +1,31 @@
+/**
+ * Every key of a Redis ledger. Those of one environment share a hash tag, so that one script may touch them all wherever
+ * a cluster keeps them. Who writes them, and what they hold, in `docs/redis.md`.
+ */
+
+export interface RedisKeys {
+  /** Hash: `epoch`, `format`, `sequence`, `id` (of the newest commit), `first` (oldest sequence the log has). */
+  readonly meta: string
+  /** Hash: row key → stored row (`stored-row.ts`). */
+  readonly rows: string
+  /** Stream: entry `<sequence>-<part>` → one part of a commit (`log-part.ts`). */
+  readonly log: string
+  /** Sorted set: commit id → sequence, as far back as the log reaches. */
+  readonly ids: string
+  /** Pub/sub channel: `<epoch>.<sequence>` of each commit. */
+  readonly channel: string
+  /** List: the rows of one large commit on their way; gone after a while by itself. */
+  staged(name: string): string
+}
+
+export function redisKeys(prefix: string, environmentId: string): RedisKeys {
+  const base = `${prefix}:{${environmentId}}`
+  return {
+    meta: `${base}:meta`,
+    rows: `${base}:rows`,
+    log: `${base}:log`,
+    ids: `${base}:ids`,
+    channel: `${base}:head`,
+    staged: name => `${base}:staged:${name}`,
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * A connection as the store uses it: sends commands, runs scripts, and tells apart the two ways of failing. Redis said no:
+ * then nothing was done. Or there was no answer: then nobody knows, and the sender decides whether to ask again.
+ */
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { AuthzError } from '#model/errors.ts'
+import type { RedisClient } from './redis-client.ts'
+
+export type Argument = string | number | Uint8Array
+/** A reply: texts as `Buffer`s. */
+export type Reply = Buffer | number | null | readonly Reply[]
+
+/** No answer came: the connection failed, or there was none. */
+export class UnansweredError extends AuthzError {
+  /** Whether the command may have reached the server. */
+  readonly wasSent: boolean
+
+  constructor(wasSent: boolean, cause: unknown) {
+    super('STORE_UNAVAILABLE', 'the store cannot be reached', { cause })
+    this.wasSent = wasSent
+  }
+}
+
+/** A Lua script: a public function of ours that Redis runs. Its file says what it takes and returns. */
+export class Script {
+  readonly text: string
+  readonly sha: string
+
+  constructor(url: URL) {
+    this.text = readFileSync(url, 'utf8')
+    this.sha = hash('sha1', this.text, 'hex')
+  }
+}
+
+/** How soon a server that is there is asked again. */
+const AGAIN_MS = 50
+/** What a server says that cannot answer just now, having done nothing. */
+const NOT_NOW = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF) /
+
+export class RedisLink {
+  readonly #client: RedisClient
+
+  constructor(client: RedisClient) {
+    this.#client = client
+  }
+
+  /** Throws `UnansweredError`, or `STORE_UNAVAILABLE` with what Redis said. */
+  async send(command: string, ...args: readonly Argument[]): Promise<Reply> {
+    if (this.#client.status !== 'ready') throw new UnansweredError(false, undefined)
+    try {
+      return (await this.#client.callBuffer(command, ...(args as (string | Buffer)[]))) as Reply
+    } catch (error) {
+      throw failure(error)
+    }
+  }
+
+  /** Runs a script, which the server is given anew when it has forgotten it. Throws as `send`. */
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    try {
+      return await this.send('EVALSHA', script.sha, keys.length, ...keys, ...args)
+    } catch (error) {
+      if (!isForgotten(error)) throw error
+      // Brings the text along and makes the server keep it: no moment in between at which it could be forgotten again.
+      return this.send('EVAL', script.text, keys.length, ...keys, ...args)
+    }
+  }
+
+  get isReady(): boolean {
+    return this.#client.status === 'ready'
+  }
+
+  /** Resolves when asking again is worthwhile: when there is a connection, never at once, and at the latest after so long. */
+  async recovered(withinMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    // A server that is connected and said "not now".
+    const timer = setTimeout(resolve, this.isReady ? Math.min(withinMs, AGAIN_MS) : withinMs)
+    this.#client.once('ready', resolve)
+    this.#client.once('end', resolve)
+    await promise
+    clearTimeout(timer)
+    this.#client.off('ready', resolve)
+    this.#client.off('end', resolve)
+  }
+
+  /** Calls `listener` whenever a connection has been made. */
+  onReady(listener: () => void): void {
+    this.#client.on('ready', listener)
+  }
+
+  /** Ends the connection; what is pending fails. */
+  close(): void {
+    this.#client.disconnect()
+  }
+}
+
+function failure(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  if (error.name !== 'ReplyError') return new UnansweredError(true, error)
+  if (NOT_NOW.test(error.message)) return new UnansweredError(false, error)
+  return new AuthzError('STORE_UNAVAILABLE', `the store refused: ${error.message}`, { cause: error })
+}
+
+function isForgotten(error: unknown): boolean {
+  const cause = error instanceof AuthzError ? error.cause : null
+  return cause instanceof Error && cause.message.startsWith('NOSCRIPT')
+}

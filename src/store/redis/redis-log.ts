@@ -1,0 +1,110 @@
+/**
+ * One reader's way through the log in Redis. It reads its own position again each time, inclusively, and compares the
+ * commit id there with the one it knows: a history that was rewound and written on looks the same in every other respect.
+ */
+import type { Revision } from '#model/revision.ts'
+import type { Entry } from '../ledger.ts'
+import { feedFailure } from '../log-feed.ts'
+import { textOf } from '../row-codec.ts'
+import { commitIdOf, entryOfParts, isLastPart, placeOf, type StreamEntry } from './log-part.ts'
+import type { RedisKeys } from './redis-keys.ts'
+import type { RedisLink, Reply } from './redis-link.ts'
+
+/** Stream entries in one reply: more than the parts of the largest commit. */
+const ENTRIES_PER_READ = 256
+
+/** A revision, and the id of the commit there, where that is known. */
+export interface Position extends Revision {
+  readonly id?: Uint8Array
+}
+
+export class RedisLog {
+  readonly #link: RedisLink
+  readonly #keys: RedisKeys
+  readonly #epoch: string
+  #sequence: number
+  /** Its last part, so that the others need not be read again. */
+  #part = 0
+  #id: Uint8Array | null
+
+  constructor(link: RedisLink, keys: RedisKeys, after: Position) {
+    this.#link = link
+    this.#keys = keys
+    this.#epoch = after.epoch
+    this.#sequence = after.sequence
+    this.#id = after.id ?? null
+  }
+
+  /**
+   * The commits behind the position, some at a time, none when there are no more; the position is behind them then.
+   * Throws `STORE_RESET`, `REVISION_TOO_OLD`, and what the link throws.
+   */
+  async read(): Promise<readonly Entry[]> {
+    // Asked first: whatever replaces the history later shows in the log.
+    const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence')
+    const log = this.#range(`${this.#sequence}-${this.#part}`)
+    const [[epoch, head], parts] = await Promise.all([meta as Promise<readonly (Buffer | null)[]>, log])
+    if (epoch?.toString('latin1') !== this.#epoch || Number(head) < this.#sequence) {
+      throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
+    }
+    const behind = parts.findIndex(part => placeOf(part).sequence !== this.#sequence)
+    const own = behind < 0 ? parts : parts.slice(0, behind)
+    this.#compare(own)
+    return this.#take(behind < 0 ? [] : parts.slice(behind))
+  }
+
+  /** What is at the own position must be what was read there. */
+  #compare(own: readonly StreamEntry[]): void {
+    // In front of the first commit there is nothing to compare.
+    if (this.#sequence === 0) return
+    const last = own.at(-1)
+    if (!last) throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
+    const id = commitIdOf(last)
+    if (this.#id !== null && textOf(this.#id) !== textOf(id)) {
+      throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
+    }
+    this.#id = id
+    this.#part = placeOf(last).part
+  }
+
+  /** The whole commits among the parts. Of one that is cut off the rest is fetched if it is the only one. */
+  async #take(found: readonly StreamEntry[]): Promise<readonly Entry[]> {
+    const entries: Entry[] = []
+    let parts: StreamEntry[] = []
+    let rest = found
+    for (;;) {
+      for (const part of rest) {
+        parts.push(part)
+        if (!isLastPart(part)) continue
+        entries.push(this.#advance(parts))
+        parts = []
+      }
+      const cutOff = parts.at(-1)
+      if (entries.length > 0 || !cutOff) return entries
+      rest = await this.#range(`(${cutOff[0].toString('latin1')}`)
+      if (rest.length === 0) throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
+    }
+  }
+
+  #advance(parts: readonly StreamEntry[]): Entry {
+    const entry = entryOfParts(this.#epoch, parts)
+    const { sequence } = entry.revision
+    if (sequence !== this.#sequence + 1) throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
+    this.#sequence = sequence
+    this.#part = placeOf(parts.at(-1)!).part
+    this.#id = entry.id
+    return entry
+  }
+
+  async #range(start: string): Promise<readonly StreamEntry[]> {
+    const reply: Reply = await this.#link.send(
+      'XRANGE',
+      this.#keys.log,
+      start,
+      '+',
+      'COUNT',
+      ENTRIES_PER_READ,
+    )
+    return reply as unknown as readonly StreamEntry[]
+  }
+}

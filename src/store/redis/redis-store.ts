@@ -1,0 +1,189 @@
+/**
+ * A store whose ledgers are in Redis, shared with other processes. Two connections: one for commands, one that listens. A
+ * timer compares where each environment stands, since signals may be lost.
+ */
+import { AuthzError } from '#model/errors.ts'
+import { EnvironmentSet } from '../environment-set.ts'
+import type { EnvironmentStore, Store } from '../store.ts'
+import type { Tables } from '../tables.ts'
+import type { ListRule } from '../view.ts'
+import { CopyDirectory } from './copy-directory.ts'
+import { loadCopy } from './copy-load.ts'
+import { type Followed, FollowedEnvironment } from './followed-environment.ts'
+import { HeadChannels } from './head-channels.ts'
+import { LocalCopy } from './local-copy.ts'
+import { connect } from './redis-client.ts'
+import { type RedisKeys, redisKeys } from './redis-keys.ts'
+import { RedisLedger } from './redis-ledger.ts'
+import { RedisLink } from './redis-link.ts'
+import type { RedisAddress } from './redis-url.ts'
+import type { StoreLog } from './store-log.ts'
+
+/** How long a start waits for the first connection. */
+const FIRST_CONNECTION_MS_MAX = 10_000
+/** Comparisons in the time after which a node is stale, so that one that failed does not make it so. */
+const CHECKS_PER_STALE = 5
+const CHECK_MS_MAX = 1_000
+
+export interface RedisStoreOptions {
+  readonly address: RedisAddress
+  readonly listRule: ListRule
+  readonly logEntriesMax: number
+  /** Exists, and is nobody else's. */
+  readonly directory: string
+  /** Tables in a directory that need not exist yet. */
+  readonly openTables: (directory: string) => Tables
+  readonly staleAfterMs: number
+  /** Rows up to which a view is loaded whole before anything is read; beyond it the lists follow. */
+  readonly listedAtOnceMax: number
+  /** Builds the lists of the copy in that directory in another thread; null: it is done in this one. */
+  readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
+  readonly log: StoreLog
+  /** Called after everything else is closed. */
+  readonly release: () => void
+}
+
+export class RedisStore implements Store {
+  readonly isShared = true
+  readonly #options: RedisStoreOptions
+  readonly #link: RedisLink
+  readonly #channels: HeadChannels
+  readonly #environments = new EnvironmentSet(id => this.#open(id))
+  readonly #following = new Set<FollowedEnvironment>()
+  readonly #timer: NodeJS.Timeout
+  #closed: Promise<void> | null = null
+
+  /** Throws `STORE_UNAVAILABLE` when there is no server to be had. */
+  static async open(options: RedisStoreOptions): Promise<RedisStore> {
+    const store = new RedisStore(options)
+    await store.#link.recovered(FIRST_CONNECTION_MS_MAX)
+    if (store.#link.isReady) return store
+    await store.close()
+    const message = `no Redis answers at the host and port of the store URL within ${FIRST_CONNECTION_MS_MAX} ms`
+    throw new AuthzError('STORE_UNAVAILABLE', message)
+  }
+
+  private constructor(options: RedisStoreOptions) {
+    this.#options = options
+    this.#link = new RedisLink(connect(options.address, 'commands'))
+    this.#channels = new HeadChannels(connect(options.address, 'signals'))
+    this.#link.onReady(() => {
+      for (const environment of this.#following) environment.onDoubt()
+    })
+    const everyMs = Math.min(CHECK_MS_MAX, options.staleAfterMs / CHECKS_PER_STALE)
+    this.#timer = setInterval(() => this.#check(), everyMs)
+  }
+
+  environment(id: string): Promise<EnvironmentStore> {
+    return this.#environments.get(id)
+  }
+
+  async drop(id: string): Promise<void> {
+    const { address, directory } = this.#options
+    const keys = redisKeys(address.prefix, id)
+    const environment = await this.#environments.take(id)
+    if (environment) {
+      this.#following.delete(environment)
+      this.#channels.leave(keys.channel)
+      await environment.close()
+    }
+    // Freed by Redis in the background: rows may be millions. Staged rows end by themselves.
+    await this.#link.send('UNLINK', keys.meta, keys.rows, keys.log, keys.ids)
+    new CopyDirectory(directory, id).removeAll()
+  }
+
+  stalenessMs(): number {
+    let stalenessMs = 0
+    for (const environment of this.#following) stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
+    return stalenessMs
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#timer)
+    const environments = await this.#environments.close()
+    await Promise.all(environments.map(environment => environment.close()))
+    this.#channels.close()
+    this.#link.close()
+    this.#options.release()
+  }
+
+  #check(): void {
+    void this.#channels.probe()
+    for (const environment of this.#following) void environment.check()
+  }
+
+  async #open(id: string): Promise<FollowedEnvironment> {
+    const { directory, logEntriesMax, address, log } = this.#options
+    const keys = redisKeys(address.prefix, id)
+    const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: true })
+    const copies = new CopyDirectory(directory, id)
+    const found = await this.#found(copies, source)
+    const copy = found ?? (await this.#loaded(copies, source, id))
+    copies.removeOthers()
+    const environment = new FollowedEnvironment(
+      { source, copy },
+      {
+        environmentId: id,
+        log,
+        load: () => this.#load(copies, keys, id),
+        buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
+        onReplaced: () => copies.removeOthers(),
+        onFault: error => {
+          throw error
+        },
+      },
+    )
+    await this.#channels.listen(keys.channel, environment)
+    await environment.reached(source.start)
+    this.#following.add(environment)
+    return environment
+  }
+
+  /** The copy that the last run left, if it is one of this history. */
+  async #found(copies: CopyDirectory, source: RedisLedger): Promise<LocalCopy | null> {
+    const directory = copies.newest()
+    if (directory === null) return null
+    const copy = this.#copyIn(directory)
+    if (copy.isUsable(source.epoch)) return copy
+    await copy.close()
+    return null
+  }
+
+  async #load(copies: CopyDirectory, keys: RedisKeys, id: string): Promise<Followed> {
+    const { logEntriesMax } = this.#options
+    const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: false })
+    return { source, copy: await this.#loaded(copies, source, id) }
+  }
+
+  async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
+    const copy = this.#copyIn(copies.next())
+    try {
+      const rowCount = await loadCopy({ source, copy, environmentId, log: this.#options.log })
+      if (rowCount <= this.#options.listedAtOnceMax) {
+        await copy.buildLists(new AbortController().signal)
+        await copy.complete()
+      }
+      return copy
+    } catch (error) {
+      await copy.close()
+      copies.removeNewest()
+      throw error
+    }
+  }
+
+  /** Beside everything else, where there is a way to; it may take minutes. */
+  async #buildLists(copy: LocalCopy, directory: string, signal: AbortSignal): Promise<void> {
+    const { buildLists } = this.#options
+    await (buildLists ? buildLists(directory, signal) : copy.buildLists(signal))
+  }
+
+  #copyIn(directory: string): LocalCopy {
+    const { listRule, logEntriesMax, openTables } = this.#options
+    return new LocalCopy({ tables: openTables(directory), listRule, logEntriesMax })
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * What the Redis ledger keeps of a row, in the hash of rows and in the log alike. `commit.lua` writes it:
+ *
+ *     [created u56][0][value]                 last written by the commit that created it, as nearly all facts are
+ *     [created u56][6][version u48][value]    written again since
+ */
+import { assert } from '#model/assert.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
+import type { Row } from '../ledger.ts'
+import { decodeUint48, viewOf } from '../row-codec.ts'
+
+const CREATED_BYTES = 7
+const STAMP_BYTES = CREATED_BYTES + 1
+const VERSION_BYTES = 6
+/** Places in creation order per commit. */
+const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
+
+/** The row stored under `key`. Its key and value share memory with the bytes. */
+export function decodeStoredRow(key: Uint8Array, stored: Uint8Array): Row {
+  const created = stored[0]! * 2 ** 48 + decodeUint48(stored, 1)
+  const size = stored[CREATED_BYTES]
+  assert(size === 0 || size === VERSION_BYTES, 'a stored row has a stamp that this release knows')
+  return {
+    key: viewOf(key),
+    value: viewOf(stored, STAMP_BYTES + size),
+    version: size === 0 ? Math.floor(created / CREATED_PER_COMMIT) : decodeUint48(stored, STAMP_BYTES),
+    created,
+  }
+}

@@ -1,0 +1,100 @@
+/** What a node does that does not hear from Redis: it says so, goes on for a while, stops, and comes back by itself. */
+import { expect, test } from 'vitest'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import {
+  API_KEY,
+  type Client,
+  FACTS,
+  question,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+import { ServiceProcess } from '../system/service-process.ts'
+
+const redis = await sharedRedis()
+
+/** A node on a wire that can be cut, with something in it that is allowed. */
+async function cuttableNode(settings: NonNullable<Parameters<typeof startedService>[0]>) {
+  const proxy = await CuttingProxy.to(redis)
+  const node = await startedService({
+    storeUrl: redis.url(proxy),
+    dataDirectory: storeDirectory(),
+    ...settings,
+  })
+  await node.createDocumentModel()
+  await node.users('alice')
+  await node.assign('alice', 'viewer', 'document:plan')
+  return { proxy, node }
+}
+
+async function readiness(node: Client): Promise<number> {
+  return (await node.get('/ready')).status
+}
+
+async function decision(node: Client): Promise<number> {
+  return (await node.post('/allowed', question('alice', 'read', 'document:plan'))).status
+}
+
+/** Asks until that is the answer. */
+async function until(expected: number, ask: () => Promise<number>): Promise<void> {
+  while ((await ask()) !== expected);
+}
+
+test('a node without Redis is not ready, decides for a while, then refuses, and recovers by itself', async () => {
+  const { proxy, node } = await cuttableNode({ staleAfterMs: 200, maxStaleMs: 1_500 })
+  expect(await readiness(node)).toBe(200)
+  const cutAt = performance.now()
+  proxy.cut()
+  await until(503, () => readiness(node))
+  expect(performance.now() - cutAt).toBeGreaterThan(100)
+  expect(await decision(node)).toBe(200)
+  await until(503, () => decision(node))
+  expect(performance.now() - cutAt).toBeGreaterThan(1_400)
+  const refused = await node.post('/allowed', question('alice', 'read', 'document:plan'))
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+
+  proxy.mend()
+  await until(200, () => readiness(node))
+  expect(await decision(node)).toBe(200)
+  await node.user('bob')
+})
+
+test('with MAX_STALE_MS=0 a node goes on deciding, however long it hears nothing', async () => {
+  const { proxy, node } = await cuttableNode({ staleAfterMs: 50, maxStaleMs: 0 })
+  proxy.cut()
+  await until(503, () => readiness(node))
+  for (let asked = 0; asked < 200; asked += 1) expect(await decision(node)).toBe(200)
+})
+
+test('management reads go on without Redis, and a write is done when it is back', async () => {
+  const { proxy, node } = await cuttableNode({ staleAfterMs: 200, maxStaleMs: 0 })
+  proxy.cut()
+  const listed = await node.get<{ data: { key: string }[] }>(`${FACTS}/users`)
+  expect(listed.body.data.map(({ key }) => key)).toEqual(['alice'])
+  const writing = node.user('bob')
+  proxy.mend()
+  expect((await writing).key).toBe('bob')
+})
+
+test('the log has one line for each change of state, and no more', async () => {
+  const proxy = await CuttingProxy.to(redis)
+  const cwd = storeDirectory()
+  const env = { API_KEY, STALE_AFTER_MS: '200', MAX_STALE_MS: '600', HTTP_THREADS: '1' }
+  const service = new ServiceProcess({ cwd, env: { ...env, STORE_URL: redis.url(proxy) } })
+  const address = await service.address()
+  const allowed = async () => {
+    const headers = { authorization: `Bearer ${API_KEY}` }
+    const body = JSON.stringify(question('alice', 'read', 'document:plan'))
+    return (await fetch(`${address}/allowed`, { method: 'POST', headers, body })).status
+  }
+  for (let round = 0; round < 2; round += 1) {
+    proxy.cut()
+    await until(503, allowed)
+    proxy.mend()
+    await until(200, async () => (await fetch(`${address}/ready`)).status)
+  }
+  expect(await service.end('SIGTERM')).toBe(0)
+  const standings = [...service.stderr.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)
+  expect(standings).toEqual(['stale', 'stopped', 'fresh', 'stale', 'stopped', 'fresh'])
+})

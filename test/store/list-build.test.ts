@@ -1,0 +1,126 @@
+/** Rows loaded in order and lists built from them: the same view as the one that applied the commits. */
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Entry, Row } from '#store/ledger.ts'
+import { ListBuild } from '#store/list-build.ts'
+import { MemoryTables } from '#store/memory/memory-tables.ts'
+import { RowLoad } from '#store/row-load.ts'
+import { TableView } from '#store/table-view.ts'
+import type { Tables } from '#store/tables.ts'
+import type { ListRule } from '#store/view.ts'
+import { bytes, text, toyRule } from './toy-rows.ts'
+
+/**
+ * Users and what they hold. A user is in the list of those without any while they hold nothing; the oldest of what one user
+ * holds of a colour stands for all in the list of that colour's holders.
+ */
+const holdingRule: ListRule = ({ key, value }) => {
+  const [kind, user, number] = text(key).split('-')
+  const held = bytes(`h${user}`)
+  if (kind === 'user') {
+    return [
+      { list: bytes('u'), counted: true },
+      { list: bytes(`i${user}`), counted: false },
+      { list: bytes('w'), counted: true, unless: held },
+    ]
+  }
+  const colour = text(value)
+  return [
+    { list: held, counted: true, displaces: { owner: bytes(`i${user}`), from: bytes('w') } },
+    { list: bytes(`c${user}${colour}`), counted: false, representedIn: bytes(`r${colour}`) },
+    ...(Number(number) % 2 === 0 ? [{ list: bytes('e'), counted: true }] : []),
+  ]
+}
+
+const TABLES = ['rows', 'keys', 'lists', 'counts', 'meta']
+
+function dump(tables: Tables): object {
+  return Object.fromEntries(
+    TABLES.map(name => [
+      name,
+      Array.from(tables.table(name).range({ start: new Uint8Array() }), ({ key, value }) => [
+        Buffer.from(key).toString('hex'),
+        Buffer.from(value).toString('hex'),
+      ]),
+    ]),
+  )
+}
+
+async function applied(rows: readonly Row[], rule: ListRule): Promise<object> {
+  const tables = new MemoryTables()
+  const view = new TableView(tables, rule)
+  for (const row of rows) {
+    const revision = { epoch: 'epoch', sequence: row.version }
+    const entry: Entry = { revision, id: new Uint8Array(16), delete: [], put: [row], changes: [] }
+    await tables.write(() => view.apply(entry))
+  }
+  return dump(tables)
+}
+
+async function built(rows: readonly Row[], rule: ListRule, sequence: number): Promise<object> {
+  const tables = new MemoryTables()
+  const view = new TableView(tables, rule)
+  const load = new RowLoad()
+  for (const row of rows) load.add(row)
+  await load.write(tables)
+  await tables.write(() => view.setSequence(sequence))
+  await new ListBuild(tables, view, rule).run(new AbortController().signal)
+  return dump(tables)
+}
+
+function rowsOf(keys: readonly string[], values: readonly string[]): Row[] {
+  return keys.map((key, index) => {
+    const sequence = index + 1
+    return { key: bytes(key), value: bytes(values[index]!), version: sequence, created: sequence * 65_536 }
+  })
+}
+
+const user = fc.constantFrom('a', 'b', 'c')
+const key = fc.oneof(
+  user.map(name => `user-${name}`),
+  fc.tuple(user, fc.nat(9)).map(([name, number]) => `held-${name}-${number}`),
+)
+
+test.each([
+  ['lists that stand for others', holdingRule, fc.constantFrom('r', 'g')],
+  ['plain lists', toyRule, fc.constantFrom('ar', 'ag', 'br', 'bg', '')],
+] as const)('%s are built as they would have grown', async (_what, rule, value) => {
+  const history = fc.uniqueArray(key, { maxLength: 30 }).chain(keys => {
+    return fc.tuple(fc.constant(keys), fc.array(value, { minLength: keys.length, maxLength: keys.length }))
+  })
+  await fc.assert(
+    fc.asyncProperty(history, fc.nat(), async ([keys, values], seed) => {
+      const rows = rowsOf(keys, values)
+      // As a scan delivers them: in any order, some of them twice.
+      const scanned = [...rows, ...rows.slice(0, 3)].toSorted(
+        (one, other) => ((one.created * seed) % 97) - ((other.created * seed) % 97),
+      )
+      expect(await built(scanned, rule, rows.length)).toEqual(
+        rows.length === 0 ? await built([], rule, 0) : await applied(rows, rule),
+      )
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('of a key that was created again while it was scanned the newer row counts', async () => {
+  const [older, newer] = rowsOf(['user-a', 'user-a'], ['r', 'g']) as [Row, Row]
+  expect(await built([newer, older], holdingRule, 2)).toEqual(await built([newer], holdingRule, 2))
+})
+
+test('a build that is stopped says so', async () => {
+  const tables = new MemoryTables()
+  const view = new TableView(tables, toyRule)
+  await tables.write(() =>
+    view.applyRows({
+      revision: { epoch: 'e', sequence: 1 },
+      id: new Uint8Array(16),
+      delete: [],
+      put: rowsOf(['a'], ['ar']),
+      changes: [],
+    }),
+  )
+  const reason = new Error('enough')
+  const building = new ListBuild(tables, view, toyRule).run(AbortSignal.abort(reason))
+  await expect(building).rejects.toBe(reason)
+})

@@ -1,0 +1,191 @@
+/** What can happen to a commit on its way to Redis and back, and that it is done exactly once all the same. */
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
+import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
+import { connect } from '#store/redis/redis-client.ts'
+import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLedger } from '#store/redis/redis-ledger.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import { allRows, bytes, commitId, commitOf, logged, readable } from './toy-rows.ts'
+
+const redis = await sharedRedis()
+const direct = await linkTo(redis.url())
+afterAll(() => direct.close())
+
+async function linkTo(url: string): Promise<RedisLink> {
+  const link = new RedisLink(connect(parseRedisUrl(url), 'test'))
+  await link.recovered(10_000)
+  return link
+}
+
+interface Setup {
+  readonly keys: RedisKeys
+  readonly proxy: CuttingProxy
+  /** Over a wire that can be cut. */
+  readonly ledger: RedisLedger
+  /** The same ledger, over one that cannot. */
+  readonly other: RedisLedger
+}
+
+async function setup(options: { readonly logEntriesMax?: number } = {}): Promise<Setup> {
+  const proxy = await CuttingProxy.to(redis)
+  const url = redis.url(proxy)
+  const keys = redisKeys(parseRedisUrl(url).prefix, 'commits')
+  const link = await linkTo(url)
+  const logEntriesMax = options.logEntriesMax ?? 1_000
+  const ledger = await RedisLedger.open({ link, keys, logEntriesMax, mayBegin: true })
+  const other = await RedisLedger.open({ link: direct, keys, logEntriesMax, mayBegin: false })
+  onTestFinished(async () => {
+    await ledger.close()
+    link.close()
+  })
+  return { keys, proxy, ledger, other }
+}
+
+test('a commit whose answer was lost is answered by what became of it, and done once', async () => {
+  const { proxy, ledger, other } = await setup()
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const lost = proxy.failOn('EVALSHA', 'lose-answer')
+  // Done twice, the second one would fail: by then the row is there.
+  const revision = await ledger.commit(
+    commitOf({ require: [{ key: bytes('bob'), absent: true }], put: { bob: 'bg' } }),
+  )
+  await lost
+  expect(revision.sequence).toBe(2)
+  expect(await logged(other)).toHaveLength(2)
+  expect((await allRows(other)).map(({ key }) => key)).toEqual(['alice', 'bob'])
+})
+
+test('a refusal whose answer was lost is a refusal the second time, too', async () => {
+  const { proxy, ledger, other } = await setup()
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const lost = proxy.failOn('EVALSHA', 'lose-answer')
+  const require = [{ key: bytes('alice'), absent: true }] as const
+  await expect(ledger.commit(commitOf({ require, put: { alice: 'bg' } }))).rejects.toMatchObject({
+    code: 'REVISION_CONFLICT',
+  })
+  await lost
+  expect(await logged(other)).toHaveLength(1)
+})
+
+test('a commit that never arrived is done when there is a connection again', async () => {
+  const { proxy, ledger, other } = await setup()
+  const lost = proxy.failOn('EVALSHA', 'lose-command')
+  expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toMatchObject({ sequence: 1 })
+  await lost
+  proxy.cut()
+  const waiting = ledger.commit(commitOf({ put: { bob: 'ar' } }))
+  proxy.mend()
+  expect(await waiting).toMatchObject({ sequence: 2 })
+  expect(await logged(other)).toHaveLength(2)
+})
+
+test('a large commit whose answer was lost is done once, as well', async () => {
+  const { proxy, ledger, other } = await setup()
+  const put = Object.fromEntries(
+    Array.from({ length: CALL_ROWS_MAX + 1 }, (_, index) => [`row-${index}`, 'ar']),
+  )
+  const lost = proxy.failOn('EVALSHA', 'lose-answer')
+  expect(await ledger.commit(commitOf({ put }))).toMatchObject({ sequence: 1 })
+  await lost
+  expect(await logged(other)).toHaveLength(1)
+  expect(await allRows(other)).toHaveLength(CALL_ROWS_MAX + 1)
+})
+
+test('when nobody can tell any more whether a commit was done, it is not done again, and its sender hears so', async () => {
+  const { proxy, ledger, other } = await setup({ logEntriesMax: 3 })
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const sent = ledger.commit(commitOf({ put: { bob: 'ar' } }))
+  proxy.cut()
+  for (let index = 0; index < 8; index += 1) await other.commit(commitOf({}))
+  proxy.mend()
+  const outcome = await sent.catch((error: unknown) => error)
+  // Cut before or behind the command: either way it was not answered, and the log has moved on beyond both.
+  expect(outcome).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  const sequence = (await other.head()).sequence
+  expect([9, 10]).toContain(sequence)
+})
+
+test('a server that has forgotten the scripts gets them again', async () => {
+  const { ledger } = await setup()
+  await direct.send('SCRIPT', 'FLUSH')
+  expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toMatchObject({ sequence: 1 })
+})
+
+test('nodes that open an empty ledger at once agree on its history', async () => {
+  const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'race')
+  const options = { link: direct, keys, logEntriesMax: 10, mayBegin: true }
+  const ledgers = await Promise.all(Array.from({ length: 50 }, () => RedisLedger.open(options)))
+  expect(new Set(ledgers.map(({ epoch }) => epoch)).size).toBe(1)
+})
+
+test('a history is begun only by who may', async () => {
+  const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'absent')
+  const opening = RedisLedger.open({ link: direct, keys, logEntriesMax: 10, mayBegin: false })
+  await expect(opening).rejects.toMatchObject({ code: 'STORE_RESET' })
+  expect(await direct.send('EXISTS', keys.meta)).toBe(0)
+})
+
+test('what another release wrote in another format is refused and left as it is', async () => {
+  const { keys, other } = await setup()
+  await direct.send('HSET', keys.meta, 'format', '2')
+  const opening = RedisLedger.open({ link: direct, keys, logEntriesMax: 10, mayBegin: true })
+  await expect(opening).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    message: 'the store has format 2, this release reads format 1: start the release that wrote it',
+  })
+  expect(await other.head()).toMatchObject({ epoch: other.epoch, sequence: 0 })
+})
+
+test('a commit for a history that was replaced writes nothing', async () => {
+  const { keys, ledger } = await setup()
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await direct.send('DEL', ...Object.values(keys).filter(key => typeof key === 'string'))
+  await expect(ledger.commit(commitOf({ put: { bob: 'ar' } }))).rejects.toMatchObject({ code: 'STORE_RESET' })
+  const fresh = await RedisLedger.open({ link: direct, keys, logEntriesMax: 10, mayBegin: true })
+  await expect(ledger.commit(commitOf({ put: { bob: 'ar' } }))).rejects.toMatchObject({ code: 'STORE_RESET' })
+  expect(await allRows(fresh)).toEqual([])
+})
+
+test('a large commit is one entry of the log, whole or not there, and leaves no staged rows', async () => {
+  const { keys, ledger, other } = await setup()
+  const names = Array.from({ length: 3 * CALL_ROWS_MAX }, (_, index) => `row-${index}`)
+  await ledger.commit(commitOf({ put: Object.fromEntries(names.slice(0, 900).map(name => [name, 'ar'])) }))
+  const commit = commitOf({
+    id: commitId(),
+    require: names.slice(0, 700).map(name => ({ key: bytes(name), version: 1 })),
+    delete: names.slice(0, 800),
+    put: Object.fromEntries(names.slice(600).map(name => [name, 'bg'])),
+    changes: [{ kind: 'user-put', user: 'alice' }],
+  })
+  await ledger.commit(commit)
+  const [, entry] = await logged(other)
+  expect(entry!.delete).toHaveLength(800)
+  expect(entry!.changes).toEqual(commit.changes)
+  expect(entry!.put.map(readable)).toEqual(
+    names.slice(600).map((key, position) => ({
+      key,
+      value: 'bg',
+      version: 2,
+      created:
+        position < 200 || position >= 300
+          ? 2 * (COMMIT_ROWS_MAX + 1) + position
+          : COMMIT_ROWS_MAX + 1 + 600 + position,
+    })),
+  )
+  const rows = await allRows(other)
+  expect(rows).toEqual(entry!.put.map(readable).toSorted((one, two) => one.created - two.created))
+  expect(await direct.send('KEYS', `${keys.staged('*')}`)).toEqual([])
+})
+
+test('a large commit that is refused writes nothing', async () => {
+  const { ledger, other } = await setup()
+  const put = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`row-${index}`, 'ar']))
+  const require = [{ key: bytes('nobody'), version: 1 }]
+  await expect(ledger.commit(commitOf({ require, put }))).rejects.toMatchObject({ code: 'REVISION_CONFLICT' })
+  expect(await allRows(other)).toEqual([])
+  expect(await other.head()).toMatchObject({ sequence: 0 })
+})

@@ -1,0 +1,290 @@
+/** How an environment follows its ledger in Redis: through interruptions, trimmed logs and histories that were replaced. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import type { Revision } from '#model/revision.ts'
+import type { Ledger } from '#store/ledger.ts'
+import { ListBuild } from '#store/list-build.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
+import { connect } from '#store/redis/redis-client.ts'
+import { redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import { TableView } from '#store/table-view.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import { bytes, commitOf, everyone, shown, toyRule } from './toy-rows.ts'
+
+const redis = await sharedRedis()
+const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
+await direct.recovered(10_000)
+afterAll(() => direct.close())
+
+const ENVIRONMENT = 'followed'
+
+interface Node extends EnvironmentStore {
+  readonly store: Store
+  readonly directory: string
+}
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-node-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** A node for the present test. */
+async function startNode(url: string, options: OpenStoreOptions = {}): Promise<Node> {
+  const directory = options.dataDirectory ?? temporaryDirectory()
+  const store = await openStore(url, toyRule, { dataDirectory: directory, staleAfterMs: 200, ...options })
+  onTestFinished(() => store.close())
+  const { ledger, view, whenListed } = await store.environment(ENVIRONMENT)
+  return { store, directory, ledger, view, whenListed }
+}
+
+/** Resolves when the node has the revision, in the way services hear of it. */
+async function follows(ledger: Ledger, after: Revision, until: Revision): Promise<void> {
+  for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= until.sequence) return
+}
+
+/** Resolves when the feeds of the node's present copy have ended because another one took its place. */
+async function replaced(ledger: Ledger, after: Revision): Promise<void> {
+  const reading = (async () => {
+    for await (const entry of ledger.feed(after)) void entry
+  })()
+  await expect(reading).rejects.toMatchObject({ code: 'STORE_RESET' })
+}
+
+/** Resolves when the store has known for a moment that it has everything. */
+async function isFresh(store: Store, withinMs: number): Promise<void> {
+  while (store.stalenessMs() > withinMs) await new Promise(resolve => setImmediate(resolve))
+}
+
+test('a node gets what another commits', async () => {
+  const url = redis.url()
+  const [one, other] = [await startNode(url), await startNode(url)]
+  const start = await other.ledger.head()
+  for (let index = 0; index < 50; index += 1) {
+    await one.ledger.commit(commitOf({ put: { [`row-${index}`]: 'ar' } }))
+  }
+  const head = await one.ledger.head()
+  await follows(other.ledger, start, head)
+  expect(shown(other.view)).toEqual(shown(one.view))
+})
+
+test('a signal that got lost is made up for', async () => {
+  const url = redis.url()
+  const [one, other] = [await startNode(url), await startNode(url)]
+  const start = await other.ledger.head()
+  await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
+  const revision = await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await follows(other.ledger, start, revision)
+  // And signals are heard again.
+  await follows(other.ledger, revision, await one.ledger.commit(commitOf({ put: { bob: 'ar' } })))
+  expect(shown(other.view)).toEqual(shown(one.view))
+})
+
+test('a node that was cut off catches up, and meanwhile says how stale it is', async () => {
+  const proxy = await CuttingProxy.to(redis)
+  const url = redis.url()
+  const cut = new URL(url)
+  cut.host = `${proxy.host}:${proxy.port}`
+  const [one, other] = [await startNode(url), await startNode(cut.href)]
+  const start = await other.ledger.head()
+  proxy.cut()
+  for (let index = 0; index < 10; index += 1)
+    await one.ledger.commit(commitOf({ put: { [`row-${index}`]: 'ar' } }))
+  while (other.store.stalenessMs() < 300) await new Promise(resolve => setImmediate(resolve))
+  expect(other.view.count(everyone)).toBe(0)
+  proxy.mend()
+  await follows(other.ledger, start, await one.ledger.head())
+  expect(shown(other.view)).toEqual(shown(one.view))
+  await isFresh(other.store, 200)
+})
+
+test('a node whose place in the log was trimmed away loads again, and shows the one state or the other', async () => {
+  const proxy = await CuttingProxy.to(redis)
+  const url = redis.url()
+  const cut = new URL(url)
+  cut.host = `${proxy.host}:${proxy.port}`
+  const options = { logEntriesMax: 5 }
+  const [one, other] = [await startNode(url, options), await startNode(cut.href, options)]
+  // Two rows in each state, always of one colour.
+  const paint = (colour: string) => one.ledger.commit(commitOf({ put: { alice: colour, bob: colour } }))
+  const start = await paint('ar')
+  await follows(other.ledger, { ...start, sequence: start.sequence - 1 }, start)
+  proxy.cut()
+  for (let index = 0; index < 12; index += 1) await paint(index % 2 === 0 ? 'bg' : 'ag')
+  const ended = replaced(other.ledger, start)
+  proxy.mend()
+  const load = { isOver: false }
+  void ended.then(() => (load.isOver = true))
+  while (!load.isOver) {
+    const [alice, bob] = ['alice', 'bob'].map(key => String(other.view.get(bytes(key))?.value))
+    expect(alice).toBe(bob)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  expect(shown(other.view)).toEqual(shown(one.view))
+  await other.store.close()
+  expect(readdirSync(other.directory).filter(name => name.includes('copy'))).toHaveLength(1)
+})
+
+test('a history that was rewound and written on is noticed by the commit ids', async () => {
+  const url = redis.url()
+  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+  const all = [keys.meta, keys.rows, keys.log, keys.ids]
+  const other = await startNode(url)
+  await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  for (const key of all) await direct.send('COPY', key, `${key}:then`)
+  const lost = await other.ledger.commit(commitOf({ put: { bob: 'ar' } }))
+  // Back to where it was, and on to the same sequence with something else, in one go.
+  const restore = all.map(key => `redis.call('COPY', '${key}:then', '${key}', 'REPLACE')`).join('\n')
+  const write = `
+    local stored = struct.pack('>I7B', 2 * 65536, 0) .. 'bg'
+    redis.call('HSET', '${keys.rows}', 'carol', stored)
+    redis.call('XADD', '${keys.log}', '2-0', 'i', '0123456789abcdef', 'l', '0', 'c', '[]', 'p', 'carol', 'v', stored)
+    redis.call('HSET', '${keys.meta}', 'sequence', '2', 'id', '0123456789abcdef')`
+  const ended = replaced(other.ledger, lost)
+  await direct.send('EVAL', restore + write, 0)
+  await ended
+  expect([...other.view.scan(everyone)].map(({ key }) => Buffer.from(key).toString())).toEqual([
+    'alice',
+    'carol',
+  ])
+})
+
+test('an emptied Redis is not taken for the truth; a history that somebody begins there is', async () => {
+  const url = redis.url()
+  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+  const node = await startNode(url)
+  await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const head = await node.ledger.head()
+  const ended = replaced(node.ledger, head)
+  await direct.send('DEL', keys.meta, keys.rows, keys.log, keys.ids)
+  while (node.store.stalenessMs() < 300) await new Promise(resolve => setImmediate(resolve))
+  expect(node.view.count(everyone)).toBe(1)
+  await expect(node.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_RESET' })
+
+  const beginner = await startNode(url)
+  await beginner.ledger.commit(commitOf({ put: { bob: 'bg' } }))
+  await ended
+  const fresh = await beginner.ledger.head()
+  await follows(node.ledger, { ...fresh, sequence: 0 }, fresh).catch(() => undefined)
+  await isFresh(node.store, 200)
+  expect(shown(node.view)).toEqual(shown(beginner.view))
+  expect((await node.ledger.head()).epoch).not.toBe(head.epoch)
+})
+
+test('a commit made for a history that was replaced meanwhile is refused', async () => {
+  const node = await startNode(redis.url())
+  const commit = { ...commitOf({ put: { alice: 'ar' } }), epoch: 'another-history' }
+  await expect(node.ledger.commit(commit)).rejects.toMatchObject({ code: 'STORE_RESET' })
+  expect(node.view.count(everyone)).toBe(0)
+})
+
+test('a restart goes on from the local copy and asks for no rows; a copy of another history is thrown away', async () => {
+  const url = redis.url()
+  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+  const directory = temporaryDirectory()
+  const node = await startNode(url, { dataDirectory: directory })
+  await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await node.store.close()
+  // Nobody who asked for the rows would get them: only what the log says can come.
+  await direct.send('RENAME', keys.rows, `${keys.rows}:hidden`)
+  const again = await startNode(url, { dataDirectory: directory })
+  expect(again.view.count(everyone)).toBe(1)
+  await direct.send('RENAME', `${keys.rows}:hidden`, keys.rows)
+  await again.store.close()
+
+  const elsewhere = await startNode(redis.url(), { dataDirectory: directory })
+  expect(elsewhere.view.count(everyone)).toBe(0)
+  expect(readdirSync(directory).filter(name => name.includes('copy'))).toHaveLength(1)
+})
+
+test('rows that change while they are loaded for the first time end up as they are', async () => {
+  const url = redis.url()
+  const one = await startNode(url)
+  const names = Array.from({ length: 4_000 }, (_, index) => `row-${index}`)
+  for (let at = 0; at < names.length; at += 500) {
+    await one.ledger.commit(
+      commitOf({ put: Object.fromEntries(names.slice(at, at + 500).map(name => [name, 'ar'])) }),
+    )
+  }
+  const load = { isOver: false }
+  const loading = startNode(url).finally(() => (load.isOver = true))
+  for (let index = 0; !load.isOver || index < 100; index += 1) {
+    const name = names[(index * 37) % names.length]!
+    await one.ledger.commit(
+      commitOf({ delete: index % 3 === 0 ? [name] : [], put: index % 3 === 1 ? { [name]: 'bg' } : {} }),
+    )
+  }
+  const late = await loading
+  const head = await one.ledger.head()
+  const own = await late.ledger.head()
+  if (own.sequence < head.sequence) await follows(late.ledger, own, head)
+  expect(shown(late.view)).toEqual(shown(one.view))
+})
+
+test('a large environment can be followed before it has its lists, which come behind and are right', async () => {
+  const url = redis.url()
+  const one = await startNode(url)
+  const names = Array.from({ length: 300 }, (_, index) => `row-${index}`)
+  const values = ['ar', 'bg', 'ag', '']
+  await one.ledger.commit(
+    commitOf({ put: Object.fromEntries(names.map((name, index) => [name, values[index % 4]!])) }),
+  )
+  const build = Promise.withResolvers<void>()
+  const late = await startNode(url, {
+    listedAtOnceMax: 100,
+    buildLists: async directory => {
+      await build.promise
+      const tables = new LmdbTables(directory)
+      await new ListBuild(tables, new TableView(tables, toyRule), toyRule).run(new AbortController().signal)
+      await tables.close()
+    },
+  })
+  expect(() => late.view.count(everyone)).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
+  expect(() => late.view.get(bytes('row-0'))).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
+  expect([...late.view.batches()].flat()).toHaveLength(names.length)
+  const start = await late.ledger.head()
+  await one.ledger.commit(commitOf({ delete: ['row-0', 'row-5'], put: { 'row-1': 'ar', fresh: 'bg' } }))
+  const head = await one.ledger.commit(commitOf({ put: { 'row-0': 'bg', fresh: 'ar' } }))
+  // What an index follows goes on meanwhile.
+  await follows(late.ledger, start, head)
+  build.resolve()
+  await late.whenListed()
+  expect(shown(late.view)).toEqual(shown(one.view))
+  await follows(late.ledger, head, await one.ledger.commit(commitOf({ put: { last: 'ar' } })))
+  expect(shown(late.view)).toEqual(shown(one.view))
+})
+
+test('a copy that was not finished when the process ended is made anew', async () => {
+  const url = redis.url()
+  const one = await startNode(url)
+  const names = Array.from({ length: 200 }, (_, index) => `row-${index}`)
+  await one.ledger.commit(commitOf({ put: Object.fromEntries(names.map(name => [name, 'ar'])) }))
+  const directory = temporaryDirectory()
+  const unfinished = await startNode(url, {
+    dataDirectory: directory,
+    listedAtOnceMax: 100,
+    buildLists: (_directory, signal) =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      ),
+  })
+  await unfinished.store.close()
+  const again = await startNode(url, { dataDirectory: directory })
+  expect(shown(again.view)).toEqual(shown(one.view))
+})
+
+test('a Redis that cannot be reached is named as the reason, without its address', async () => {
+  const proxy = await CuttingProxy.to(redis)
+  proxy.cut()
+  const opening = openStore(redis.url(proxy), toyRule, { dataDirectory: temporaryDirectory() })
+  const error = await opening.catch((reason: unknown) => reason as Error)
+  expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  expect((error as Error).message).not.toContain(String(proxy.port))
+})

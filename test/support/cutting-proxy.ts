@@ -1,0 +1,107 @@
+/** A wire to a server that a test can cut: all at once, or just behind a command whose answer is to be lost. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+interface Target {
+  readonly host: string
+  readonly port: number
+}
+
+type Fault =
+  /** The command arrives, its answer does not. */
+  | 'lose-answer'
+  /** The command does not arrive. */
+  | 'lose-command'
+
+export class CuttingProxy {
+  readonly host = '127.0.0.1'
+  readonly port: number
+  readonly #server: Server
+  readonly #target: Target
+  readonly #pairs = new Set<readonly [Socket, Socket]>()
+  #isCut = false
+  #fault: { readonly kind: Fault; readonly command: string; readonly done: () => void } | null = null
+
+  /** For the present test. */
+  static async to(target: Target): Promise<CuttingProxy> {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const proxy = new CuttingProxy(server, target)
+    onTestFinished(() => proxy.#close())
+    return proxy
+  }
+
+  private constructor(server: Server, target: Target) {
+    this.#server = server
+    this.#target = target
+    this.port = (server.address() as AddressInfo).port
+    server.on('connection', socket => this.#connect(socket))
+  }
+
+  /** Ends every connection and takes no other until `mend`. */
+  cut(): void {
+    this.#isCut = true
+    this.#endAll()
+  }
+
+  mend(): void {
+    this.#isCut = false
+  }
+
+  /** Ends the connection on which that command comes next, once; resolves when that has happened. */
+  failOn(command: string, kind: Fault): Promise<void> {
+    return new Promise(done => {
+      this.#fault = { kind, command, done }
+    })
+  }
+
+  #connect(client: Socket): void {
+    if (this.#isCut) {
+      client.destroy()
+      return
+    }
+    const server = connect(this.#target)
+    const pair = [client, server] as const
+    this.#pairs.add(pair)
+    for (const socket of pair) {
+      socket.on('error', () => undefined)
+      socket.on('close', () => this.#end(pair))
+    }
+    let isLosing = false
+    client.on('data', bytes => {
+      const fault = this.#fault
+      if (fault && bytes.includes(fault.command)) {
+        this.#fault = null
+        if (fault.kind === 'lose-command') {
+          this.#end(pair)
+          fault.done()
+          return
+        }
+        isLosing = true
+        server.once('data', () => fault.done())
+      }
+      server.write(bytes)
+    })
+    server.on('data', bytes => {
+      if (isLosing) this.#end(pair)
+      else client.write(bytes)
+    })
+  }
+
+  #end(pair: readonly [Socket, Socket]): void {
+    this.#pairs.delete(pair)
+    for (const socket of pair) socket.destroy()
+  }
+
+  #endAll(): void {
+    for (const pair of this.#pairs) this.#end(pair)
+  }
+
+  async #close(): Promise<void> {
+    this.#server.close()
+    this.#endAll()
+    await once(this.#server, 'close')
+  }
+}
