@@ -21,7 +21,7 @@ export function describeLedger(name: string, open: OpenLedger, exceptions: Excep
     await Promise.all(opened.splice(0).map(subject => subject.dispose()))
   })
 
-  describe(`${name}: commits`, () => describeCommits(start))
+  describe(`${name}: commits`, () => describeCommits(start, exceptions))
   describe(`${name}: commit ids`, () => describeCommitIds(start))
   describe(`${name}: rows and lists`, () => describeRows(start))
   describe(`${name}: ends and ceilings`, () => describeEnds(start, exceptions))

@@ -23,4 +23,6 @@ export type OpenLedger = (options?: OpenOptions) => Promise<LedgerUnderTest>
 export interface Exceptions {
   /** Why what is committed does not outlast the ledger. */
   readonly durability?: string
+  /** Why a commit is not told of between being applied and being durable. */
+  readonly onApplied?: string
 }

@@ -77,5 +77,6 @@ async function openIn(url: string, directory: string, options: OpenOptions): Pro
   }
 }
 
-describeLedger('redis', openLedger)
-describeLedger('redis, followed', openEnvironment)
+const exceptions = { onApplied: 'what Redis has acknowledged is as durable as it gets there' }
+describeLedger('redis', openLedger, exceptions)
+describeLedger('redis, followed', openEnvironment, exceptions)
