@@ -102,11 +102,12 @@ describe('a new key', () => {
       ['GET', '/v2/projects/default'],
       ['GET', FACTS + '/users'],
       ['POST', '/v2/projects'],
-      ['DELETE', `/v2/projects/${project}`],
     ] as const) {
       expect([path, (await as(method, path)).status]).toEqual([path, 403])
     }
     expect((await as('DELETE', `/v2/projects/${project}/envs/one`)).status).toBe(204)
+    expect((await as('DELETE', `/v2/projects/${project}`)).status).toBe(204)
+    expect(await statuses(secret)).toEqual(new Set([401]))
   })
 
   test('of the organization does what ADMIN_API_KEY does', async () => {
