@@ -67,6 +67,7 @@ interface OpenEnvironment extends EnvironmentStore {
 }
 
 class EmbeddedStore implements Store {
+  readonly isShared = false
   readonly #options: EmbeddedStoreOptions
   readonly #environments = new Map<string, Promise<OpenEnvironment>>()
   #closed: Promise<void> | null = null

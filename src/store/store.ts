@@ -8,6 +8,8 @@ export interface EnvironmentStore {
 }
 
 export interface Store {
+  /** Whether other processes may have it open, too; otherwise whoever had it before is gone. */
+  readonly isShared: boolean
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>
   /**
