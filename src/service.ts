@@ -106,7 +106,7 @@ export async function startService(
     const secrets = new ApiKeySecrets(config.adminApiKey)
     const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
     const organization = new Organization(organizationStore, surroundings, secrets)
-    await organization.bootstrap(config)
+    await organization.bootstrap(config, store)
     const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
     const credentialsFor = (known: readonly KnownSecret[]) => credentialsOf(known, organization, adminHash)
     if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')

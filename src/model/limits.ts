@@ -36,6 +36,8 @@ export const BULK_ELEMENTS_MAX = 10_000
 export const INSTANCE_RELATIONSHIPS_MAX = 1_000
 /** Environments of an organization, those being copied included: each has an index in memory and files of its own. */
 export const ENVIRONMENTS_MAX = 1_000
+/** How long making a copy of an environment may take before others hold it to be abandoned, and remove it. */
+export const COPY_MS_MAX = 600_000
 export const PROJECTS_MAX = 1_000
 /** API keys of an organization: every HTTP thread knows them all. */
 export const API_KEYS_MAX = 10_000

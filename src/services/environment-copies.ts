@@ -2,8 +2,8 @@
  * What is asked of an environment from outside it: how much is in it, and a copy of it (contract B.13). A copy takes the
  * schema along, not the facts; these belong to whoever lives in the environment.
  *
- * A new environment is hidden until its copy is whole: nobody can name it, and a crash on the way leaves nothing, since
- * the next start removes it. Into an existing one everything goes in one commit.
+ * A new environment is hidden until its copy is whole: nobody can name it, and a crash on the way leaves nothing that
+ * stays, since the next start removes it (`Organization.bootstrap`). Into an existing one everything goes in one commit.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
@@ -137,5 +137,8 @@ export class EnvironmentCopies {
 }
 
 function deletedMeanwhile(): AuthzError {
-  return new AuthzError('NOT_FOUND', 'the project was deleted while its environment was copied')
+  return new AuthzError(
+    'NOT_FOUND',
+    'the copy was removed on the way: its project was deleted, or it took too long',
+  )
 }

@@ -11,7 +11,7 @@ import { addApiKey } from './management/api-keys.ts'
 import { DraftCommits } from './management/commit-draft.ts'
 import type { EnvironmentScope } from './management/context.ts'
 import type { Draft } from './management/draft.ts'
-import { removeEnvironment } from './management/environments.ts'
+import { isAbandonedCopy, removeEnvironment } from './management/environments.ts'
 import type { KeySecrets } from './management/key-secrets.ts'
 import { type OrganizationWriteContext, requireOrganization } from './management/organization-context.ts'
 import { RecordReader } from './management/record-reader.ts'
@@ -60,17 +60,22 @@ export class Organization {
   /**
    * Brings in the settings, in one commit: makes the organization with its default environment at the first start, and the
    * key in `API_KEY` the only one of the operator's, the one made at the first start included. Without `API_KEY` the
-   * key that was configured last is gone. Copies that a crash left half-made are removed.
+   * key that was configured last is gone. Copies that nobody makes any more are removed: all that are half-made, or, where
+   * other nodes have the store open (`isShared`) and may be at it, those that are older than a copy may take.
    *
    * Throws `INVALID_INPUT` when a configured key is the secret of another key.
    */
-  async bootstrap({ apiKey, adminApiKey }: ConfiguredKeys): Promise<void> {
+  async bootstrap(
+    { apiKey, adminApiKey }: ConfiguredKeys,
+    { isShared }: { readonly isShared: boolean },
+  ): Promise<void> {
     await this.commits.run(records => {
       const context = this.#context(records)
       this.#ensureOrganization(records)
       const environments = [...records.list('environment', lists.all('environment'))]
       for (const environment of environments) {
-        if (environment.isBeingCopied) removeEnvironment(context, environment)
+        const isHalfMade = environment.isBeingCopied && (!isShared || isAbandonedCopy(context, environment))
+        if (isHalfMade) removeEnvironment(context, environment)
       }
       this.#replaceOperatorsKey(context, apiKey)
       for (const [name, secret] of [

@@ -10,7 +10,7 @@ export interface EnvironmentStore {
 }
 
 export interface Store {
-  /** Whether other processes may write to it as well. */
+  /** Whether other processes may write to it, too; otherwise whoever had it before is gone. */
   readonly isShared: boolean
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>

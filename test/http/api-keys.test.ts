@@ -102,11 +102,23 @@ describe('a new key', () => {
       ['GET', '/v2/projects/default'],
       ['GET', FACTS + '/users'],
       ['POST', '/v2/projects'],
-      ['DELETE', `/v2/projects/${project}`],
     ] as const) {
       expect([path, (await as(method, path)).status]).toEqual([path, 403])
     }
     expect((await as('DELETE', `/v2/projects/${project}/envs/one`)).status).toBe(204)
+    expect((await as('DELETE', `/v2/projects/${project}`)).status).toBe(204)
+    expect(await statuses(secret)).toEqual(new Set([401]))
+  })
+
+  test('of a project finds its own by id, also when another has that id for a key', async () => {
+    const [key] = fresh('project')
+    const { body: own } = await admin<Project>('POST', '/v2/projects', { key, name: 'Own' })
+    const { secret } = await created({ project_id: key })
+    await admin('POST', '/v2/projects', { key: own.id, name: 'Looks like it' })
+    const found = await verdict.send<Project>('GET', `/v2/projects/${own.id}`, { key: secret })
+    expect([found.status, found.body.name]).toEqual([200, 'Own'])
+    // Who may see both gets the one of that key.
+    expect((await admin<Project>('GET', `/v2/projects/${own.id}`)).body.name).toBe('Looks like it')
   })
 
   test('of the organization does what ADMIN_API_KEY does', async () => {

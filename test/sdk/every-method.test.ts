@@ -4,11 +4,10 @@
  */
 import type { Permit, UsersApi } from 'permitio'
 import { expect, test } from 'vitest'
-import { permitOfNewService } from '../support/permit-client.ts'
+import { permitAt, permitOfNewService } from '../support/permit-client.ts'
+import { ADMIN_KEY } from '../support/running-service.ts'
 
 const CONDITION_SETS = 'condition sets are not built yet'
-/** To be emptied when projects and environments can be managed: `api.projects`, `api.environments`. */
-const PROJECTS_AND_ENVIRONMENTS_GAP = 'projects and environments over this client: not driven yet'
 const PLUMBING = 'no call to a service: the client uses it itself'
 
 /** Methods that are not driven, by `object.method`, or `object.*` for all of one object. */
@@ -22,8 +21,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'api.deleteConditionSet': CONDITION_SETS,
   'api.assignConditionSetRule': CONDITION_SETS,
   'api.unassignConditionSetRule': CONDITION_SETS,
-  'projects.*': PROJECTS_AND_ENVIRONMENTS_GAP,
-  'environments.*': PROJECTS_AND_ENVIRONMENTS_GAP,
   'permit.checkAllTenants':
     'broken in the client: it sends its key in the body and reads a field no server answers',
   'elements.loginAs': 'logs a user in to the screens of the commercial service',
@@ -76,14 +73,18 @@ function isLeftOut(name: string): boolean {
 }
 
 test('every method of the client is driven, or left out for a reason', async () => {
-  const { permit } = await permitOfNewService({ proxyFactsViaPdp: true })
-  const { all, driven } = watched(permit)
+  const { permit, service } = await permitOfNewService({ proxyFactsViaPdp: true })
+  const ofOrganization = permitAt(service.address, { token: ADMIN_KEY, proxyFactsViaPdp: true })
+  const { all, driven: drivenInEnvironment } = watched(permit)
+  const { driven: drivenInOrganization } = watched(ofOrganization)
   expect(all.length).toBeGreaterThan(100)
   await driveSchema(permit)
   await driveFacts(permit)
   await driveDecisions(permit)
   await driveDeprecated(permit)
   await driveDeletions(permit)
+  await driveProjects(ofOrganization)
+  const driven = new Set([...drivenInEnvironment, ...drivenInOrganization])
   expect(all.filter(name => !driven.has(name) && !isLeftOut(name))).toEqual([])
   const reasons = Object.keys(LEFT_OUT)
   const stale = reasons.filter(
@@ -287,6 +288,46 @@ async function driveDeletions({ api }: Permit): Promise<void> {
   for (const key of ['ann', 'ben', 'dan']) await api.users.delete(key)
   expect(await api.resources.list()).toEqual([])
   expect((await api.users.list()).total_count).toBe(0)
+}
+
+async function driveProjects({ api }: Permit): Promise<void> {
+  const { projects, environments } = api
+  const created = await projects.create({ key: 'shop', name: 'Shop', urn_namespace: 'urn:shop' })
+  const shop = await projects.update('shop', { description: 'Sells' })
+  expect(shop).toMatchObject({ id: created.id, urn_namespace: 'urn:shop', description: 'Sells' })
+  expect(await projects.get('shop')).toEqual(shop)
+  expect(await projects.getByKey('shop')).toEqual(shop)
+  expect(await projects.getById(shop.id)).toEqual(shop)
+  expect((await projects.list()).map(({ key }) => key)).toEqual(['default', 'shop'])
+  expect(await projects.list({ page: 2, perPage: 1 })).toEqual([shop])
+
+  await environments.create('shop', { key: 'staging', name: 'Staging' })
+  const staging = await environments.update('shop', 'staging', { custom_branch_name: 'next' })
+  expect(staging).toMatchObject({ project_id: shop.id, custom_branch_name: 'next' })
+  expect(await environments.get('shop', 'staging')).toEqual(staging)
+  expect(await environments.getByKey('shop', 'staging')).toEqual(staging)
+  expect(await environments.getById(shop.id, staging.id)).toEqual(staging)
+  const copied = await environments.copy('shop', 'staging', {
+    target_env: { new: { key: 'live', name: 'Live' } },
+  })
+  expect(await environments.list({ projectKey: 'shop' })).toEqual([staging, copied])
+  expect(await environments.list({ projectKey: 'shop', page: 2, perPage: 1 })).toEqual([copied])
+  expect(await environments.getStats('shop', 'live')).toMatchObject({
+    ...copied,
+    stats: { roles: 0, users: 0, policies: 0, resources: 0, tenants: 1 },
+  })
+  expect(await environments.getApiKey('shop', 'live')).toMatchObject({
+    organization_id: shop.organization_id,
+    project_id: shop.id,
+    environment_id: copied.id,
+    object_type: 'env',
+    access_level: 'admin',
+    secret: expect.stringMatching(/./),
+  })
+  await environments.delete('shop', 'live')
+  expect(await environments.list({ projectKey: 'shop' })).toEqual([staging])
+  await projects.delete('shop')
+  expect((await projects.list()).map(({ key }) => key)).toEqual(['default'])
 }
 
 test('bulk calls that the client has, but shows to nobody: tenants and instances', async () => {

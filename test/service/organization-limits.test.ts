@@ -25,7 +25,7 @@ async function organizationService() {
   }
   const secrets = new ApiKeySecrets(null)
   const organization = new Organization(await store.environment('organization'), surroundings, secrets)
-  await organization.bootstrap({ apiKey: 'a-configured-key-for-tests', adminApiKey: null })
+  await organization.bootstrap({ apiKey: 'a-configured-key-for-tests', adminApiKey: null }, store)
   const whenInForce = () => Promise.resolve()
   const options = { organization, surroundings, secrets, keyOverlapSeconds: 0, whenInForce }
   return { organization, service: new OrganizationService(options) }

@@ -70,7 +70,7 @@ export function projectRoutes(manage: ManageOrganization): Route[] {
       method: 'DELETE',
       path: PROJECT,
       summary: 'Delete a project, with its environments and all keys to them',
-      access: 'organization',
+      access: 'project',
       params: ProjectPath,
     }),
   ]

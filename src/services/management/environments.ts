@@ -3,7 +3,7 @@
  * and removed by whoever follows the organization (`open-environments.ts`).
  */
 import { AuthzError } from '#model/errors.ts'
-import { ENVIRONMENTS_MAX } from '#model/limits.ts'
+import { COPY_MS_MAX, ENVIRONMENTS_MAX } from '#model/limits.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
 import type {
   Environment,
@@ -63,7 +63,9 @@ export function addEnvironment(
   const { records, now } = context
   const { body } = input
   const project = requireProject(context, input.params.proj_id)
-  if (records.get('environment', rowKeys.environment(project.id, body.key))) {
+  const existing = records.get('environment', rowKeys.environment(project.id, body.key))
+  if (existing && isAbandonedCopy(context, existing)) removeEnvironment(context, existing)
+  else if (existing) {
     const place = JSON.stringify(`${project.key}/${body.key}`)
     throw new AuthzError('DUPLICATE_ENTITY', `there is an environment ${place} already`)
   }
@@ -122,6 +124,14 @@ export function deleteEnvironment(
   input: { readonly params: EnvironmentPath },
 ): void {
   removeEnvironment(context, environmentAt(context, input.params))
+}
+
+/**
+ * Whether a copy has been under way for so long that the node that makes it must be gone. If it is not, it finds its
+ * environment removed, and says so to its caller.
+ */
+export function isAbandonedCopy({ now }: OrganizationReadContext, environment: EnvironmentRecord): boolean {
+  return environment.isBeingCopied && environment.createdAt + COPY_MS_MAX < now
 }
 
 /** Removes an environment and its keys, and leaves a note that its data is to be removed. */

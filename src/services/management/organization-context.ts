@@ -40,10 +40,12 @@ export function requireOrganization(records: RecordReader): OrganizationRecord {
 /** By key, then by id. Throws `NOT_FOUND`, also for what lies outside a project's key. */
 export function requireProject(context: OrganizationReadContext, reference: string): ProjectRecord {
   const { records } = context
-  const project =
-    records.get('project', rowKeys.project(reference)) ??
-    (isUuid(reference) ? records.byId('project', reference.toLowerCase()) : null)
-  if (project && mayTouch(context.principal, project)) return project
+  const named = [
+    records.get('project', rowKeys.project(reference)),
+    isUuid(reference) ? records.byId('project', reference.toLowerCase()) : null,
+  ]
+  // Another's project of that key is not there for a project's key, so it must not hide its own of that id.
+  for (const project of named) if (project && mayTouch(context.principal, project)) return project
   throw new AuthzError('NOT_FOUND', `there is no project ${JSON.stringify(reference)}`)
 }
 

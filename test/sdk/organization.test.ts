@@ -1,0 +1,161 @@
+/**
+ * Projects, environments and their keys through the commercial service's own Node client: from nothing to a decision in a
+ * new environment, and what each kind of key may do.
+ */
+import { describe, expect, test } from 'vitest'
+import { PermitContextError, type Permit } from 'permitio'
+import {
+  permitAt,
+  permitOfNewService,
+  type PermitOptions,
+  statusOfRefusal,
+} from '../support/permit-client.ts'
+import { ADMIN_KEY, type Client, startedService } from '../support/running-service.ts'
+
+interface Organization {
+  readonly service: Client
+  readonly admin: Permit
+  as(token: string, options?: PermitOptions): Permit
+}
+
+/** A new service with a project `shop` and in it the environment `staging`. */
+async function organization(): Promise<Organization> {
+  const service = await startedService()
+  const as = (token: string, options: PermitOptions = {}) => permitAt(service.address, { token, ...options })
+  const admin = as(ADMIN_KEY)
+  await admin.api.projects.create({ key: 'shop', name: 'Shop' })
+  await admin.api.environments.create('shop', { key: 'staging', name: 'Staging' })
+  return { service, admin, as }
+}
+
+async function secretOf({ admin }: Organization, environment: string): Promise<string> {
+  return (await admin.api.environments.getApiKey('shop', environment)).secret!
+}
+
+/** The client has no method for keys other than those of environments. */
+async function projectKeyOf({ service }: Organization): Promise<string> {
+  const body = { project_id: 'shop' }
+  const answer = await service.send<{ secret: string }>('POST', '/v2/api-key', { key: ADMIN_KEY, body })
+  return answer.body.secret
+}
+
+async function model({ api }: Permit): Promise<void> {
+  await api.resources.create({ key: 'file', name: 'File', actions: { read: {} } })
+  await api.roles.create({ key: 'clerk', name: 'Clerk', permissions: ['file:read'] })
+}
+
+async function mayRead(permit: Permit): Promise<boolean> {
+  return permit.check('ann', 'read', { type: 'file', tenant: 'default' })
+}
+
+describe("an organization's key", () => {
+  test('makes an environment, whose key decides there and nowhere else; a copy has the model, not the facts', async () => {
+    const made = await organization()
+    const staging = made.as(await secretOf(made, 'staging'))
+    await model(staging)
+    await staging.api.users.sync({ key: 'ann' })
+    await staging.api.users.assignRole({ user: 'ann', role: 'clerk', tenant: 'default' })
+    const target_env = { new: { key: 'live', name: 'Live' } }
+    await made.admin.api.environments.copy('shop', 'staging', { target_env })
+    const live = made.as(await secretOf(made, 'live'))
+    expect((await live.api.roles.get('clerk')).permissions).toEqual(['file:read'])
+    expect((await live.api.users.list()).data).toEqual([])
+    expect([await mayRead(staging), await mayRead(live)]).toEqual([true, false])
+    const { stats } = await made.admin.api.environments.getStats('shop', 'staging')
+    expect(stats).toMatchObject({ roles: 1, users: 1, policies: 1, resources: 1, tenants: 1 })
+    await made.admin.api.environments.delete('shop', 'staging')
+    await expect(mayRead(staging)).rejects.toThrow()
+    expect(await mayRead(live)).toBe(false)
+  })
+
+  test('manages an environment that it names as its context, by key or by id', async () => {
+    const made = await organization()
+    const shop = await made.admin.api.projects.get('shop')
+    const { id } = await made.admin.api.environments.get('shop', 'staging')
+    for (const [project, environment] of [
+      ['shop', 'staging'],
+      [shop.id, id],
+    ] as const) {
+      const { api, config } = made.as(ADMIN_KEY)
+      await api.projects.list()
+      config.apiContext.setEnvironmentLevelContext(shop.organization_id, project, environment)
+      const tenants = await api.tenants.list()
+      expect(tenants).toMatchObject([{ key: 'default', environment_id: id }])
+    }
+  })
+
+  test.each([
+    [
+      'a project that is there',
+      409,
+      ({ projects }: Permit['api']) => projects.create({ key: 'shop', name: 'S' }),
+    ],
+    [
+      'an environment that is there',
+      409,
+      ({ environments }: Permit['api']) => environments.create('shop', { key: 'staging', name: 'S' }),
+    ],
+    ['a project of no name', 422, ({ projects }: Permit['api']) => projects.create({ key: 'x' } as never)],
+    ['a project that is not there', 404, ({ projects }: Permit['api']) => projects.get('none')],
+    [
+      'an environment that is not there',
+      404,
+      ({ environments }: Permit['api']) => environments.get('shop', 'none'),
+    ],
+  ] as const)('hears of %s as %i', async (_what, status, call) => {
+    const { admin } = await organization()
+    expect(await statusOfRefusal(call(admin.api))).toBe(status)
+  })
+})
+
+describe("a project's key", () => {
+  test('manages the project and its environments, and decides nothing', async () => {
+    const made = await organization()
+    const { api } = made.as(await projectKeyOf(made))
+    expect((await api.projects.list()).map(({ key }) => key)).toEqual(['shop'])
+    expect((await api.projects.update('shop', { name: 'Ours' })).name).toBe('Ours')
+    await api.environments.create('shop', { key: 'live', name: 'Live' })
+    const live = { existing: 'live' }
+    await api.environments.copy('shop', 'staging', { target_env: live, conflict_strategy: 'overwrite' })
+    expect((await api.environments.list({ projectKey: 'shop' })).map(({ key }) => key)).toEqual([
+      'staging',
+      'live',
+    ])
+    await api.environments.delete('shop', 'staging')
+    expect(await statusOfRefusal(api.projects.get('default'))).toBe(403)
+    expect(await statusOfRefusal(api.environments.get('default', 'default'))).toBe(403)
+    // The client knows that by itself.
+    await expect(api.projects.create({ key: 'other', name: 'Other' })).rejects.toThrow(PermitContextError)
+    await expect(mayRead(made.as(await projectKeyOf(made)))).rejects.toThrow()
+  })
+
+  test('deletes its project, and is none from then on', async () => {
+    const made = await organization()
+    const { api } = made.as(await projectKeyOf(made))
+    await api.projects.delete('shop')
+    expect((await made.admin.api.projects.list()).map(({ key }) => key)).toEqual(['default'])
+    expect(await statusOfRefusal(api.projects.list())).toBe(401)
+  })
+
+  test('fetches no secrets: 403', async () => {
+    const made = await organization()
+    const { api } = made.as(await projectKeyOf(made))
+    expect(await statusOfRefusal(api.environments.getApiKey('shop', 'staging'))).toBe(403)
+  })
+})
+
+test("an environment's key manages no projects and no environments: 403", async () => {
+  const { permit } = await permitOfNewService()
+  const { projects, environments } = permit.api
+  const calls = [
+    projects.list(),
+    projects.get('default'),
+    environments.list({ projectKey: 'default' }),
+    environments.get('default', 'default'),
+    environments.update('default', 'default', { name: 'Mine' }),
+    environments.getStats('default', 'default'),
+    environments.getApiKey('default', 'default'),
+    environments.delete('default', 'default'),
+  ]
+  expect(new Set(await Promise.all(calls.map(statusOfRefusal)))).toEqual(new Set([403]))
+})

@@ -1,0 +1,77 @@
+/** Copies of environments on a store that several nodes have open: which of them a node that starts may remove. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { COPY_MS_MAX } from '#model/limits.ts'
+import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import { addEnvironment } from '#services/management/environments.ts'
+import { Organization } from '#services/organization.ts'
+import { OrganizationService } from '#services/organization-service.ts'
+import { listRule } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+
+const KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
+const principal = { kind: 'organization', organizationId: '' } as const
+const body = { key: 'live', name: 'Live' }
+const params = { proj_id: 'default' }
+
+/** A node that makes a copy, and the start of another one on the same store. */
+async function twoNodes() {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  let now = 1_000_000
+  const surroundings = {
+    now: () => now,
+    newId: randomUUID,
+    newCommitId: () => randomBytes(16),
+    newSecret: () => randomBytes(32).toString('hex'),
+    onBackgroundFault: () => {},
+  }
+  const secrets = new ApiKeySecrets(null)
+  const organizationStore = await store.environment('organization')
+  const open = () => new Organization(organizationStore, surroundings, secrets)
+  const organization = open()
+  await organization.bootstrap(KEYS, { isShared: true })
+  const whenInForce = () => Promise.resolve()
+  const options = { organization, surroundings, secrets, keyOverlapSeconds: 0, whenInForce }
+  const service = new OrganizationService(options)
+  const { id } = await service.commit(principal, context =>
+    addEnvironment(context, { params, body }, { isBeingCopied: true }),
+  )
+  return {
+    service,
+    id,
+    startAnother: (node: { readonly isShared: boolean }) => open().bootstrap(KEYS, node),
+    wait: (milliseconds: number) => (now += milliseconds),
+    hidden: () =>
+      organization.environments().flatMap(({ isHidden, scope }) => (isHidden ? [scope.environmentId] : [])),
+    removed: () => organization.removedEnvironmentIds(),
+  }
+}
+
+test('one that another node may be making is left alone until it has taken longer than it may', async () => {
+  const nodes = await twoNodes()
+  nodes.wait(COPY_MS_MAX)
+  await nodes.startAnother({ isShared: true })
+  expect([nodes.hidden(), nodes.removed()]).toEqual([[nodes.id], []])
+  nodes.wait(1)
+  await nodes.startAnother({ isShared: true })
+  expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
+})
+
+test('one that nobody else can be making is removed by the next start', async () => {
+  const nodes = await twoNodes()
+  await nodes.startAnother({ isShared: false })
+  expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
+})
+
+test('its key is taken while it is being made, and given to the next who asks when it is abandoned', async () => {
+  const nodes = await twoNodes()
+  const create = () => nodes.service.execute('createEnvironment', principal, { params, body })
+  await expect(create()).rejects.toMatchObject({ code: 'DUPLICATE_ENTITY' })
+  nodes.wait(COPY_MS_MAX + 1)
+  const made = (await create()) as { readonly id: string }
+  expect(made.id).not.toBe(nodes.id)
+  expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
+  const listed = await nodes.service.execute('listEnvironments', principal, { params, query: {} })
+  expect(listed).toMatchObject([{ key: 'default' }, { id: made.id }])
+})
