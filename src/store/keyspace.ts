@@ -21,7 +21,7 @@ import type { ListEntry, ListName, ListRule } from './view.ts'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 function join(head: number, ids: readonly (string | null)[], key = ''): Uint8Array {
   const keyBytes = encoder.encode(key)
