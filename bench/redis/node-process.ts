@@ -80,11 +80,11 @@ export class NodeProcess {
     return answer
   }
 
-  /** Memory of its own, the mapped files of its store aside, now and at most so far; bytes. */
-  memory(): { readonly anonymous: number; readonly peak: number } {
+  /** Memory now, its own and that of mapped files, and the most there was of both together; bytes. */
+  memory(): { readonly anonymous: number; readonly mapped: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
-    const kibibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) * 1_024
-    return { anonymous: kibibytes('RssAnon') + kibibytes('RssShmem'), peak: kibibytes('VmHWM') }
+    const bytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) * 1_024
+    return { anonymous: bytes('RssAnon') + bytes('RssShmem'), mapped: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
   async stop(): Promise<void> {

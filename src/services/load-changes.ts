@@ -3,32 +3,34 @@
  * hears to reach the view's state. Rows whose other side is gone await their purge and are left out.
  *
  * Needs no lists. The schema comes first, then everything else in one pass as it was created, where who is named comes
- * before who names. Of a fact only the key is read: it says who, what and where.
+ * before who names. Of a fact only the key is read, which says who, what and where; of a user the key and the id.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import type { RecordKind, RecordOf, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
-import { type FactKey, factKeyOf, idName, recordsBegin } from '#store/keyspace.ts'
+import { FACT_KEY_IDS, idBytes, recordsBegin, userKeyOf } from '#store/keyspace.ts'
 import type { Row } from '#store/ledger.ts'
-import { decodeAs, decodeRecord, KIND_BYTES } from '#store/record-codec.ts'
+import { decodeAs, decodeRecord, ID_START, KIND_BYTES } from '#store/record-codec.ts'
 import type { View } from '#store/view.ts'
+import { IdTable } from './id-table.ts'
 import { deadIdsIn, isDead } from './management/dead-ids.ts'
 import { roleChange } from './management/roles.ts'
 
-/** O(rows), lazily; holds a map from id to key of every user and instance while it runs. */
+/** O(rows), lazily; holds a table from id to key of every user and instance while it runs. */
 export function loadChanges(view: View): Iterable<Change> {
   return new ChangesOf(view).all()
 }
 
-/** Ids in the maps are `idName`s: they are looked up once for each fact. */
+const [FIRST_ID, SECOND_ID, THIRD_ID] = FACT_KEY_IDS
+
 class ChangesOf {
   readonly #view: View
   readonly #dead: ReadonlySet<string>
-  readonly #types = new Map<string, TypeRecord>()
-  readonly #roles = new Map<string, RoleRecord>()
-  readonly #relations = new Map<string, RelationRecord>()
-  readonly #tenants = new Map<string, string>()
-  readonly #users = new Map<string, string>()
-  readonly #instances = new Map<string, InstanceKey>()
+  readonly #types = new IdTable<TypeRecord>()
+  readonly #roles = new IdTable<RoleRecord>()
+  readonly #relations = new IdTable<RelationRecord>()
+  readonly #tenants = new IdTable<string>()
+  readonly #users = new IdTable<string>()
+  readonly #instances = new IdTable<InstanceKey>()
   /** Facts that came before what they name, should there be any: tried again at the end. */
   readonly #early: Row[] = []
 
@@ -40,7 +42,7 @@ class ChangesOf {
   *all(): Iterable<Change> {
     yield* this.#schema()
     for (const tenant of this.#ofKind('tenant')) {
-      this.#tenants.set(idName(tenant.id), tenant.key)
+      this.#tenants.set(idBytes(tenant.id), 0, tenant.key)
       yield { kind: 'tenant-put', tenant: tenant.key, attributes: tenant.attributes }
     }
     for (const rows of this.#view.batches()) {
@@ -57,21 +59,21 @@ class ChangesOf {
 
   *#schema(): Iterable<Change> {
     for (const type of this.#ofKind('type')) {
-      this.#types.set(idName(type.id), type)
+      this.#types.set(idBytes(type.id), 0, type)
       yield { kind: 'type-put', type: type.key, actions: type.actions.map(({ key }) => key) }
     }
     for (const relation of this.#ofKind('relation')) {
-      const objectType = this.#types.get(idName(relation.typeId))
-      const subjectType = this.#types.get(idName(relation.subjectTypeId))
+      const objectType = this.#types.get(idBytes(relation.typeId), 0)
+      const subjectType = this.#types.get(idBytes(relation.subjectTypeId), 0)
       if (!objectType || !subjectType) continue
-      this.#relations.set(idName(relation.id), relation)
+      this.#relations.set(idBytes(relation.id), 0, relation)
       const { key } = relation
       yield { kind: 'relation-put', type: objectType.key, relation: key, subjectType: subjectType.key }
     }
     for (const role of this.#ofKind('role')) {
       const type = this.#typeOf(role)
       if (type === undefined) continue
-      this.#roles.set(idName(role.id), role)
+      this.#roles.set(idBytes(role.id), 0, role)
       yield roleChange(withoutMentions(role), type)
     }
     // Roles mention each other, in circles too: what they say comes when all are there.
@@ -80,7 +82,7 @@ class ChangesOf {
 
   /** Null for a tenant role, undefined when the type is gone. */
   #typeOf(role: RoleRecord): TypeRecord | null | undefined {
-    return role.typeId === null ? null : this.#types.get(idName(role.typeId))
+    return role.typeId === null ? null : this.#types.get(idBytes(role.typeId), 0)
   }
 
   *#ofKind<Kind extends RecordKind>(kind: Kind): Iterable<RecordOf<Kind>> {
@@ -91,9 +93,9 @@ class ChangesOf {
   #changeOf(row: Row): Change | null {
     switch (row.key[0]) {
       case KIND_BYTES.user: {
-        const user = decodeAs('user', row)
-        this.#users.set(idName(user.id), user.key)
-        return { kind: 'user-put', user: user.key }
+        const user = userKeyOf(row.key)
+        this.#users.set(row.value, ID_START, user)
+        return { kind: 'user-put', user }
       }
       case KIND_BYTES.instance:
         return this.#instanceChange(decodeAs('instance', row))
@@ -109,35 +111,34 @@ class ChangesOf {
   }
 
   #instanceChange(record: RecordOf<'instance'>): Change | null {
-    const type = this.#types.get(idName(record.typeId))
-    const tenant = this.#tenants.get(idName(record.tenantId))
+    const type = this.#types.get(idBytes(record.typeId), 0)
+    const tenant = this.#tenants.get(idBytes(record.tenantId), 0)
     if (!type || tenant === undefined || isDead(record, this.#dead)) return null
     const instance = { type: type.key, key: record.key }
-    this.#instances.set(idName(record.id), instance)
+    this.#instances.set(idBytes(record.id), 0, instance)
     return { kind: 'instance-put', instance, tenant, attributes: record.attributes }
   }
 
   #factChange(row: Row): Change | null {
     if (this.#dead.size > 0 && isDead(decodeRecord(row), this.#dead)) return null
-    const key = factKeyOf(row.key)
-    return row.key[0] === KIND_BYTES.assignment ? this.#assignmentChange(key) : this.#tupleChange(key)
+    return row.key[0] === KIND_BYTES.assignment ? this.#assignmentChange(row.key) : this.#tupleChange(row.key)
   }
 
-  #assignmentChange([userId, scopeId, roleId]: FactKey): Change | null {
-    const user = this.#users.get(userId)
-    const role = this.#roles.get(roleId)
+  #assignmentChange(key: Uint8Array): Change | null {
+    const user = this.#users.get(key, FIRST_ID)
+    const role = this.#roles.get(key, THIRD_ID)
     if (user === undefined || !role) return null
-    const instance = this.#instances.get(scopeId)
+    const instance = this.#instances.get(key, SECOND_ID)
     if (instance) return { kind: 'assignment-put', user, role: role.key, scope: { instance } }
-    const tenant = this.#tenants.get(scopeId)
+    const tenant = this.#tenants.get(key, SECOND_ID)
     if (tenant === undefined) return null
     return { kind: 'assignment-put', user, role: role.key, scope: { tenant } }
   }
 
-  #tupleChange([objectId, relationId, subjectId]: FactKey): Change | null {
-    const object = this.#instances.get(objectId)
-    const relation = this.#relations.get(relationId)
-    const subject = this.#instances.get(subjectId)
+  #tupleChange(key: Uint8Array): Change | null {
+    const object = this.#instances.get(key, FIRST_ID)
+    const relation = this.#relations.get(key, SECOND_ID)
+    const subject = this.#instances.get(key, THIRD_ID)
     if (!object || !relation || !subject) return null
     return { kind: 'tuple-put', subject, relation: relation.key, object }
   }

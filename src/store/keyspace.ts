@@ -23,6 +23,7 @@ import type { ListEntry, ListName, ListRule } from './view.ts'
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 const encoder = new TextEncoder()
 const NO_BYTES = new Uint8Array(0)
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 function join(head: number, ids: readonly (string | null)[], key = ''): Uint8Array {
   const keyBytes = key === '' ? NO_BYTES : encoder.encode(key)
@@ -62,20 +63,17 @@ export function recordsBegin(kind: RecordKind): number {
   return KIND_BYTES[kind]
 }
 
-/** An id as a short text, one character a byte: equal exactly when the ids are. For maps with very many of them. */
-export function idName(id: string): string {
-  return nameAt(uuidToBytes(id), 0)
+/** Where the three ids in the key of a fact begin: of user, scope and role; of object, relation and subject. */
+export const FACT_KEY_IDS = [1, 1 + UUID_BYTES, 1 + 2 * UUID_BYTES] as const
+
+/** The caller's key of a user, from the key of the row. */
+export function userKeyOf(key: Uint8Array): string {
+  return decoder.decode(key.subarray(1))
 }
 
-/** The three ids in the key of a fact, as `idName`s: user, scope and role; or object, relation and subject. */
-export type FactKey = readonly [string, string, string]
-
-export function factKeyOf(key: Uint8Array): FactKey {
-  return [nameAt(key, 1), nameAt(key, 1 + UUID_BYTES), nameAt(key, 1 + 2 * UUID_BYTES)]
-}
-
-function nameAt(bytes: Uint8Array, at: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + at, UUID_BYTES).toString('latin1')
+/** An id as it stands in keys. */
+export function idBytes(id: string): Uint8Array {
+  return uuidToBytes(id)
 }
 
 /** The key of a record, whatever its kind. */

@@ -50,7 +50,7 @@ export class ListBuild {
         if (entries.some(entry => entry.unless)) conditional.push(row.created)
         for (const entry of entries) {
           this.#note(entry)
-          if (!entry.unless) this.#entries.add(entryKey(entry.list, row.created))
+          if (!entry.unless) this.#add(entry.list, row.created)
         }
       }
       if (this.#entries.count >= ORDERED_ENTRIES) await this.#flush()
@@ -77,13 +77,13 @@ export class ListBuild {
     for (const { list, representedIn } of this.#entriesOf(created)) {
       if (!representedIn || this.#first(list) !== created) continue
       this.#note({ list: representedIn, counted: true })
-      this.#entries.add(entryKey(representedIn, created))
+      this.#add(representedIn, created)
     }
   }
 
   #addConditional(created: number): void {
     for (const { list, unless } of this.#entriesOf(created)) {
-      if (unless && this.#first(unless) === undefined) this.#entries.add(entryKey(list, created))
+      if (unless && this.#first(unless) === undefined) this.#add(list, created)
     }
   }
 
@@ -127,6 +127,11 @@ export class ListBuild {
     if (present) yield { ...present, isLast: true }
   }
 
+  #add(list: ListName, created: number): void {
+    const bytes = Buffer.concat([list, encodeCreated(created)])
+    this.#entries.add({ bytes, keyStart: 0, keyEnd: bytes.length, rank: created })
+  }
+
   #first(list: ListName): number | undefined {
     for (const { key } of this.#lists.range({ start: list, end: afterList(list) })) {
       return decodeCreated(key, list.length)
@@ -153,20 +158,16 @@ export class ListBuild {
   async #flush(): Promise<void> {
     const entries = this.#entries
     this.#entries = new PackedItems()
-    const order = entries.order(entry => entry)
+    const order = entries.byKey()
     for (let from = 0; from < order.length; from += WRITE_ENTRIES) {
       this.#signal?.throwIfAborted()
       await this.#tables.write(() => {
         for (const index of order.subarray(from, from + WRITE_ENTRIES)) {
-          this.#lists.put(entries.at(index), NOTHING)
+          this.#lists.put(entries.key(index), NOTHING)
         }
       })
     }
   }
-}
-
-function entryKey(list: ListName, created: number): Uint8Array {
-  return Buffer.concat([list, encodeCreated(created)])
 }
 
 /** Behind every entry of the list: `created` stays below 2^53. */

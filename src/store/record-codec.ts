@@ -9,6 +9,9 @@ import { assert } from '#model/assert.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
+/** Where the 16 bytes of the id stand in every value: it is the first field, behind the heads of array and bytes. */
+export const ID_START = 3
+
 /** The first byte of a row's key. Stored: never reused for something else. */
 export const KIND_BYTES = {
   type: 1,

@@ -11,6 +11,8 @@ import type { Row } from './ledger.ts'
 
 const UINT32 = 2 ** 32
 const KEY_LENGTH_BYTES = 2
+/** Where the key begins in a stored row. */
+export const ROW_KEY_START = KEY_LENGTH_BYTES
 const VERSION_BYTES = 6
 /** Bytes of an encoded `created`. */
 export const CREATED_BYTES = 8

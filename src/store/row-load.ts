@@ -4,19 +4,19 @@
  */
 import type { Row } from './ledger.ts'
 import { PackedItems } from './packed-items.ts'
-import { CREATED_BYTES, encodeCreated, encodeRow } from './row-codec.ts'
+import { encodeCreated, encodeRow, ROW_KEY_START } from './row-codec.ts'
 import type { Tables } from './tables.ts'
 
 /** Rows put in one write: some 30 ms, so that others get their turn. */
 const WRITE_ROWS = 10_000
-const KEY_START = 2
 
 export class RowLoad {
-  /** The row as it will be stored, and its `created` behind it. */
+  /** Rows as they will be stored; their rank is `created`. */
   readonly #items = new PackedItems()
 
   add(row: Row): void {
-    this.#items.add(Buffer.concat([encodeRow(row), encodeCreated(row.created)]))
+    const keyEnd = ROW_KEY_START + row.key.length
+    this.#items.add({ bytes: encodeRow(row), keyStart: ROW_KEY_START, keyEnd, rank: row.created })
   }
 
   /** How many have come, those that came twice included. */
@@ -29,46 +29,31 @@ export class RowLoad {
    * last: whatever else was seen is out of date by now.
    */
   async write(tables: Tables): Promise<void> {
+    const items = this.#items
     const [rows, keys] = [tables.table('rows'), tables.table('keys')]
-    const byKey = this.#newest(this.#items.order(item => keyOf(item)))
-    await this.#each(tables, byKey, item => keys.put(keyOf(item), createdOf(item)))
-    const isNewest = new Uint8Array(this.#items.count)
+    const byKey = this.#newest(items.byKey())
+    await write(tables, byKey, index => keys.put(items.key(index), encodeCreated(items.rank(index))))
+    const isNewest = new Uint8Array(items.count)
     for (const index of byKey) isNewest[index] = 1
-    const byCreated = this.#items.order(createdOf).filter(index => isNewest[index] === 1)
-    await this.#each(tables, byCreated, item => rows.put(createdOf(item), item.subarray(0, -CREATED_BYTES)))
+    const byCreated = items.byRank().filter(index => isNewest[index] === 1)
+    await write(tables, byCreated, index => rows.put(encodeCreated(items.rank(index)), items.bytes(index)))
   }
 
-  async #each(tables: Tables, order: Uint32Array, put: (item: Uint8Array) => void): Promise<void> {
-    for (let from = 0; from < order.length; from += WRITE_ROWS) {
-      await tables.write(() => {
-        for (const index of order.subarray(from, from + WRITE_ROWS)) put(this.#items.at(index))
-      })
-    }
-  }
-
-  /** Keeps one item a key. */
+  /** Of those with one key the last one, in place. */
   #newest(byKey: Uint32Array): Uint32Array {
     let kept = 0
     for (let at = 0; at < byKey.length; at += 1) {
-      const index = byKey[at]!
-      const former = kept === 0 ? null : byKey[kept - 1]!
-      const isSameKey =
-        former !== null && Buffer.compare(keyOf(this.#items.at(former)), keyOf(this.#items.at(index))) === 0
-      if (!isSameKey) byKey[kept++] = index
-      else if (this.#isNewer(index, former)) byKey[kept - 1] = index
+      const isLast = at + 1 === byKey.length || !this.#items.hasSameKey(byKey[at]!, byKey[at + 1]!)
+      if (isLast) byKey[kept++] = byKey[at]!
     }
     return byKey.subarray(0, kept)
   }
+}
 
-  #isNewer(index: number, former: number): boolean {
-    return Buffer.compare(createdOf(this.#items.at(index)), createdOf(this.#items.at(former))) >= 0
+async function write(tables: Tables, order: Uint32Array, put: (index: number) => void): Promise<void> {
+  for (let from = 0; from < order.length; from += WRITE_ROWS) {
+    await tables.write(() => {
+      for (const index of order.subarray(from, from + WRITE_ROWS)) put(index)
+    })
   }
-}
-
-function keyOf(item: Uint8Array): Uint8Array {
-  return item.subarray(KEY_START, KEY_START + item[0]! * 256 + item[1]!)
-}
-
-function createdOf(item: Uint8Array): Uint8Array {
-  return item.subarray(-CREATED_BYTES)
 }

@@ -1,0 +1,146 @@
+/**
+ * How long a node takes to be ready beside a Redis with 3M facts: without a local copy, and again with that of its last run.
+ * What memory it takes at most, what Redis takes for a fact, and, as a floor, how long reading all rows out of Redis takes.
+ * The answers of the node are compared with what is known by construction.
+ *
+ *     node --disable-warning=ExperimentalWarning --max-old-space-size=8000 bench/redis/first-load.ts [millions of facts]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from '#store/redis/redis-client.ts'
+import { redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLedger } from '#store/redis/redis-ledger.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { startRedis } from '../../test/support/redis-process.ts'
+import { atMost, publish, round } from '../lib/measure.ts'
+import { factCount, LargeEnvironment, SCHEMA, type Size } from './large-environment.ts'
+import { NodeProcess } from './node-process.ts'
+
+const MILLIONS = Number(process.argv[2] ?? 3)
+const SIZE: Size = {
+  users: Math.round(MILLIONS * 100_000),
+  documents: Math.round(MILLIONS * 200_000),
+  folders: 10_007,
+  documentsPerUser: 6,
+  foldersPerUser: 2,
+}
+const QUESTIONS = 3_000
+const MIB = 2 ** 20
+const out = process.stdout
+
+async function timed<Result>(work: () => Promise<Result>): Promise<[Result, number]> {
+  const startedAt = performance.now()
+  const result = await work()
+  return [result, (performance.now() - startedAt) / 1_000]
+}
+
+async function usedMemory(link: RedisLink): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(String(await link.send('INFO', 'memory')))![1])
+}
+
+async function check(node: NodeProcess, large: LargeEnvironment): Promise<void> {
+  const questions = large.questions(QUESTIONS)
+  if (!questions.some(({ isAllowed }) => !isAllowed)) throw new Error('nothing is denied')
+  const { body } = await node.done(
+    'POST',
+    '/allowed/bulk',
+    questions.map(({ user, document: key }) => ({
+      user: { key: user },
+      action: 'read',
+      resource: { type: 'document', key },
+    })),
+  )
+  const answers = (body as { allow: { allow: boolean }[] }).allow
+  const wrong = questions.filter(({ isAllowed }, index) => answers[index]!.allow !== isAllowed)
+  if (wrong.length > 0)
+    throw new Error(`${wrong.length} wrong answers, the first for ${JSON.stringify(wrong[0])}`)
+}
+
+/** Waits until management answers, i.e. until the lists are there. Returns the number of assignments it tells. */
+async function assignmentCount(node: NodeProcess): Promise<number> {
+  for (;;) {
+    const path = '/v2/facts/default/default/role_assignments?include_total_count=true&per_page=1'
+    const { status, body } = await node.call('GET', path)
+    if (status === 200) return (body as { total_count: number }).total_count
+    await pause(250)
+  }
+}
+
+const redis = await startRedis()
+const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-'))
+const storeUrl = redis.url()
+const address = parseRedisUrl(storeUrl)
+const link = new RedisLink(connect(address, 'bench'))
+await link.recovered(10_000)
+const start = (name: string) => NodeProcess.start({ storeUrl, directory: join(directory, name) })
+try {
+  const first = await start('first')
+  const { environment_id: id } = (await first.done('GET', '/v2/api-key/scope')).body as {
+    environment_id: string
+  }
+  for (const resource of SCHEMA) await first.done('POST', '/v2/schema/default/default/resources', resource)
+  await first.stop()
+
+  const keys = redisKeys(address.prefix, id)
+  const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 1, mayBegin: false })
+  const large = await LargeEnvironment.open(ledger, SIZE)
+  await large.addThings()
+  const bytesBefore = await usedMemory(link)
+  await large.addFacts()
+  const bytesPerFact = ((await usedMemory(link)) - bytesBefore) / factCount(SIZE)
+  const rowCount = await ledger.rowCount()
+  out.write(`${factCount(SIZE)} facts in ${rowCount} rows\n`)
+
+  const [, scanSeconds] = await timed(async () => {
+    let seen = 0
+    for await (const rows of ledger.rows()) seen += rows.length
+    if (seen < rowCount) throw new Error(`${seen} of ${rowCount} rows`)
+  })
+  const [fresh, freshSeconds] = await timed(() => start('node'))
+  await check(fresh, large)
+  const peak = fresh.memory().peak
+  for (const line of fresh.log.filter(({ facts }) => facts !== undefined))
+    out.write(`${JSON.stringify(line)}\n`)
+  const [assignments, listSeconds] = await timed(() => assignmentCount(fresh))
+  if (assignments !== factCount(SIZE) - SIZE.documents)
+    throw new Error(`${assignments} assignments are listed`)
+  await fresh.done('POST', '/v2/facts/default/default/users', { key: 'one-more' })
+  await pause(2_000)
+  const steady = fresh.memory()
+  await fresh.stop()
+
+  const [again, againSeconds] = await timed(() => start('node'))
+  await check(again, large)
+  const steadyAgain = again.memory()
+  await again.stop()
+  publish(
+    'redis-first-load',
+    [
+      atMost('Redis bytes per fact (hash, log aside)', bytesPerFact, 200, 'B'),
+      atMost('floor: all rows read out of Redis', scanSeconds, 60, 's'),
+      atMost('ready without a local copy', freshSeconds, 60, 's'),
+      atMost('lists there, behind that', listSeconds, 600, 's'),
+      atMost('ready with the local copy of the last run', againSeconds, 10, 's'),
+      atMost('peak of memory until ready, against steady', peak / (steady.anonymous + steady.mapped), 2, '×'),
+    ],
+    {
+      size: SIZE,
+      facts: factCount(SIZE),
+      rows: rowCount,
+      peakMiB: round(peak / MIB),
+      steadyAnonymousMiB: round(steady.anonymous / MIB),
+      steadyMappedMiB: round(steady.mapped / MIB),
+      steadyAfterRestartMiB: round((steadyAgain.anonymous + steadyAgain.mapped) / MIB),
+      progress: fresh.log.filter(({ facts }) => facts !== undefined),
+    },
+  )
+  out.write(`peak ${round(peak / MIB)} MiB; steady ${round(steady.anonymous / MIB)} MiB of its own, `)
+  out.write(`${round(steady.mapped / MIB)} MiB of the copy's files mapped\n`)
+} finally {
+  link.close()
+  await redis.stop()
+  rmSync(directory, { recursive: true })
+}
