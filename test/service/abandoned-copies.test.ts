@@ -25,6 +25,7 @@ async function twoNodes() {
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
     onBackgroundFault: () => {},
+    elapsedMs: () => performance.now(),
   }
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
