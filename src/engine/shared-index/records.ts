@@ -37,6 +37,12 @@ export function isDead(graph: Int32Array, line: number): boolean {
   return (graph[line << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0
 }
 
+/** The descriptor of the list of the container's out-edges in which an edge to this object stands. */
+export function outListOf(graph: Int32Array, container: number, object: number): number {
+  const isContainer = graph[(object << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0
+  return (container << L.LINE_WORDS_LOG2) + (isContainer ? L.C_OUT_CONTAINERS : L.C_OUT_OTHERS)
+}
+
 /** The first word of the key, and in bytes its length. */
 export function keyStart(graph: Int32Array, record: number): number {
   return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_KEY : graph[record + L.R_KEY]! + 1

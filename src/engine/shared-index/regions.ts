@@ -38,6 +38,8 @@ export class Regions {
   readonly header: Int32Array
   graph: Int32Array
   closures: Int32Array
+  /** The writer's: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
+  readonly sparse = new Map<number, 0 | 1>()
   #epoch: number
 
   private constructor(handle: SharedIndexHandle) {
@@ -107,9 +109,12 @@ export class Regions {
     return CLOSURE_BYTES_MAX / L.WORD_BYTES
   }
 
-  /** Pages of a grown buffer come into being when first written: 1 ms per MiB better spent outside a section. */
+  /**
+   * Pages of a grown buffer come into being when first written: 1 ms per MiB better spent where nobody waits. No lock
+   * needed: somebody may have been given a block there.
+   */
   touchGraph(fromWord: number): void {
-    for (let word = fromWord; word < this.graph.length; word += PAGE_WORDS) this.graph[word] = 0
+    for (let word = fromWord; word < this.graph.length; word += PAGE_WORDS) Atomics.or(this.graph, word, 0)
   }
 
   writeSchema(bytes: Uint8Array): void {
