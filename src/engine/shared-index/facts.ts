@@ -86,7 +86,7 @@ export class Facts {
   putAssignment(change: AssignmentChange): void {
     const role = this.#names.role(change)
     const scoped = role && this.#names.scoped(change)
-    const user = scoped && this.#names.find(change.user, L.USER_TYPE)
+    const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
     const record = user << L.LINE_WORDS_LOG2
     const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, scoped))
@@ -106,7 +106,7 @@ export class Facts {
   removeAssignment(change: AssignmentChange): void {
     const role = this.#names.role(change)
     const scoped = role && this.#names.scoped(change)
-    const user = scoped && this.#names.find(change.user, L.USER_TYPE)
+    const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
     dropScope(this.#regions, user, scopeOf(role, scoped), maskOf(role), this.#banks)
   }
@@ -114,8 +114,8 @@ export class Facts {
   putTuple(change: TupleChange): void {
     const relation = this.#names.relation(change)
     if (!relation) return
-    const object = this.#names.instance(change.object)
-    const subject = object && this.#names.instance(change.subject)
+    const object = this.#names.object(change)
+    const subject = object && this.#names.subject(change)
     if (!object || !subject || this.#tenantOf(subject) !== this.#tenantOf(object)) return
     const container = this.#containerOf(subject)
     const record = object << L.LINE_WORDS_LOG2
@@ -130,8 +130,8 @@ export class Facts {
   removeTuple(change: TupleChange): void {
     const relation = this.#names.relation(change)
     if (!relation) return
-    const object = this.#names.instance(change.object)
-    const subject = object && this.#names.instance(change.subject)
+    const object = this.#names.object(change)
+    const subject = object && this.#names.subject(change)
     if (!object || !subject) return
     const { graph } = this.#regions
     const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!

@@ -32,6 +32,9 @@ export class Preparation {
   /** Entries to come, by the descriptor of their slab; pairs or a set. */
   readonly #entriesMore = new Map<number, { width: Width; count: number }>()
   #words = 0
+  /** The ends of the change just looked at (`names.ts`). */
+  #where = 0
+  #whose = 0
 
   constructor(
     regions: Regions,
@@ -46,7 +49,14 @@ export class Preparation {
   /** The words of the graph region that the commit will need, about. O(changes, and containers below them). */
   prepare(changes: readonly Change[]): number {
     this.#words = 0
-    for (const change of changes) this.#lookAt(change)
+    this.#names.forget()
+    this.#names.turnTo(0)
+    for (const change of changes) {
+      this.#where = 0
+      this.#whose = 0
+      this.#lookAt(change)
+      this.#names.note(this.#where, this.#whose)
+    }
     for (const [descriptor, { width, count }] of this.#entriesMore) {
       this.#replacements.growSlab(descriptor, width, count)
     }
@@ -106,6 +116,8 @@ export class Preparation {
     const role = this.#names.role(change)
     const scoped = role ? this.#names.scoped(change) : 0
     const user = this.#names.find(change.user, L.USER_TYPE)
+    this.#where = 'instance' in change.scope ? scoped : 0
+    this.#whose = user
     if (!role || scoped === 0 || user === 0) {
       this.#words += 2 * SMALL_WORDS
       return
@@ -128,6 +140,8 @@ export class Preparation {
     const relation = this.#names.relation(change)
     const object = relation ? this.#names.instance(change.object) : 0
     const subject = relation ? this.#names.instance(change.subject) : 0
+    this.#where = object
+    this.#whose = subject
     if (!relation || object === 0 || subject === 0) {
       this.#words += L.LINE_WORDS + 2 * SMALL_WORDS
       return

@@ -51,11 +51,12 @@ export class Regions {
     this.closures = viewOf(handle.closures)
   }
 
-  static create(secrets: HashSecrets): Regions {
+  /** `closureBytesMax`: for tests, which fill a small region sooner. */
+  static create(secrets: HashSecrets, closureBytesMax = CLOSURE_BYTES_MAX): Regions {
     const regions = new Regions({
       header: new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES),
       graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: GRAPH_BYTES_MAX }),
-      closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: CLOSURE_BYTES_MAX }),
+      closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: closureBytesMax }),
       schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
     })
     const { header } = regions
@@ -101,12 +102,12 @@ export class Regions {
    */
   growClosures(words: number): void {
     const { closures } = this.handle
-    closures.grow(grownBytes(closures.byteLength, words, CLOSURE_BYTES_MAX, 4))
+    closures.grow(grownBytes(closures.byteLength, words, closures.maxByteLength, 4))
     this.#announceGrowth()
   }
 
   closureWordsMax(): number {
-    return CLOSURE_BYTES_MAX / L.WORD_BYTES
+    return this.handle.closures.maxByteLength / L.WORD_BYTES
   }
 
   /**

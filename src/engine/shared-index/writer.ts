@@ -17,6 +17,7 @@ import { Graveyard } from './graveyard.ts'
 import { Invalidation } from './invalidation.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { Key } from './key.ts'
+import { LineFetch } from './line-fetch.ts'
 import { Names } from './names.ts'
 import { Precomputation } from './precomputation.ts'
 import { Preparation } from './preparation.ts'
@@ -38,12 +39,16 @@ export interface WriterOptions {
   readonly secrets: HashSecrets
   /** Cap on states with several roles; for tests. */
   readonly statesMax?: number
+  /** Cap on the closure region, in bytes; for tests. */
+  readonly closureBytesMax?: number
 }
 
 /** Room made and touched ahead of a commit, besides what its preparation finds it to need. */
 const WORDS_AHEAD = 1 << 14
 /** References unlinked after a commit, in a section of a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 2_000
+/** Changes whose lines are brought in together: some hundred kilobytes of cache. */
+const FETCHED_AT_ONCE = 128
 
 interface CompiledSchema {
   readonly image: SchemaImage
@@ -55,6 +60,8 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #threadId: number
   readonly #schema = new Schema()
   readonly #compiler: SchemaCompiler
+  readonly #names: Names
+  readonly #lineFetch: LineFetch
   readonly #facts: Facts
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
@@ -69,10 +76,10 @@ export class SharedIndexWriter implements ChangeSink {
   #uncomputed: SchemaImage | null = null
   #precomputation: Precomputation | null = null
 
-  constructor({ threadId, secrets, statesMax }: WriterOptions) {
+  constructor({ threadId, secrets, statesMax, closureBytesMax }: WriterOptions) {
     assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
     this.#threadId = threadId
-    this.#regions = Regions.create(secrets)
+    this.#regions = Regions.create(secrets, closureBytesMax)
     this.#compiler = new SchemaCompiler(statesMax)
     const key = new Key(secrets.start, secrets.multiplier)
     const schema = this.#schema
@@ -82,6 +89,8 @@ export class SharedIndexWriter implements ChangeSink {
     const invalidation = new Invalidation(this.#regions)
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inSection(work)
+    this.#names = names
+    this.#lineFetch = new LineFetch(this.#regions, names)
     this.#graveyard = graveyard
     this.#invalidation = invalidation
     this.#replacements = replacements
@@ -106,11 +115,12 @@ export class SharedIndexWriter implements ChangeSink {
    * array: what cannot be gone through twice is a load.
    */
   apply(changes: Iterable<Change>): void {
-    const section = this.#isShared && Array.isArray(changes) ? this.#prepare(changes) : changes
+    const prepared = this.#isShared && Array.isArray(changes) ? this.#prepare(changes) : null
     this.#inSection(() => {
       this.#replacements.install()
       this.#invalidation.begin()
-      for (const change of section) this.#applyOne(change)
+      if (prepared) this.#applyPrepared(prepared)
+      else for (const change of changes) this.#applyOne(change)
       this.#compileSchema()
       if (this.#unpublished) this.#publishSchema(this.#unpublished)
       this.#invalidation.end()
@@ -161,6 +171,19 @@ export class SharedIndexWriter implements ChangeSink {
     const section = facts === 0 ? changes : changes.slice(facts)
     this.#makeRoom(this.#preparation.prepare(section))
     return section
+  }
+
+  #applyPrepared(changes: readonly Change[]): void {
+    for (const [index, change] of changes.entries()) {
+      if (index % FETCHED_AT_ONCE === 0) {
+        this.#lineFetch.run(changes, index, Math.min(index + FETCHED_AT_ONCE, changes.length))
+      }
+      this.#names.turnTo(index)
+      this.#applyOne(change)
+      if (this.#schema.isChanged) this.#names.forget()
+    }
+    this.#names.forget()
+    this.#names.turnTo(0)
   }
 
   /** Pages are touched after the lock is given back: nobody waits for them. */
