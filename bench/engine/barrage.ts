@@ -12,16 +12,35 @@ import {
 } from '../datasets/dataset.ts'
 import { Random } from '../datasets/random.ts'
 
-const PAIRS = 64
-const CHAIN = 12
+export const PAIRS = 64
+export const CHAIN = 12
 const PASSERS_BY = 20_000
+
+/** Holds nothing but its membership here, so that all it may read is one document of each pair. */
+export const LISTER = 'lister'
+export const PAIRS_GROUP = 'p'
+export const AUDITOR = 'auditor'
+
+const auditorRole: Change = {
+  kind: 'role-put',
+  type: null,
+  role: 'auditor',
+  permissions: [{ type: 'folder', action: 'delete' }],
+  extends: [],
+  derivations: [],
+}
 
 /** Everything that stands throughout. */
 export function foundation(): Change[] {
   const changes: Change[] = [...driveSchema()]
-  for (const user of ['insider', 'outsider', 'member', 'busy']) changes.push(userPut(user))
-  for (const group of ['g', 'h', 'inner', 'elsewhere']) changes.push(instancePut('group', group))
+  for (const user of ['insider', 'outsider', 'member', 'busy', LISTER, AUDITOR]) changes.push(userPut(user))
+  for (const group of ['g', 'h', PAIRS_GROUP, 'inner', 'elsewhere']) changes.push(instancePut('group', group))
   changes.push(
+    assignment('insider', 'member', 'group', PAIRS_GROUP),
+    assignment(LISTER, 'member', 'group', PAIRS_GROUP),
+    tuple(['group', 'inner'], 'group', ['group', PAIRS_GROUP]),
+    auditorRole,
+    { kind: 'assignment-put', user: AUDITOR, role: 'auditor', scope: { tenant: 'default' } },
     assignment('insider', 'member', 'group', 'g'),
     assignment('insider', 'member', 'group', 'h'),
     assignment('member', 'member', 'group', 'inner'),
@@ -141,7 +160,7 @@ export class Barrage {
 }
 
 function pairGrant(kind: 'put' | 'removed', pair: number, side: 'a' | 'b'): Change {
-  const put = tuple(['group', 'g'], groupRelation('viewer'), ['document', `${side}${pair}`])
+  const put = tuple(['group', PAIRS_GROUP], groupRelation('viewer'), ['document', `${side}${pair}`])
   return kind === 'put' ? put : asRemoved(put)
 }
 

@@ -1,9 +1,18 @@
-/** One reader thread of `torn-reads.ts`: asks singly and in batches, counts what is wrong. */
+/** One reader thread of `torn-reads.ts`: asks singly, in batches and by searches, counts what is wrong. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { Random } from '../datasets/random.ts'
 import { constants, pairs } from './barrage.ts'
+import { QUESTIONS } from './torn-searches.ts'
+
+/** What a reader says when it is done. */
+export interface TornReadsReport {
+  readonly checks: number
+  /** Answers to searches, listings and explanations, by kind. */
+  readonly searches: Readonly<Record<string, number>>
+  readonly wrong: readonly string[]
+}
 
 const { handle, threadId, checks, seed } = workerData as {
   handle: SharedIndexHandle
@@ -13,12 +22,14 @@ const { handle, threadId, checks, seed } = workerData as {
 }
 
 const WRONG_MAX = 100
+const SEARCHES_A_ROUND = 20
 const reader = new SharedIndexReader(handle, { threadId })
 const random = new Random(seed)
 const known = constants()
 const insiders = pairs('insider')
 const members = pairs('member')
 const wrong: string[] = []
+const searches: Record<string, number> = {}
 let done = 0
 
 function askSingly(): void {
@@ -43,8 +54,19 @@ function askTogether(): void {
   done += answers.length
 }
 
+function search(): void {
+  for (let n = 0; n < SEARCHES_A_ROUND; n++) {
+    const [kind, question] = random.pick(Object.entries(QUESTIONS))
+    const fault = question(reader, random)
+    if (fault !== null) wrong.push(`${kind}: ${fault}`)
+    searches[kind] = (searches[kind] ?? 0) + 1
+  }
+}
+
 while (done < checks && wrong.length < WRONG_MAX) {
   askSingly()
   askTogether()
+  search()
 }
-parentPort!.postMessage({ checks: done, wrong })
+const report: TornReadsReport = { checks: done, searches, wrong }
+parentPort!.postMessage(report)

@@ -5,7 +5,7 @@
  *
  * What the writer does, and which answers follow at any moment:
  * - pairs of documents (a, b): one commit moves the only grant from a to b or back → exactly one of the two is
- *   allowed, if asked in one batch; singly, a document that always keeps its grant stays allowed;
+ *   allowed, if asked in one batch, and in one search or listing; singly, what always keeps its grant stays allowed;
  * - subtrees move between two folders that both give, and both never give → constant answers on deep documents;
  * - instances, users and groups come and go → tables rehash, regions grow, blocks are used again;
  * - roles that matter to nobody are put and removed → schemas are published all the time.
@@ -13,6 +13,7 @@
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { Barrage, foundation } from './barrage.ts'
+import type { TornReadsReport } from './torn-reads-reader.ts'
 
 const checks = Number(process.argv[2] ?? 10_000_000)
 const readers = Number(process.argv[3] ?? 1)
@@ -28,7 +29,7 @@ const workers = Array.from({ length: readers }, (_, n) => {
 })
 const results = workers.map(
   worker =>
-    new Promise<{ checks: number; wrong: string[] }>((resolve, reject) => {
+    new Promise<TornReadsReport>((resolve, reject) => {
       worker.on('message', resolve)
       worker.on('error', reject)
     }),
@@ -50,9 +51,16 @@ if (ended.error) throw ended.error
 const reports = await Promise.all(results)
 const total = reports.reduce((sum, report) => sum + report.checks, 0)
 const wrong = reports.flatMap(report => report.wrong)
+const searches: Record<string, number> = {}
+for (const report of reports) {
+  for (const [kind, count] of Object.entries(report.searches)) searches[kind] = (searches[kind] ?? 0) + count
+}
 const seconds = (performance.now() - start) / 1000
 process.stdout.write(
   `${total} checks in ${seconds.toFixed(0)} s against ${barrage.commits} commits: ${wrong.length} wrong\n` +
+    `${Object.entries(searches)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(', ')}\n` +
     `${Math.round(writer.bytes().total / 1024)} KiB in the end\n${wrong.slice(0, 10).join('\n')}`,
 )
 process.exitCode = wrong.length === 0 ? 0 : 1

@@ -21,6 +21,7 @@ export const COLLIDING: HashSecrets = { start: 1, multiplier: 0 }
 export interface SharedEngineOptions {
   readonly secrets?: HashSecrets
   readonly statesMax?: number
+  readonly closureBytesMax?: number
   readonly lockEveryRead?: boolean
 }
 

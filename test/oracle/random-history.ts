@@ -10,7 +10,7 @@ import type { Arbitrary } from 'fast-check'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import * as model from './random-model.ts'
-import type { Names } from './random-model.ts'
+import type { Names, Shape } from './random-model.ts'
 
 export interface History {
   /** Puts the whole model. */
@@ -24,8 +24,8 @@ export interface HistorySize {
   readonly queries: number
 }
 
-export function histories(size: HistorySize): Arbitrary<History> {
-  return model.anyNames.chain(world =>
+export function histories(size: HistorySize, shape: Shape = model.USUAL): Arbitrary<History> {
+  return model.anyNames(shape).chain(world =>
     firstLoad(world).chain(load =>
       fc.record({
         load: fc.constant(load),

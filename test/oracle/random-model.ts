@@ -35,14 +35,49 @@ const key = fc
   .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 3 })
   .map(pieces => pieces.join(''))
 
-export const anyNames: Arbitrary<Names> = fc.uniqueArray(key, { minLength: 9, maxLength: 12 }).chain(keys => {
+/** What models are made of, where a test needs more of something than is usual. */
+export interface Shape {
+  readonly key: Arbitrary<string>
+  /** Roles of a type, besides the few that share their names with other things. */
+  readonly furtherRoles: Arbitrary<readonly string[]>
+}
+
+export const USUAL: Shape = { key, furtherRoles: fc.constant([]) }
+
+/** One byte, and 512 of them, in several scripts; few enough to be drawn twice for things of different kinds. */
+export const SHORT_AND_LONG_KEYS: Shape = {
+  ...USUAL,
+  key: fc.oneof(
+    fc.constantFrom('a', 'b', 'c', '0', '/', ' '),
+    fc.constantFrom('x', 'y').map(last => 'k'.repeat(511) + last),
+    fc.constantFrom('é', 'ß', 'ñ').map(letter => letter.repeat(256)),
+    fc.constantFrom('😀', '👍').map(letter => letter.repeat(128)),
+    key,
+  ),
+}
+
+/** More roles than a mask has bits. */
+export const MANY_ROLES: Shape = {
+  ...USUAL,
+  furtherRoles: fc
+    .integer({ min: 33, max: 70 })
+    .map(count => Array.from({ length: count }, (_, n) => `role-${n}`)),
+}
+
+export function anyNames(shape: Shape): Arbitrary<Names> {
+  return fc
+    .uniqueArray(shape.key, { minLength: 9, maxLength: 12 })
+    .chain(keys => namesAmong(keys, shape.furtherRoles))
+}
+
+function namesAmong(keys: string[], furtherRoles: Shape['furtherRoles']): Arbitrary<Names> {
   const some = (minLength: number, maxLength: number): Arbitrary<string[]> =>
     fc.shuffledSubarray(keys, { minLength, maxLength })
   const typeNames = (type: string, types: readonly string[]): Arbitrary<TypeNames> =>
     fc.record({
       type: fc.constant(type),
       actions: some(1, 4),
-      roles: some(1, 8),
+      roles: fc.tuple(some(1, 8), furtherRoles).map(([few, further]) => [...few, ...further]),
       relations: fc.uniqueArray(
         fc.record({ relation: fc.constantFrom(...keys), subjectType: fc.constantFrom(...types) }),
         { minLength: 1, maxLength: 3, selector: r => r.relation },
@@ -56,7 +91,7 @@ export const anyNames: Arbitrary<Names> = fc.uniqueArray(key, { minLength: 9, ma
     users: some(2, 3),
     keys: fc.constant(keys),
   })
-})
+}
 
 /** A type's declaration, most often with all of its actions. */
 export function typePut({ type, actions }: TypeNames): Arbitrary<Change> {

@@ -12,6 +12,8 @@ import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 
+const FEW_WORDS_LOG2 = 5
+
 /** The first word of a block of 2^log2 words. Contents are whatever was there before. O(1). */
 export function allocate(regions: Regions, log2: number): number {
   const { header } = regions
@@ -30,7 +32,10 @@ export function allocate(regions: Regions, log2: number): number {
 /** O(words). */
 export function allocateZeroed(regions: Regions, log2: number): number {
   const block = allocate(regions, log2)
-  regions.graph.fill(0, block, block + (1 << log2))
+  const { graph } = regions
+  // Most blocks are records: a call costs more than they do.
+  if (log2 > FEW_WORDS_LOG2) graph.fill(0, block, block + (1 << log2))
+  else for (let word = block; word < block + (1 << log2); word++) graph[word] = 0
   return block
 }
 
@@ -42,13 +47,12 @@ export function release(regions: Regions, block: number, log2: number): void {
   header[L.H_GRAPH_FREE_WORDS] = header[L.H_GRAPH_FREE_WORDS]! + (1 << log2)
 }
 
-/** Makes room for `words` more and writes to their pages, so that a section need not wait for them. No section. */
-export function reserve(regions: Regions, words: number): void {
-  const wanted = regions.header[L.H_GRAPH_TOP]! + words
-  if (wanted <= regions.graph.length) return
+/** Makes room for so many words more; returns where the new part begins, to be touched. The end if none was needed. */
+export function reserve(regions: Regions, words: number): number {
   const before = regions.graph.length
-  regions.growGraph(wanted)
-  regions.touchGraph(before)
+  const wanted = regions.header[L.H_GRAPH_TOP]! + words
+  if (wanted > before) regions.growGraph(wanted)
+  return before
 }
 
 /** The smallest k with 2^k >= n. */

@@ -17,65 +17,59 @@ import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#mo
 import { allocateZeroed } from './allocator.ts'
 import type { Graveyard } from './graveyard.ts'
 import type { Invalidation } from './invalidation.ts'
-import type { Key } from './key.ts'
 import * as L from './layout.ts'
-import { isDead, newRecord, setAttributes } from './records.ts'
+import type { Names } from './names.ts'
+import { newRecord, outListOf, setAttributes } from './records.ts'
 import type { Regions } from './regions.ts'
 import { maskOf, scopeOf } from './schema.ts'
-import type { Relation, Role, Schema } from './schema.ts'
 import { addEdge, addMember, deleteEdge, entryCount, pairFor } from './slab.ts'
 import * as table from './string-table.ts'
 import { addToFilter, dropScope } from './user-slab.ts'
 
 export class Facts {
   readonly #regions: Regions
-  readonly #key: Key
-  readonly #schema: Schema
+  readonly #names: Names
   readonly #invalidation: Invalidation
   readonly #graveyard: Graveyard
   #banks = 1
 
-  constructor(
-    regions: Regions,
-    parts: { key: Key; schema: Schema; invalidation: Invalidation; graveyard: Graveyard },
-  ) {
+  constructor(regions: Regions, parts: { names: Names; invalidation: Invalidation; graveyard: Graveyard }) {
     this.#regions = regions
-    this.#key = parts.key
-    this.#schema = parts.schema
+    this.#names = parts.names
     this.#invalidation = parts.invalidation
     this.#graveyard = parts.graveyard
   }
 
   putTenant(key: string, attributes: Attributes | null): void {
-    const line = this.#find(key, L.TENANT_TYPE) || this.#create(key, L.TENANT_TYPE)
+    const line = this.#names.find(key, L.TENANT_TYPE) || this.#create(key, L.TENANT_TYPE)
     if (line !== 0) setAttributes(this.#regions, line, attributes)
   }
 
   /** Its instances become unreachable with it: they refer to a dead record. `sweep.ts` collects them. */
   removeTenant(key: string): void {
-    const line = this.#find(key, L.TENANT_TYPE)
+    const line = this.#names.find(key, L.TENANT_TYPE)
     if (line === 0) return
-    table.remove(this.#regions, this.#key.hash, line)
+    table.remove(this.#regions, this.#names.key.hash, line)
     this.#graveyard.buryTenant(line)
   }
 
   putUser(key: string): void {
-    if (this.#find(key, L.USER_TYPE) === 0) this.#create(key, L.USER_TYPE)
+    if (this.#names.find(key, L.USER_TYPE) === 0) this.#create(key, L.USER_TYPE)
   }
 
   removeUser(key: string): void {
-    const line = this.#find(key, L.USER_TYPE)
+    const line = this.#names.find(key, L.USER_TYPE)
     if (line === 0) return
-    table.remove(this.#regions, this.#key.hash, line)
+    table.remove(this.#regions, this.#names.key.hash, line)
     this.#graveyard.bury(line)
   }
 
   /** An instance put again in another tenant is another instance: roles and tuples of the old one go. */
   putInstance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
-    const type = this.#schema.types.get(name.type)
-    const tenant = this.#find(tenantKey, L.TENANT_TYPE)
+    const type = this.#names.schema.types.get(name.type)
+    const tenant = this.#names.find(tenantKey, L.TENANT_TYPE)
     if (!type || tenant === 0) return
-    const old = this.#find(name.key, type.id)
+    const old = this.#names.find(name.key, type.id)
     if (old !== 0 && this.#tenantOf(old) === tenant) return setAttributes(this.#regions, old, attributes)
     if (old !== 0) this.#remove(old)
     const line = this.#create(name.key, type.id)
@@ -85,14 +79,14 @@ export class Facts {
   }
 
   removeInstance(name: InstanceKey): void {
-    const line = this.#instance(name)
+    const line = this.#names.instance(name)
     if (line !== 0) this.#remove(line)
   }
 
   putAssignment(change: AssignmentChange): void {
-    const role = this.#role(change)
-    const scoped = role && this.#scoped(change)
-    const user = scoped && this.#find(change.user, L.USER_TYPE)
+    const role = this.#names.role(change)
+    const scoped = role && this.#names.scoped(change)
+    const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
     const record = user << L.LINE_WORDS_LOG2
     const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, scoped))
@@ -110,41 +104,41 @@ export class Facts {
   }
 
   removeAssignment(change: AssignmentChange): void {
-    const role = this.#role(change)
-    const scoped = role && this.#scoped(change)
-    const user = scoped && this.#find(change.user, L.USER_TYPE)
+    const role = this.#names.role(change)
+    const scoped = role && this.#names.scoped(change)
+    const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
     dropScope(this.#regions, user, scopeOf(role, scoped), maskOf(role), this.#banks)
   }
 
   putTuple(change: TupleChange): void {
-    const relation = this.#relation(change)
+    const relation = this.#names.relation(change)
     if (!relation) return
-    const object = this.#instance(change.object)
-    const subject = object && this.#instance(change.subject)
+    const object = this.#names.object(change)
+    const subject = object && this.#names.subject(change)
     if (!object || !subject || this.#tenantOf(subject) !== this.#tenantOf(object)) return
     const container = this.#containerOf(subject)
     const record = object << L.LINE_WORDS_LOG2
     if (!addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
-    addEdge(this.#regions, this.#outList(container, object), object, relation.edgeClass)
+    addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
     // Wide instances get a container for a closure of their own, before moving their edges gets expensive.
     if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
     this.#invalidation.from(object)
   }
 
   removeTuple(change: TupleChange): void {
-    const relation = this.#relation(change)
+    const relation = this.#names.relation(change)
     if (!relation) return
-    const object = this.#instance(change.object)
-    const subject = object && this.#instance(change.subject)
+    const object = this.#names.object(change)
+    const subject = object && this.#names.subject(change)
     if (!object || !subject) return
     const { graph } = this.#regions
     const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
     const inEdges = (object << L.LINE_WORDS_LOG2) + L.I_IN
     if (container === 0 || !deleteEdge(this.#regions, inEdges, container, relation.edgeClass)) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! - 1
-    deleteEdge(this.#regions, this.#outList(container, object), object, relation.edgeClass)
+    deleteEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
     this.#invalidation.from(object)
   }
 
@@ -153,52 +147,25 @@ export class Facts {
     return this.#banks
   }
 
-  /** The line of what has this key and type, 0 if there is none. Leaves the key's hash in `#key`. */
-  #find(key: string, type: number): number {
-    return this.#key.read(key, type) ? table.find(this.#regions, this.#key, type) : 0
-  }
-
   /** A new record under a key that is free; 0 if the text is no key. */
   #create(key: string, type: number): number {
-    if (!this.#key.read(key, type)) return 0
-    const line = newRecord(this.#regions, this.#key, type, type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0)
-    table.insert(this.#regions, this.#key.hash, line)
+    if (!this.#names.key.read(key, type)) return 0
+    const line = newRecord(this.#regions, this.#names.key, type, type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0)
+    table.insert(this.#regions, this.#names.key.hash, line)
     this.#regions.header[L.H_RECORDS] = this.#regions.header[L.H_RECORDS]! + 1
     return line
-  }
-
-  /** The instance of that name; 0 if there is none, or only one whose tenant was removed. */
-  #instance(name: InstanceKey): number {
-    const type = this.#schema.types.get(name.type)
-    const line = type ? this.#find(name.key, type.id) : 0
-    return line !== 0 && !isDead(this.#regions.graph, this.#tenantOf(line)) ? line : 0
   }
 
   #tenantOf(instance: number): number {
     return this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_TENANT]!
   }
 
-  /** `#key` holds the instance's key. */
+  /** `#names.key` holds the instance's key. */
   #remove(instance: number): void {
     const { graph } = this.#regions
-    table.remove(this.#regions, this.#key.hash, instance)
+    table.remove(this.#regions, this.#names.key.hash, instance)
     if (graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0) this.#invalidation.from(instance)
     this.#graveyard.bury(instance)
-  }
-
-  /** Tenants take tenant roles, instances take those of their type. */
-  #role(change: AssignmentChange): Role | undefined {
-    const { scope } = change
-    return this.#schema.role('tenant' in scope ? null : scope.instance.type, change.role)
-  }
-
-  #scoped({ scope }: AssignmentChange): number {
-    return 'tenant' in scope ? this.#find(scope.tenant, L.TENANT_TYPE) : this.#instance(scope.instance)
-  }
-
-  #relation(change: TupleChange): Relation | undefined {
-    const relation = this.#schema.types.get(change.object.type)?.relations.get(change.relation)
-    return relation?.subjectType.key === change.subject.type ? relation : undefined
   }
 
   /** The instance's container, made if need be; then its in-edges move to the lists of containers at their subjects. */
@@ -228,10 +195,5 @@ export class Facts {
     const record = container << L.LINE_WORDS_LOG2
     deleteEdge(this.#regions, record + L.C_OUT_OTHERS, object, edgeClass)
     addEdge(this.#regions, record + L.C_OUT_CONTAINERS, object, edgeClass)
-  }
-
-  #outList(container: number, object: number): number {
-    const isContainer = this.#regions.graph[(object << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0
-    return (container << L.LINE_WORDS_LOG2) + (isContainer ? L.C_OUT_CONTAINERS : L.C_OUT_OTHERS)
   }
 }

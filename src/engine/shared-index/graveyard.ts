@@ -12,7 +12,7 @@
  */
 import { release } from './allocator.ts'
 import * as L from './layout.ts'
-import { releaseRecord, typeOf } from './records.ts'
+import { outListOf, releaseRecord, typeOf } from './records.ts'
 import type { Regions } from './regions.ts'
 import { deleteEdge, deleteMember, PAIRS, releaseSlab, SET } from './slab.ts'
 import { bitCount, takeMask } from './user-slab.ts'
@@ -144,12 +144,10 @@ export class Graveyard {
           takeMask(regions, entry, line | (bank << L.BANK_SHIFT), -1)
         }
         break
-      case 'in': {
-        const list = graph[record + L.I_CONTAINER] === 0 ? L.C_OUT_OTHERS : L.C_OUT_CONTAINERS
-        deleteEdge(regions, (entry << L.LINE_WORDS_LOG2) + list, line, second)
+      case 'in':
+        deleteEdge(regions, outListOf(graph, entry, line), line, second)
         header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
         break
-      }
       default: {
         const container = graph[record + L.I_CONTAINER]!
         if (deleteEdge(regions, (entry << L.LINE_WORDS_LOG2) + L.I_IN, container, second)) {

@@ -89,7 +89,7 @@ export class SharedIndexReader implements DecisionEngine {
       if (verdict === BUILD) break
       return verdict === ALLOW
     }
-    return snapshot.locked(() => this.#decide(query, true) === ALLOW)
+    return this.#evaluateLocked(query)
   }
 
   /**
@@ -184,6 +184,11 @@ export class SharedIndexReader implements DecisionEngine {
       const walks = { forward: this.#walk, backward: this.#goals }
       return explain(this.#parts(), walks, { query, type, action, user, instance, tenant, isMismatch })
     })
+  }
+
+  /** A function of its own: where a closure is made, each call allocates what it captures, used or not. */
+  #evaluateLocked(query: Query): boolean {
+    return this.#snapshot.locked(() => this.#decide(query, true) === ALLOW)
   }
 
   #evaluateBatch(queries: readonly Query[], from: number, count: number, answers: boolean[]): void {

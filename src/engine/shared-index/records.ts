@@ -17,7 +17,7 @@ const encoder = new TextEncoder()
 export function newRecord(regions: Regions, key: Key, type: number, linesLog2: number): number {
   const record = allocateZeroed(regions, L.LINE_WORDS_LOG2 + linesLog2)
   regions.graph[record] = (type << L.TYPE_SHIFT) | (key.bytes << L.KEY_BYTES_SHIFT)
-  storeKey(regions, record, key.words.subarray(0, (key.bytes + 3) >>> 2), L.R_KEY_WORDS)
+  storeKey(regions, record, key.words, (key.bytes + 3) >>> 2, L.R_KEY_WORDS)
   return record >>> L.LINE_WORDS_LOG2
 }
 
@@ -35,6 +35,12 @@ export function typeOf(graph: Int32Array, line: number): number {
 
 export function isDead(graph: Int32Array, line: number): boolean {
   return (graph[line << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0
+}
+
+/** The descriptor of the list of the container's out-edges in which an edge to this object stands. */
+export function outListOf(graph: Int32Array, container: number, object: number): number {
+  const isContainer = graph[(object << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0
+  return (container << L.LINE_WORDS_LOG2) + (isContainer ? L.C_OUT_CONTAINERS : L.C_OUT_OTHERS)
 }
 
 /** The first word of the key, and in bytes its length. */
@@ -107,17 +113,22 @@ function makeRoomForAttributes(regions: Regions, record: number): void {
   const { graph } = regions
   const words = (keyBytes(graph, record) + 3) >>> 2
   if ((graph[record]! & L.FLAG_EXTERNAL) !== 0 || words <= L.R_KEY_WORDS_BESIDE_ATTRIBUTES) return
-  storeKey(regions, record, graph.slice(record + L.R_KEY, record + L.R_KEY + words), 0)
+  storeKey(regions, record, graph.slice(record + L.R_KEY, record + L.R_KEY + words), words, 0)
 }
 
-function storeKey(regions: Regions, record: number, key: Int32Array, roomInPlace: number): void {
-  if (key.length <= roomInPlace) {
-    regions.graph.set(key, record + L.R_KEY)
-    return
-  }
-  const block = allocateZeroed(regions, log2Ceil(1 + key.length))
+function storeKey(
+  regions: Regions,
+  record: number,
+  key: Int32Array,
+  words: number,
+  roomInPlace: number,
+): void {
+  const isExternal = words > roomInPlace
+  const block = isExternal ? allocateZeroed(regions, log2Ceil(1 + words)) : 0
   const { graph } = regions
-  graph.set(key, block + 1)
+  const to = isExternal ? block + 1 : record + L.R_KEY
+  for (let word = 0; word < words; word++) graph[to + word] = key[word]!
+  if (!isExternal) return
   graph[record + L.R_KEY] = block
   graph[record] = graph[record]! | L.FLAG_EXTERNAL
 }

@@ -38,6 +38,8 @@ export class Regions {
   readonly header: Int32Array
   graph: Int32Array
   closures: Int32Array
+  /** The writer's: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
+  readonly sparse = new Map<number, 0 | 1>()
   #epoch: number
 
   private constructor(handle: SharedIndexHandle) {
@@ -49,11 +51,12 @@ export class Regions {
     this.closures = viewOf(handle.closures)
   }
 
-  static create(secrets: HashSecrets): Regions {
+  /** `closureBytesMax`: for tests, which fill a small region sooner. */
+  static create(secrets: HashSecrets, closureBytesMax = CLOSURE_BYTES_MAX): Regions {
     const regions = new Regions({
       header: new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES),
       graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: GRAPH_BYTES_MAX }),
-      closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: CLOSURE_BYTES_MAX }),
+      closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: closureBytesMax }),
       schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
     })
     const { header } = regions
@@ -99,17 +102,20 @@ export class Regions {
    */
   growClosures(words: number): void {
     const { closures } = this.handle
-    closures.grow(grownBytes(closures.byteLength, words, CLOSURE_BYTES_MAX, 16))
+    closures.grow(grownBytes(closures.byteLength, words, closures.maxByteLength, 16))
     this.#announceGrowth()
   }
 
   closureWordsMax(): number {
-    return CLOSURE_BYTES_MAX / L.WORD_BYTES
+    return this.handle.closures.maxByteLength / L.WORD_BYTES
   }
 
-  /** Pages of a grown buffer come into being when first written: 1 ms per MiB better spent outside a section. */
+  /**
+   * Pages of a grown buffer come into being when first written: 1 ms per MiB better spent where nobody waits. No lock
+   * needed: somebody may have been given a block there.
+   */
   touchGraph(fromWord: number): void {
-    for (let word = fromWord; word < this.graph.length; word += PAGE_WORDS) this.graph[word] = 0
+    for (let word = fromWord; word < this.graph.length; word += PAGE_WORDS) Atomics.or(this.graph, word, 0)
   }
 
   writeSchema(bytes: Uint8Array): void {

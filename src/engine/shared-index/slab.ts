@@ -25,6 +25,8 @@ export const SET = 0
 export const PAIRS = 1
 
 const CAPACITY_LOG2_MIN = 1
+/** Slabs of so many entries do not shrink in the section of a deletion but later (`replacements.ts`). */
+const LARGE_LOG2 = 12
 /** A one-entry slab of this shape is kept inline. Assignments are not: their second word needs all 32 bits. */
 export type Width = typeof SET | typeof PAIRS
 
@@ -180,11 +182,13 @@ export function releaseSlab(regions: Regions, descriptor: number, width: Width):
   const { graph } = regions
   const log2 = graph[descriptor + 1]! & L.LOG2_MASK
   if (graph[descriptor] !== 0 && log2 !== L.INLINE) release(regions, graph[descriptor]!, log2 + width)
+  regions.sparse.delete(descriptor)
   graph[descriptor] = 0
   graph[descriptor + 1] = 0
 }
 
-function findMember(graph: Int32Array, ptr: number, meta: number, member: number): number {
+/** Index of the member, -1 if there is none. The slab is not inline. */
+export function findMember(graph: Int32Array, ptr: number, meta: number, member: number): number {
   const log2 = meta & L.LOG2_MASK
   if (meta >>> L.COUNT_SHIFT === 0) return -1
   const mask = (1 << log2) - 1
@@ -202,7 +206,7 @@ function insert(regions: Regions, descriptor: number, width: Width, first: numbe
   const log2 = meta & L.LOG2_MASK
   if (count === 0 && regions.graph[descriptor] === 0) {
     resize(regions, descriptor, width, CAPACITY_LOG2_MIN)
-  } else if ((count + 1) * 4 > 3 << log2) resize(regions, descriptor, width, log2 + 1)
+  } else if (isFull(meta)) resize(regions, descriptor, width, log2 + 1)
   const { graph } = regions
   graph[descriptor + 1] = graph[descriptor + 1]! + (1 << L.COUNT_SHIFT)
   return place(graph, graph[descriptor]!, graph[descriptor + 1]! & L.LOG2_MASK, width, first)
@@ -240,24 +244,70 @@ function closeGap(regions: Regions, descriptor: number, width: Width, index: num
   graph[descriptor + 1] = meta
   const count = meta >>> L.COUNT_SHIFT
   if (count === 0) releaseSlab(regions, descriptor, width)
-  else if (log2 > CAPACITY_LOG2_MIN && count * 5 < 1 << log2) resize(regions, descriptor, width, log2 - 1)
+  else if (isSparse(meta)) {
+    if (log2 >= LARGE_LOG2) regions.sparse.set(descriptor, width)
+    else resize(regions, descriptor, width, log2 - 1)
+  }
 }
 
-/** Sequential in old and new block, for both have the order of the hash. */
+/** Whether a slab, not inline, has to double for an entry more. */
+export function isFull(meta: number): boolean {
+  return ((meta >>> L.COUNT_SHIFT) + 1) * 4 > 3 << (meta & L.LOG2_MASK)
+}
+
+/** Whether a slab, not inline, is mostly empty. */
+export function isSparse(meta: number): boolean {
+  const log2 = meta & L.LOG2_MASK
+  return log2 > CAPACITY_LOG2_MIN && (meta >>> L.COUNT_SHIFT) * 5 < 1 << log2
+}
+
+/** log2 of the capacity that holds so many entries; a slab doubles when an entry would leave less than a quarter free. */
+export function capacityLog2(entries: number): number {
+  let log2 = CAPACITY_LOG2_MIN
+  while (entries * 4 > 3 << log2) log2++
+  return log2
+}
+
 function resize(regions: Regions, descriptor: number, width: Width, log2: number): void {
-  const old = regions.graph[descriptor]!
-  const meta = regions.graph[descriptor + 1]!
-  const oldLog2 = meta & L.LOG2_MASK
-  const ptr = allocateZeroed(regions, Math.max(1, log2 + width))
-  const { graph } = regions
-  if (old !== 0) {
-    for (let from = old; from < old + (1 << (oldLog2 + width)); from += 1 << width) {
-      if (graph[from] === 0) continue
-      const at = place(graph, ptr, log2, width, graph[from]!)
-      if (width === PAIRS) graph[at + 1] = graph[from + 1]!
-    }
-    release(regions, old, oldLog2 + width)
+  const ptr = allocateZeroed(regions, blockLog2(log2, width))
+  copySlab(regions.graph, descriptor, width, ptr, log2)
+  replaceBlock(regions, descriptor, width, ptr, log2)
+}
+
+export function blockLog2(log2: number, width: Width): number {
+  return Math.max(1, log2 + width)
+}
+
+/** Fills a zeroed block of 2^log2 entries. Sequential in both blocks, for both have the order of the hash. */
+export function copySlab(
+  graph: Int32Array,
+  descriptor: number,
+  width: Width,
+  to: number,
+  log2: number,
+): void {
+  const from = graph[descriptor]!
+  if (from === 0) return
+  const end = from + (1 << ((graph[descriptor + 1]! & L.LOG2_MASK) + width))
+  for (let at = from; at < end; at += 1 << width) {
+    if (graph[at] === 0) continue
+    const placed = place(graph, to, log2, width, graph[at]!)
+    if (width === PAIRS) graph[placed + 1] = graph[at + 1]!
   }
+}
+
+/** Puts a filled block in the place of the slab's, which is given back. */
+export function replaceBlock(
+  regions: Regions,
+  descriptor: number,
+  width: Width,
+  ptr: number,
+  log2: number,
+): void {
+  const { graph } = regions
+  const old = graph[descriptor]!
+  const meta = graph[descriptor + 1]!
+  if (old !== 0) release(regions, old, blockLog2(meta & L.LOG2_MASK, width))
   graph[descriptor] = ptr
   graph[descriptor + 1] = (meta & ~L.LOG2_MASK) | log2
 }

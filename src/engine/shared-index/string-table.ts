@@ -95,11 +95,32 @@ export function remove(regions: Regions, hash: number, line: number): void {
   graph[base + (hole << 1) + 1] = 0
   header[partition + 1] = header[partition + 1]! - (1 << L.COUNT_SHIFT)
   const count = header[partition + 1]! >>> L.COUNT_SHIFT
-  if (count === 0) {
-    release(regions, base, log2 + 1)
-    header[partition] = 0
-    header[partition + 1] = 0
-  } else if (log2 > CAPACITY_LOG2_MIN && count * 8 < 1 << log2) resize(regions, partition, log2 - 1)
+  if (count > 0) return
+  release(regions, base, log2 + 1)
+  header[partition] = 0
+  header[partition + 1] = 0
+}
+
+/** The next partition from this one on that is mostly empty, -1 if there is none. Partitions shrink between commits. */
+export function nextSparse(header: Int32Array, from: number): number {
+  for (let partition = from; partition < L.PARTITION_COUNT; partition++) {
+    const meta = header[L.H_PARTITIONS + (partition << 1) + 1]!
+    const log2 = meta & L.LOG2_MASK
+    if (log2 > CAPACITY_LOG2_MIN && (meta >>> L.COUNT_SHIFT) * 8 < 1 << log2) return partition
+  }
+  return -1
+}
+
+export function partitionOf(hash: number): number {
+  return hash >>> (32 - L.PARTITION_BITS)
+}
+
+/** log2 of the slots the partition needs for so many keys more; as it has, if that is enough. */
+export function slotsLog2(header: Int32Array, partition: number, keysMore: number): number {
+  const meta = header[L.H_PARTITIONS + (partition << 1) + 1]!
+  let log2 = Math.max(CAPACITY_LOG2_MIN, meta & L.LOG2_MASK)
+  while (((meta >>> L.COUNT_SHIFT) + keysMore) * 4 > 3 << log2) log2++
+  return log2
 }
 
 /** Slots in the partition; the record of slot `index` is `recordInSlot`. For walks over all records. */
@@ -122,17 +143,27 @@ function place(graph: Int32Array, base: number, log2: number, hash: number, line
 }
 
 function resize(regions: Regions, partition: number, log2: number): void {
-  const { header } = regions
-  const old = header[partition]!
-  const oldLog2 = header[partition + 1]! & L.LOG2_MASK
   const base = allocateZeroed(regions, log2 + 1)
-  const { graph } = regions
-  if (old !== 0) {
-    for (let slot = old; slot < old + (2 << oldLog2); slot += 2) {
-      if (graph[slot + 1] !== 0) place(graph, base, log2, graph[slot]!, graph[slot + 1]!)
-    }
-    release(regions, old, oldLog2 + 1)
+  copyPartition(regions, partition, base, log2)
+  replacePartition(regions, partition, base, log2)
+}
+
+/** Fills a zeroed block of 2^log2 slots. `partition` is its word in the header, here and below. */
+export function copyPartition(regions: Regions, partition: number, base: number, log2: number): void {
+  const { header, graph } = regions
+  const old = header[partition]!
+  if (old === 0) return
+  const end = old + (2 << (header[partition + 1]! & L.LOG2_MASK))
+  for (let slot = old; slot < end; slot += 2) {
+    if (graph[slot + 1] !== 0) place(graph, base, log2, graph[slot]!, graph[slot + 1]!)
   }
+}
+
+/** Lock held, in a section. Puts a filled block in the place of the partition's, which is given back. */
+export function replacePartition(regions: Regions, partition: number, base: number, log2: number): void {
+  const { header } = regions
+  if (header[partition] !== 0)
+    release(regions, header[partition]!, (header[partition + 1]! & L.LOG2_MASK) + 1)
   header[partition] = base
   header[partition + 1] = (header[partition + 1]! & ~L.LOG2_MASK) | log2
 }

@@ -2,8 +2,8 @@
  * The sweep: finds what still carries the number of a removed type, role, relation or tenant and takes it away, so that
  * the numbers can be used again. Questions do not need it: to them the removed is gone at once.
  *
- * It walks all records, one partition of the string table a step. A partition is looked at outside of any section,
- * for only this thread changes anything; then its edits are made in sections of bounded length.
+ * It walks all records, one partition of the string table a step. A partition is looked at without the lock,
+ * for only this thread changes facts; then its edits are made in sections of bounded length.
  *
  * Invariant: a sweep covers what was retired before it began; numbers are free again after its last step and after
  * everything it buried is unlinked. Facts put meanwhile cannot carry retired numbers, so a partition once done stays
@@ -12,11 +12,10 @@
 import type { Graveyard } from './graveyard.ts'
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
-import { isDead, keyBytes, keyStart } from './records.ts'
+import { isDead, keyBytes, keyStart, outListOf } from './records.ts'
 import type { Regions } from './regions.ts'
 import { maskOf } from './schema.ts'
 import type { Retired, Schema } from './schema.ts'
-import { beginSection, endSection } from './sequence.ts'
 import { deleteEdge } from './slab.ts'
 import * as table from './string-table.ts'
 import { dropScope } from './user-slab.ts'
@@ -39,34 +38,42 @@ export class Sweep {
   readonly #graveyard: Graveyard
   readonly #key: Key
   readonly #banks: () => number
+  readonly #inSection: (work: () => void) => void
   #pass: Pass | null = null
   #edits: (() => void)[] = []
 
   constructor(
     regions: Regions,
-    parts: { schema: Schema; graveyard: Graveyard; key: Key; banks: () => number },
+    parts: {
+      schema: Schema
+      graveyard: Graveyard
+      key: Key
+      banks: () => number
+      inSection: (work: () => void) => void
+    },
   ) {
     this.#regions = regions
     this.#schema = parts.schema
     this.#graveyard = parts.graveyard
     this.#key = parts.key
     this.#banks = parts.banks
+    this.#inSection = parts.inSection
   }
 
   isNeeded(): boolean {
     return this.#pass !== null || this.#schema.hasRetired() || this.#graveyard.hasDeadTenants()
   }
 
-  /** Lock held, no section, graveyard empty. Does one partition. */
+  /** No lock held, graveyard empty. Does one partition. */
   step(): void {
     this.#pass ??= this.#begin()
     const pass = this.#pass
     if (pass.partition === L.PARTITION_COUNT) return this.#finish(pass)
     this.#lookThrough(pass)
     for (let from = 0; from < this.#edits.length; from += EDITS_PER_SECTION) {
-      beginSection(this.#regions.header)
-      for (const edit of this.#edits.slice(from, from + EDITS_PER_SECTION)) edit()
-      endSection(this.#regions.header)
+      this.#inSection(() => {
+        for (const edit of this.#edits.slice(from, from + EDITS_PER_SECTION)) edit()
+      })
     }
     this.#edits = []
     pass.partition += 1
@@ -142,9 +149,8 @@ export class Sweep {
   #unlink(container: number, object: number, edgeClass: number): void {
     const { graph, header } = this.#regions
     const record = object << L.LINE_WORDS_LOG2
-    const list = graph[record + L.I_CONTAINER] === 0 ? L.C_OUT_OTHERS : L.C_OUT_CONTAINERS
     deleteEdge(this.#regions, record + L.I_IN, container, edgeClass)
-    deleteEdge(this.#regions, (container << L.LINE_WORDS_LOG2) + list, object, edgeClass)
+    deleteEdge(this.#regions, outListOf(graph, container, object), object, edgeClass)
     header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
   }
 

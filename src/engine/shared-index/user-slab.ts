@@ -11,7 +11,7 @@ import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 import { deleteMember, deletePair, findPair } from './slab.ts'
 
-const REBUILT_UP_TO = 64
+const REBUILT_UP_TO_LOG2 = 7
 const FILTER_WORDS = 16
 
 export function addToFilter(graph: Int32Array, user: number, line: number): void {
@@ -59,7 +59,8 @@ function hasAnyScope(graph: Int32Array, slab: number, line: number, banks: numbe
 
 function rebuildFilter(graph: Int32Array, user: number): void {
   const meta = graph[user + L.U_ASSIGNMENTS + 1]!
-  if (meta >>> L.COUNT_SHIFT > REBUILT_UP_TO) return
+  // By capacity, which is what a rebuild reads: a large slab that is mostly empty shrinks later (`slab.ts`).
+  if ((meta & L.LOG2_MASK) > REBUILT_UP_TO_LOG2) return
   graph.fill(0, user + L.U_FILTER, user + L.U_FILTER + FILTER_WORDS)
   if (meta === 0) return
   const from = graph[user + L.U_ASSIGNMENTS]!

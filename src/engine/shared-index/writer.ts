@@ -2,8 +2,8 @@
  * The side of the shared index that is told: the one reducer of changes. One thread writes; the lock keeps it and those
  * who build closures apart, the sequence lets everyone read meanwhile.
  *
- * A commit is one section: readers see all of it or none. The schema is compiled and published in the section of the
- * commit that changed it, so data and schema always belong together.
+ * A commit is one section: readers see all of it or none. The schema is published in the section of the commit that
+ * changed it, so data and schema always belong together. What takes long and can be done before, is.
  *
  * Invariant: the state is a function of the changes applied, and applying one again changes nothing. A change that
  * names something unknown is ignored (`model/change.ts`).
@@ -17,9 +17,13 @@ import { Graveyard } from './graveyard.ts'
 import { Invalidation } from './invalidation.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { Key } from './key.ts'
+import { LineFetch } from './line-fetch.ts'
+import { Names } from './names.ts'
 import { Precomputation } from './precomputation.ts'
+import { Preparation } from './preparation.ts'
 import { Regions } from './regions.ts'
 import type { HashSecrets, SharedIndexHandle } from './regions.ts'
+import { Replacements } from './replacements.ts'
 import { Schema } from './schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
 import { SchemaView } from './schema-view.ts'
@@ -35,42 +39,69 @@ export interface WriterOptions {
   readonly secrets: HashSecrets
   /** Cap on states with several roles; for tests. */
   readonly statesMax?: number
+  /** Cap on the closure region, in bytes; for tests. */
+  readonly closureBytesMax?: number
 }
 
-/** Room made and touched ahead of a commit. Larger commits grow the graph while readers wait. */
+/** Room made and touched ahead of a commit, besides what its preparation finds it to need. */
 const WORDS_AHEAD = 1 << 14
-/** References unlinked at the end of a commit, a fraction of a millisecond. */
+/** References unlinked after a commit, in a section of a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 2_000
+/** Changes whose lines are brought in together: some hundred kilobytes of cache. */
+const FETCHED_AT_ONCE = 128
+
+interface CompiledSchema {
+  readonly image: SchemaImage
+  readonly bytes: Uint8Array
+}
 
 export class SharedIndexWriter implements ChangeSink {
   readonly #regions: Regions
   readonly #threadId: number
   readonly #schema = new Schema()
   readonly #compiler: SchemaCompiler
+  readonly #names: Names
+  readonly #lineFetch: LineFetch
   readonly #facts: Facts
+  readonly #invalidation: Invalidation
+  readonly #replacements: Replacements
+  readonly #preparation: Preparation
   readonly #graveyard: Graveyard
   readonly #sweep: Sweep
+  /** Somebody may be reading. */
+  #isShared = false
+  /** Compiled, and not yet known to readers. */
+  #unpublished: CompiledSchema | null = null
   /** The schema that stands, until the closures are built ahead under it; and the work going on. */
   #uncomputed: SchemaImage | null = null
   #precomputation: Precomputation | null = null
 
-  constructor({ threadId, secrets, statesMax }: WriterOptions) {
+  constructor({ threadId, secrets, statesMax, closureBytesMax }: WriterOptions) {
     assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
     this.#threadId = threadId
-    this.#regions = Regions.create(secrets)
+    this.#regions = Regions.create(secrets, closureBytesMax)
     this.#compiler = new SchemaCompiler(statesMax)
     const key = new Key(secrets.start, secrets.multiplier)
     const schema = this.#schema
+    const names = new Names(this.#regions, { key, schema })
     const banks = (): number => this.#facts.banks()
-    this.#graveyard = new Graveyard(this.#regions, banks)
-    const graveyard = this.#graveyard
+    const graveyard = new Graveyard(this.#regions, banks)
     const invalidation = new Invalidation(this.#regions)
-    this.#facts = new Facts(this.#regions, { key, schema, invalidation, graveyard })
-    this.#sweep = new Sweep(this.#regions, { schema, graveyard, key, banks })
+    const replacements = new Replacements(this.#regions, work => this.#locked(work))
+    const inSection = (work: () => void): void => this.#inSection(work)
+    this.#names = names
+    this.#lineFetch = new LineFetch(this.#regions, names)
+    this.#graveyard = graveyard
+    this.#invalidation = invalidation
+    this.#replacements = replacements
+    this.#facts = new Facts(this.#regions, { names, invalidation, graveyard })
+    this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
+    this.#sweep = new Sweep(this.#regions, { schema, graveyard, key, banks, inSection })
   }
 
   /** What another thread needs to read the index: to be posted as it is. */
   get handle(): SharedIndexHandle {
+    this.#isShared = true
     return this.#regions.handle
   }
 
@@ -79,20 +110,23 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.bytes()
   }
 
+  /**
+   * Once somebody may be reading, what takes long is done before the section (`preparation.ts`), if the changes are an
+   * array: what cannot be gone through twice is a load.
+   */
   apply(changes: Iterable<Change>): void {
-    const { header } = this.#regions
-    this.#locked(() => {
-      reserve(this.#regions, WORDS_AHEAD)
-      beginSection(header)
-      try {
-        for (const change of changes) this.#applyOne(change)
-        if (this.#schema.isChanged) this.#publishSchema()
-        this.#graveyard.unlink(STEPS_PER_COMMIT)
-      } finally {
-        endSection(header)
-      }
-      if (this.#graveyard.isEmpty() && this.#sweep.isNeeded()) this.#sweep.step()
+    const prepared = this.#isShared && Array.isArray(changes) ? this.#prepare(changes) : null
+    this.#inSection(() => {
+      this.#replacements.install()
+      this.#invalidation.begin()
+      if (prepared) this.#applyPrepared(prepared)
+      else for (const change of changes) this.#applyOne(change)
+      this.#compileSchema()
+      if (this.#unpublished) this.#publishSchema(this.#unpublished)
+      this.#invalidation.end()
     })
+    if (!this.#graveyard.isEmpty()) this.#inSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
+    else if (this.#sweep.isNeeded()) this.#sweep.step()
   }
 
   /**
@@ -100,15 +134,13 @@ export class SharedIndexWriter implements ChangeSink {
    * when nothing is left. Removals work without it; it gives back memory and numbers sooner.
    */
   collect(steps: number): boolean {
-    const { header } = this.#regions
     for (let step = 0; step < steps; step++) {
-      if (this.#graveyard.isEmpty() && !this.#sweep.isNeeded()) return false
-      this.#locked(() => {
-        if (this.#graveyard.isEmpty()) return this.#sweep.step()
-        beginSection(header)
-        this.#graveyard.unlink(STEPS_PER_COMMIT)
-        endSection(header)
-      })
+      if (!this.#graveyard.isEmpty()) this.#inSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
+      else if (this.#sweep.isNeeded()) this.#sweep.step()
+      else if (this.#replacements.isShrinkingNeeded()) {
+        this.#replacements.shrinkOne()
+        this.#inSection(() => this.#replacements.install())
+      } else return false
     }
     return true
   }
@@ -131,6 +163,50 @@ export class SharedIndexWriter implements ChangeSink {
     return false
   }
 
+  /** What is left for the section. The schema that a commit begins with is the writer's own until it is published. */
+  #prepare(changes: readonly Change[]): readonly Change[] {
+    let facts = 0
+    while (facts < changes.length && isOfSchema(changes[facts]!)) this.#applyOne(changes[facts++]!)
+    this.#compileSchema()
+    const section = facts === 0 ? changes : changes.slice(facts)
+    this.#makeRoom(this.#preparation.prepare(section))
+    return section
+  }
+
+  #applyPrepared(changes: readonly Change[]): void {
+    for (const [index, change] of changes.entries()) {
+      if (index % FETCHED_AT_ONCE === 0) {
+        this.#lineFetch.run(changes, index, Math.min(index + FETCHED_AT_ONCE, changes.length))
+      }
+      this.#names.turnTo(index)
+      this.#applyOne(change)
+      if (this.#schema.isChanged) this.#names.forget()
+    }
+    this.#names.forget()
+    this.#names.turnTo(0)
+  }
+
+  /** Pages are touched after the lock is given back: nobody waits for them. */
+  #makeRoom(words: number): void {
+    let from = 0
+    this.#locked(() => {
+      from = reserve(this.#regions, WORDS_AHEAD + words)
+    })
+    this.#regions.touchGraph(from)
+  }
+
+  #inSection(work: () => void): void {
+    const { header } = this.#regions
+    this.#locked(() => {
+      beginSection(header)
+      try {
+        work()
+      } finally {
+        endSection(header)
+      }
+    })
+  }
+
   #locked(work: () => void): void {
     lock(this.#regions.header, this.#threadId)
     try {
@@ -147,12 +223,18 @@ export class SharedIndexWriter implements ChangeSink {
     return new Precomputation(this.#regions, schema, new ClosureBuilder(this.#regions, schema))
   }
 
-  #publishSchema(): void {
+  #compileSchema(): void {
+    if (!this.#schema.isChanged) return
     const image = this.#compiler.compile(this.#schema)
-    this.#regions.writeSchema(encodeSchema(image))
+    this.#unpublished = { image, bytes: encodeSchema(image) }
+    this.#schema.isChanged = false
+  }
+
+  #publishSchema({ image, bytes }: CompiledSchema): void {
+    this.#regions.writeSchema(bytes)
+    this.#unpublished = null
     this.#uncomputed = image
     this.#precomputation = null
-    this.#schema.isChanged = false
   }
 
   #applyOne(change: Change): void {
@@ -193,6 +275,10 @@ export class SharedIndexWriter implements ChangeSink {
         return unknownChange(change)
     }
   }
+}
+
+function isOfSchema({ kind }: Change): boolean {
+  return kind.startsWith('type-') || kind.startsWith('role-') || kind.startsWith('relation-')
 }
 
 /** Skipping a change that this version does not know would leave an engine that answers from half the facts. */

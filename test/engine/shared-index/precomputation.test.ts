@@ -97,6 +97,39 @@ test('a new role that derives from nothing old rebuilds nothing old', () => {
   expect(built()).toBe(ahead)
 })
 
+test('a new role with a derivation rebuilds what leads to it, and no closure of other roles', () => {
+  precompute()
+  const ahead = built()
+  const bySigner = heldBy({ role: 'signer', on: 'folder', over: 'parent' })
+  world.apply(
+    role('folder', 'signer', {}),
+    role('document', 'signer', { can: ['sign'], from: [bySigner] }),
+    assign('carol', 'signer', `folder:f${DEPTH - 1}`),
+  )
+  expect(world.can('carol', 'sign', 'document:deep')).toBe(true)
+  expect(world.can('carol', 'read', 'document:deep')).toBe(false)
+  precompute()
+  const once = built()
+  expect(once).toBeGreaterThan(ahead)
+  // A closure for each folder in the new role's state, which holds at the most one user's folder; viewers have longer ones.
+  expect(once - ahead).toBeLessThan((ahead - L.LINE_WORDS) / 2)
+  expect(world.can('alice', 'read', 'document:deep')).toBe(true)
+  expect(built()).toBe(once)
+})
+
+test('a permission taken away, and a role that gives none, are in force at once and rebuild nothing', () => {
+  precompute()
+  const ahead = built()
+  world.apply(role('document', 'viewer', { from: [throughFolder, throughGroup] }), role('folder', 'guest'))
+  expect(world.can('alice', 'read', 'document:deep')).toBe(false)
+  expect(world.can('bob', 'read', 'document:wide')).toBe(false)
+  expect(world.can('alice', 'open', `folder:f${DEPTH - 1}`)).toBe(true)
+  world.apply(removed(role('folder', 'guest')))
+  precompute()
+  expect(world.can('alice', 'open', `folder:f${DEPTH - 1}`)).toBe(true)
+  expect(built()).toBe(ahead)
+})
+
 test('a changed derivation is in force at once, and what it voided is built again', () => {
   precompute()
   const ahead = built()

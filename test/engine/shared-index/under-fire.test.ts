@@ -3,9 +3,11 @@ import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { Barrage, foundation } from '../../../bench/engine/barrage.ts'
+import type { TornReadsReport } from '../../../bench/engine/torn-reads-reader.ts'
+import { QUESTIONS } from '../../../bench/engine/torn-searches.ts'
 import { SECRETS } from '../shared-engine.ts'
 
-const CHECKS = 200_000
+const CHECKS = 150_000
 
 test('a reader in another thread is never wrong about what does not change, nor about halves of one commit', async () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
@@ -14,7 +16,7 @@ test('a reader in another thread is never wrong about what does not change, nor 
   const worker = new Worker(new URL('../../../bench/engine/torn-reads-reader.ts', import.meta.url), {
     workerData,
   })
-  const report = new Promise<{ checks: number; wrong: string[] }>((resolve, reject) => {
+  const report = new Promise<TornReadsReport>((resolve, reject) => {
     worker.on('message', resolve)
     worker.on('error', reject)
   })
@@ -25,8 +27,9 @@ test('a reader in another thread is never wrong about what does not change, nor 
     for (let n = 0; n < 200; n++) writer.apply(barrage.next())
     await new Promise(resolve => setImmediate(resolve))
   }
-  const { checks, wrong } = await whenEnded
+  const { checks, searches, wrong } = await whenEnded
   expect(wrong).toEqual([])
   expect(checks).toBeGreaterThanOrEqual(CHECKS)
+  for (const kind of Object.keys(QUESTIONS)) expect(searches[kind], kind).toBeGreaterThan(50)
   expect(barrage.commits).toBeGreaterThan(100)
 })

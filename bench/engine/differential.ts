@@ -1,0 +1,38 @@
+/**
+ * The shared index against the textbook oracle, from a fixed seed, a million checks and more:
+ *
+ *   node bench/engine/differential.ts [share of the whole = 1] [seed = 1]
+ *
+ * Each check is one question at one state, asked singly, in a batch and of `explain`, all three compared. What the
+ * questions met is counted; the first wrong answer ends the run with all that is needed to see it again. The short form
+ * is `test/properties/differential.test.ts`.
+ */
+import { Differential } from '../../test/oracle/differential.ts'
+
+const CHECKS_MIN = 1_000_000
+
+const share = Number(process.argv[2] ?? 1)
+const seed = Number(process.argv[3] ?? 1)
+const differential = new Differential()
+const start = performance.now()
+differential.run({
+  seed,
+  usual: Math.ceil(250 * share),
+  manyRoles: Math.ceil(70 * share),
+  keys: Math.ceil(90 * share),
+  padded: Math.ceil(18 * share),
+})
+const { checks, coverage, met } = differential
+const counts = Object.fromEntries([
+  ['allowed', coverage.allowed],
+  ['denied by tenant alone', coverage.deniedByTenant],
+  ...Object.entries(coverage.decidedBy).map(([rule, count]) => [`decided by ${rule}`, count] as const),
+  ...[...met].toSorted(),
+])
+const seconds = Math.round((performance.now() - start) / 1000)
+process.stdout.write(`${checks} checks in ${seconds} s, seed ${seed}: 0 wrong\n`)
+for (const [what, count] of Object.entries(counts)) process.stdout.write(`  ${what.padEnd(48)} ${count}\n`)
+const missed = Object.keys(counts).filter(what => counts[what] === 0)
+const isShort = checks < CHECKS_MIN * share
+if (isShort || missed.length > 0)
+  throw new Error(`too few checks, or features never met: ${missed.join(', ')}`)

@@ -1,0 +1,14 @@
+/** What `stops.ts` and its reader share. */
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import type { Query } from '#model/decision.ts'
+
+export const CELLS = { window: 0, checks: 1 } as const
+export const STOP = -1
+
+export interface StopsReaderData {
+  readonly handle: SharedIndexHandle
+  readonly questions: readonly Query[]
+  readonly cells: Int32Array
+  /** Milliseconds, by window. */
+  readonly longest: Float64Array
+}

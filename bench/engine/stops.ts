@@ -1,0 +1,228 @@
+/**
+ * How long readers are stopped by what the writer does at its worst, on a loaded W1, two cores:
+ *
+ *   node --max-old-space-size=12000 bench/engine/stops.ts [scale of W1 = 1]
+ *
+ * A reader checks without pause and notes its longest time between two answers. The machine stops threads, too: before
+ * every scenario the writer is busy for a while without writing, and what the reader feels then stands beside. What counts
+ * is the best of three runs: what the machine does is not there every time, what the index does is. The
+ * longest time of three runs of a scenario tells about the machine, the shortest of them about the index; both are kept.
+ */
+import { Worker } from 'node:worker_threads'
+import * as L from '#engine/shared-index/layout.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+import { assignment, from, groupRelation, instancePut, tuple, userPut } from '../datasets/dataset.ts'
+import { Drive } from '../datasets/drive.ts'
+import { Random } from '../datasets/random.ts'
+import { atMost, publish, round } from '../lib/measure.ts'
+import type { Figure } from '../lib/measure.ts'
+import { CELLS, STOP } from './stops-cells.ts'
+import type { StopsReaderData } from './stops-cells.ts'
+
+const STOP_MAX_MS = 5
+const IDLE_MS = 300
+const PART = 1_000
+
+const scale = Number(process.argv[2] ?? 1)
+const only = process.argv[3]
+const drive = new Drive('W1', scale)
+const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 3, multiplier: 0x2545f491 } })
+writer.apply(drive.things())
+writer.apply(drive.facts())
+const above = ['top', 'above'].map(key => instancePut('folder', key))
+const isRoot = new Set(Array.from({ length: drive.folders }, (_, f) => `folder-${f}`))
+for (const fact of drive.facts()) {
+  if (fact.kind === 'tuple-put' && fact.relation === 'parent') isRoot.delete(fact.object.key)
+}
+writer.apply([...above, userPut('heavy'), instancePut('group', 'everywhere'), instancePut('group', 'guests')])
+writer.apply([...isRoot].map(root => tuple(['folder', 'top'], 'parent', ['folder', root])))
+while (writer.precompute(100_000));
+
+const header = new Int32Array(writer.handle.header)
+const cells = new Int32Array(new SharedArrayBuffer(64))
+const longest = new Float64Array(new SharedArrayBuffer(8 * 1_024))
+const questions = drive.candidates(50_000, 'denied')
+const workerData: StopsReaderData = { handle: writer.handle, questions, cells, longest }
+const worker = new Worker(new URL('./stops-reader.ts', import.meta.url), { workerData })
+worker.on('error', error => {
+  throw error
+})
+while (Atomics.load(cells, CELLS.checks) === 0) await new Promise(resolve => setTimeout(resolve, 50))
+
+/**
+ * The writer's longest section, in milliseconds. The sequence tells where sections begin and end, and only the writer
+ * adds to it with the `Atomics` of this thread.
+ */
+let longestSection = 0
+let begun = 0
+const { add } = Atomics
+const watchedAdd = (array: Int32Array, index: number, value: number): number => {
+  const isSequence = index === L.H_SEQUENCE && array.buffer === header.buffer
+  if (isSequence && begun > 0) {
+    longestSection = Math.max(longestSection, performance.now() - begun)
+    begun = 0
+  } else if (isSequence) begun = performance.now()
+  return add(array, index, value)
+}
+Object.assign(Atomics, { add: watchedAdd })
+
+interface Stop {
+  /** The reader's longest time between two answers. */
+  readonly stop: number
+  /** The writer's longest section, and its longest step with all that goes before and after sections. */
+  readonly section: number
+  readonly step: number
+}
+
+/** What is felt while this goes on, in milliseconds. */
+function stopDuring(work: () => Iterable<() => void>): Stop {
+  const window = add(cells, CELLS.window, 1) + 1
+  waitForChecks()
+  longest[window] = 0
+  longestSection = 0
+  let step = 0
+  for (const one of work()) {
+    const start = performance.now()
+    one()
+    step = Math.max(step, performance.now() - start)
+  }
+  waitForChecks()
+  return { stop: longest[window]!, section: longestSection, step }
+}
+
+function waitForChecks(): void {
+  const checks = Atomics.load(cells, CELLS.checks)
+  while (Atomics.load(cells, CELLS.checks) < checks + 64);
+}
+
+function* idle(): Iterable<() => void> {
+  const end = performance.now() + IDLE_MS
+  while (performance.now() < end) yield () => busyFor(1)
+}
+
+function busyFor(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+function* inParts(changes: readonly Change[], size = PART): Iterable<() => void> {
+  for (let at = 0; at < changes.length; at += size) {
+    const part = changes.slice(at, at + size)
+    yield () => writer.apply(part)
+  }
+}
+
+function* collecting(): Iterable<() => void> {
+  const left = { is: true }
+  while (left.is) yield () => void (left.is = writer.collect(1))
+}
+
+const random = new Random(17)
+const times = (count: number, change: (n: number) => Change): Change[] =>
+  Array.from({ length: count }, (_, n) => change(n))
+const someFolder = (): [string, string] => ['folder', `folder-${random.below(drive.folders)}`]
+const someDocument = (): string => `doc-${random.below(drive.documents)}`
+const taken = (put: Change): Change => {
+  if (put.kind === 'tuple-put') return { ...put, kind: 'tuple-removed' }
+  if (put.kind === 'assignment-put') return { ...put, kind: 'assignment-removed' }
+  if (put.kind === 'instance-put') return { kind: 'instance-removed', instance: put.instance }
+  if (put.kind === 'user-put') return { kind: 'user-removed', user: put.user }
+  throw new Error(`${put.kind} is not taken back here`)
+}
+const viewerGrant = (object: readonly [string, string], group = 'guests'): Change =>
+  tuple(['group', group], groupRelation('viewer'), object)
+const documentRole = (role: string, actions: string[], derivations = [from('viewer', 'folder', 'parent')]) =>
+  ({
+    kind: 'role-put',
+    type: 'document',
+    role,
+    permissions: actions.map(action => ({ type: 'document', action })),
+    extends: [],
+    derivations,
+  }) as Change
+
+const newcomers = times(Math.round(500_000 * scale), n => instancePut('document', `new-${n}`))
+const rolesOfOne = times(drive.documents, n => assignment('heavy', 'viewer', 'document', `doc-${n}`))
+const sharedByOne = times(drive.documents, n => viewerGrant(['document', `doc-${n}`], 'everywhere'))
+const grants = times(10_000, () =>
+  assignment(`user-${random.below(drive.users)}`, 'viewer', 'document', someDocument()),
+)
+const shares = times(10_000, () => viewerGrant(someFolder()))
+const people = times(10_000, n => userPut(`person-${n}`))
+const moves = times(500, n => viewerGrant(['folder', `folder-${n * 7}`]))
+const onTop = viewerGrant(['folder', 'top'])
+
+/** Each is run as it stands; removals undo what was put, so that a scenario can be run again. */
+const SCENARIOS: Record<string, () => Iterable<() => void>> = {
+  'records added until all tables have doubled': () => inParts(newcomers),
+  'records removed until all tables have halved': function* halved() {
+    yield* inParts(newcomers.map(taken))
+    yield* collecting()
+  },
+  'a user who gets a role on every document': () => inParts(rolesOfOne),
+  'a user who loses them one by one': () => inParts(rolesOfOne.map(taken)),
+  'that user with all roles removed, and collected': function* removed() {
+    for (const part of inParts(rolesOfOne)) part()
+    yield* inParts([{ kind: 'user-removed', user: 'heavy' }])
+    yield* collecting()
+    writer.apply([userPut('heavy')])
+  },
+  'a group shared on every document': () => inParts(sharedByOne),
+  'that group removed, and collected': function* removed() {
+    yield* inParts([{ kind: 'instance-removed', instance: { type: 'group', key: 'everywhere' } }])
+    yield* collecting()
+    writer.apply([instancePut('group', 'everywhere')])
+  },
+  'a commit of 10,000 new users': () => inParts(people, 10_000),
+  'a commit of 10,000 users removed': function* removed() {
+    yield* inParts(people.map(taken), 10_000)
+    yield* collecting()
+  },
+  'a commit of 10,000 roles on documents': () => inParts(grants, 10_000),
+  'a commit of 10,000 roles taken away': () => inParts(grants.map(taken), 10_000),
+  'a commit of 10,000 groups shared on folders': () => inParts(shares, 10_000),
+  'a commit of 10,000 of them taken back': () => inParts(shares.map(taken), 10_000),
+  'a change at the root of all folders': () => inParts([onTop, taken(onTop), onTop, taken(onTop)], 1),
+  'closures voided until their region starts over': function* restart() {
+    const era = header[L.H_CLOSURE_ERA]
+    for (let n = 0; n < 400 && header[L.H_CLOSURE_ERA] === era; n++) {
+      yield* inParts([onTop, taken(onTop)], 1)
+      yield* inParts([...moves, ...moves.map(taken)], 100)
+      yield* [() => void Atomics.wait(cells, 15, 0, 20)]
+    }
+  },
+  'a new role': () => inParts([documentRole('signer', ['delete'], [])]),
+  'a new derivation': () => inParts([documentRole('signer', ['delete'])]),
+  'a permission removed': () => inParts([documentRole('signer', [])]),
+  'a role removed, and collected': function* removed() {
+    yield* inParts([{ kind: 'role-removed', type: 'document', role: 'signer' }])
+    yield* collecting()
+  },
+}
+
+const ROUNDS = 3
+const raw: Record<string, { idle: number[]; stop: number[]; section: number[]; step: number[] }> = {}
+for (let pass = 0; pass < ROUNDS; pass++) {
+  for (const [name, scenario] of Object.entries(SCENARIOS)) {
+    if (only && !name.includes(only)) continue
+    const entry = (raw[name] ??= { idle: [], stop: [], section: [], step: [] })
+    entry.idle.push(stopDuring(idle).stop)
+    const { stop, section, step } = stopDuring(scenario)
+    entry.stop.push(stop)
+    entry.section.push(section)
+    entry.step.push(step)
+  }
+}
+const figures: Figure[] = Object.entries(raw).flatMap(([name, { idle: idles, stop, section, step }]) => [
+  {
+    ...atMost(`${name}: section`, Math.min(...section), STOP_MAX_MS, 'ms'),
+    reached: section.map(round).join(', '),
+  },
+  {
+    ...atMost(`${name}: reader`, Math.min(...stop), STOP_MAX_MS, 'ms'),
+    reached: `${stop.map(round).join(', ')}; idle ${idles.map(round).join(', ')}; step ${round(Math.max(...step))}`,
+  },
+])
+Atomics.store(cells, CELLS.window, STOP)
+publish('stops', figures, raw)

@@ -1,0 +1,66 @@
+/** The process behind `allocation.test.ts`: what the heap grows by during warm checks, and during as many of nothing. */
+import type { Query } from '#model/decision.ts'
+import { ask } from '../../../bench/datasets/dataset.ts'
+import { Drive } from '../../../bench/datasets/drive.ts'
+import { SharedEngine } from '../shared-engine.ts'
+
+const [mode, checks] = [process.argv[2], Number(process.argv[3])]
+const BATCH = 1_000
+/** Enough for the code to be compiled for good, and for scratch lists to have their size. */
+const WARM_PASSES = 12
+
+const drive = new Drive('small', 0.01)
+const engine = new SharedEngine()
+engine.apply([...drive.things()])
+engine.apply([...drive.facts()])
+const denied = drive.candidates(BATCH / 2, 'denied')
+const unknown = Array.from({ length: 8 }, (_, n) => ask(`nobody-${n}`, 'read', 'document', 'doc-1'))
+const questions: Query[] = [...drive.candidates(BATCH / 2 - 8, 'allowed'), ...denied, ...unknown]
+const { reader } = engine
+const count = { allowed: 0 }
+
+function checkSingly(): void {
+  for (let pass = 0; pass < checks / BATCH; pass++) {
+    for (let i = 0; i < questions.length; i++) if (reader.evaluate(questions[i]!)) count.allowed += 1
+  }
+}
+
+/** The list of answers is the caller's; everything else would be ours. */
+function checkStaged(): void {
+  for (let pass = 0; pass < checks / BATCH; pass++) {
+    const answers = reader.evaluateAll(questions)
+    for (let i = 0; i < answers.length; i++) if (answers[i]!) count.allowed += 1
+  }
+}
+
+function doNothing(): void {
+  for (let pass = 0; pass < checks / BATCH; pass++) {
+    for (let i = 0; i < questions.length; i++) if (questions[i]!.user === '') count.allowed += 1
+  }
+}
+
+/** As the staged checks, with nothing but the list of answers. */
+function makeAnswers(): void {
+  for (let pass = 0; pass < checks / BATCH; pass++) {
+    const answers = questions.map(() => false)
+    for (let i = 0; i < answers.length; i++) if (answers[i]!) count.allowed += 1
+  }
+}
+
+/** Bytes allocated by `work`, which must fit into the young generation, for a collection would hide them. */
+function bytesOf(work: () => void): number {
+  globalThis.gc!()
+  const before = process.memoryUsage().heapUsed
+  work()
+  return process.memoryUsage().heapUsed - before
+}
+
+const [check, other] = mode === 'single' ? [checkSingly, doNothing] : [checkStaged, makeAnswers]
+for (let pass = 0; pass < WARM_PASSES; pass++) {
+  bytesOf(check)
+  bytesOf(other)
+}
+count.allowed = 0
+const checking = bytesOf(check)
+const { allowed } = count
+process.stdout.write(JSON.stringify({ checking, idle: bytesOf(other), allowed }))

@@ -1,0 +1,94 @@
+/**
+ * Memory under long churn: things of very different sizes come and go at random, and after a while the regions grow no
+ * more. Blocks are split and never joined, so this is what shows that they need not be.
+ */
+import { expect, test } from 'vitest'
+import type { Change } from '#model/change.ts'
+import { Random } from '../../../bench/datasets/random.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '../changes.ts'
+import { CollectingEngine } from '../shared-engine.ts'
+
+const ROUNDS = 300
+const SETTLED = 100
+/** Facts at a time, about; in half of the rounds most of them go. */
+const CROWD = 3_000
+
+const schema: Change[] = [
+  tenant('default'),
+  resourceType('folder', 'open'),
+  resourceType('document', 'read'),
+  relation('folder', 'parent', 'folder'),
+  relation('document', 'parent', 'folder'),
+  role('folder', 'viewer', {
+    can: ['open'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+  role('document', 'viewer', {
+    can: ['read'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+]
+
+/** Somebody or something with edges: few have very many. */
+function arrival(random: Random, n: number): Change[] {
+  const size = Math.floor(2 ** (random.next() * random.next() * 10))
+  const long = 'k'.repeat(random.below(random.below(2) === 0 ? 8 : 400))
+  const folder = `folder:${long}${n}`
+  const changes: Change[] = [
+    {
+      ...instance(folder),
+      attributes: random.below(3) === 0 ? { note: 'x'.repeat(random.below(300)) } : null,
+    },
+    user(`u${n}`),
+  ]
+  if (n > 0) changes.push(link('folder:top', 'parent', folder))
+  for (let e = 0; e < size; e++) {
+    const document = `document:${n}-${e}`
+    changes.push(instance(document), link(folder, 'parent', document), assign(`u${n}`, 'viewer', document))
+  }
+  return changes
+}
+
+test('things of all sizes come and go, three hundred rounds, and after a hundred nothing grows any more', () => {
+  const engine = new CollectingEngine()
+  const random = new Random(99)
+  engine.apply([...schema, instance('folder:top')])
+  let standing: Change[][] = []
+  let facts = 0
+  let settled = 0
+  let arrivals = 0
+  const bytes = (): number => engine.writer.bytes().graph + engine.writer.bytes().closures
+  for (let round = 0; round < ROUNDS; round++) {
+    while (facts < CROWD) {
+      const puts = arrival(random, arrivals++)
+      engine.apply(puts)
+      standing.push(puts)
+      facts += puts.length
+    }
+    const last = standing.at(-1)!.find(put => put.kind === 'instance-put')!
+    engine.evaluate({ user: 'u0', action: 'open', type: 'folder', key: last.instance.key, tenant: null })
+    // Now few, now most; small ones and large ones, in no order.
+    const share = random.below(2) === 0 ? 0.2 : 0.9
+    const stays = standing.filter(() => random.next() > share)
+    for (const puts of standing) {
+      if (stays.includes(puts)) continue
+      engine.apply(puts.filter(put => put.kind === 'user-put' || put.kind === 'instance-put').map(removed))
+      facts -= puts.length
+    }
+    standing = stays
+    if (round === SETTLED) settled = bytes()
+  }
+  expect(settled).toBeGreaterThan(100_000)
+  expect(bytes()).toBeLessThanOrEqual(settled * 1.13)
+})

@@ -1,0 +1,87 @@
+/** The region of closures starts over, when most of it is dead and when it is full, and no answer shows it. */
+import { expect, test } from 'vitest'
+import * as L from '#engine/shared-index/layout.ts'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+const KIB = 1 << 10
+const CHAINS = 60
+const DEPTH = 30
+
+/** Chains of folders with a user on each folder, so that closures deep down have thirty entries and a table. */
+function chains(): Change[] {
+  const changes: Change[] = []
+  for (let c = 0; c < CHAINS; c++) {
+    for (let d = 0; d < DEPTH; d++) {
+      const folder = `folder:${c}-${d}`
+      changes.push(instance(folder), user(`u${c}-${d}`), assign(`u${c}-${d}`, 'viewer', folder))
+      if (d > 0) changes.push(link(`folder:${c}-${d - 1}`, 'parent', folder))
+    }
+  }
+  return changes
+}
+
+function worldWith(closureBytesMax: number): { world: World; header: Int32Array; engine: SharedEngine } {
+  const engine = new SharedEngine({ closureBytesMax })
+  const world = new World(
+    engine,
+    tenant('default'),
+    resourceType('folder', 'open'),
+    relation('folder', 'parent', 'folder'),
+    role('folder', 'viewer', {
+      can: ['open'],
+      from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+    }),
+    ...chains(),
+  )
+  return { world, engine, header: new Int32Array(engine.writer.handle.header) }
+}
+
+/** Who holds a role at the top of a chain may open its bottom, the next chain's user may not. */
+function expectRight(world: World, chain: number): void {
+  const bottom = `folder:${chain}-${DEPTH - 1}`
+  expect(world.can(`u${chain}-0`, 'open', bottom)).toBe(true)
+  expect(world.can(`u${(chain + 1) % CHAINS}-0`, 'open', bottom)).toBe(false)
+}
+
+test('when it is full of closures that hold, again and again, for more are asked for than fit', () => {
+  const { world, header, engine } = worldWith(32 * KIB)
+  for (let round = 0; round < 3; round++) {
+    for (let chain = 0; chain < CHAINS; chain++) {
+      expectRight(world, chain)
+      // What was built before the region started over is asked for again.
+      expectRight(world, chain >> 1)
+    }
+  }
+  expect(header[L.H_CLOSURE_ERA]).toBeGreaterThan(3)
+  expect(engine.writer.bytes().closures).toBeLessThanOrEqual(32 * KIB)
+})
+
+test('when most of it is dead, instead of growing', () => {
+  const { world, header, engine } = worldWith(64 * KIB * KIB)
+  const cut = link('folder:0-0', 'parent', 'folder:0-1')
+  let grown = 0
+  for (let round = 0; round < 3_000; round++) {
+    world.apply(removed(cut))
+    expect(world.can('u0-0', 'open', `folder:0-${DEPTH - 1}`)).toBe(false)
+    world.apply(cut)
+    expectRight(world, 0)
+    if (round === 1_000) grown = engine.writer.bytes().closures
+  }
+  expect(header[L.H_CLOSURE_ERA]).toBeGreaterThan(1)
+  expect(engine.writer.bytes().closures).toBe(grown)
+  expectRight(world, 1)
+})

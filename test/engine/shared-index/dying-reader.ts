@@ -1,0 +1,23 @@
+/** A thread that asks until it is ended from outside, with closures to be built all the time. */
+import { workerData } from 'node:worker_threads'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+
+const { handle, threadId, cells } = workerData as {
+  handle: SharedIndexHandle
+  threadId: number
+  /** [answers given, those that were wrong] */
+  cells: Int32Array
+}
+const reader = new SharedIndexReader(handle, { threadId })
+for (let n = 0; ; n++) {
+  const question = { action: 'open', type: 'folder', key: `f${n % 60}`, tenant: null }
+  if (
+    !reader.evaluate({ ...question, user: 'insider' }) ||
+    reader.evaluate({ ...question, user: 'outsider' })
+  ) {
+    Atomics.add(cells, 1, 1)
+  }
+  Atomics.add(cells, 0, 2)
+  Atomics.notify(cells, 0)
+}

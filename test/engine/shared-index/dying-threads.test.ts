@@ -1,0 +1,77 @@
+/** Threads that are ended while they build closures hang nobody, if whoever sees them end takes their lock over. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import * as L from '#engine/shared-index/layout.ts'
+import { takeOverLock } from '#engine/shared-index/recovery.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+const ROUNDS = 60
+const FOLDERS = 60
+const ANSWERS_BETWEEN = 400
+
+test('readers are ended at any moment, sixty times, and writer and readers go on, right', async () => {
+  const engine = new SharedEngine()
+  const toggled = link('folder:spare', 'parent', 'folder:f0')
+  const world = new World(
+    engine,
+    tenant('default'),
+    resourceType('folder', 'open'),
+    relation('folder', 'parent', 'folder'),
+    role('folder', 'viewer', {
+      can: ['open'],
+      from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+    }),
+    ...['insider', 'outsider'].map(user),
+    ...['folder:root', 'folder:spare', 'folder:elsewhere'].map(name => instance(name)),
+    ...Array.from({ length: FOLDERS }, (_, n) => instance(`folder:f${n}`)),
+    link('folder:root', 'parent', 'folder:f0'),
+    ...Array.from({ length: FOLDERS - 1 }, (_, n) => link(`folder:f${n}`, 'parent', `folder:f${n + 1}`)),
+    assign('insider', 'viewer', 'folder:root'),
+    assign('outsider', 'viewer', 'folder:elsewhere'),
+  )
+  const { handle } = engine.writer
+  const header = new Int32Array(handle.header)
+  const cells = new Int32Array(new SharedArrayBuffer(8))
+  const start = (threadId: number): Worker =>
+    new Worker(new URL('dying-reader.ts', import.meta.url), { workerData: { handle, threadId, cells } })
+  let nextThread = 10
+  const threads = new Map(Array.from({ length: 2 }, () => [nextThread, start(nextThread++)] as const))
+  let held = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    // Voids all closures, so that both threads build while one of them is ended. It waits for the lock of both.
+    const wanted = Atomics.load(cells, 0) + ANSWERS_BETWEEN
+    for (let n = 0; Atomics.load(cells, 0) < wanted; n++) {
+      world.apply(n % 2 === 0 ? toggled : removed(toggled))
+      if (n % 50 === 49) await new Promise(resolve => setImmediate(resolve))
+    }
+    const [threadId, worker] = [...threads][0]!
+    threads.delete(threadId)
+    const ended = once(worker, 'exit')
+    void worker.terminate()
+    await ended
+    if (takeOverLock(handle, threadId)) held += 1
+    expect(Atomics.load(header, L.H_LOCK)).not.toBe(threadId)
+    threads.set(nextThread, start(nextThread++))
+    expect(world.can('insider', 'open', `folder:f${FOLDERS - 1}`)).toBe(true)
+    expect(world.can('outsider', 'open', `folder:f${FOLDERS - 1}`)).toBe(false)
+  }
+  await Promise.all([...threads.values()].map(worker => worker.terminate()))
+  for (const threadId of threads.keys()) takeOverLock(handle, threadId)
+  expect(world.can('insider', 'open', 'folder:f30')).toBe(true)
+  expect(Atomics.load(cells, 1)).toBe(0)
+  process.stdout.write(`of ${ROUNDS} threads that were ended, ${held} held the lock\n`)
+})

@@ -1,0 +1,26 @@
+/**
+ * The oracle at one moment, for very many questions: the roles of each user are found once, by the oracle, and serve
+ * until facts change. What follows from them is still its word.
+ */
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { Oracle } from './oracle.ts'
+import type { EffectiveRole } from './oracle.ts'
+
+export class Moment {
+  readonly oracle = new Oracle()
+  readonly #roles = new Map<string, readonly EffectiveRole[]>()
+
+  apply(changes: Iterable<Change>): void {
+    this.#roles.clear()
+    this.oracle.apply(changes)
+  }
+
+  evaluate(query: Query): boolean {
+    return this.oracle.evaluate(query, user => {
+      let roles = this.#roles.get(user)
+      if (!roles) this.#roles.set(user, (roles = this.oracle.effectiveRoles(user)))
+      return roles
+    })
+  }
+}
