@@ -98,6 +98,8 @@ test('a new role that derives from nothing old rebuilds nothing old', () => {
 })
 
 test('a new role with a derivation rebuilds what leads to it, and no closure of other roles', () => {
+  // Somebody on every folder: none shares the closure of the one above.
+  world.apply(...Array.from({ length: DEPTH }, (_, n) => assign('alice', 'viewer', `folder:f${n}`)))
   precompute()
   const ahead = built()
   const bySigner = heldBy({ role: 'signer', on: 'folder', over: 'parent' })
