@@ -17,9 +17,9 @@ const differential = new Differential()
 const start = performance.now()
 differential.run({
   seed,
-  usual: Math.ceil(250 * share),
-  manyRoles: Math.ceil(70 * share),
-  keys: Math.ceil(90 * share),
+  usual: Math.ceil(330 * share),
+  manyRoles: Math.ceil(80 * share),
+  keys: Math.ceil(100 * share),
   padded: Math.ceil(18 * share),
 })
 const { checks, coverage, met } = differential

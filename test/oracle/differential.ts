@@ -38,7 +38,8 @@ const WAYS: Record<string, () => SharedEngine> = {
   'closures built ahead bit by bit': () => new PrecomputingEngine(40),
 }
 
-const SIZE: HistorySize = { commits: 8, queries: 300 }
+const SIZE: HistorySize = { commits: 10, queries: 300 }
+const COMMITS_IN_ONE = 5
 /** Explanations walk all the edges. */
 const PADDED_SIZE: HistorySize = { commits: 1, queries: 40 }
 
@@ -77,7 +78,7 @@ export class Differential {
       const way = ways[number % ways.length]!
       const [history] = fc.sample(arbitrary, { seed: seed + number, numRuns: 1 })
       try {
-        this.#follow(history!, way, padding)
+        this.#follow(number % 2 === 0 ? history! : withLargeCommits(history!), way, padding)
       } catch (error) {
         throw new Error(`seed ${seed}, history ${number} of "${kind}", ${way}`, { cause: error })
       }
@@ -97,6 +98,7 @@ export class Differential {
       const edges = pads?.pad(standing) ?? 0
       if (edges > 0) this.#count(`${padding!.name}: ${edges}`, queries.length)
       const features = new Features(standing)
+      if (putsAgain(changes)) this.#count('something removed and put again in one commit', queries.length)
       const batch = engine.evaluateAll(queries)
       for (const [index, query] of queries.entries()) {
         const right = moment.evaluate(query)
@@ -121,6 +123,22 @@ export class Differential {
   #count(what: string, times: number): void {
     this.met.set(what, (this.met.get(what) ?? 0) + times)
   }
+}
+
+/** The same changes in fewer commits, so that what is removed in one is often put again in it. */
+function withLargeCommits({ load, commits, queries }: History): History {
+  const merged = Array.from({ length: Math.ceil(commits.length / COMMITS_IN_ONE) }, (_, n) =>
+    commits.slice(n * COMMITS_IN_ONE, (n + 1) * COMMITS_IN_ONE).flat(),
+  )
+  return { load, commits: merged, queries }
+}
+
+function putsAgain(changes: readonly Change[]): boolean {
+  const removed = new Set<string>()
+  return changes.some(change => {
+    if (change.kind === 'instance-removed') removed.add(JSON.stringify(change.instance))
+    return change.kind === 'instance-put' && removed.has(JSON.stringify(change.instance))
+  })
 }
 
 /** What a question meets in the facts that stand. */

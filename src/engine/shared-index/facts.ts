@@ -19,18 +19,20 @@ import type { Graveyard } from './graveyard.ts'
 import type { Invalidation } from './invalidation.ts'
 import * as L from './layout.ts'
 import type { Names } from './names.ts'
+import { NumberList } from './number-list.ts'
 import { newRecord, outListOf, setAttributes } from './records.ts'
 import type { Regions } from './regions.ts'
 import { maskOf, scopeOf } from './schema.ts'
 import { addEdge, addMember, deleteEdge, entryCount, pairFor } from './slab.ts'
 import * as table from './string-table.ts'
-import { addToFilter, dropScope } from './user-slab.ts'
+import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
 export class Facts {
   readonly #regions: Regions
   readonly #names: Names
   readonly #invalidation: Invalidation
   readonly #graveyard: Graveyard
+  readonly #staleFilters = new NumberList()
   #banks = 1
 
   constructor(regions: Regions, parts: { names: Names; invalidation: Invalidation; graveyard: Graveyard }) {
@@ -108,7 +110,22 @@ export class Facts {
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
-    dropScope(this.#regions, user, scopeOf(role, scoped), maskOf(role), this.#banks)
+    const isGone = dropScope(this.#regions, user, scopeOf(role, scoped), maskOf(role), this.#banks)
+    if (isGone) this.#staleFilters.push(user)
+  }
+
+  /** Whether filters of users still have bits for what is gone. They only cost false hits. */
+  hasStaleFilters(): boolean {
+    return this.#staleFilters.length > 0
+  }
+
+  /** Rebuilds so many of them. To be done before any record is given back. */
+  rebuildFilters(count: number): void {
+    const stale = this.#staleFilters
+    for (let left = Math.min(count, stale.length); left > 0; left--) {
+      stale.length -= 1
+      rebuildFilter(this.#regions.graph, stale.items[stale.length]!)
+    }
   }
 
   putTuple(change: TupleChange): void {

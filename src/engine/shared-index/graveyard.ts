@@ -15,7 +15,7 @@ import * as L from './layout.ts'
 import { outListOf, releaseRecord, typeOf } from './records.ts'
 import type { Regions } from './regions.ts'
 import { deleteEdge, deleteMember, PAIRS, releaseSlab, SET } from './slab.ts'
-import { bitCount, takeMask } from './user-slab.ts'
+import { bitCount, rebuildFilter, takeMask } from './user-slab.ts'
 
 /** The slabs of a record, in the order they are unlinked: descriptor word and what to do with an entry. */
 const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'] as const
@@ -141,7 +141,7 @@ export class Graveyard {
         break
       case 'assignees':
         for (let bank = 0; bank < this.#banks(); bank++) {
-          takeMask(regions, entry, line | (bank << L.BANK_SHIFT), -1)
+          if (takeMask(regions, entry, line | (bank << L.BANK_SHIFT), -1)) rebuildFilter(regions.graph, entry)
         }
         break
       case 'in':

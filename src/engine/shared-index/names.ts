@@ -20,8 +20,12 @@ export class Names {
   readonly #regions: Regions
   /** Two lines a change: where it is, and who or from where. 0 for what was not there, or was not looked for. */
   readonly #found = new NumberList()
+  /** What links the two, by the schema. */
+  readonly #links: (Role | Relation | undefined)[] = []
   #where = 0
   #whose = 0
+  #role: Role | undefined
+  #relation: Relation | undefined
 
   constructor(regions: Regions, parts: { key: Key; schema: Schema }) {
     this.#regions = regions
@@ -43,6 +47,7 @@ export class Names {
 
   /** Tenants take tenant roles, instances take those of their type. */
   role({ role, scope }: AssignmentChange): Role | undefined {
+    if (this.#role) return this.#role
     return this.schema.role('tenant' in scope ? null : scope.instance.type, role)
   }
 
@@ -58,6 +63,7 @@ export class Names {
   }
 
   relation({ object, relation, subject }: TupleChange): Relation | undefined {
+    if (this.#relation) return this.#relation
     const known = this.schema.types.get(object.type)?.relations.get(relation)
     return known?.subjectType.key === subject.type ? known : undefined
   }
@@ -71,9 +77,10 @@ export class Names {
   }
 
   /** Notes what was found for the next change of a commit. */
-  note(where: number, whose: number): void {
+  note(where: number, whose: number, link: Role | Relation | undefined): void {
     this.#found.push(where)
     this.#found.push(whose)
+    this.#links.push(link)
   }
 
   /** What was noted for the change at this place of its commit, 0 for nothing: where it is. */
@@ -90,11 +97,17 @@ export class Names {
   turnTo(index: number): void {
     this.#where = this.whereOf(index)
     this.#whose = this.whoseOf(index)
+    const link = this.#links[index]
+    const isRelation = link !== undefined && 'edgeClass' in link
+    this.#role = isRelation ? undefined : link
+    this.#relation = isRelation ? link : undefined
   }
 
-  /** At the end of a commit, and when the schema changes within it. */
+  /** At the beginning and the end of a commit, and when the schema changes within it. */
   forget(): void {
     this.#found.length = 0
+    this.#links.length = 0
+    this.turnTo(0)
   }
 
   #isStanding(instance: number): boolean {

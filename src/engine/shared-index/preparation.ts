@@ -14,8 +14,10 @@ import * as L from './layout.ts'
 import type { Names } from './names.ts'
 import { outListOf } from './records.ts'
 import type { Regions } from './regions.ts'
+import { isLarge } from './replacements.ts'
 import type { Replacements } from './replacements.ts'
 import { scopeOf } from './schema.ts'
+import type { Relation, Role } from './schema.ts'
 import { findMember, findPair, hasPair, isFull, PAIRS, SET } from './slab.ts'
 import type { Width } from './slab.ts'
 import { partitionOf } from './string-table.ts'
@@ -29,12 +31,13 @@ export class Preparation {
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
   readonly #keysMore = new Map<number, number>()
-  /** Entries to come, by the descriptor of their slab; pairs or a set. */
+  /** Entries to come, by the descriptor of their slab, for large ones; pairs or a set. */
   readonly #entriesMore = new Map<number, { width: Width; count: number }>()
   #words = 0
   /** The ends of the change just looked at (`names.ts`). */
   #where = 0
   #whose = 0
+  #link: Role | Relation | undefined
 
   constructor(
     regions: Regions,
@@ -50,12 +53,12 @@ export class Preparation {
   prepare(changes: readonly Change[]): number {
     this.#words = 0
     this.#names.forget()
-    this.#names.turnTo(0)
     for (const change of changes) {
       this.#where = 0
       this.#whose = 0
+      this.#link = undefined
       this.#lookAt(change)
-      this.#names.note(this.#where, this.#whose)
+      this.#names.note(this.#where, this.#whose, this.#link)
     }
     for (const [descriptor, { width, count }] of this.#entriesMore) {
       this.#replacements.growSlab(descriptor, width, count)
@@ -118,6 +121,7 @@ export class Preparation {
     const user = this.#names.find(change.user, L.USER_TYPE)
     this.#where = 'instance' in change.scope ? scoped : 0
     this.#whose = user
+    this.#link = role
     if (!role || scoped === 0 || user === 0) {
       this.#words += 2 * SMALL_WORDS
       return
@@ -142,6 +146,7 @@ export class Preparation {
     const subject = relation ? this.#names.instance(change.subject) : 0
     this.#where = object
     this.#whose = subject
+    this.#link = relation
     if (!relation || object === 0 || subject === 0) {
       this.#words += L.LINE_WORDS + 2 * SMALL_WORDS
       return
@@ -171,6 +176,7 @@ export class Preparation {
     }
     const log2 = meta & L.LOG2_MASK
     if (isFull(meta)) this.#words += 2 << (log2 + width)
+    if (!isLarge(log2)) return
     const known = this.#entriesMore.get(descriptor)
     if (known) known.count += 1
     else this.#entriesMore.set(descriptor, { width, count: 1 })

@@ -16,7 +16,12 @@ import type { Width } from './slab.ts'
 import * as table from './string-table.ts'
 
 /** Smaller blocks are replaced within the section that needs it: some microseconds. */
-const ENTRIES_LOG2_MIN = 9
+const LARGE_LOG2 = 9
+
+/** Whether a slab or partition of 2^log2 entries is replaced ahead. */
+export function isLarge(log2: number): boolean {
+  return log2 >= LARGE_LOG2
+}
 
 export class Replacements {
   readonly #regions: Regions
@@ -34,7 +39,7 @@ export class Replacements {
   growSlab(descriptor: number, width: Width, entriesMore: number): void {
     const meta = this.#regions.graph[descriptor + 1]!
     const log2 = meta & L.LOG2_MASK
-    if (log2 === L.INLINE || log2 < ENTRIES_LOG2_MIN) return
+    if (log2 === L.INLINE || !isLarge(log2)) return
     const wanted = capacityLog2((meta >>> L.COUNT_SHIFT) + entriesMore)
     if (wanted > log2) this.#fillSlab(descriptor, width, wanted)
   }
@@ -44,7 +49,7 @@ export class Replacements {
     const { header } = this.#regions
     const log2 = header[L.H_PARTITIONS + (partition << 1) + 1]! & L.LOG2_MASK
     const wanted = table.slotsLog2(header, partition, keysMore)
-    if (log2 >= ENTRIES_LOG2_MIN && wanted > log2) this.#fillPartition(partition, wanted)
+    if (isLarge(log2) && wanted > log2) this.#fillPartition(partition, wanted)
   }
 
   /** Whether a large slab or a partition is mostly empty. */

@@ -18,7 +18,7 @@ import { maskOf } from './schema.ts'
 import type { Retired, Schema } from './schema.ts'
 import { deleteEdge } from './slab.ts'
 import * as table from './string-table.ts'
-import { dropScope } from './user-slab.ts'
+import { dropScope, rebuildFilter } from './user-slab.ts'
 
 const EDITS_PER_SECTION = 256
 
@@ -120,7 +120,7 @@ export class Sweep {
     this.#eachPair((user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, (scope, mask) => {
       const type = graph[(scope & L.LINE_MASK) << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
       const gone = mask & (pass.masks.get(type * L.BANKS_MAX + (scope >>> L.BANK_SHIFT)) ?? 0)
-      if (gone !== 0) this.#edits.push(() => dropScope(this.#regions, user, scope, gone, this.#banks()))
+      if (gone !== 0) this.#edits.push(() => this.#drop(user, scope, gone))
     })
   }
 
@@ -135,6 +135,11 @@ export class Sweep {
     this.#eachPair(record + L.I_IN, (container, edgeClass) => {
       if (pass.edgeClasses.has(edgeClass)) this.#edits.push(() => this.#unlink(container, line, edgeClass))
     })
+  }
+
+  #drop(user: number, scope: number, mask: number): void {
+    const isGone = dropScope(this.#regions, user, scope, mask, this.#banks())
+    if (isGone) rebuildFilter(this.#regions.graph, user)
   }
 
   #bury(line: number, type: number): void {

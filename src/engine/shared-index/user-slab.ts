@@ -20,27 +20,36 @@ export function addToFilter(graph: Int32Array, user: number, line: number): void
   graph[at] = graph[at]! | (1 << (hash >>> L.FILTER_SHIFT))
 }
 
-/** Takes these roles from the scope; with its last one the scope goes, and with the last scope the assignee. */
-export function dropScope(regions: Regions, user: number, scope: number, mask: number, banks: number): void {
-  if (!takeMask(regions, user, scope, mask)) return
+/**
+ * Takes these roles from the scope; with its last one the scope goes, and with the last scope the assignee. True if the
+ * scope went: then the filter may be rebuilt, now or later.
+ */
+export function dropScope(
+  regions: Regions,
+  user: number,
+  scope: number,
+  mask: number,
+  banks: number,
+): boolean {
+  if (!takeMask(regions, user, scope, mask)) return false
   const { graph } = regions
   const line = scope & L.LINE_MASK
-  if (hasAnyScope(graph, (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, line, banks)) return
-  deleteMember(regions, (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES, user)
+  if (!hasAnyScope(graph, (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, line, banks)) {
+    deleteMember(regions, (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES, user)
+  }
+  return true
 }
 
 /** The user's side of `dropScope` alone. True if the scope went. */
 export function takeMask(regions: Regions, user: number, scope: number, mask: number): boolean {
   const { graph, header } = regions
-  const record = user << L.LINE_WORDS_LOG2
-  const slab = record + L.U_ASSIGNMENTS
+  const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
   const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
   if (at === 0 || (graph[at + 1]! & mask) === 0) return false
   header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! - bitCount(graph[at + 1]! & mask)
   graph[at + 1] = graph[at + 1]! & ~mask
   if (graph[at + 1] !== 0) return false
   deletePair(regions, slab, scope)
-  rebuildFilter(regions.graph, record)
   return true
 }
 
@@ -57,7 +66,9 @@ function hasAnyScope(graph: Int32Array, slab: number, line: number, banks: numbe
   return false
 }
 
-function rebuildFilter(graph: Int32Array, user: number): void {
+/** Takes out of the filter what is gone; `line` is a user's. */
+export function rebuildFilter(graph: Int32Array, line: number): void {
+  const user = line << L.LINE_WORDS_LOG2
   const meta = graph[user + L.U_ASSIGNMENTS + 1]!
   // By capacity, which is what a rebuild reads: a large slab that is mostly empty shrinks later (`slab.ts`).
   if ((meta & L.LOG2_MASK) > REBUILT_UP_TO_LOG2) return

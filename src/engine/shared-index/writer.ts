@@ -47,6 +47,9 @@ export interface WriterOptions {
 const WORDS_AHEAD = 1 << 14
 /** References unlinked after a commit, in a section of a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 2_000
+/** Filters rebuilt with the commit, and in further sections after it: a fraction of a microsecond each. */
+const FILTERS_IN_COMMIT = 128
+const FILTERS_PER_SECTION = 4_096
 /** Changes whose lines are brought in together: some hundred kilobytes of cache. */
 const FETCHED_AT_ONCE = 128
 
@@ -124,7 +127,10 @@ export class SharedIndexWriter implements ChangeSink {
       this.#compileSchema()
       if (this.#unpublished) this.#publishSchema(this.#unpublished)
       this.#invalidation.end()
+      this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
     })
+    while (this.#facts.hasStaleFilters())
+      this.#inSection(() => this.#facts.rebuildFilters(FILTERS_PER_SECTION))
     if (!this.#graveyard.isEmpty()) this.#inSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
     else if (this.#sweep.isNeeded()) this.#sweep.step()
   }
@@ -174,16 +180,15 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   #applyPrepared(changes: readonly Change[]): void {
-    for (const [index, change] of changes.entries()) {
+    for (let index = 0; index < changes.length; index++) {
       if (index % FETCHED_AT_ONCE === 0) {
         this.#lineFetch.run(changes, index, Math.min(index + FETCHED_AT_ONCE, changes.length))
       }
       this.#names.turnTo(index)
-      this.#applyOne(change)
+      this.#applyOne(changes[index]!)
       if (this.#schema.isChanged) this.#names.forget()
     }
     this.#names.forget()
-    this.#names.turnTo(0)
   }
 
   /** Pages are touched after the lock is given back: nobody waits for them. */

@@ -1,0 +1,87 @@
+/** What is removed, put again and built upon within one commit: names mean what they mean at that point of the commit. */
+import { describe, expect, test } from 'vitest'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from './changes.ts'
+import { JUDGES, World } from './world.ts'
+
+const documents: readonly Change[] = [
+  resourceType('document', 'read'),
+  relation('document', 'parent', 'folder'),
+  role('document', 'viewer', {
+    can: ['read'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+]
+const standing: readonly Change[] = [
+  tenant('default'),
+  tenant('other'),
+  ...['alice', 'bob', 'carol'].map(user),
+  resourceType('folder'),
+  role('folder', 'viewer'),
+  ...documents,
+  instance('folder:f'),
+  instance('document:d'),
+  assign('alice', 'viewer', 'folder:f'),
+  link('folder:f', 'parent', 'document:d'),
+  assign('bob', 'viewer', 'document:d'),
+]
+
+describe.each(JUDGES)('$name', ({ newJudge }) => {
+  const who = (...changes: readonly Change[]): string[] => {
+    const world = new World(newJudge(), ...standing)
+    world.apply(...changes)
+    return ['alice', 'bob', 'carol'].filter(name => world.can(name, 'read', 'document:d'))
+  }
+
+  test('an instance removed and put again starts anew, and takes the roles and tuples put after it', () => {
+    expect(who()).toEqual(['alice', 'bob'])
+    const again = [removed(instance('document:d')), instance('document:d')]
+    expect(who(...again)).toEqual([])
+    expect(who(...again, link('folder:f', 'parent', 'document:d'))).toEqual(['alice'])
+    expect(who(...again, assign('carol', 'viewer', 'document:d'))).toEqual(['carol'])
+  })
+
+  test('so does what it hangs on, and who holds a role', () => {
+    const folder = [removed(instance('folder:f')), instance('folder:f')]
+    expect(who(...folder)).toEqual(['bob'])
+    const again = [link('folder:f', 'parent', 'document:d'), assign('carol', 'viewer', 'folder:f')]
+    expect(who(...folder, ...again)).toEqual(['bob', 'carol'])
+    const bob = [removed(user('bob')), user('bob')]
+    expect(who(...bob)).toEqual(['alice'])
+    expect(who(...bob, assign('bob', 'viewer', 'document:d'))).toEqual(['alice', 'bob'])
+  })
+
+  test('an instance that moves to another tenant and back is put anew', () => {
+    const moved = [instance('document:d', 'other'), instance('document:d')]
+    expect(who(...moved)).toEqual([])
+    expect(who(...moved, link('folder:f', 'parent', 'document:d'))).toEqual(['alice'])
+  })
+
+  test('a type removed and put again has none of its instances, until they are put', () => {
+    const again = [removed(resourceType('document')), ...documents]
+    const edge = link('folder:f', 'parent', 'document:d')
+    expect(who(...again, edge, assign('bob', 'viewer', 'document:d'))).toEqual([])
+    expect(who(...again, instance('document:d'), edge)).toEqual(['alice'])
+    expect(who(instance('document:d'), ...again, instance('document:d'), edge)).toEqual(['alice'])
+  })
+
+  test('a role taken away and given again, over and over, is held', () => {
+    const toggled = assign('bob', 'viewer', 'document:d')
+    expect(who(removed(toggled), toggled, removed(toggled), toggled)).toEqual(['alice', 'bob'])
+    expect(who(removed(toggled), toggled, removed(toggled))).toEqual(['alice'])
+    const edge = link('folder:f', 'parent', 'document:d')
+    expect(who(removed(edge), edge, removed(edge))).toEqual(['bob'])
+    expect(who(removed(edge), edge)).toEqual(['alice', 'bob'])
+  })
+})
