@@ -43,7 +43,11 @@ export class EnvironmentService {
     this.#surroundings = options.surroundings
     this.#commits = new DraftCommits(options.store, options.surroundings.newCommitId)
     this.#whenVisible = options.whenVisible
-    this.#purging = new Purging({ ...options, onDone: () => this.#removeUnusedRelations() })
+    this.#purging = new Purging({
+      ...options,
+      whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
+      onDone: () => this.#removeUnusedRelations(),
+    })
   }
 
   /**

@@ -18,6 +18,8 @@ import type { Surroundings } from './surroundings.ts'
 export interface PurgingOptions {
   readonly store: EnvironmentStore
   readonly surroundings: Pick<Surroundings, 'newCommitId' | 'onBackgroundFault' | 'elapsedMs'>
+  /** Resolves when the commands that have lost a race by now are done. */
+  readonly whenLosersAreDone: () => Promise<unknown>
   /** Called each time everything has been purged. */
   readonly onDone: () => Promise<unknown>
 }
@@ -66,9 +68,19 @@ export class Purging {
         // Another node purges, too.
         if (!(error instanceof ConflictError) || ++conflicts === COMMIT_ATTEMPTS_MAX) throw error
       }
+      await this.#letOthersGoFirst()
     }
     await durable
     if (!this.#isClosed) await this.#options.onDone()
+  }
+
+  /**
+   * A ledger may answer without a turn of the event loop, and then one piece after the other would keep the thread. And
+   * a command that meets rows which are being purged would lose to piece after piece; those that lost so far go first.
+   */
+  async #letOthersGoFirst(): Promise<void> {
+    await new Promise(resolve => setImmediate(resolve))
+    await this.#options.whenLosersAreDone()
   }
 
   /** Resolves when the view shows the piece. */

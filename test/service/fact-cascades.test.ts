@@ -140,6 +140,29 @@ describe.each(REMOVALS)('a deleted %s', removal => {
   })
 })
 
+test('between any two pieces of a purge, others have their turn', async () => {
+  const environment = await prepared()
+  await fill(environment, 'acme')
+  await REMOVE.tenant(environment)
+  let turns = 0
+  for (; environment.count('purge') > 0; turns += 1) await new Promise(resolve => setImmediate(resolve))
+  // Pieces begin with 24 rows and grow by a tenth at most.
+  expect(turns).toBeGreaterThan(4)
+})
+
+test('what meets rows that are being purged does not lose to the purge again and again', async () => {
+  const environment = await prepared(`lmdb:${storeDirectory()}`)
+  const many = Array.from({ length: 6_000 }, (_, number) => `m${number}`)
+  await environment.execute('createUsers', { body: { operations: many.map(key => ({ key })) } })
+  const body = many.map(user => ({ user, role: 'admin', tenant: 'acme' }))
+  await environment.execute('assignRoles', { query: {}, body })
+  await REMOVE.tenant(environment)
+  await environment.execute('deleteTenantRole', { params: { role_id: 'admin' } })
+  expect(environment.count('purge')).toBe(2)
+  await environment.purged()
+  expect(environment.count('assignment')).toBe(0)
+})
+
 test('deleted and created again, nothing meets what was before, after any step of the purge', async () => {
   const anyStory = fc.array(fc.tuple(fc.constantFrom(...REMOVALS), fc.nat(12), fc.boolean()), {
     minLength: 1,

@@ -43,6 +43,11 @@ export class DraftCommits {
     return answered
   }
 
+  /** Resolves when the commands that have lost by now are done: for background work, which is not to make them lose more. */
+  async whenLosersAreDone(): Promise<void> {
+    await this.#queue
+  }
+
   async #attemptAgain<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
     for (let attempt = 2; ; attempt += 1) {
       try {
