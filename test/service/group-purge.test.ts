@@ -80,7 +80,8 @@ describe('a group of 1,200 members', () => {
     expect(environment.count('tuple'), 'the grant to small').toBe(1)
     expect(environment.count('user')).toBe(MEMBERS)
     expect(environment.count('instance')).toBe(3)
-    expect(environment.count('relation')).toBe(1)
+    // What nothing uses any more goes with a commit of its own, behind the purge.
+    await environment.until(() => environment.count('relation') === 1)
     expect({ small: await whole(environment, 'small'), other: await whole(environment, 'other') }).toEqual(
       before,
     )

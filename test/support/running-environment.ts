@@ -117,7 +117,12 @@ export class RunningEnvironment {
 
   /** Waits until nothing is left to purge, for as long as the test may take. */
   async purged(): Promise<void> {
-    while (this.count('purge') > 0) await new Promise(resolve => setImmediate(resolve))
+    await this.until(() => this.count('purge') === 0)
+  }
+
+  /** Lets the event loop turn until it holds. */
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise(resolve => setImmediate(resolve))
   }
 
   async close(): Promise<void> {
