@@ -11,6 +11,8 @@ export interface EmbeddedStoreOptions {
   /** Log entries each ledger keeps. */
   readonly logEntriesMax?: number
   readonly openTables: (id: string) => Tables
+  /** Removes the tables of an environment that is closed, or was never whole. */
+  readonly removeTables: (id: string) => void
   /** Called after everything else is closed. */
   readonly release: () => void
 }
@@ -32,6 +34,12 @@ export class EmbeddedStore implements Store {
 
   environment(id: string): Promise<EnvironmentStore> {
     return this.#environments.get(id)
+  }
+
+  async drop(id: string): Promise<void> {
+    const environment = await this.#environments.take(id)
+    if (environment) await closeEnvironment(environment)
+    this.#options.removeTables(id)
   }
 
   /** What it has is the truth. */
@@ -60,8 +68,13 @@ export class EmbeddedStore implements Store {
 
   async #closeAll(): Promise<void> {
     const environments = await this.#environments.close()
-    for (const { ledger } of environments) ledger.close()
-    await Promise.all(environments.map(({ tables }) => tables.close()))
+    await Promise.all(environments.map(closeEnvironment))
     this.#options.release()
   }
+}
+
+/** Feeds end at once; what is being written is finished. */
+async function closeEnvironment({ ledger, tables }: OpenEnvironment): Promise<void> {
+  ledger.close()
+  await tables.close()
 }

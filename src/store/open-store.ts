@@ -8,7 +8,7 @@
  * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
  * those of other stores may hold a password.
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
 import { LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
@@ -51,7 +51,12 @@ export async function openStore(
   const { logEntriesMax = LOG_ENTRIES_MAX_DEFAULT } = options
   const embedded = { listRule, logEntriesMax }
   if (url === 'memory:') {
-    return new EmbeddedStore({ ...embedded, openTables: () => new MemoryTables(), release: () => {} })
+    return new EmbeddedStore({
+      ...embedded,
+      openTables: () => new MemoryTables(),
+      removeTables: () => {},
+      release: () => {},
+    })
   }
   if (isRedisUrl(url)) {
     const address = parseRedisUrl(url)
@@ -72,6 +77,7 @@ export async function openStore(
   return new EmbeddedStore({
     ...embedded,
     openTables: id => new LmdbTables(join(directory, id)),
+    removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
     release: () => lock.release(),
   })
 }

@@ -15,6 +15,11 @@ export interface Store {
   /** Opens the environment of that id, creating it empty. The same object for one id. */
   environment(id: string): Promise<EnvironmentStore>
   /**
+   * Closes the environment of that id, if it is open, and removes all that is kept of it. Whoever still reads or writes
+   * it meets `STORE_CLOSED`. Safe to repeat, also after a crash half-way; removing what is not there is no error.
+   */
+  drop(id: string): Promise<void>
+  /**
    * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
    * writes to. Milliseconds.
    */

@@ -78,6 +78,19 @@ export class RedisStore implements Store {
     return this.#environments.get(id)
   }
 
+  /** Other nodes find it gone: they keep their copies until they drop it as well. */
+  async drop(id: string): Promise<void> {
+    const environment = await this.#environments.take(id)
+    if (environment) {
+      this.#following.delete(environment)
+      await environment.close()
+    }
+    const { meta, rows, log, ids } = redisKeys(this.#options.address.prefix, id)
+    // The history first: without it nobody writes there any more.
+    for (const key of [meta, rows, log, ids]) await this.#link.send('UNLINK', key)
+    new CopyDirectory(this.#options.directory, id).removeAll()
+  }
+
   stalenessMs(): number {
     let stalenessMs = 0
     for (const environment of this.#following) stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
