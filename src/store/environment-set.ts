@@ -14,7 +14,7 @@ export class EnvironmentSet<Opened> {
 
   /** Throws `STORE_CLOSED` after `close`, `INVALID_INPUT` for an id that is no plain name, and what opening throws. */
   async get(id: string): Promise<Opened> {
-    this.#requireUsable(id)
+    this.#check(id)
     const existing = this.#environments.get(id)
     if (existing) return existing
     const opening = this.#open(id)
@@ -24,12 +24,13 @@ export class EnvironmentSet<Opened> {
     return opening
   }
 
-  /** Forgets the environment, which is the caller's to close; null when it is not open. Throws as `get`. */
+  /** Takes one out, so that whoever asks for it next opens it anew; null when it is not open. Throws as `get`. */
   async take(id: string): Promise<Opened | null> {
-    this.#requireUsable(id)
-    const opened = await this.#environments.get(id)
-    this.#environments.delete(id)
-    return opened ?? null
+    this.#check(id)
+    const opening = this.#environments.get(id)
+    const opened = (await opening?.catch(() => null)) ?? null
+    if (this.#environments.get(id) === opening) this.#environments.delete(id)
+    return opened
   }
 
   /** Opens no more, waits for what is being opened, and returns all that are open. */
@@ -39,8 +40,8 @@ export class EnvironmentSet<Opened> {
     return opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
   }
 
-  /** Ids become names of directories. */
-  #requireUsable(id: string): void {
+  /** Ids become parts of names elsewhere. */
+  #check(id: string): void {
     if (this.#isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
     if (ENVIRONMENT_ID.test(id)) return
     const expected = '1 to 64 lower-case letters, digits and hyphens'

@@ -51,9 +51,14 @@ export class RowLoad {
 }
 
 async function write(tables: Tables, order: Uint32Array, put: (index: number) => void): Promise<void> {
+  let previous: Promise<void> = Promise.resolve()
   for (let from = 0; from < order.length; from += WRITE_ROWS) {
-    await tables.write(() => {
+    const next = tables.write(() => {
       for (const index of order.subarray(from, from + WRITE_ROWS)) put(index)
     })
+    // One on its way to the disk while the next is being made.
+    await previous
+    previous = next
   }
+  await previous
 }

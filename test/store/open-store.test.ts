@@ -36,6 +36,24 @@ for (const kind of ['memory', 'lmdb']) {
     await store.close()
   })
 
+  test(`${kind}: a dropped environment is gone, and one of its id begins anew`, async () => {
+    const store = await open()
+    const one = await store.environment('one')
+    const other = await store.environment('other')
+    await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await other.ledger.commit(commitOf({ put: { bob: 'ar' } }))
+    const { epoch } = await one.ledger.head()
+    await store.drop('one')
+    await store.drop('one')
+    await store.drop('never-there')
+    await expect(one.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+    const again = await store.environment('one')
+    expect(again.view.count(everyone)).toBe(0)
+    expect((await again.ledger.head()).epoch).not.toBe(epoch)
+    expect(other.view.count(everyone)).toBe(1)
+    await store.close()
+  })
+
   test(`${kind}: an environment id that is no plain name is refused`, async () => {
     const store = await open()
     for (const id of ['', '../escape', 'a/b', '.', 'UPPER', 'dot.ted', 'a'.repeat(65)]) {

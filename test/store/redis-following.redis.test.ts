@@ -280,6 +280,22 @@ test('a copy that was not finished when the process ended is made anew', async (
   expect(shown(again.view)).toEqual(shown(one.view))
 })
 
+test('a dropped environment is gone here and in Redis, and one of its id begins anew', async () => {
+  const url = redis.url()
+  const { prefix } = parseRedisUrl(url)
+  const node = await startNode(url)
+  await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const { epoch } = await node.ledger.head()
+  await node.store.drop(ENVIRONMENT)
+  await node.store.drop(ENVIRONMENT)
+  await expect(node.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  expect(await direct.send('KEYS', `${prefix}:*`)).toEqual([])
+  expect(readdirSync(node.directory).filter(name => name.includes('copy'))).toEqual([])
+  const again = await node.store.environment(ENVIRONMENT)
+  expect(again.view.count(everyone)).toBe(0)
+  expect((await again.ledger.head()).epoch).not.toBe(epoch)
+})
+
 test('a Redis that cannot be reached is named as the reason, without its address', async () => {
   const proxy = await CuttingProxy.to(redis)
   proxy.cut()

@@ -32,6 +32,12 @@ export class CopyDirectory {
     for (const number of this.#numbers()) if (number !== this.#newest) this.#remove(number)
   }
 
+  /** Removes them all; none must be open any more. */
+  removeAll(): void {
+    for (const number of this.#numbers()) this.#remove(number)
+    this.#newest = 0
+  }
+
   /** Removes the newest one, which must not be open any more; the one before it, if any, is the newest again. */
   removeNewest(): void {
     this.#remove(this.#newest)

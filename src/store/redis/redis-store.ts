@@ -78,18 +78,18 @@ export class RedisStore implements Store {
     return this.#environments.get(id)
   }
 
+  /** Other nodes find it gone: they keep their copies until they drop it as well. */
   async drop(id: string): Promise<void> {
-    const { address, directory } = this.#options
-    const keys = redisKeys(address.prefix, id)
+    const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     const environment = await this.#environments.take(id)
     if (environment) {
       this.#following.delete(environment)
-      this.#channels.leave(keys.channel)
+      this.#channels.leave(channel)
       await environment.close()
     }
-    // Freed by Redis in the background: rows may be millions. Staged rows end by themselves.
-    await this.#link.send('UNLINK', keys.meta, keys.rows, keys.log, keys.ids)
-    new CopyDirectory(directory, id).removeAll()
+    // The history first: without it nobody writes there any more.
+    for (const key of [meta, rows, log, ids]) await this.#link.send('UNLINK', key)
+    new CopyDirectory(this.#options.directory, id).removeAll()
   }
 
   stalenessMs(): number {
