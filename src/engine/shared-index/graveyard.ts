@@ -12,6 +12,7 @@
  */
 import { release } from './allocator.ts'
 import * as L from './layout.ts'
+import { NumberList } from './number-list.ts'
 import { outListOf, releaseRecord, typeOf } from './records.ts'
 import type { Regions } from './regions.ts'
 import { deleteEdge, deleteMember, PAIRS, releaseSlab, SET } from './slab.ts'
@@ -23,7 +24,8 @@ const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'
 export class Graveyard {
   readonly #regions: Regions
   readonly #banks: () => number
-  #queue: number[] = []
+  /** Lines; no array of numbers, whose growth would be copied and traced while readers wait. */
+  readonly #queue = new NumberList()
   #first = 0
   #phase = 0
   #cursor = 0
@@ -61,21 +63,21 @@ export class Graveyard {
 
   /** Every instance of these tenants has been buried before. */
   releaseTenants(lines: readonly number[]): void {
-    this.#queue.push(...lines)
+    for (const line of lines) this.#queue.push(line)
   }
 
   /** Unlinks up to so many references; what is left waits for the next call. */
   unlink(steps: number): void {
     let left = steps
     while (left > 0 && !this.isEmpty()) {
-      const line = this.#queue[this.#first]!
+      const line = this.#queue.items[this.#first]!
       left -= this.#unlinkPhase(line, left)
       if (this.#phase < PHASES.length) continue
       this.#phase = 0
       this.#free(line)
       this.#first += 1
       if (this.isEmpty()) {
-        this.#queue = []
+        this.#queue.length = 0
         this.#first = 0
       }
     }

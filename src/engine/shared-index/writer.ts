@@ -46,7 +46,9 @@ export interface WriterOptions {
 /** Room made and touched ahead of a commit, besides what its preparation finds it to need. */
 const WORDS_AHEAD = 1 << 14
 /** References unlinked after a commit, in a section of a fraction of a millisecond. */
-const STEPS_PER_COMMIT = 2_000
+const STEPS_PER_COMMIT = 1_000
+/** Between sections of collection: back to back they would let no reader through. A batch takes less. */
+const REST_MS = 0.2
 /** Filters rebuilt with the commit, and in further sections after it: a fraction of a microsecond each. */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 4_096
@@ -71,6 +73,8 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #preparation: Preparation
   readonly #graveyard: Graveyard
   readonly #sweep: Sweep
+  /** Nobody ever wakes it: to wait on for a while. */
+  readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Somebody may be reading. */
   #isShared = false
   /** Compiled, and not yet known to readers. */
@@ -91,7 +95,7 @@ export class SharedIndexWriter implements ChangeSink {
     const graveyard = new Graveyard(this.#regions, banks)
     const invalidation = new Invalidation(this.#regions)
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
-    const inSection = (work: () => void): void => this.#inSection(work)
+    const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
     this.#lineFetch = new LineFetch(this.#regions, names)
     this.#graveyard = graveyard
@@ -141,11 +145,11 @@ export class SharedIndexWriter implements ChangeSink {
    */
   collect(steps: number): boolean {
     for (let step = 0; step < steps; step++) {
-      if (!this.#graveyard.isEmpty()) this.#inSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
+      if (!this.#graveyard.isEmpty()) this.#inLaterSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
       else if (this.#sweep.isNeeded()) this.#sweep.step()
       else if (this.#replacements.isShrinkingNeeded()) {
         this.#replacements.shrinkOne()
-        this.#inSection(() => this.#replacements.install())
+        this.#inLaterSection(() => this.#replacements.install())
       } else return false
     }
     return true
@@ -198,6 +202,12 @@ export class SharedIndexWriter implements ChangeSink {
       from = reserve(this.#regions, WORDS_AHEAD + words)
     })
     this.#regions.touchGraph(from)
+  }
+
+  /** For what need not be at once: readers get a moment first. */
+  #inLaterSection(work: () => void): void {
+    Atomics.wait(this.#rest, 0, 0, REST_MS)
+    this.#inSection(work)
   }
 
   #inSection(work: () => void): void {
