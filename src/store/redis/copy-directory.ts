@@ -44,12 +44,6 @@ export class CopyDirectory {
     this.#newest = Math.max(0, ...this.#numbers())
   }
 
-  /** Removes every copy; none may be open any more. */
-  removeAll(): void {
-    for (const number of this.#numbers()) this.#remove(number)
-    this.#newest = 0
-  }
-
   #remove(number: number): void {
     rmSync(this.#path(number), { recursive: true, force: true })
   }
