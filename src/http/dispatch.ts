@@ -4,6 +4,7 @@
  *   head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before any body byte is kept)
  *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
+ * A route may take a usual body as bytes (`readBytes`): the handler then gets what was read there.
  * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
  * Nothing here waits: a reply is a promise only if the handler returns one, and every refusal is thrown.
  */
@@ -57,10 +58,11 @@ export class Dispatcher {
     body: Buffer,
   ): Reply | Promise<Reply> {
     const { route } = match
-    const value = readBody(route, body)
+    const read = route.readBytes?.(body) ?? null
+    const value = read ?? readBody(route, body)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
-    if (value !== undefined) route.body?.shape.check(value)
+    if (read === null && value !== undefined) route.body?.shape.check(value)
     return route.handle({ principal, params, query, body: value, headers: head.headers })
   }
 }
