@@ -101,6 +101,7 @@ export const settings = {
   STRICT_HEADERS: flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
   AUTHZEN_STRICT: flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
   DEBUG_DECISIONS: flag('explain decisions of `/allowed` in `debug`; slower'),
+  BULK_BYTES_PATH: flag('read bulks of the usual kind straight from their bytes, not by parsing them'),
   LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
 } as const
 
@@ -133,6 +134,7 @@ export interface Config {
   readonly hasStrictHeaders: boolean
   readonly isAuthzenStrict: boolean
   readonly hasDebug: boolean
+  readonly hasBulkBytesPath: boolean
   readonly logLevel: LogLevel
 }
 
@@ -177,6 +179,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     hasStrictHeaders: read('STRICT_HEADERS'),
     isAuthzenStrict: read('AUTHZEN_STRICT'),
     hasDebug: read('DEBUG_DECISIONS'),
+    hasBulkBytesPath: read('BULK_BYTES_PATH'),
     logLevel: read('LOG_LEVEL'),
   }
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {

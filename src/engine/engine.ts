@@ -8,6 +8,7 @@
  */
 import type { Attributes, Change, InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Explanation } from './explanation.ts'
 
 /** An engine whole: what hears the changes and answers the questions. */
@@ -34,6 +35,8 @@ export interface DecisionEngine {
    * one state. A state shared by all of a long bulk would stop whoever writes meanwhile.
    */
   evaluateAll(queries: readonly Query[]): boolean[]
+  /** The same for questions that still are bytes. */
+  evaluatePacked(packed: PackedQueries): boolean[]
 
   /** The stored instances of a type on which the user may do the action. */
   searchResources(question: ResourceQuestion, page: PageRequest): KeyPage

@@ -5,6 +5,7 @@
  *                                                            │    credentials that are for another path are refused, too)
  *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
+ * A route may take a usual body as bytes (`readBytes`): the handler then gets what was read there.
  * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
  * Nothing here waits, but for a decision that asks for a state (`X-Min-Revision`): otherwise a reply is a promise only if
  * the handler returns one, and every refusal is thrown.
@@ -79,13 +80,15 @@ export class Dispatcher {
     body: Buffer,
   ): Reply | Promise<Reply> {
     const { route } = match
-    const value = readBody(route, body)
+    const minRevision = route.access === 'environment' ? head.headers.get(MIN_REVISION) : undefined
+    // What was read from bytes still lies in them: not for a handler that is called after this has returned.
+    const read = minRevision === undefined ? (route.readBytes?.(body) ?? null) : null
+    const value = read ?? readBody(route, body)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
-    if (value !== undefined) route.body?.shape.check(value)
+    if (read === null && value !== undefined) route.body?.shape.check(value)
     const call = { principal, params, query, body: value, headers: head.headers }
-    // Looked for behind all checks, so that a wait is never in vain.
-    const minRevision = route.access === 'environment' ? head.headers.get(MIN_REVISION) : undefined
+    // Behind all checks, so that a wait is never in vain.
     if (minRevision === undefined || this.#minRevision === null) return route.handle(call)
     return this.#minRevision.reached(environmentOf(principal), minRevision).then(() => route.handle(call))
   }

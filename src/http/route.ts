@@ -43,7 +43,7 @@ type BodyOf<Body, OptionalBody> = Body extends TSchema
     : undefined
 
 /** What a route's author writes. */
-export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody> {
+export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody, FromBytes = never> {
   readonly method: Method
   /** As clients see it: `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
   readonly path: Path
@@ -57,6 +57,11 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   readonly body?: Body
   /** An empty body is fine and arrives as `undefined`. */
   readonly optionalBody?: OptionalBody
+  /**
+   * Takes the body as bytes, before it is parsed: what the handler gets in place of the body, `null` to have it parsed
+   * and checked as ever. Accepts nothing that the parser or the schema refuses, refuses nothing itself.
+   */
+  readonly readBytes?: ((body: Buffer) => FromBytes | null) | undefined
   /** Refuse any content type but `application/json`, a missing one included (authzen.md section 2). */
   readonly requireJsonContentType?: boolean
   /** The headers it reads, besides those every route has. */
@@ -67,7 +72,7 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   /** Error statuses it answers besides those that follow from the rest of the definition. */
   readonly refusals?: readonly number[]
   handle(
-    call: Call<ParamsOf<Path, Params>, QueryOf<Query>, BodyOf<Body, OptionalBody>>,
+    call: Call<ParamsOf<Path, Params>, QueryOf<Query>, BodyOf<Body, OptionalBody> | FromBytes>,
   ): Reply | Promise<Reply>
 }
 
@@ -84,6 +89,7 @@ export interface Route {
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
+  readonly readBytes: ((body: Buffer) => unknown) | null
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]
   /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
@@ -102,7 +108,8 @@ export function defineRoute<
   Query extends TObject | undefined = undefined,
   Body extends TSchema | undefined = undefined,
   OptionalBody extends TSchema | undefined = undefined,
->(definition: RouteDefinition<Path, Params, Query, Body, OptionalBody>): Route {
+  FromBytes = never,
+>(definition: RouteDefinition<Path, Params, Query, Body, OptionalBody, FromBytes>): Route {
   const { operationId, params, query, body, optionalBody, headers = [] } = definition
   const paramNames = paramNamesIn(definition.path)
   assert(new Set(paramNames).size === paramNames.length, `${operationId}: a path parameter occurs twice`)
@@ -126,6 +133,7 @@ export function defineRoute<
       bodySchema === undefined
         ? null
         : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
+    readBytes: definition.readBytes ?? null,
     requireJsonContentType: definition.requireJsonContentType ?? false,
     headers,
     strictHeaders: headers.filter(({ isRequired }) => isRequired).map(({ name }) => name.toLowerCase()),

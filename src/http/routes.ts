@@ -33,6 +33,8 @@ export interface RouteParts {
     readonly publicUrl: string | null
     readonly isAuthzenStrict: boolean
     readonly hasDebug: boolean
+    readonly hasBulkBytesPath: boolean
+    readonly bulkChecksMax: number
   }
 }
 

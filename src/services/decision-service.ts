@@ -3,6 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
@@ -28,6 +29,12 @@ export class DecisionService {
   evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
     this.requireBulkSize(queries.length)
     return this.engine(environmentId).evaluateAll(queries)
+  }
+
+  /** The same for questions that still are bytes. */
+  evaluatePacked(environmentId: string, packed: PackedQueries): boolean[] {
+    this.requireBulkSize(packed.count)
+    return this.engine(environmentId).evaluatePacked(packed)
   }
 
   explain(environmentId: string, query: Query): Explanation {

@@ -13,6 +13,7 @@ import type { HashSecrets } from '#engine/shared-index/regions.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 
 export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 }
 /** Every key collides with every other. */
@@ -44,6 +45,10 @@ export class SharedEngine implements Engine {
 
   evaluateAll(queries: readonly Query[]) {
     return this.reader.evaluateAll(queries)
+  }
+
+  evaluatePacked(packed: PackedQueries) {
+    return this.reader.evaluatePacked(packed)
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest) {

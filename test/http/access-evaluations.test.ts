@@ -1,6 +1,6 @@
 /** Batches of evaluations: defaults, the three semantics, failed items (authzen.md section 4). */
 import { describe, expect, test } from 'vitest'
-import { BATCH_MAX } from '#engine/shared-index/batch-lookup.ts'
+import { BATCH_MAX } from '#engine/shared-index/key-column.ts'
 import {
   ask,
   DENY,

@@ -21,6 +21,16 @@ const CASES: readonly {
     bad: ['', '1', 'yes', 'TRUE', ' true'],
   })),
   {
+    name: 'BULK_BYTES_PATH',
+    field: 'hasBulkBytesPath',
+    fallback: false,
+    good: [
+      ['true', true],
+      ['false', false],
+    ],
+    bad: ['', '0', 'no'],
+  },
+  {
     name: 'PERMISSION_FORMAT',
     field: 'permissionFormat',
     fallback: 'action:resource',

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
+import { answersOf } from '../engine/packed.ts'
 import { Oracle } from '../oracle/oracle.ts'
 import { histories } from '../oracle/random-history.ts'
 import { Coverage } from './coverage.ts'
@@ -21,7 +22,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
       for (const changes of [load, ...commits]) {
         for (const follower of [engine, oracle, counting]) follower.apply(changes)
         const right = queries.map(query => oracle.evaluate(query))
-        expect(engine.evaluateAll(queries)).toEqual(right)
+        expect(answersOf(engine, queries)).toEqual(right)
         for (const [index, query] of queries.entries()) counting.count(query, right[index]!)
       }
     })
@@ -44,7 +45,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
       for (const follower of [incremental, oracle]) follower.apply([load, ...commits].flat())
       const rebuilt = newEngine()
       rebuilt.apply(oracle.standingFacts())
-      expect(rebuilt.evaluateAll(queries)).toEqual(incremental.evaluateAll(queries))
+      expect(answersOf(rebuilt, queries)).toEqual(answersOf(incremental, queries))
     })
   })
 
@@ -56,7 +57,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
         once.apply(changes)
         twice.apply(changes)
         twice.apply(changes)
-        expect(twice.evaluateAll(queries)).toEqual(once.evaluateAll(queries))
+        expect(answersOf(twice, queries)).toEqual(answersOf(once, queries))
       }
     })
   })
@@ -67,10 +68,10 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
       const history = lawful([load, ...commits])
       const engine = newEngine()
       engine.apply(history.flat())
-      const answers = engine.evaluateAll(queries)
+      const answers = answersOf(engine, queries)
       for (let from = 1; from < history.length; from++) {
         engine.apply(history.slice(from).flat())
-        expect(engine.evaluateAll(queries)).toEqual(answers)
+        expect(answersOf(engine, queries)).toEqual(answers)
       }
     })
   })

@@ -9,6 +9,7 @@
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type {
   ActionQuestion,
@@ -50,6 +51,10 @@ export class MapEngine implements Engine {
 
   evaluateAll(queries: readonly Query[]): boolean[] {
     return queries.map(query => this.evaluate(query))
+  }
+
+  evaluatePacked(packed: PackedQueries): boolean[] {
+    return Array.from({ length: packed.count }, (_, index) => this.evaluate(packed.query(index)))
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest): KeyPage {

@@ -14,10 +14,11 @@
  *
  * It reads without the lock; every bound is checked; results count only after validation.
  */
-import type { Query } from '#model/decision.ts'
-import { BATCH_MAX, BatchLookup } from './batch-lookup.ts'
+import { BatchLookup } from './batch-lookup.ts'
+import type { BatchSource } from './batch-source.ts'
 import { ALLOW, DENY } from './check.ts'
 import { headAt } from './closure-heads.ts'
+import { BATCH_MAX } from './key-column.ts'
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import type { Question } from './question.ts'
@@ -56,13 +57,13 @@ export class BatchCheck {
     this.#schema = schema
   }
 
-  run(queries: readonly Query[], from: number, count: number, sequence: number): void {
+  run(source: BatchSource, from: number, count: number, sequence: number): void {
     this.#edges.length = 0
     this.#blocks.length = 0
     this.#candidates.length = 0
-    this.#lookup.run(this.#regions, this.#schema, queries, from, count)
+    this.#lookup.run(this.#regions, this.#schema, source, from, count)
     this.#fetchFilters(count)
-    this.#place(queries, from, count, sequence)
+    this.#place(count, sequence)
     this.#readHeads()
     this.#fetchEntries()
     this.#matchEntries()
@@ -87,10 +88,10 @@ export class BatchCheck {
     this.fetched ^= sink
   }
 
-  #place(queries: readonly Query[], from: number, count: number, sequence: number): void {
+  #place(count: number, sequence: number): void {
     const { verdicts } = this
     const question = this.#question
-    const { users, instances, actions } = this.#lookup
+    const { users, instances, actions, tenants } = this.#lookup
     for (let i = 0; i < count; i++) {
       const user = users.lines[i]!
       const action = actions[i]!
@@ -101,7 +102,7 @@ export class BatchCheck {
         continue
       }
       if (user === 0) continue
-      question.place(instances.lines[i]!, queries[from + i]!.tenant, sequence)
+      question.place(instances.lines[i]!, tenants[i]!, sequence)
       if (question.isMismatch) continue
       if (question.tenant !== 0) this.#matchTenant(i, user, question.tenant, action.tenantMasks)
       if (question.instance === 0 || action.start === 0) continue

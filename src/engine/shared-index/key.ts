@@ -67,6 +67,38 @@ export class Key {
     return any <= 0x7f
   }
 
+  /**
+   * The same for a key that is ASCII and stands in bytes, behind which three more can be read. O(length), by words.
+   */
+  readBytes(
+    bytes: DataView,
+    start: number,
+    length: number,
+    type: number,
+    into: Int32Array,
+    from: number,
+  ): void {
+    const multiplier = this.#multiplier
+    const end = start + (length & ~3)
+    let hash = this.#start ^ Math.imul(type + 1, LENGTH_MIX)
+    let at = from
+    for (let i = start; i < end; i += 4) {
+      const word = bytes.getInt32(i, true)
+      into[at++] = word
+      hash = Math.imul(hash ^ word, multiplier)
+      hash ^= hash >>> 15
+    }
+    const rest = length & 3
+    if (rest !== 0) {
+      const word = bytes.getInt32(end, true) & ((1 << (rest << 3)) - 1)
+      into[at] = word
+      hash = Math.imul(hash ^ word, multiplier)
+      hash ^= hash >>> 15
+    }
+    this.bytes = length
+    this.hash = finish(hash, length, multiplier)
+  }
+
   #readUnicode(text: string, type: number): boolean {
     if (!text.isWellFormed()) return false
     const { read, written } = this.#encoder.encodeInto(text, this.#bytes)

@@ -3,6 +3,7 @@
  * in place. Every answer belongs to one state of the index (`snapshot.ts`).
  */
 import type { Query } from '#model/decision.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type {
   ActionQuestion,
@@ -20,14 +21,15 @@ import type {
 import type { Explanation } from '../explanation.ts'
 import { BackwardWalk } from './backward-walk.ts'
 import { BatchCheck, UNKNOWN } from './batch-check.ts'
-import { BATCH_MAX } from './batch-lookup.ts'
+import { type BatchSource, PackedSource, QuerySource } from './batch-source.ts'
 import { ALLOW, BUILD, DENY, InstanceCheck } from './check.ts'
 import type { Verdict } from './check.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { explain } from './explain.ts'
 import { ForwardWalk } from './forward-walk.ts'
-import { Key } from './key.ts'
+import { BATCH_MAX } from './key-column.ts'
 import { KeyPages } from './key-pages.ts'
+import { Key } from './key.ts'
 import * as L from './layout.ts'
 import { grantsOn, instanceRolesOf, tenantOf, tenantRolesOf } from './listings.ts'
 import { Question } from './question.ts'
@@ -92,16 +94,12 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#evaluateLocked(query)
   }
 
-  /**
-   * In order, `BATCH_MAX` at one state: a state that all of a long batch share would have to last as long as the batch,
-   * and under a thousand writes a second none does.
-   */
   evaluateAll(queries: readonly Query[]): boolean[] {
-    const answers = queries.map(() => false)
-    for (let from = 0; from < queries.length; from += BATCH_MAX) {
-      this.#evaluateBatch(queries, from, Math.min(BATCH_MAX, queries.length - from), answers)
-    }
-    return answers
+    return this.#evaluateInBatches(new QuerySource(queries))
+  }
+
+  evaluatePacked(packed: PackedQueries): boolean[] {
+    return this.#evaluateInBatches(new PackedSource(packed))
   }
 
   searchResources({ user, action, type, tenant }: ResourceQuestion, page: PageRequest): KeyPage {
@@ -191,32 +189,45 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#snapshot.locked(() => this.#decide(query, true) === ALLOW)
   }
 
-  #evaluateBatch(queries: readonly Query[], from: number, count: number, answers: boolean[]): void {
+  /**
+   * In order, `BATCH_MAX` at one state: a state that all of a long batch share would have to last as long as the batch,
+   * and under a thousand writes a second none does.
+   */
+  #evaluateInBatches(source: BatchSource): boolean[] {
+    const { count } = source
+    const answers: boolean[] = []
+    for (let from = 0; from < count; from += BATCH_MAX) {
+      this.#evaluateBatch(source, from, Math.min(BATCH_MAX, count - from), answers)
+    }
+    return answers
+  }
+
+  #evaluateBatch(source: BatchSource, from: number, count: number, answers: boolean[]): void {
     const snapshot = this.#snapshot
     for (let attempt = 0; attempt < snapshot.attempts(BATCH_ATTEMPTS); attempt++) {
       snapshot.begin()
-      const isComplete = this.#decideBatch(queries, from, count, answers, false)
+      const isComplete = this.#decideBatch(source, from, count, answers, false)
       if (!snapshot.isValid()) continue
       if (isComplete) return
-      snapshot.locked(() => this.#decideBatch(queries, from, count, answers, true))
+      snapshot.locked(() => this.#decideBatch(source, from, count, answers, true))
       return
     }
-    for (let i = from; i < from + count; i++) answers[i] = this.evaluate(queries[i]!)
+    for (let i = from; i < from + count; i++) answers[i] = this.evaluate(source.query(i))
   }
 
   /** False if a closure has to be built first. */
   #decideBatch(
-    queries: readonly Query[],
+    source: BatchSource,
     from: number,
     count: number,
     answers: boolean[],
     mayBuild: boolean,
   ): boolean {
     const { verdicts } = this.#batch
-    this.#batch.run(queries, from, count, this.#snapshot.sequence)
+    this.#batch.run(source, from, count, this.#snapshot.sequence)
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
-      if (verdict === UNKNOWN) verdict = this.#decide(queries[from + i]!, mayBuild)
+      if (verdict === UNKNOWN) verdict = this.#decide(source.query(from + i), mayBuild)
       if (verdict === BUILD) return false
       answers[from + i] = verdict === ALLOW
     }

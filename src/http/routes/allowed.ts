@@ -1,4 +1,5 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (contract A.2, A.3). */
+import { PackedQueries } from '#model/packed-queries.ts'
 import {
   AllowedQuery,
   AllowedResult,
@@ -8,16 +9,23 @@ import {
 import { debugOf } from '#services/decision-debug.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import { queryOf } from '#services/native-query.ts'
+import { BulkReader } from '../bytes/bulk-reader.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
+import { bulkAnswer } from './bulk-answer.ts'
 import { environmentOf } from './caller.ts'
 
 export interface AllowedOptions {
   /** Whether answers explain themselves; takes time, so it is off unless asked for. */
   readonly hasDebug: boolean
+  /** Whether bulks of the usual kind are read from their bytes. With debug they are not: it tells the question again. */
+  readonly hasBulkBytesPath: boolean
+  readonly bulkChecksMax: number
 }
 
-export function allowedRoutes(decisions: DecisionService, { hasDebug }: AllowedOptions): Route[] {
+export function allowedRoutes(decisions: DecisionService, options: AllowedOptions): Route[] {
+  const { hasDebug, hasBulkBytesPath, bulkChecksMax } = options
+  const reader = hasBulkBytesPath && !hasDebug ? new BulkReader(bulkChecksMax) : null
   const withDebug = (environmentId: string, question: AllowedQuery, allow: boolean) => {
     const query = queryOf(question)
     const hasTenantRoles = decisions.engine(environmentId).tenantRolesOf(query.user, null, 1).length > 0
@@ -55,12 +63,15 @@ export function allowedRoutes(decisions: DecisionService, { hasDebug }: AllowedO
       headers: [REQUIRED_REQUEST_ID],
       body: BulkAuthorizationQuery,
       responses: { 200: { description: 'One result for each check, in order.', schema: BulkAllowedResult } },
+      readBytes: reader === null ? undefined : body => reader.read(body),
       handle: ({ principal, body }) => {
         const environmentId = environmentOf(principal)
+        if (body instanceof PackedQueries) {
+          return { status: 200, body: bulkAnswer(decisions.evaluatePacked(environmentId, body)) }
+        }
         const decided = decisions.evaluateAll(environmentId, body.map(queryOf))
-        const results = decided.map((allow, index) =>
-          hasDebug ? withDebug(environmentId, body[index]!, allow) : { allow, result: allow },
-        )
+        if (!hasDebug) return { status: 200, body: bulkAnswer(decided) }
+        const results = decided.map((allow, index) => withDebug(environmentId, body[index]!, allow))
         return { status: 200, body: { allow: results } }
       },
     }),

@@ -1,0 +1,75 @@
+/**
+ * The parts of JSON that never need decoding, as places in bytes: ASCII strings without escapes, numbers, literals.
+ *
+ * Each function takes the place where something should begin and returns the place behind it, or `REFUSED`. What is
+ * refused may still be JSON; what is not is what `JSON.parse` reads there. Beyond the end of the bytes stands nothing,
+ * which is refused like any other byte that does not fit.
+ */
+
+export const REFUSED = -1
+
+export const QUOTE = 0x22
+export const BACKSLASH = 0x5c
+export const COMMA = 0x2c
+export const COLON = 0x3a
+export const OPEN_BRACKET = 0x5b
+export const CLOSE_BRACKET = 0x5d
+export const OPEN_BRACE = 0x7b
+export const CLOSE_BRACE = 0x7d
+
+const MINUS = 0x2d
+const PLUS = 0x2b
+const POINT = 0x2e
+const ZERO = 0x30
+
+/** The first place from here on that holds no blank; possibly the end. */
+export function skipBlanks(bytes: Uint8Array, at: number): number {
+  let next = at
+  for (;;) {
+    const byte = bytes[next]
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return next
+    next++
+  }
+}
+
+/** A string, from quote to quote. */
+export function stringEnd(bytes: Uint8Array, at: number): number {
+  if (bytes[at] !== QUOTE) return REFUSED
+  for (let next = at + 1; next < bytes.length; next++) {
+    const byte = bytes[next]!
+    if (byte === QUOTE) return next + 1
+    if (byte < 0x20 || byte >= 0x80 || byte === BACKSLASH) return REFUSED
+  }
+  return REFUSED
+}
+
+export function literalEnd(bytes: Uint8Array, at: number, literal: 'null' | 'true' | 'false'): number {
+  const end = at + literal.length
+  return isText(bytes, at, end, literal) ? end : REFUSED
+}
+
+export function numberEnd(bytes: Uint8Array, at: number): number {
+  let next = bytes[at] === MINUS ? at + 1 : at
+  next = bytes[next] === ZERO ? next + 1 : digitsEnd(bytes, next)
+  if (next !== REFUSED && bytes[next] === POINT) next = digitsEnd(bytes, next + 1)
+  if (next === REFUSED || (bytes[next]! | 0x20) !== 0x65) return next
+  next++
+  if (bytes[next] === PLUS || bytes[next] === MINUS) next++
+  return digitsEnd(bytes, next)
+}
+
+/** One digit or more. */
+function digitsEnd(bytes: Uint8Array, at: number): number {
+  let next = at
+  while (bytes[next]! >= ZERO && bytes[next]! <= ZERO + 9) next++
+  return next === at ? REFUSED : next
+}
+
+/** Whether exactly this ASCII text stands there. */
+export function isText(bytes: Uint8Array, from: number, to: number, text: string): boolean {
+  if (to - from !== text.length) return false
+  for (let i = 0; i < text.length; i++) {
+    if (bytes[from + i] !== text.charCodeAt(i)) return false
+  }
+  return true
+}

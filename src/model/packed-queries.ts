@@ -1,0 +1,55 @@
+/**
+ * Many questions as they stand in the bytes of a request: where the keys are, and beside them what most questions of a
+ * bulk have in common. Whoever looks keys up by their bytes makes no strings; `query` makes them for everybody else.
+ *
+ * Invariants, which whoever fills it answers for:
+ * - The keys are ASCII and stand in `bytes` as they are, nothing escaped; none is empty.
+ * - Behind the last byte of each key at least three more can be read, so that keys can be taken in by words.
+ * - It lives as long as the bytes do: as long as its request is being answered.
+ */
+import type { Query } from './decision.ts'
+
+/** What a question asks beside its two keys. */
+export type QueryForm = Pick<Query, 'type' | 'action' | 'tenant'>
+
+/** Words of `spots` a question: for each key where it begins, and behind that its bytes; 0 where there is no key. */
+export const SPOT_WORDS = 4
+export const SPOT_USER = 0
+export const SPOT_KEY = 2
+export const SPOT_LENGTH = 1
+
+export class PackedQueries {
+  readonly count: number
+  readonly bytes: DataView
+  readonly spots: Int32Array
+  readonly forms: readonly QueryForm[]
+
+  constructor(count: number, parts: Pick<PackedQueries, 'bytes' | 'spots' | 'forms'>) {
+    this.count = count
+    this.bytes = parts.bytes
+    this.spots = parts.spots
+    this.forms = parts.forms
+  }
+
+  /** One question in strings. */
+  query(index: number): Query {
+    const { spots } = this
+    const spot = index * SPOT_WORDS
+    const keyBytes = spots[spot + SPOT_KEY + SPOT_LENGTH]!
+    const { type, action, tenant } = this.forms[index]!
+    return {
+      user: this.#text(spots[spot + SPOT_USER]!, spots[spot + SPOT_USER + SPOT_LENGTH]!),
+      action,
+      type,
+      key: keyBytes === 0 ? null : this.#text(spots[spot + SPOT_KEY]!, keyBytes),
+      tenant,
+    }
+  }
+
+  #text(from: number, length: number): string {
+    const { bytes } = this
+    let text = ''
+    for (let at = from; at < from + length; at++) text += String.fromCharCode(bytes.getUint8(at))
+    return text
+  }
+}

@@ -1,0 +1,37 @@
+/** Questions as bytes, packed by hand, and engines asked in both forms. */
+import { expect } from 'vitest'
+import type { DecisionEngine } from '#engine/engine.ts'
+import type { Query } from '#model/decision.ts'
+import { PackedQueries, SPOT_KEY, SPOT_LENGTH, SPOT_USER, SPOT_WORDS } from '#model/packed-queries.ts'
+
+/** Bytes that are no key's, wherever a key ends: those behind it must not count. */
+const BETWEEN = '~~~'
+
+/** Keys must be ASCII and not empty. */
+export function packed(queries: readonly Query[]): PackedQueries {
+  const spots = new Int32Array(queries.length * SPOT_WORDS)
+  let text = ''
+  const put = (key: string, spot: number) => {
+    spots[spot] = text.length
+    spots[spot + SPOT_LENGTH] = key.length
+    text += key + BETWEEN
+  }
+  for (const [index, { user, key }] of queries.entries()) {
+    put(user, index * SPOT_WORDS + SPOT_USER)
+    if (key !== null) put(key, index * SPOT_WORDS + SPOT_KEY)
+  }
+  const bytes = new DataView(new TextEncoder().encode(text).buffer)
+  return new PackedQueries(queries.length, { bytes, spots, forms: queries })
+}
+
+export function isPackable({ user, key }: Query): boolean {
+  return [user, key ?? 'none'].every(text => text !== '' && /^\p{ASCII}*$/u.test(text))
+}
+
+/** The answers of `evaluateAll`, after a look that the questions that can be packed are answered alike as bytes. */
+export function answersOf(engine: DecisionEngine, queries: readonly Query[]): boolean[] {
+  const answers = engine.evaluateAll(queries)
+  const fromBytes = engine.evaluatePacked(packed(queries.filter(isPackable)))
+  expect(fromBytes).toEqual(answers.filter((_, index) => isPackable(queries[index]!)))
+  return answers
+}

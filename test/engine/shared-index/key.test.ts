@@ -1,0 +1,37 @@
+/** A key is the same key however it comes in: as a string, by words of a body's bytes, or from a record. */
+import { expect, test } from 'vitest'
+import { Key } from '#engine/shared-index/key.ts'
+import { KEY_BYTES_MAX } from '#engine/shared-index/layout.ts'
+import { COLLIDING, SECRETS } from '../shared-engine.ts'
+
+const ALPHABET = Array.from({ length: 0x80 }, (_, unit) => String.fromCharCode(unit)).join('')
+
+test.each([SECRETS, COLLIDING])('bytes and text of any length give the same words and hash', secrets => {
+  const text = new Key(secrets.start, secrets.multiplier)
+  const bytes = new Key(secrets.start, secrets.multiplier)
+  for (let length = 1; length <= KEY_BYTES_MAX; length++) {
+    for (const type of [0, 1, 65_535]) {
+      const from = length % 7
+      const around = ALPHABET.repeat(5)
+      const key = around.slice(from, from + length)
+      expect(text.read(key, type)).toBe(true)
+      text.words.fill(0, (length + 3) >>> 2)
+      bytes.words.fill(0)
+      bytes.readBytes(viewOf(Buffer.from(around)), from, length, type, bytes.words, 0)
+      expect(bytes.hash).toBe(text.hash)
+      expect(bytes.bytes).toBe(length)
+      expect(bytes.words).toEqual(text.words)
+    }
+  }
+})
+
+test('words go where the caller wants them, and nowhere else', () => {
+  const key = new Key(SECRETS.start, SECRETS.multiplier)
+  const into = new Int32Array(4).fill(-1)
+  key.readBytes(viewOf(Buffer.from('"alice"}}')), 1, 5, 7, into, 1)
+  expect(into).toEqual(Int32Array.of(-1, 0x63696c61, 0x65, -1))
+})
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+}

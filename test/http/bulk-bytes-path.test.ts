@@ -1,0 +1,96 @@
+/** `BULK_BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
+import { expect, test } from 'vitest'
+import { BulkBodies } from '../support/bulk-bodies.ts'
+import { WORLD } from '../support/hostile-requests.ts'
+import { loadModel } from '../support/load-model.ts'
+import { API_KEY, type Client, sharedService } from '../support/running-service.ts'
+import { RawConnection } from './edge/raw-connection.ts'
+
+const LIMITS = { bulkChecksMax: 500, hasStrictHeaders: true }
+const on = await sharedService({ ...LIMITS, hasBulkBytesPath: true })
+const off = await sharedService({ ...LIMITS, hasBulkBytesPath: false })
+for (const service of [on, off]) {
+  await loadModel(async (method, path, body) => {
+    const answer = await service.send(method, path, { body })
+    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200)
+  }, WORLD)
+}
+
+const GOOD_HEADERS = { authorization: `Bearer ${API_KEY}`, 'x-request-id': 'same' }
+
+async function answerOf(service: Client, body: Buffer, headers: Record<string, string> = GOOD_HEADERS) {
+  const response = await fetch(`${service.address}/allowed/bulk`, { method: 'POST', headers, body })
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+
+/** The answer, which is the same of both. */
+async function sameAnswer(body: Buffer | string, headers?: Record<string, string>) {
+  const bytes = Buffer.from(body)
+  const answer = await answerOf(on, bytes, headers)
+  expect(answer, bytes.toString('latin1')).toEqual(await answerOf(off, bytes, headers))
+  return answer
+}
+
+const USERS = ['alice', 'bob', 'carol', 'dave', '__proto__', 'stranger', 'x'.repeat(100)]
+const INSTANCES = ['d1', 'd2', 'a:b', 'a1', 'none', null, undefined, 'y'.repeat(37)]
+const TENANTS = ['default', 'acme', 'elsewhere', undefined]
+const CHECKS = TENANTS.flatMap(tenant =>
+  ['read', 'update', 'fly'].flatMap(action =>
+    INSTANCES.flatMap(key =>
+      USERS.map(user => ({ user: { key: user }, action, resource: { type: 'document', key, tenant } })),
+    ),
+  ),
+)
+
+test('a bulk of every user, action, instance and tenant is answered alike, and as one by one', async () => {
+  const answers: boolean[] = []
+  for (let from = 0; from < CHECKS.length; from += LIMITS.bulkChecksMax) {
+    const { status, text } = await sameAnswer(JSON.stringify(CHECKS.slice(from, from + LIMITS.bulkChecksMax)))
+    expect(status).toBe(200)
+    answers.push(...(JSON.parse(text) as { allow: { allow: boolean }[] }).allow.map(({ allow }) => allow))
+  }
+  expect(answers.filter(Boolean).length).toBeGreaterThan(30)
+  for (let index = 0; index < CHECKS.length; index += 3) {
+    const body = JSON.stringify(CHECKS[index])
+    const response = await fetch(`${on.address}/allowed`, { method: 'POST', headers: GOOD_HEADERS, body })
+    expect(await response.json()).toMatchObject({ allow: answers[index]! })
+  }
+})
+
+test('random bodies, whole and broken, are answered and refused alike', async () => {
+  const bodies = new BulkBodies(9)
+  const statuses = new Map<number, number>()
+  for (let count = 0; count < 400; count++) {
+    const { status } = await sameAnswer(bodies.next())
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  expect([...statuses.keys()].toSorted()).toEqual([200, 400])
+  for (const count of statuses.values()) expect(count).toBeGreaterThan(50)
+})
+
+test('what is refused before or behind the body is refused alike', async () => {
+  const good = JSON.stringify(CHECKS.slice(0, 2))
+  expect((await sameAnswer(good, { 'x-request-id': 'same' })).status).toBe(401)
+  expect((await sameAnswer(good, { authorization: `Bearer ${API_KEY}` })).status).toBe(400)
+  const tooMany = JSON.stringify(CHECKS.slice(0, LIMITS.bulkChecksMax + 1))
+  expect(await sameAnswer(tooMany)).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('MAX_BULK_CHECKS') as string,
+  })
+  expect((await sameAnswer('')).status).toBe(400)
+  expect((await sameAnswer(`\ufeff${good}`)).status).toBe(400)
+})
+
+test('a body that comes in pieces, cut anywhere, is answered as one that comes whole', async () => {
+  const body = Buffer.from(JSON.stringify(CHECKS.slice(0, 3)))
+  const { text } = await sameAnswer(body)
+  const head = `POST /allowed/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\nX-Request-ID: same\r\n`
+  const connection = await RawConnection.open(on.port)
+  for (let cut = 1; cut < body.length; cut += 5) {
+    await connection.send(`${head}Content-Length: ${body.length}\r\n\r\n`)
+    await connection.send(body.subarray(0, cut))
+    await connection.send(body.subarray(cut))
+    expect((await connection.answer())?.body).toBe(text)
+  }
+  connection.destroy()
+})

@@ -1,0 +1,233 @@
+/**
+ * Bodies for `/allowed/bulk`, from the usual to the broken, and the judge of whoever reads them from their bytes: what is
+ * read must be what the ordinary parser and the schema make of it. Seeded: the same number gives the same bodies.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { BulkReader } from '#http/bytes/bulk-reader.ts'
+import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
+import { Shape } from '#http/shape.ts'
+import type { Query } from '#model/decision.ts'
+import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
+import { queryOf } from '#services/native-query.ts'
+import { Random } from '../../bench/datasets/random.ts'
+
+const shape = new Shape(BulkAuthorizationQuery, 'body')
+
+/** What the ordinary way makes of a body; `null` when it refuses it. */
+export function readOrdinarily(body: Buffer): Query[] | null {
+  let value: unknown
+  try {
+    value = parseJson(body, DECISION_DEPTH_MAX)
+    shape.check(value)
+  } catch {
+    return null
+  }
+  return (value as AllowedQuery[]).map(queryOf)
+}
+
+/** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
+export function judge(reader: BulkReader, body: Buffer): boolean {
+  const packed = reader.read(body)
+  if (packed === null) return false
+  const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
+  const right = readOrdinarily(body)
+  if (!isDeepStrictEqual(read, right)) {
+    const text = JSON.stringify(body.toString('latin1'))
+    throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
+  }
+  return true
+}
+
+const KEYS = [
+  'alice',
+  'b',
+  'user-17',
+  'doc 4',
+  'a:b#c',
+  "it's",
+  '{"',
+  '__proto__',
+  'null',
+  '\x7f',
+  'x'.repeat(40),
+  '',
+]
+const ODD_KEYS = ['é', '😀', 'a"b', 'a\\b', 'tab\t', '\u0000', '\ud800']
+const TYPES = ['document', 'folder', '__proto__']
+const ACTIONS = ['read', 'write', 'a']
+const TENANTS = ['default', 'acme', null, undefined, '']
+const BLANKS = ['', '', '', ' ', '\n  ', '\t', '\r\n']
+const IGNORED = [
+  null,
+  'text',
+  '',
+  0,
+  -1.5e-7,
+  true,
+  false,
+  {},
+  [],
+  { a: { b: [1, 'x', null] } },
+  [[[{}]]],
+  'é',
+  { '"': '\\' },
+]
+const NAMES = [
+  'user',
+  'action',
+  'resource',
+  'context',
+  'sdk',
+  'key',
+  'type',
+  'tenant',
+  'email',
+  'first_name',
+  'lastName',
+  'attributes',
+  '__proto__',
+  'toString',
+  'other',
+]
+/** What bytes are replaced by and filled in with: all that means something, and some that means nothing. */
+const BYTES = [
+  ...Buffer.from('{}[]:,"\\ \n\t\r/0123456789-+.eEutfnal_x'),
+  0x00,
+  0x1f,
+  0x7f,
+  0x80,
+  0xc3,
+  0xa9,
+  0xef,
+  0xff,
+]
+const SNIPPETS = [
+  'null',
+  'true',
+  '01',
+  '1.',
+  '1e5',
+  '-',
+  '"',
+  '\\u0061',
+  '\\"',
+  '{}',
+  '[]',
+  '"key":"z",',
+  ',',
+  '\ufeff',
+  '//',
+]
+
+export class BulkBodies {
+  readonly #random: Random
+
+  constructor(seed: number) {
+    this.#random = new Random(seed)
+  }
+
+  /** Half of them whole, the others with some bytes changed. */
+  next(): Buffer {
+    const body = Buffer.from(this.#bulk())
+    let bent: Buffer = body
+    if (this.#chance(0.5)) for (let times = 1 + this.#below(3); times > 0; times--) bent = this.#bend(bent)
+    return bent
+  }
+
+  #bulk(): string {
+    const [blank, isShuffled, isDecorated] = [this.#pick(BLANKS), this.#chance(0.3), this.#chance(0.3)]
+    const isUniform = this.#chance(0.8)
+    const question = { type: this.#pick(TYPES), action: this.#pick(ACTIONS), tenant: this.#pick(TENANTS) }
+    const hasKey = this.#chance(0.9)
+    const items = Array.from({ length: this.#below(7) }, () => {
+      const form = isUniform && this.#chance(0.9) ? question : { ...question, action: this.#pick(ACTIONS) }
+      const resource: [string, unknown][] = [
+        ['type', form.type],
+        ...(hasKey || this.#chance(0.1) ? [['key', this.#key()] as [string, unknown]] : []),
+        ...(form.tenant === undefined ? [] : [['tenant', form.tenant] as [string, unknown]]),
+      ]
+      const user: [string, unknown][] = [['key', this.#key()]]
+      const whole: [string, unknown][] = [
+        ['user', user],
+        ['action', form.action],
+        ['resource', resource],
+      ]
+      for (const fields of [user, resource, whole]) {
+        if (isDecorated) for (let more = this.#below(3); more > 0; more--) fields.push(this.#decoration())
+        if (isShuffled) this.#shuffle(fields)
+      }
+      return this.#text(whole, blank)
+    })
+    return `${blank}[${blank}${items.join(`${blank},${blank}`)}${blank}]${blank}`
+  }
+
+  /** A field nobody asks for, or asks for twice. */
+  #decoration(): [string, unknown] {
+    return [this.#pick(NAMES), this.#pick(IGNORED)]
+  }
+
+  #key(): unknown {
+    if (this.#chance(0.03)) return this.#pick(ODD_KEYS)
+    if (this.#chance(0.02)) return this.#pick(IGNORED)
+    return this.#chance(0.3) ? this.#pick(KEYS) : `key-${this.#below(100_000)}`
+  }
+
+  /** As `JSON.stringify`, with blanks; lists of pairs are objects, in which names may come twice. */
+  #text(fields: readonly [string, unknown][], blank: string): string {
+    const members = fields.map(([name, value]) => {
+      const isFields =
+        Array.isArray(value) && value.length > 0 && Array.isArray(value[0]) && value[0].length === 2
+      const text = isFields ? this.#text(value as [string, unknown][], blank) : JSON.stringify(value)
+      return `${JSON.stringify(name)}${blank}:${blank}${text}`
+    })
+    return `{${blank}${members.join(`${blank},${blank}`)}${blank}}`
+  }
+
+  #bend(body: Buffer): Buffer {
+    const at = this.#below(body.length + 1)
+    const to = Math.min(body.length, at + 1 + this.#below(8))
+    const [before, cut, after] = [body.subarray(0, at), body.subarray(at, to), body.subarray(to)]
+    switch (this.#below(8)) {
+      case 0:
+        return before
+      case 1:
+        return Buffer.concat([before, after])
+      case 2:
+        return Buffer.concat([before, cut, cut, after])
+      case 3:
+        return Buffer.concat([before, Buffer.from(this.#pick(SNIPPETS)), cut, after])
+      case 4:
+        return Buffer.concat([body, Buffer.from([this.#pick(BYTES)])])
+      case 5: {
+        const from = this.#below(body.length + 1)
+        return Buffer.concat([before, body.subarray(from, from + 30), after])
+      }
+      default: {
+        const bent = Buffer.from(body)
+        if (at < bent.length) bent[at] = this.#pick(BYTES)
+        return bent
+      }
+    }
+  }
+
+  #shuffle(items: unknown[]): void {
+    for (let last = items.length - 1; last > 0; last--) {
+      const other = this.#below(last + 1)
+      const item = items[last]
+      items[last] = items[other]
+      items[other] = item
+    }
+  }
+
+  #chance(share: number): boolean {
+    return this.#random.next() < share
+  }
+
+  #below(end: number): number {
+    return this.#random.below(end)
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return this.#random.pick(from)
+  }
+}
