@@ -3,18 +3,22 @@
  * against the floor server on the same core, in one run. Every body's answer is checked, over HTTP, before anything is
  * timed; a run with an error, or one in which the load generator's core was full, is void.
  *
- *     npm run bench:http
+ * Bulks are asked with `BULK_BYTES_PATH` on and off. A number asks bulks of that size only.
+ *
+ *     npm run bench:http [-- SIZE…]
  */
 import { cpus } from 'node:os'
 import autocannon from 'autocannon'
 import { ServerProcess } from './server-process.ts'
 import { SmallCompany } from './small-company.ts'
 
-const SECONDS = 4
+const SECONDS = 3
 const ROUNDS = 3
 const CONNECTIONS = 16
 const PIPELINING = 10
-const BULK_SIZES = [10, 100, 1_000]
+const BULK_SIZES = [10, 100, 1_000, 10_000]
+/** Larger ones are megabytes: pipelined, they would wait for each other for seconds. */
+const PIPELINED_CHECKS_MAX = 1_000
 const API_KEY = 'bench-key-bench-key'
 /** Share of its core above which the load generator may have been the limit. */
 const CLIENT_CPU_MAX = 0.9
@@ -39,7 +43,7 @@ async function load(address: string, workload: Workload): Promise<Timing> {
   const result = await autocannon({
     url: address,
     connections: CONNECTIONS,
-    pipelining: PIPELINING,
+    pipelining: workload.checks > PIPELINED_CHECKS_MAX ? 1 : PIPELINING,
     duration: SECONDS,
     requests: workload.bodies.map(body => ({
       method: 'POST' as const,
@@ -66,17 +70,25 @@ function median(values: readonly number[]): number {
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const company = new SmallCompany()
-const service = await ServerProcess.start(new URL('../../src/start.js', import.meta.url), {
-  PORT: '0',
-  STORE_URL: 'memory:',
-  API_KEY,
-  HTTP_THREADS: '1',
-  LOG_LEVEL: 'warn',
-})
+const sizes = process.argv.slice(2).map(Number)
+const startService = (settings: Readonly<Record<string, string>>) =>
+  ServerProcess.start(new URL('../../src/start.js', import.meta.url), {
+    PORT: '0',
+    STORE_URL: 'memory:',
+    API_KEY,
+    HTTP_THREADS: '1',
+    LOG_LEVEL: 'warn',
+    ...settings,
+  })
+const service = await startService({ BULK_BYTES_PATH: 'true' })
+const parsing = await startService({ BULK_BYTES_PATH: 'false' })
 const floor = await ServerProcess.start(new URL('./floor-server.ts', import.meta.url), {})
 try {
-  await company.create(service.address, API_KEY)
-  const verified = await company.verify(service.address, API_KEY)
+  let verified = 0
+  for (const { address } of [service, parsing]) {
+    await company.create(address, API_KEY)
+    verified += await company.verify(address, API_KEY)
+  }
   say(
     `node ${process.versions.node}, ${cpus()[0]?.model}, ${cpus().length} cores; service on core 0, client on core 1`,
   )
@@ -97,27 +109,35 @@ try {
       bodies: company.bulks(size).map(bulk => JSON.stringify(bulk.map(check => check.query))),
       checks: size,
     })),
-  ]
+  ].filter(({ checks }) => sizes.length === 0 || sizes.includes(checks))
   for (const workload of workloads) {
-    const ours: Timing[] = []
-    const theirs: Timing[] = []
+    const servers = [
+      { name: '', address: service.address, timings: [] as Timing[] },
+      ...(workload.checks > 1
+        ? [{ name: 'all parsed', address: parsing.address, timings: [] as Timing[] }]
+        : []),
+    ]
+    const floorTimings: Timing[] = []
     for (let round = 0; round < ROUNDS; round += 1) {
-      ours.push(await load(service.address, workload))
-      theirs.push(await load(floor.address, workload))
+      for (const { address, timings } of servers) timings.push(await load(address, workload))
+      floorTimings.push(await load(floor.address, workload))
     }
-    const rate = median(ours.map(timing => timing.requestsPerSecond))
-    const floorRate = median(theirs.map(timing => timing.requestsPerSecond))
-    const clientCpu = Math.max(...[...ours, ...theirs].map(timing => timing.clientCpu))
-    const verdict =
-      clientCpu > CLIENT_CPU_MAX ? 'void: the client was the limit' : (rate / floorRate).toFixed(2)
-    say(
-      `${workload.name.padEnd(22)} ${Math.round(rate * workload.checks)} checks/s, ` +
-        `p99 ${median(ours.map(timing => timing.latencyMsP99))} ms, ` +
-        `floor ${Math.round(floorRate * workload.checks)}, client CPU ${(clientCpu * 100).toFixed(0)} %, ` +
-        `ratio ${verdict}`,
-    )
+    const floorRate = median(floorTimings.map(timing => timing.requestsPerSecond))
+    for (const { name, timings } of servers) {
+      const rate = median(timings.map(timing => timing.requestsPerSecond))
+      const clientCpu = Math.max(...[...timings, ...floorTimings].map(timing => timing.clientCpu))
+      const verdict =
+        clientCpu > CLIENT_CPU_MAX ? 'void: the client was the limit' : (rate / floorRate).toFixed(2)
+      say(
+        `${`${workload.name} ${name}`.padEnd(34)} ${Math.round(rate * workload.checks)} checks/s, ` +
+          `p99 ${median(timings.map(timing => timing.latencyMsP99))} ms, ` +
+          `floor ${Math.round(floorRate * workload.checks)}, client CPU ${(clientCpu * 100).toFixed(0)} %, ` +
+          `ratio ${verdict}`,
+      )
+    }
   }
 } finally {
   await service.stop()
+  await parsing.stop()
   await floor.stop()
 }
