@@ -77,10 +77,11 @@ test('management reads go on without Redis, and a write is done when it is back'
   expect((await writing).key).toBe('bob')
 })
 
+// Patient: a machine under load may keep a process from its connection for some hundred milliseconds.
 test('the log has one line for each change of state, and no more', async () => {
   const proxy = await CuttingProxy.to(redis)
   const cwd = storeDirectory()
-  const env = { API_KEY, STALE_AFTER_MS: '200', MAX_STALE_MS: '600', HTTP_THREADS: '1' }
+  const env = { API_KEY, STALE_AFTER_MS: '1500', MAX_STALE_MS: '3000', HTTP_THREADS: '1' }
   const service = new ServiceProcess({ cwd, env: { ...env, STORE_URL: redis.url(proxy) } })
   const address = await service.address()
   const allowed = async () => {

@@ -195,7 +195,8 @@ export class SharedIndexReader implements DecisionEngine {
    */
   #evaluateInBatches(source: BatchSource): boolean[] {
     const { count } = source
-    const answers: boolean[] = []
+    // Whole at once: an array that grows is allocated several times over.
+    const answers = Array.from({ length: count }, () => false)
     for (let from = 0; from < count; from += BATCH_MAX) {
       this.#evaluateBatch(source, from, Math.min(BATCH_MAX, count - from), answers)
     }
