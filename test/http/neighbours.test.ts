@@ -355,6 +355,7 @@ describe('a decision', () => {
   const [action, anyDoc] = [{ name: 'read' }, { type: 'doc' }]
   const asked: Readonly<Record<string, unknown>> = {
     isAllowed: question('alice', 'read', 'doc:d1'),
+    explainAllowed: question('alice', 'read', 'doc:d1'),
     isAllowedBulk: [question('alice', 'read', 'doc:d1')],
     getUserPermissions: { user: { key: 'alice' } },
     getAuthorizedUsers: { action: 'read', resource: { type: 'doc', key: 'd1', tenant: 'acme' } },
