@@ -112,6 +112,9 @@ export class InProcessService {
 function gatewayTo(service: EnvironmentService): ManagementGateway {
   return {
     execute: async request => {
+      if (request.about === 'content' && request.operation === 'exportContent') {
+        return { json: null, isCreated: false, revision: null, pieces: await service.exportContent() }
+      }
       if (request.about !== 'environment' || request.path === null) {
         throw new AuthzError('FORBIDDEN', 'there is no organization here, only one environment')
       }

@@ -4,9 +4,12 @@
  */
 import yargs, { type Argv } from 'yargs'
 import { ApiError } from './api.ts'
+import { applyCommand } from './commands/apply.ts'
 import { bulkCommand } from './commands/bulk.ts'
 import { checkCommand } from './commands/check.ts'
 import { explainCommand } from './commands/explain.ts'
+import { exportCommand } from './commands/export.ts'
+import { importCommand } from './commands/import.ts'
 import { keysCommand } from './commands/keys.ts'
 import { listCommand } from './commands/list.ts'
 import { loadCommand } from './commands/load.ts'
@@ -25,7 +28,10 @@ const COMMANDS: readonly Command[] = [
   listCommand,
   explainCommand,
   testCommand,
+  applyCommand,
   loadCommand,
+  exportCommand,
+  importCommand,
   statusCommand,
   keysCommand,
   schemaCommand,

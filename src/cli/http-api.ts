@@ -23,7 +23,7 @@ export class HttpApi implements Api {
   async fetch(
     method: string,
     path: string,
-    body: string | ReadableStream<Uint8Array> | null,
+    body: string | AsyncIterable<Uint8Array> | null,
     contentType: string,
   ): Promise<Response> {
     try {

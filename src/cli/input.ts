@@ -2,6 +2,9 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 
+/** A positional argument that is a file; `-`, which the parser takes for no text, is standard input or output. */
+export const FILE_ARGUMENT = { type: 'string', coerce: (file: string) => (file === '' ? '-' : file) } as const
+
 export interface InputLine {
   /** Without blanks around it; never empty. */
   readonly text: string

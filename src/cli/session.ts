@@ -61,9 +61,9 @@ export class Session {
       .join('/')
   }
 
-  /** The name of the environment for people. */
-  get placeName(): string {
-    return [this.#options.project ?? PLACE_DEFAULT, this.#options.env ?? PLACE_DEFAULT].join('/')
+  /** The same below `/v2/projects/`. */
+  async environmentPath(): Promise<string> {
+    return (await this.place()).replace('/', '/envs/')
   }
 }
 

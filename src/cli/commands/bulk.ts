@@ -2,7 +2,7 @@
 import { request } from '../api.ts'
 import type { Command } from '../command.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import { linesOf } from '../input.ts'
+import { linesOf, FILE_ARGUMENT } from '../input.ts'
 import { questionBody, type SingleQuestion } from '../question.ts'
 
 /** Questions in one request: below the ceiling that a service has unless told otherwise. */
@@ -15,7 +15,7 @@ export const bulkCommand: Command = (parser, run) =>
     command =>
       command
         .positional('file', {
-          type: 'string',
+          ...FILE_ARGUMENT,
           demandOption: true,
           describe: 'the file; - for standard input',
         })

@@ -7,7 +7,7 @@ import { Compile } from 'typebox/compile'
 import { type Api, ApiError, request } from '../api.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../exit-codes.ts'
-import { type InputLine, linesOf } from '../input.ts'
+import { type InputLine, linesOf, FILE_ARGUMENT } from '../input.ts'
 
 type Fact = Extract<ContentLine, { kind: 'tenant' | 'user' | 'instance' | 'assignment' | 'tuple' }>
 type FactKind = Fact['kind']
@@ -24,7 +24,7 @@ export const loadCommand: Command = (parser, run) =>
     command =>
       command
         .positional('file', {
-          type: 'string',
+          ...FILE_ARGUMENT,
           demandOption: true,
           describe: 'the file; - for standard input',
         })

@@ -34,8 +34,11 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
     const { user, action, resource } = question
     return { allow, result: allow, debug, query: { user, action, resource } }
   }
-  const explained = (environmentId: string, question: AllowedQuery) =>
-    withDebug(environmentId, question, decisions.evaluate(environmentId, queryOf(question)))
+  const explained = (environmentId: string, question: AllowedQuery) => {
+    const allow = decisions.evaluate(environmentId, queryOf(question))
+    const { query: _query, ...result } = withDebug(environmentId, question, allow)
+    return result
+  }
   return [
     defineRoute({
       method: 'POST',

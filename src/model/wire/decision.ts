@@ -48,7 +48,7 @@ const resultFields = {
   allow: Type.Boolean(),
   result: Type.Boolean({ description: 'The same value again, for older clients.' }),
 }
-const QuestionTold = Type.Object(
+export const QuestionTold = Type.Object(
   { user: UserInQuery, action: Key, resource: ResourceInQuery },
   { description: 'The question as it came; only with `debug`.' },
 )
@@ -64,7 +64,7 @@ export const AllowedResult = Type.Object(
 )
 export type AllowedResult = Static<typeof AllowedResult>
 
-export const ExplainedResult = Type.Object({ ...resultFields, debug: DecisionDebug, query: QuestionTold })
+export const ExplainedResult = Type.Object({ ...resultFields, debug: DecisionDebug })
 export type ExplainedResult = Static<typeof ExplainedResult>
 
 /** The same question and its answer in the envelopes of an Open Policy Agent (contract A.7). */
