@@ -1,6 +1,7 @@
 /** Fills the store of an environment that nobody has open with the rows that lines of text mean. */
 import { AuthzError } from '#model/errors.ts'
-import type { RowPut } from '#store/ledger.ts'
+import type { Revision } from '#model/revision.ts'
+import type { Ledger, RowPut } from '#store/ledger.ts'
 import type { Store } from '#store/store.ts'
 import { ContentLines } from './content-lines.ts'
 import type { PieceSource } from './content-stream.ts'
@@ -34,13 +35,14 @@ export class LedgerLoader implements ContentLoader {
     const { ledger } = await this.#store.environment(environmentId)
     const content = new ContentImport(this.#options())
     let put: RowPut[] = []
+    let newest: Revision | null = null
     const commit = async (): Promise<void> => {
       const rows = put
       put = []
       // Whoever opens the environment loads all rows: nobody hears of single changes. A row that is there came twice.
       const require = rows.map(({ key }) => ({ key, absent: true as const }))
       try {
-        await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })
+        newest = await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })
       } catch (error) {
         if (!(error instanceof AuthzError) || error.code !== 'REVISION_CONFLICT') throw error
         throw repeatedFact(content.lines - rows.length, content.lines)
@@ -60,7 +62,18 @@ export class LedgerLoader implements ContentLoader {
     }
     requireWhole(content)
     if (put.length > 0) await commit()
+    if (newest !== null) await whenFollowed(ledger, newest)
     return content.counts
+  }
+}
+
+/**
+ * Resolves when the view has that commit, on disk: an index is loaded from the view, and would not hear of these rows from a
+ * feed, which tells nothing of them.
+ */
+async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Promise<void> {
+  for await (const { revision } of ledger.feed({ epoch, sequence: sequence - 1 })) {
+    if (revision.sequence >= sequence) return
   }
 }
 
