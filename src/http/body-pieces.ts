@@ -69,10 +69,14 @@ export class BodyPieces implements PieceSource {
     this.#resume()
   }
 
-  /** Lets the rest pass, and resolves when it has: a sender that is cut off does not hear why. */
-  passed(): Promise<void> {
+  /**
+   * Lets the rest pass, and resolves when it has, and the answer can be written: a sender that is cut off does not hear why.
+   */
+  async passed(): Promise<void> {
     this.cancel()
-    return this.#passed.promise
+    await this.#passed.promise
+    if (this.#isPaused && !this.#isLost) this.#wire.resume()
+    this.#isPaused = false
   }
 
   #hand(): void {
@@ -94,8 +98,12 @@ export class BodyPieces implements PieceSource {
     }
   }
 
+  /**
+   * Not once all has come: the library would expect more within its ten seconds, and end the connection before an answer that
+   * takes longer. A paused one waits for ever.
+   */
   #resume(): void {
-    if (!this.#isPaused || this.#isLost) return
+    if (!this.#isPaused || this.#isLost || this.#isWhole) return
     this.#isPaused = false
     this.#wire.resume()
   }
