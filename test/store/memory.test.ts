@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded-ledger.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { TableView } from '#store/table-view.ts'
-import type { Table, Tables } from '#store/tables.ts'
+import type { Table, Tables, TablesSnapshot } from '#store/tables.ts'
 import { describeLedger } from './contract.ts'
 import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
 import { describeTables } from './tables-contract.ts'
@@ -54,6 +54,10 @@ class SlowTables implements Tables {
   async held(): Promise<() => void> {
     while (this.#held.length === 0) await this.#arrival.promise
     return this.#held.shift()!
+  }
+
+  snapshot(): TablesSnapshot {
+    return this.#tables.snapshot()
   }
 
   close(): Promise<void> {
