@@ -50,7 +50,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   log.info({ signal }, 'stopping')
   setTimeout(() => failRunning(`not stopped within ${STOP_MS_MAX} ms`), STOP_MS_MAX).unref()
   const service = await starting
-  await service.close()
+  await service.close(config.stopDelayMs)
   log.info('stopped')
   process.exit(0)
 }

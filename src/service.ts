@@ -4,11 +4,13 @@
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
+import { InvariantError } from './model/assert.ts'
 import { AuthzError } from './model/errors.ts'
 import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
@@ -30,8 +32,13 @@ import { listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
+import { LoopMeter } from './telemetry/loop-meter.ts'
+import { type EnvironmentFigures, Metrics } from './telemetry/metrics.ts'
+import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
 import { HttpThreads } from './threads/http-threads.ts'
+import { createKeyRates } from './threads/key-rates.ts'
 import type { Credential } from './threads/messages.ts'
+import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
@@ -47,8 +54,11 @@ export interface RunningService {
   readonly hasSampleWorkspace: boolean
   /** For how long this node may have missed what others changed; 0 where nobody else writes. Milliseconds. */
   stalenessMs(): number
-  /** Not ready at once; then everything in flight is answered and everything closed. */
-  close(): Promise<void>
+  /**
+   * Not ready at once; then everything in flight is answered and everything closed. For `delayMs` before that it goes on
+   * serving, and asks callers to go elsewhere, so that whoever sends traffic can learn that it should not.
+   */
+  close(delayMs?: number): Promise<void>
   /** Ends the HTTP threads as they are. A process that exits while one listens is aborted by the HTTP library. */
   abandon(): Promise<void>
 }
@@ -66,7 +76,14 @@ export async function startService(
     newId: () => ids.next(),
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
-    onBackgroundFault: error => log.error({ err: error }, 'background work failed'),
+    onCommit: (outcome, tookMs, error) => {
+      metrics.observeCommit(outcome, tookMs)
+      if (outcome === 'failed') log.error({ err: error, tookMs: Math.round(tookMs) }, 'a commit failed')
+    },
+    onBackgroundFault: error => {
+      log.error({ err: error }, 'background work failed')
+      if (error instanceof InvariantError) die(error)
+    },
   }
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
     ...config,
@@ -74,12 +91,35 @@ export async function startService(
     log,
   })
   let management: ManagementService | null = null
+  let environments: OpenEnvironments | null = null
+  let freshness: Freshness | null = null
+  let isReady = false
+  const counts = createSharedCounts()
+  const managementInFlight = new SharedCount(counts, 'management')
+  const metrics = new Metrics({
+    environments: () => figuresOf(environments, indexes, store),
+    isReady: () => isReady,
+    managementInFlight: () => managementInFlight.value,
+    activeSeconds: () => [
+      ['main', performance.eventLoopUtilization().active / 1_000] as const,
+      ...threads.activeSeconds(),
+    ],
+  })
+  const mainCounters = ThreadCounters.create([], 0)
+  const loopMeter = new LoopMeter(mainCounters)
+  metrics.addThread('main', mainCounters.handle)
+  const setReady = (value: boolean): void => {
+    isReady = value
+    threads.setReady(value)
+  }
   const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
   const threads = new HttpThreads({
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
     execute: async request => requireStarted(management).execute(request),
+    scrape: () => metrics.text(),
+    onCounters: (thread, handle) => metrics.addThread(thread, handle as ThreadCountersHandle),
     onFault: error => log.error({ err: error }, 'a management operation failed'),
     onDeath: die,
   })
@@ -92,14 +132,17 @@ export async function startService(
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
-  let environments: OpenEnvironments | null = null
-  let freshness: Freshness | null = null
-  const close = async (): Promise<void> => {
+  const close = async (delayMs = 0): Promise<void> => {
     freshness?.close()
-    threads.setReady(false)
+    setReady(false)
+    if (delayMs > 0) {
+      threads.drain()
+      await sleep(delayMs)
+    }
     await threads.close()
     await environments?.close()
     await store.close()
+    loopMeter.close()
   }
 
   try {
@@ -115,6 +158,8 @@ export async function startService(
       port: await portFor(config),
       tokenSecret: organization.tokenSecret(),
       credentials: credentialsFor(organization.secrets()),
+      counts,
+      keyRates: config.requestsPerSecondMax === null ? null : createKeyRates(),
       settings: withoutSecrets(config),
     })
     environments = new OpenEnvironments({
@@ -138,8 +183,8 @@ export async function startService(
 
     const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
     await follower.whenVisible(await organizationStore.ledger.head())
-    threads.setReady(true)
-    if (store.isShared) freshness = watchFreshness(store, { config, threads, log })
+    setReady(true)
+    if (store.isShared) freshness = watchFreshness(store, { config, threads, setReady, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
@@ -166,6 +211,27 @@ async function buildLists(directory: string, signal: AbortSignal): Promise<void>
   signal.removeEventListener('abort', stop)
   signal.throwIfAborted()
   if (code !== 0) throw new Error(`the thread that builds lists ended with code ${code}`)
+}
+
+/** The environments that are open, as they are now. */
+function* figuresOf(
+  environments: OpenEnvironments | null,
+  indexes: SharedIndexes,
+  store: Store,
+): Iterable<EnvironmentFigures> {
+  for (const { scope, projectKey, environmentKey } of environments?.all() ?? []) {
+    const look = indexes.look(scope.environmentId)
+    if (!look) continue
+    const { assignments, tuples, records, bytes, ...figures } = look
+    yield {
+      ...figures,
+      project: projectKey,
+      environment: environmentKey,
+      stalenessMs: store.stalenessMs(scope.environmentId),
+      bytes: { header: bytes.header, graph: bytes.graph, closures: bytes.closures, schema: bytes.schema },
+      facts: { assignments, tuples, records },
+    }
+  }
 }
 
 /** The port the threads share. Only a single thread can be left to find a free one for itself. */
@@ -222,9 +288,14 @@ async function createDefaultTenant(service: EnvironmentService): Promise<void> {
 /** Says and does what follows from not having heard from the store for a while. */
 function watchFreshness(
   store: Store,
-  parts: { readonly config: Config; readonly threads: HttpThreads; readonly log: Logger },
+  parts: {
+    readonly config: Config
+    readonly threads: HttpThreads
+    readonly setReady: (isReady: boolean) => void
+    readonly log: Logger
+  },
 ): Freshness {
-  const { config, threads, log } = parts
+  const { config, threads, setReady, log } = parts
   const said: Record<Standing, string> = {
     fresh: 'up to date with the store again',
     stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
@@ -238,7 +309,7 @@ function watchFreshness(
       const fields = { standing, stalenessMs: Math.round(stalenessMs) }
       if (standing === 'fresh') log.info(fields, said.fresh)
       else log.warn(fields, said[standing])
-      threads.setReady(standing === 'fresh')
+      setReady(standing === 'fresh')
       threads.setSuspended(standing === 'stopped')
     },
   })
@@ -278,14 +349,16 @@ function credentialsOf(
   organization: Organization,
   adminHash: string | null,
 ): Credential[] {
-  const credentials: Credential[] = known.map(({ hash, principal, validUntil }) => ({
-    secretHash: hash,
-    principal,
-    validUntil,
-  }))
+  const slots = new Map<string | null, number>([[null, 0]])
+  const credentials = known.map(({ hash, principal, validUntil }): Credential => {
+    const slot = slots.get(principal.keyId) ?? slots.size
+    slots.set(principal.keyId, slot)
+    return { secretHash: hash, principal, slot, validUntil }
+  })
   if (adminHash === null) return credentials
-  const principal = { kind: 'organization', organizationId: organization.organizationId() } as const
-  return [...credentials, { secretHash: adminHash, principal, validUntil: null }]
+  const organizationId = organization.organizationId()
+  const principal = { kind: 'organization', keyId: null, organizationId } as const
+  return [...credentials, { secretHash: adminHash, principal, slot: 0, validUntil: null }]
 }
 
 function requireStarted(management: ManagementService | null): ManagementService {

@@ -16,7 +16,9 @@ import type { Dispatcher, RequestHead } from './dispatch.ts'
 import type { ErrorFamily, Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
+import { limitOf } from './limit-of.ts'
 import type { RequestIds } from './request-id.ts'
+import type { RequestWatch } from './request-watch.ts'
 import type { RouteMatch } from './router.ts'
 
 /** The part of the library's response object that is used here, as it is used. */
@@ -47,6 +49,10 @@ export interface ConversationHost {
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
   readonly isDraining: boolean
+  /** Null: nobody wants to know. */
+  readonly watch: RequestWatch | null
+  /** Those whose bodies come in pieces, until the last one is there. */
+  readonly receiving: Set<Conversation>
   /** Tells the owner of a defect; never throws. */
   report(error: unknown, requestId: string): void
   /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
@@ -68,6 +74,10 @@ export class Conversation {
   readonly #wire: Wire
   readonly #head: WireHead
   readonly #requestId: string
+  /** When it began, as its watch has it. */
+  readonly #beganAt: number
+  /** That of the answer; 0 until there is one. */
+  #status = 0
   /** That of the route; of the path, as long as no route is found. */
   #family: ErrorFamily
   #match: RouteMatch | null
@@ -84,6 +94,7 @@ export class Conversation {
     this.#host = host
     this.#wire = wire
     this.#head = head
+    this.#beganAt = host.watch === null ? 0 : host.watch.begin()
     this.#requestId = host.requestIds.of(head.headers)
     this.#match = known
     this.#family = known === null ? host.familyOf(head.path) : known.route.family
@@ -125,6 +136,8 @@ export class Conversation {
       this.#refuseAndClose(error)
       return
     }
+    if (isLast) this.#host.receiving.delete(this)
+    else this.#host.receiving.add(this)
     if (!body.isTooLarge) {
       if (whole !== null) this.#answer(whole)
       return
@@ -137,6 +150,15 @@ export class Conversation {
       this.#isDecided = true
       this.#fail(refusal, true)
     }
+  }
+
+  /** Refuses the request if its body is not there yet. */
+  stopReceiving(): void {
+    if (this.#isDecided) return
+    const message = 'the body took too long to arrive'
+    this.#refuseAndClose(
+      this.#refusal ?? new AuthzError('REQUEST_TIMEOUT', message, { limit: 'receive-time' }),
+    )
   }
 
   #admit(): void {
@@ -182,7 +204,9 @@ export class Conversation {
   }
 
   #tooLarge(): AuthzError {
-    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`)
+    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`, {
+      limit: 'body',
+    })
   }
 
   /**
@@ -207,7 +231,13 @@ export class Conversation {
 
   #fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
     if (isFault(error)) this.#host.report(error, this.#requestId)
+    else this.#countLimit(error)
     this.#send(problemAnswer(error, this.#family), isCorked, closes)
+  }
+
+  #countLimit(error: unknown): void {
+    const limit = this.#host.watch === null ? null : limitOf(error)
+    if (limit !== null) this.#host.watch?.observer.limitReached(limit)
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
@@ -228,6 +258,7 @@ export class Conversation {
 
   #writeHead({ status, contentType, body, headers }: Answer): void {
     const wire = this.#wire
+    this.#status = status
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
     wire.writeHeader('X-Request-ID', this.#requestId)
     if (body !== null) wire.writeHeader('Content-Type', contentType)
@@ -267,6 +298,8 @@ export class Conversation {
     if (this.#isOver) return
     this.#isOver = true
     this.#isDecided = true
+    this.#host.receiving.delete(this)
+    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.#requestId)
     this.#host.leave()
   }
 }

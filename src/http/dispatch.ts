@@ -34,10 +34,15 @@ export interface RevisionGate {
   reached(environmentId: string, revision: string): Promise<void>
 }
 
+/** Whether a key may be used once more now, and if so, notes that it was. */
+export type TakeRate = (keyId: string | null) => boolean
+
 export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
   /** Null: nobody can ask for a state. */
   readonly minRevision: RevisionGate | null
+  /** Null: as often as anybody likes. */
+  readonly takeRate: TakeRate | null
 }
 
 export class Dispatcher {
@@ -45,12 +50,14 @@ export class Dispatcher {
   readonly #authenticate: Authenticate
   readonly #hasStrictHeaders: boolean
   readonly #minRevision: RevisionGate | null
+  readonly #takeRate: TakeRate | null
 
   constructor(routes: readonly Route[], authenticate: Authenticate, options: DispatchOptions) {
     this.#router = new Router(routes)
     this.#authenticate = authenticate
     this.#hasStrictHeaders = options.hasStrictHeaders
     this.#minRevision = options.minRevision
+    this.#takeRate = options.takeRate
   }
 
   /** The route for a method and path. Throws the refusal when there is none. */
@@ -62,6 +69,11 @@ export class Dispatcher {
   admit(match: RouteMatch, head: RequestHead): Principal | null {
     const { route } = match
     const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
+      throw new AuthzError('RATE_LIMITED', 'too many requests with this key; try again shortly', {
+        limit: 'rate',
+      })
+    }
     if (principal !== null && route.paramNames.length > 0) {
       requireOwn(principal, { project: named(match, 'proj_id'), environment: named(match, 'env_id') })
     }

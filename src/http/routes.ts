@@ -15,6 +15,7 @@ import { healthRoutes } from './routes/health.ts'
 import { legacyRoutes } from './routes/legacy.ts'
 import { managedByOrganization, type ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
+import { metricsRoute, type MetricsSource } from './routes/metrics.ts'
 import { permissionRoutes } from './routes/permissions.ts'
 import { environmentRoutes, projectRoutes } from './routes/projects.ts'
 import { referenceRoutes } from './routes/reference.ts'
@@ -29,8 +30,10 @@ export interface RouteParts {
   readonly search: SearchService
   readonly management: ManagementGateway
   readonly isReady: () => boolean
+  readonly metrics: MetricsSource
   readonly options: SearchOptions & {
     readonly publicUrl: string | null
+    readonly metricsToken: string | null
     readonly isAuthzenStrict: boolean
     readonly hasDebug: boolean
     readonly hasBulkBytesPath: boolean
@@ -47,6 +50,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
+    metricsRoute(parts.metrics, options.metricsToken),
     apiKeyScopeRoute,
     ...apiKeyRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),

@@ -41,7 +41,7 @@ export class EnvironmentService {
     this.#store = options.store
     this.#scope = options.scope
     this.#surroundings = options.surroundings
-    this.#commits = new DraftCommits(options.store, options.surroundings.newCommitId)
+    this.#commits = new DraftCommits(options.store, options.surroundings)
     this.#whenVisible = options.whenVisible
     this.#purging = new Purging({
       ...options,

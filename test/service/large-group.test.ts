@@ -90,6 +90,7 @@ beforeAll(async () => {
       newId,
       newCommitId: () => randomBytes(16),
       newSecret: () => '',
+      onCommit: () => {},
       onBackgroundFault: error => {
         throw error
       },

@@ -86,10 +86,16 @@ export class HostileJudge {
     this.#oracle.apply(WORLD)
     const engine = new MapEngine()
     engine.apply(WORLD)
-    const decisions = new DecisionService({ engine: () => engine }, { bulkChecksMax: BULK_CHECKS_MAX })
+    const decisions = new DecisionService({ engine: () => engine }, { bulkChecksMax: BULK_CHECKS_MAX }, null)
     const options = { listedEntriesMax: 100_000, permissionFormat: 'action:resource' } as const
     const ids = { organizationId: '', projectId: '', environmentId: '' }
-    const principal = { kind: 'environment', ...ids, projectKey: '', environmentKey: '' } as const
+    const principal = {
+      kind: 'environment',
+      keyId: null,
+      ...ids,
+      projectKey: '',
+      environmentKey: '',
+    } as const
     this.#listings = new Map(
       permissionRoutes(new PermissionService(decisions, options)).map(route => [
         route.path,

@@ -72,8 +72,9 @@ const TAGS: readonly Tag[] = [
   { name: 'Keys', description: 'API keys and what they are for.', paths: ['/v2/api-key'] },
   {
     name: 'Service',
-    description: 'Whether the service lives and is ready; this description and its reference.',
-    paths: ['/healthy', '/ready', '/openapi.json', '/docs'],
+    description:
+      'Whether the service lives and is ready, and its metrics; this description and its reference.',
+    paths: ['/healthy', '/ready', '/metrics', '/openapi.json', '/docs'],
   },
 ]
 
