@@ -110,11 +110,11 @@ describe('a body', () => {
     const slow = await RawConnection.open(verdict.port)
     const head = ['Content-Length: 100000', `Authorization: Bearer ${API_KEY}`]
     await slow.send(requestText('POST /allowed', head, '{'))
-    let isOver = false
-    void slow.closed.then(() => (isOver = true))
+    const connection = { isOver: false }
+    void slow.closed.then(() => (connection.isOver = true))
     const dripping = (async () => {
       // Never idle, never done.
-      while (!isOver) {
+      while (!connection.isOver) {
         await slow.send(' ')
         await new Promise(resolve => setImmediate(resolve))
       }
