@@ -13,6 +13,7 @@ import { DEFAULT_TENANT } from './model/decision.ts'
 import { InvariantError } from './model/assert.ts'
 import { AuthzError } from './model/errors.ts'
 import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
+import { AuditRetention } from './services/audit-retention.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
 import { EnvironmentService } from './services/environment-service.ts'
 import { Freshness, type Standing } from './services/freshness.ts'
@@ -42,6 +43,8 @@ import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
+const DAY_MS = 86_400_000
+const TRIM_AUDIT_EVERY_MS = 3_600_000
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
@@ -94,6 +97,8 @@ export async function startService(
   let environments: OpenEnvironments | null = null
   let freshness: Freshness | null = null
   let isReady = false
+  let trimming: NodeJS.Timeout | undefined
+  const auditRetentionMs = config.auditRetentionDays * DAY_MS
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
   const metrics = new Metrics({
@@ -134,6 +139,7 @@ export async function startService(
   })
   const close = async (delayMs = 0): Promise<void> => {
     freshness?.close()
+    clearInterval(trimming)
     setReady(false)
     if (delayMs > 0) {
       threads.drain()
@@ -164,7 +170,7 @@ export async function startService(
     })
     environments = new OpenEnvironments({
       organization,
-      open: known => openEnvironment(known, { store, indexes, surroundings, onDeath: die }),
+      open: known => openEnvironment(known, { store, indexes, surroundings, auditRetentionMs, onDeath: die }),
       drop: environmentId => store.drop(environmentId),
       replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
       onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
@@ -178,12 +184,20 @@ export async function startService(
       keyOverlapSeconds: config.keyOverlapSeconds,
       whenInForce: revision => follower.whenVisible(revision),
     })
+    const retention = new AuditRetention(organizationStore, surroundings, auditRetentionMs)
+    const trim = async (): Promise<void> => {
+      await retention.trim()
+      for (const { service: each } of environments?.all() ?? []) await each?.trimAudit()
+    }
+    const trimInBackground = (): void => void trim().catch(surroundings.onBackgroundFault)
+    trimming = setInterval(trimInBackground, TRIM_AUDIT_EVERY_MS)
     const copies = new EnvironmentCopies(service, environments)
     management = new ManagementService({ environments, organization: service, copies })
 
     const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
     await follower.whenVisible(await organizationStore.ledger.head())
     setReady(true)
+    trimInBackground()
     if (store.isShared) freshness = watchFreshness(store, { config, threads, setReady, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
@@ -243,6 +257,7 @@ interface EnvironmentParts {
   readonly store: Store
   readonly indexes: SharedIndexes
   readonly surroundings: Surroundings
+  readonly auditRetentionMs: number
   readonly onDeath: (error: Error) => void
 }
 
@@ -255,6 +270,7 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
     store,
     scope: known.scope,
     surroundings: parts.surroundings,
+    auditRetentionMs: parts.auditRetentionMs,
     whenVisible: revision => replica.whenVisible(revision),
   })
   await replica.start(error =>
@@ -279,7 +295,8 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
 /** Another node may be doing the same. */
 async function createDefaultTenant(service: EnvironmentService): Promise<void> {
   try {
-    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
+    const body = { key: DEFAULT_TENANT, name: 'Default tenant' }
+    await service.execute('createTenant', { body })
   } catch (error) {
     if (!(error instanceof AuthzError) || error.code !== 'DUPLICATE_ENTITY') throw error
   }

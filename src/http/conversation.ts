@@ -181,7 +181,8 @@ export class Conversation {
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#match, this.#principal, this.#head, body)
+      const { dispatcher } = this.#host
+      const reply = dispatcher.answer(this.#match, this.#principal, this.#head, body, this.#requestId)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return

@@ -90,6 +90,7 @@ export class Dispatcher {
     principal: Principal | null,
     head: RequestHead,
     body: Buffer,
+    requestId: string,
   ): Reply | Promise<Reply> {
     const { route } = match
     const minRevision = route.access === 'environment' ? head.headers.get(MIN_REVISION) : undefined
@@ -99,7 +100,7 @@ export class Dispatcher {
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
-    const call = { principal, params, query, body: value, headers: head.headers }
+    const call = { principal, params, query, body: value, headers: head.headers, requestId }
     // Behind all checks, so that a wait is never in vain.
     if (minRevision === undefined || this.#minRevision === null) return route.handle(call)
     return this.#minRevision.reached(environmentOf(principal), minRevision).then(() => route.handle(call))

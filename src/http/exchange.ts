@@ -24,6 +24,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
   readonly headers: ReadonlyMap<string, string>
+  /** The name the request goes by in answers and logs. */
+  readonly requestId: string
 }
 
 /** JSON text made elsewhere, e.g. by the thread that holds the data. */

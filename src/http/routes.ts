@@ -9,6 +9,7 @@ import { accessSearchRoutes, type SearchOptions } from './routes/access-search.t
 import { accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from './routes/api-key.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -60,6 +61,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...roleRoutes(parts.management),
     ...factRoutes(parts.management),
     ...legacyRoutes(parts.management),
+    ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),
     ...referenceRoutes(() => description),
   ]

@@ -7,6 +7,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentCopies } from './environment-copies.ts'
+import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
@@ -22,6 +23,8 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   readonly about: 'environment'
   readonly operation: Name
   readonly principal: Principal
+  /** The name of the request, for the audit log. */
+  readonly requestId: string
   /** The environment as the path names it, by key or id; null: every one the caller may touch. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
@@ -31,6 +34,7 @@ export interface OrganizationRequest {
   readonly about: 'organization'
   readonly operation: OrganizationOperationName
   readonly principal: Principal
+  readonly requestId: string
   readonly input: unknown
 }
 
@@ -82,21 +86,24 @@ export class ManagementService {
     if (request.about === 'organization') {
       return { answer: await this.#executeOnOrganization(request), revision: null }
     }
-    const { operation, principal, path, input } = request
+    const { operation, principal, requestId, path, input } = request
     if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
-    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input)
+    const caller = { keyId: principal.keyId, requestId }
+    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input, caller)
     if (!answered) throw notFound(path)
     return answered
   }
 
-  #executeOnOrganization({ operation, principal, input }: OrganizationRequest): Promise<unknown> {
+  #executeOnOrganization(request: OrganizationRequest): Promise<unknown> {
+    const { operation, principal, requestId, input } = request
+    const caller = { keyId: principal.keyId, requestId }
     if (operation === 'copyEnvironment') {
-      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>)
+      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>, caller)
     }
     if (operation === 'getEnvironmentStats') {
       return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
     }
-    return this.#organization.execute(operation, principal, input)
+    return this.#organization.execute(operation, principal, input, caller)
   }
 
   /** One page over all environments, one after the other, as a bare array (contract B.14). */
@@ -107,7 +114,7 @@ export class ManagementService {
     let revision: Revision | null = null
     for (const environment of this.#visibleTo(request.principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
-      const answered = await this.#unlessRemoved(environment, request.operation, { query })
+      const answered = await this.#unlessRemoved(environment, request.operation, { query }, null)
       if (!answered) continue
       data.push(...answered.answer.data)
       revision = answered.revision
@@ -123,11 +130,12 @@ export class ManagementService {
     environment: ManagedEnvironment,
     operation: Name,
     input: OperationInput<Name>,
+    caller: AuditCaller | null,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
       if (!environment.service)
         throw new AuthzError('NOT_READY', 'an environment is not open yet; try again shortly')
-      return await environment.service.execute(operation, input)
+      return await environment.service.execute(operation, input, caller)
     } catch (error) {
       // One that was removed meanwhile fails in its own ways.
       if (this.#isThere(environment)) throw error

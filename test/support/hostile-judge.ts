@@ -100,7 +100,14 @@ export class HostileJudge {
       permissionRoutes(new PermissionService(decisions, options)).map(route => [
         route.path,
         body => {
-          const reply = route.handle({ principal, params: {}, query: {}, body, headers: new Map() })
+          const reply = route.handle({
+            principal,
+            params: {},
+            query: {},
+            body,
+            requestId: 'r',
+            headers: new Map(),
+          })
           if (reply instanceof Promise || !(reply.body instanceof RawJson))
             throw new Error('a listing is a text')
           return JSON.parse(reply.body.text)

@@ -279,15 +279,15 @@ test('SIGTERM under load: no request fails, and the exit code is 0 within 10 s',
   const service = start({ API_KEY, HTTP_THREADS: '2', STOP_DELAY_MS: '1000' })
   const address = await service.address()
   const underLoad = Promise.withResolvers<void>()
-  let isReady = true
+  const node = { isReady: true }
   const failures: string[] = []
   const put: string[] = []
   let answered = 0
   let askedElsewhere = 0
   // As a load balancer does it: sends nothing more to a node that is not ready.
   const balancer = (async () => {
-    while (isReady) {
-      isReady = (await fetch(`${address}/ready`)).status === 200
+    while (node.isReady) {
+      node.isReady = (await fetch(`${address}/ready`)).status === 200
       await new Promise(resolve => setTimeout(resolve, 20))
     }
   })()
@@ -305,7 +305,7 @@ test('SIGTERM under load: no request fails, and the exit code is 0 within 10 s',
     return response
   }
   const callers = Array.from({ length: 16 }, async (_, index) => {
-    for (let turn = 0; isReady; turn += 1) {
+    for (let turn = 0; node.isReady; turn += 1) {
       try {
         const response = await call(index, turn)
         await response.arrayBuffer()

@@ -33,12 +33,13 @@ function listOf(
     deprecated: true,
     query: Type.Object(pagingQuery),
     responses: { 200: { description: 'A page.', schema: Type.Array(item), headers: [REVISION] } },
-    handle: async ({ principal, query }) => {
+    handle: async ({ principal, query, requestId }) => {
       assert(principal, 'a route for any key has a caller')
       const { json, revision } = await gateway.execute({
         about: 'environment',
         operation,
         principal,
+        requestId,
         path: null,
         input: { query },
       })

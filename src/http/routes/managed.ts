@@ -122,11 +122,12 @@ export function managedByOrganization(gateway: ManagementGateway) {
     routeOf(
       definition,
       { access: definition.access, headers: [], answered: [] },
-      async ({ principal, params, query, body }) => {
+      async ({ principal, params, query, body, requestId }) => {
         assert(principal, 'a management route has a caller')
         const { operation } = definition
         const input = { params, query, body }
-        return replyOf(await gateway.execute({ about: 'organization', operation, principal, input }))
+        const request = { about: 'organization', operation, principal, requestId, input } as const
+        return replyOf(await gateway.execute(request))
       },
     )
 }
@@ -166,6 +167,7 @@ async function forward(gateway: ManagementGateway, operation: OperationName, cal
     about: 'environment',
     operation,
     principal: call.principal,
+    requestId: call.requestId,
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
   })
