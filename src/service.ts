@@ -4,6 +4,7 @@
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
@@ -88,6 +89,7 @@ export async function startService(
       if (error instanceof InvariantError) die(error)
     },
   }
+  if (config.decisionLog !== null && config.decisionLog !== 'stdout') requireWritable(config.decisionLog)
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
     ...config,
     buildLists,
@@ -213,6 +215,15 @@ export async function startService(
     // A process that ends with a thread still listening is aborted by the HTTP library.
     await close()
     throw error
+  }
+}
+
+/** Threads open it for themselves; what is wrong with it is said before anything starts. */
+function requireWritable(decisionLog: string): void {
+  try {
+    closeSync(openSync(decisionLog, 'a'))
+  } catch (error) {
+    throw new AuthzError('INVALID_INPUT', `setting DECISION_LOG: ${(error as Error).message}`)
   }
 }
 

@@ -10,6 +10,7 @@ import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { MinRevision } from '#services/min-revision.ts'
+import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
@@ -21,6 +22,7 @@ import { KeyRates } from '#threads/key-rates.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
 import { SharedCount } from '#threads/shared-count.ts'
 import type { ThreadSettings } from '../src/config.ts'
+import { observeBoth } from './decision-observers.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
@@ -49,6 +51,17 @@ const ENDPOINTS_MAX = 255
 
 const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, ENDPOINTS_MAX) : null
 const loopMeter = counters && new LoopMeter(counters)
+const decisionLog =
+  settings.decisionLog === null
+    ? null
+    : new DecisionLog({
+        destination: settings.decisionLog,
+        share: settings.decisionLogShare,
+        random: Math.random,
+        now: Date.now,
+        counters,
+        onFault: error => log.error({ err: error }, 'the decision log cannot be written'),
+      })
 const slowRequests = new SlowRequestLog(log)
 const connections = new SharedCount(counts, 'connections')
 
@@ -64,6 +77,7 @@ const edge = {
     settings.slowRequestMs > 0
       ? { ms: settings.slowRequestMs, onSlow: (request: SlowRequest) => slowRequests.write(request) }
       : null,
+  onCall: decisionLog && decisionLog.begin,
   takeRate: keyRates && keyRates.take,
   minRevision: new MinRevision(engines, settings.minRevisionWaitMs),
   hasStrictHeaders: settings.hasStrictHeaders,
@@ -72,19 +86,20 @@ const edge = {
     if (error instanceof InvariantError) void endAfterFault(error)
   },
 }
+const observer = decisionLog === null ? counters : observeBoth(counters, decisionLog)
 const routes = threadRoutes({
   engines,
   management,
   isReady: () => isReady,
   metrics: management,
-  observer: counters,
+  observer,
   tokenSecret,
   settings,
 })
 const server = new HttpServer({ ...edge, routes })
 const opaServer = new HttpServer({
   ...edge,
-  routes: opaThreadRoutes(engines, settings, counters),
+  routes: opaThreadRoutes(engines, settings, observer),
   familyOf: () => 'opa',
 })
 
@@ -100,6 +115,7 @@ function send(message: FromHttpThread): void {
 async function close(patience: { readonly withinMs: number }): Promise<void> {
   await Promise.all([server.close(patience), opaServer.close(patience)])
   loopMeter?.close()
+  await decisionLog?.close()
 }
 
 /** The app must be closed before the thread ends: the process would be aborted otherwise. */

@@ -36,7 +36,12 @@ export function threadRoutes(parts: {
     management,
     isReady,
     metrics,
-    options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
+    options: {
+      ...settings,
+      // The log has to know what was asked.
+      hasBulkBytesPath: settings.hasBulkBytesPath && settings.decisionLog === null,
+      tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')),
+    },
   })
 }
 

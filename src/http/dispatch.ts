@@ -14,7 +14,7 @@ import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
-import type { HttpRequest, Reply } from './exchange.ts'
+import type { Call, HttpRequest, Reply } from './exchange.ts'
 import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
 import type { Route } from './route.ts'
@@ -37,12 +37,16 @@ export interface RevisionGate {
 /** Whether a key may be used once more now, and if so, notes that it was. */
 export type TakeRate = (keyId: string | null) => boolean
 
+export type OnCall = (requestId: string) => void
+
 export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
   /** Null: nobody can ask for a state. */
   readonly minRevision: RevisionGate | null
   /** Null: as often as anybody likes. */
   readonly takeRate: TakeRate | null
+  /** Hears the name of each request right before its handler is called; null: nobody does. */
+  readonly onCall: OnCall | null
 }
 
 export class Dispatcher {
@@ -51,6 +55,7 @@ export class Dispatcher {
   readonly #hasStrictHeaders: boolean
   readonly #minRevision: RevisionGate | null
   readonly #takeRate: TakeRate | null
+  readonly #onCall: OnCall | null
 
   constructor(routes: readonly Route[], authenticate: Authenticate, options: DispatchOptions) {
     this.#router = new Router(routes)
@@ -58,6 +63,7 @@ export class Dispatcher {
     this.#hasStrictHeaders = options.hasStrictHeaders
     this.#minRevision = options.minRevision
     this.#takeRate = options.takeRate
+    this.#onCall = options.onCall
   }
 
   /** The route for a method and path. Throws the refusal when there is none. */
@@ -102,8 +108,14 @@ export class Dispatcher {
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const call = { principal, params, query, body: value, headers: head.headers, requestId }
     // Behind all checks, so that a wait is never in vain.
-    if (minRevision === undefined || this.#minRevision === null) return route.handle(call)
-    return this.#minRevision.reached(environmentOf(principal), minRevision).then(() => route.handle(call))
+    if (minRevision === undefined || this.#minRevision === null) return this.#handle(route, call)
+    const reached = this.#minRevision.reached(environmentOf(principal), minRevision)
+    return reached.then(() => this.#handle(route, call))
+  }
+
+  #handle(route: Route, call: Call): Reply | Promise<Reply> {
+    if (this.#onCall !== null) this.#onCall(call.requestId)
+    return route.handle(call)
   }
 }
 

@@ -20,7 +20,7 @@ import {
 import { assert } from '#model/assert.ts'
 import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
-import { Dispatcher, type RevisionGate, type TakeRate } from './dispatch.ts'
+import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
 import { HeaderList } from './header-list.ts'
 import { familyOfPath } from './path.ts'
@@ -41,6 +41,8 @@ export interface HttpServerOptions {
   readonly minRevision?: RevisionGate
   /** Keeps keys to their rates; absent: they have none. */
   readonly takeRate?: TakeRate | null
+  /** Hears the name of each request right before its handler is called; what it throws is a defect of the request. */
+  readonly onCall?: OnCall | null
   readonly limits: {
     /** Beyond it a body is answered with 413 and the connection ends. */
     readonly bodyBytesMax: number
@@ -98,6 +100,7 @@ export class HttpServer {
       familyOf = familyOfPath,
       minRevision = null,
       takeRate = null,
+      onCall = null,
       observer = null,
       slow = null,
     } = options
@@ -106,7 +109,7 @@ export class HttpServer {
     this.#limits = limits
     this.#observer = observer
     this.#host = {
-      dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate }),
+      dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate, onCall }),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       familyOf,

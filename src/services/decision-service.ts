@@ -11,11 +11,11 @@ export interface EngineSource {
   engine(environmentId: string): DecisionEngine | null
 }
 
-/** Hears of every decision made. Allocates nothing, never throws. */
+/** Hears of every decision made, at once and in the thread that made it. Never throws. */
 export interface DecisionObserver {
-  decided(isAllowed: boolean): void
-  /** Of a bulk or a batch, in order. */
-  decidedAll(decisions: readonly boolean[]): void
+  decided(isAllowed: boolean, environmentId: string, query: Query): void
+  /** Of a bulk or a batch, in order. `queries` is null where they were bytes. */
+  decidedAll(decisions: readonly boolean[], environmentId: string, queries: readonly Query[] | null): void
 }
 
 export class DecisionService {
@@ -36,7 +36,7 @@ export class DecisionService {
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
   evaluate(environmentId: string, query: Query): boolean {
     const isAllowed = this.engine(environmentId).evaluate(query)
-    this.#observer?.decided(isAllowed)
+    this.#observer?.decided(isAllowed, environmentId, query)
     return isAllowed
   }
 
@@ -44,7 +44,7 @@ export class DecisionService {
   evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
     this.requireBulkSize(queries.length)
     const decisions = this.engine(environmentId).evaluateAll(queries)
-    this.#observer?.decidedAll(decisions)
+    this.#observer?.decidedAll(decisions, environmentId, queries)
     return decisions
   }
 
@@ -52,7 +52,7 @@ export class DecisionService {
   evaluatePacked(environmentId: string, packed: PackedQueries): boolean[] {
     this.requireBulkSize(packed.count)
     const decisions = this.engine(environmentId).evaluatePacked(packed)
-    this.#observer?.decidedAll(decisions)
+    this.#observer?.decidedAll(decisions, environmentId, null)
     return decisions
   }
 
