@@ -40,6 +40,7 @@ import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-co
 import { HttpThreads } from './threads/http-threads.ts'
 import { createKeyRates } from './threads/key-rates.ts'
 import type { Credential } from './threads/messages.ts'
+import { Tracing } from './telemetry/tracing.ts'
 import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
@@ -101,6 +102,7 @@ export async function startService(
   let isReady = false
   let trimming: NodeJS.Timeout | undefined
   const auditRetentionMs = config.auditRetentionDays * DAY_MS
+  const tracing = config.hasTracing ? new Tracing() : null
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
   const metrics = new Metrics({
@@ -124,7 +126,10 @@ export async function startService(
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
-    execute: async request => requireStarted(management).execute(request),
+    execute: request => {
+      const work = async () => requireStarted(management).execute(request)
+      return tracing ? tracing.within(request.operation, request.traceparent, work) : work()
+    },
     scrape: () => metrics.text(),
     onCounters: (thread, handle) => metrics.addThread(thread, handle as ThreadCountersHandle),
     onFault: error => log.error({ err: error }, 'a management operation failed'),

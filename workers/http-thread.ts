@@ -14,6 +14,7 @@ import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
+import { Tracing } from '#telemetry/tracing.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
@@ -73,6 +74,7 @@ const edge = {
     connections: { max: settings.connectionsMax, add: (change: 1 | -1) => connections.add(change) },
   },
   observer: counters,
+  tracing: settings.hasTracing ? new Tracing() : null,
   slow:
     settings.slowRequestMs > 0
       ? { ms: settings.slowRequestMs, onSlow: (request: SlowRequest) => slowRequests.write(request) }

@@ -18,6 +18,7 @@ import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
 import { limitOf } from './limit-of.ts'
 import type { RequestIds } from './request-id.ts'
+import type { RequestSpan, RequestTracing } from './request-tracing.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { RouteMatch } from './router.ts'
 
@@ -51,6 +52,8 @@ export interface ConversationHost {
   readonly isDraining: boolean
   /** Null: nobody wants to know. */
   readonly watch: RequestWatch | null
+  /** Null: nothing is traced. */
+  readonly tracing: RequestTracing | null
   /** Those whose bodies come in pieces, until the last one is there. */
   readonly receiving: Set<Conversation>
   /** Tells the owner of a defect; never throws. */
@@ -73,7 +76,8 @@ export class Conversation {
   readonly #host: ConversationHost
   readonly #wire: Wire
   readonly #head: WireHead
-  readonly #requestId: string
+  readonly requestId: string
+  #span: RequestSpan | null = null
   /** When it began, as its watch has it. */
   readonly #beganAt: number
   /** That of the answer; 0 until there is one. */
@@ -95,9 +99,13 @@ export class Conversation {
     this.#wire = wire
     this.#head = head
     this.#beganAt = host.watch === null ? 0 : host.watch.begin()
-    this.#requestId = host.requestIds.of(head.headers)
+    this.requestId = host.requestIds.of(head.headers)
     this.#match = known
     this.#family = known === null ? host.familyOf(head.path) : known.route.family
+  }
+
+  get traceparent(): string | null {
+    return this.#span === null ? null : this.#span.traceparent
   }
 
   /** Admits the request and waits for its body, if it has one. */
@@ -105,6 +113,8 @@ export class Conversation {
     const { headers } = this.#head
     this.#wire.onAborted(() => this.#finish())
     this.#admit()
+    const { tracing } = this.#host
+    if (tracing !== null) this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
     if (headers.isLengthRepeated) {
       // Two lengths are two opinions about where the next request begins.
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
@@ -182,7 +192,7 @@ export class Conversation {
     }
     try {
       const { dispatcher } = this.#host
-      const reply = dispatcher.answer(this.#match, this.#principal, this.#head, body, this.#requestId)
+      const reply = dispatcher.answer(this.#match, this.#principal, this.#head, body, this)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return
@@ -231,7 +241,7 @@ export class Conversation {
   }
 
   #fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
-    if (isFault(error)) this.#host.report(error, this.#requestId)
+    if (isFault(error)) this.#host.report(error, this.requestId)
     else this.#countLimit(error)
     this.#send(problemAnswer(error, this.#family), isCorked, closes)
   }
@@ -252,7 +262,7 @@ export class Conversation {
       this.#writeHead(answer)
       this.#writeBody(answer, closes)
     } catch (error) {
-      this.#host.report(error, this.#requestId)
+      this.#host.report(error, this.requestId)
       this.#finish()
     }
   }
@@ -261,7 +271,7 @@ export class Conversation {
     const wire = this.#wire
     this.#status = status
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-    wire.writeHeader('X-Request-ID', this.#requestId)
+    wire.writeHeader('X-Request-ID', this.requestId)
     if (body !== null) wire.writeHeader('Content-Type', contentType)
     for (const name in headers) wire.writeHeader(name, headers[name]!)
   }
@@ -300,7 +310,8 @@ export class Conversation {
     this.#isOver = true
     this.#isDecided = true
     this.#host.receiving.delete(this)
-    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.#requestId)
+    this.#span?.end(this.#status)
+    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
     this.#host.leave()
   }
 }

@@ -96,7 +96,7 @@ export class Dispatcher {
     principal: Principal | null,
     head: RequestHead,
     body: Buffer,
-    requestId: string,
+    { requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>,
   ): Reply | Promise<Reply> {
     const { route } = match
     const minRevision = route.access === 'environment' ? head.headers.get(MIN_REVISION) : undefined
@@ -106,7 +106,7 @@ export class Dispatcher {
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
-    const call = { principal, params, query, body: value, headers: head.headers, requestId }
+    const call = { principal, params, query, body: value, headers: head.headers, requestId, traceparent }
     // Behind all checks, so that a wait is never in vain.
     if (minRevision === undefined || this.#minRevision === null) return this.#handle(route, call)
     const reached = this.#minRevision.reached(environmentOf(principal), minRevision)

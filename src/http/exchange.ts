@@ -26,6 +26,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly headers: ReadonlyMap<string, string>
   /** The name the request goes by in answers and logs. */
   readonly requestId: string
+  /** Under which the work for it is to be traced; null: it is not. */
+  readonly traceparent: string | null
 }
 
 /** JSON text made elsewhere, e.g. by the thread that holds the data. */

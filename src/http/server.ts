@@ -25,6 +25,7 @@ import type { ErrorFamily } from './exchange.ts'
 import { HeaderList } from './header-list.ts'
 import { familyOfPath } from './path.ts'
 import { RequestIds } from './request-id.ts'
+import type { RequestTracing } from './request-tracing.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
 import type { Route } from './route.ts'
@@ -54,6 +55,7 @@ export interface HttpServerOptions {
   /** Counts requests and connections; absent: nobody does. */
   readonly observer?: RequestObserver | null
   readonly slow?: SlowRequests | null
+  readonly tracing?: RequestTracing | null
   /**
    * Hears of every defect that was answered with 500, and what it really was. Whether the thread must end is the owner's
    * business; it must close the server first. What this throws is lost.
@@ -103,6 +105,7 @@ export class HttpServer {
       onCall = null,
       observer = null,
       slow = null,
+      tracing = null,
     } = options
     this.#routes = routes
     this.#onFault = onFault
@@ -115,6 +118,7 @@ export class HttpServer {
       familyOf,
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),
+      tracing,
       receiving: new Set(),
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),

@@ -25,6 +25,8 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   readonly principal: Principal
   /** The name of the request, for the audit log. */
   readonly requestId: string
+  /** Under which the work is traced; null: it is not. */
+  readonly traceparent: string | null
   /** The environment as the path names it, by key or id; null: every one the caller may touch. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
@@ -35,6 +37,7 @@ export interface OrganizationRequest {
   readonly operation: OrganizationOperationName
   readonly principal: Principal
   readonly requestId: string
+  readonly traceparent: string | null
   readonly input: unknown
 }
 

@@ -106,6 +106,7 @@ export class HostileJudge {
             query: {},
             body,
             requestId: 'r',
+            traceparent: null,
             headers: new Map(),
           })
           if (reply instanceof Promise || !(reply.body instanceof RawJson))

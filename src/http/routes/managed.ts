@@ -122,11 +122,11 @@ export function managedByOrganization(gateway: ManagementGateway) {
     routeOf(
       definition,
       { access: definition.access, headers: [], answered: [] },
-      async ({ principal, params, query, body, requestId }) => {
+      async ({ principal, params, query, body, ...names }) => {
         assert(principal, 'a management route has a caller')
         const { operation } = definition
         const input = { params, query, body }
-        const request = { about: 'organization', operation, principal, requestId, input } as const
+        const request = { about: 'organization', operation, principal, ...namesOf(names), input } as const
         return replyOf(await gateway.execute(request))
       },
     )
@@ -160,6 +160,11 @@ function routeOf(
   return defineRoute({ ...route, ...common } as Parameters<typeof defineRoute>[0])
 }
 
+/** What a request is called, in the log and in a trace. */
+export function namesOf({ requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>) {
+  return { requestId, traceparent }
+}
+
 async function forward(gateway: ManagementGateway, operation: OperationName, call: Call): Promise<Reply> {
   assert(call.principal, 'a management route has a caller')
   const { proj_id, env_id } = call.params as EnvironmentPath
@@ -167,7 +172,7 @@ async function forward(gateway: ManagementGateway, operation: OperationName, cal
     about: 'environment',
     operation,
     principal: call.principal,
-    requestId: call.requestId,
+    ...namesOf(call),
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
   })
