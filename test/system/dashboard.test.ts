@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { LIMIT_NAMES } from '#model/errors.ts'
 import { Scrape } from '../support/metrics.ts'
 import { askedIn } from '../support/promql.ts'
 import { question, sharedService } from '../support/running-service.ts'
@@ -55,6 +56,14 @@ test('what does not exist is found', () => {
   expect(() => findings('sum by (rate(')).toThrow('no PromQL')
 })
 
+/** What the first columns of the table behind that heading of docs/operations.md name. */
+function tableIn(heading: string): string[] {
+  const section = text('docs/operations.md').split(`\n${heading}\n`)[1]!.split('\n#')[0]!
+  return [...section.matchAll(/^\| `([a-z_-]+)` /gm)]
+    .map(([, name]) => name!)
+    .filter(name => name !== 'limit')
+}
+
 test('every metric is in the dashboard, and every one of them, and no other, in docs/operations.md', () => {
   const shown = new Set(
     graphs.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => askedIn(expr).metrics)),
@@ -62,8 +71,8 @@ test('every metric is in the dashboard, and every one of them, and no other, in 
   const bare = new Set([...shown].map(name => name.replace(/_(bucket|sum|count)$/, '')))
   const all = [...scrape.types().keys()]
   expect(all.filter(name => !bare.has(name) && !shown.has(name))).toEqual([])
-  const described = [...text('docs/operations.md').matchAll(/^\| `([a-z_]+)` /gm)].map(([, name]) => name!)
-  expect(described.toSorted()).toEqual(all.toSorted())
+  expect(tableIn('## Metrics').toSorted()).toEqual(all.toSorted())
+  expect(tableIn('### Limits').toSorted()).toEqual(LIMIT_NAMES.toSorted())
 })
 
 test('every alert in docs/operations.md asks for metrics and labels that exist', () => {
