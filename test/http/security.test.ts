@@ -7,7 +7,6 @@ import {
   neighbourOf,
   question,
   sharedService,
-  startedService,
   storeDirectory,
 } from '../support/running-service.ts'
 import { ServiceProcess } from '../system/service-process.ts'
