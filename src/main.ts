@@ -30,7 +30,7 @@ let running: RunningService | null = null
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
 process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
 
-const starting = startService(config, log, error => fail(log, 'an HTTP thread died', error))
+const starting = startService(config, log, error => fail(log, 'the service cannot go on', error))
 // Before the first line is printed: whoever reads it may stop the service at once.
 process.once('SIGTERM', stop)
 process.once('SIGINT', stop)

@@ -13,9 +13,18 @@ import {
   question,
   refusal,
   SCHEMA,
+  sharedService,
   startedService,
 } from '../support/running-service.ts'
 import { RawConnection, requestText } from './edge/raw-connection.ts'
+
+/** Two who stop in the middle of a request. The library gives them eleven seconds, which pass beside the other tests. */
+const patient = await sharedService()
+const [inHead, inBody] = [await RawConnection.open(patient.port), await RawConnection.open(patient.port)]
+await inHead.send('POST /allowed HTTP/1.1\r\nHost: verdict\r\nX-Slow:')
+await inBody.send(
+  requestText('POST /allowed', [`Authorization: Bearer ${API_KEY}`, 'Content-Length: 9'], '{'),
+)
 
 async function counted(verdict: Client, limit: string): Promise<number> {
   return (await Scrape.of(verdict.address)).sum('verdict_limit_reached_total', { limit })
@@ -232,4 +241,11 @@ describe('a rate', () => {
     now += 1_000
     expect(take('a')).toEqual([true, true])
   })
+})
+
+test('a connection on which nothing moves is ended by the library, and the request is an aborted one', async () => {
+  await Promise.all([inHead.closed, inBody.closed])
+  expect([await inHead.answer(), await inBody.answer()]).toEqual([null, null])
+  const scrape = await Scrape.of(patient.address)
+  expect(scrape.sum('verdict_http_requests_total', { endpoint: 'isAllowed', status: 'aborted' })).toBe(1)
 })
