@@ -4,6 +4,7 @@
  */
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
@@ -11,10 +12,13 @@ import { MinRevision } from '#services/min-revision.ts'
 import { createLog } from '#telemetry/log.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
+import { JobPool } from '#threads/job-pool.ts'
 import { ManagementClient } from '#threads/management-client.ts'
 import type { FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
 import type { ThreadSettings } from '../src/config.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
+
+const POOL_THREAD_ENTRY = new URL('./pool-thread.ts', import.meta.url)
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
@@ -44,7 +48,8 @@ const edge = {
     if (error instanceof InvariantError) void endAfterFault(error)
   },
 }
-const routes = threadRoutes({ engines, management, isReady: () => isReady, tokenSecret, settings })
+const pool = settings.poolThreads === 0 ? null : createPool()
+const routes = threadRoutes({ engines, management, isReady: () => isReady, tokenSecret, settings, pool })
 const server = new HttpServer({ ...edge, routes })
 const opaServer = new HttpServer({
   ...edge,
@@ -52,12 +57,27 @@ const opaServer = new HttpServer({
   familyOf: () => 'opa',
 })
 
+function createPool(): JobPool {
+  return new JobPool({
+    entry: POOL_THREAD_ENTRY,
+    threads: settings.poolThreads,
+    jobsMax: settings.poolJobsMax,
+    engine: environmentId => engines.shareable(environmentId),
+    onThreadEnd: (id, error) => {
+      log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
+      // What it held while it built a closure would be waited for forever.
+      for (const handle of engines.handles()) takeOverLock(handle as SharedIndexHandle, id + 1)
+    },
+  })
+}
+
 function send(message: FromHttpThread): void {
   main.postMessage(message)
 }
 
 async function close(patience: { readonly withinMs: number }): Promise<void> {
   await Promise.all([server.close(patience), opaServer.close(patience)])
+  await pool?.close()
 }
 
 /** The app must be closed before the thread ends: the process would be aborted otherwise. */

@@ -6,6 +6,7 @@ import type { ManagementGateway } from '#http/routes/managed.ts'
 import { opaRoutes } from '#http/routes/opa.ts'
 import { createRoutes } from '#http/routes.ts'
 import { AccessService } from '#services/access-service.ts'
+import type { DecisionPool } from '#services/decision-pool.ts'
 import { DecisionService, type EngineSource } from '#services/decision-service.ts'
 import { PermissionService } from '#services/permission-service.ts'
 import { SearchService } from '#services/search-service.ts'
@@ -17,9 +18,11 @@ export function threadRoutes(parts: {
   readonly isReady: () => boolean
   readonly tokenSecret: string
   readonly settings: ThreadSettings
+  /** Null: everything is done in this thread. */
+  readonly pool: DecisionPool | null
 }): Route[] {
-  const { engines, management, isReady, tokenSecret, settings } = parts
-  const decisions = new DecisionService(engines, settings)
+  const { engines, management, isReady, tokenSecret, settings, pool } = parts
+  const decisions = new DecisionService(engines, settings, pool)
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
     readEvaluation: evaluationReader(settings.isAuthzenStrict),

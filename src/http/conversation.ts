@@ -10,9 +10,10 @@
 import { STATUS_CODES } from 'node:http'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import { type Answer, encodeReply } from './answer.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
-import type { Dispatcher, RequestHead } from './dispatch.ts'
+import type { Admitted, Dispatcher, RequestHead } from './dispatch.ts'
 import type { ErrorFamily, Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
@@ -63,7 +64,7 @@ const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
-export class Conversation {
+export class Conversation implements Admitted, Waiting {
   readonly #host: ConversationHost
   readonly #wire: Wire
   readonly #head: WireHead
@@ -71,7 +72,7 @@ export class Conversation {
   /** That of the route; of the path, as long as no route is found. */
   #family: ErrorFamily
   #match: RouteMatch | null
-  #principal: Principal | null = null
+  principal: Principal | null = null
   #isAdmitted = false
   /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
   #refusal: unknown = null
@@ -87,6 +88,16 @@ export class Conversation {
     this.#requestId = host.requestIds.of(head.headers)
     this.#match = known
     this.#family = known === null ? host.familyOf(head.path) : known.route.family
+  }
+
+  /** What the handler's work may be spared for. */
+  get caller(): Waiting {
+    return this
+  }
+
+  /** Whether the answer has gone out, or the connection has ended before it could. */
+  get isGone(): boolean {
+    return this.#isOver
   }
 
   /** Admits the request and waits for its body, if it has one. */
@@ -144,7 +155,7 @@ export class Conversation {
     try {
       this.#match ??= dispatcher.find(this.#head)
       this.#family = this.#match.route.family
-      this.#principal = dispatcher.admit(this.#match, this.#head)
+      this.principal = dispatcher.admit(this.#match, this.#head)
       this.#isAdmitted = true
     } catch (error) {
       this.#refusal = error
@@ -159,7 +170,7 @@ export class Conversation {
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#match, this.#principal, this.#head, body)
+      const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return

@@ -13,6 +13,7 @@
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { HttpRequest, Reply } from './exchange.ts'
 import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
@@ -23,6 +24,12 @@ import { environmentOf } from './routes/caller.ts'
 
 /** A request before its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
+
+/** Of an admitted request: who asks, and who waits. */
+export interface Admitted {
+  readonly principal: Principal | null
+  readonly caller: Waiting
+}
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
@@ -75,7 +82,7 @@ export class Dispatcher {
   /** Checks the rest of an admitted request and calls the handler. The body is not used after this returns. */
   answer(
     match: RouteMatch,
-    principal: Principal | null,
+    { principal, caller }: Admitted,
     head: RequestHead,
     body: Buffer,
   ): Reply | Promise<Reply> {
@@ -87,7 +94,7 @@ export class Dispatcher {
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
-    const call = { principal, params, query, body: value, headers: head.headers }
+    const call = { principal, params, query, body: value, headers: head.headers, caller }
     // Behind all checks, so that a wait is never in vain.
     if (minRevision === undefined || this.#minRevision === null) return route.handle(call)
     return this.#minRevision.reached(environmentOf(principal), minRevision).then(() => route.handle(call))

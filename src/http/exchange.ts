@@ -3,6 +3,7 @@
  * everything here survives the request, may be kept, and can be made by hand in a test.
  */
 import type { Principal } from '#model/principal.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 
 export interface HttpRequest {
   /** Upper case. */
@@ -24,6 +25,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
   readonly headers: ReadonlyMap<string, string>
+  /** Who waits for the answer. */
+  readonly caller: Waiting
 }
 
 /** JSON text made elsewhere, e.g. by the thread that holds the data. */

@@ -1,4 +1,4 @@
-/** `BULK_BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
+/** `BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
 import { expect, test } from 'vitest'
 import { BulkBodies } from '../support/bulk-bodies.ts'
 import { WORLD } from '../support/hostile-requests.ts'
@@ -7,8 +7,8 @@ import { API_KEY, type Client, sharedService } from '../support/running-service.
 import { RawConnection } from './edge/raw-connection.ts'
 
 const LIMITS = { bulkChecksMax: 500, hasStrictHeaders: true }
-const on = await sharedService({ ...LIMITS, hasBulkBytesPath: true })
-const off = await sharedService({ ...LIMITS, hasBulkBytesPath: false })
+const on = await sharedService({ ...LIMITS, hasBytesPath: true })
+const off = await sharedService({ ...LIMITS, hasBytesPath: false })
 for (const service of [on, off]) {
   await loadModel(async (method, path, body) => {
     const answer = await service.send(method, path, { body })

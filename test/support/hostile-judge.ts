@@ -94,7 +94,8 @@ export class HostileJudge {
       permissionRoutes(new PermissionService(decisions, options)).map(route => [
         route.path,
         body => {
-          const reply = route.handle({ principal, params: {}, query: {}, body, headers: new Map() })
+          const caller = { isGone: false }
+          const reply = route.handle({ principal, params: {}, query: {}, body, headers: new Map(), caller })
           if (reply instanceof Promise || !(reply.body instanceof RawJson))
             throw new Error('a listing is a text')
           return JSON.parse(reply.body.text)

@@ -16,6 +16,7 @@ export function routesWithoutService(lost: Error): Route[] {
     isReady: () => false,
     tokenSecret: '00'.repeat(32),
     settings: withoutSecrets(readConfig({})),
+    pool: null,
   })
 }
 
