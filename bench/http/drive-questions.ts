@@ -9,9 +9,9 @@ export interface Question {
   readonly isAllowed: boolean
 }
 
-/** The service's dataset at full size. */
-export function wholeDrive(): Drive {
-  return new Drive('W1', 1)
+/** What the service has loaded. */
+export function wholeDrive(scale: number): Drive {
+  return new Drive('W1', scale)
 }
 
 /** `count` allowed and as many denied ones. Loads the baseline: seconds for millions of facts. */
