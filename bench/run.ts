@@ -7,11 +7,13 @@
  * BENCH_SCALE=0.1 takes a tenth of the dataset. Needs Linux (`taskset`) and two cores that nobody else uses.
  */
 import { measureSizes } from './engine/sizes.ts'
+import { measureBesideWrites } from './http/beside-writes.ts'
 import { measureBesideBulks, measureLatency } from './http/latency.ts'
 import { measurePool } from './http/pool.ts'
 import { Stage } from './http/stage.ts'
 import { measureBulk, measureEvaluations, measureSingle, type Result } from './http/throughput.ts'
 import { publish } from './lib/measure.ts'
+import { measurePeers } from './peers/compare.ts'
 
 const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   single: measureSingle,
@@ -20,11 +22,15 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   latency: measureLatency,
   pool: measurePool,
   'beside-bulks': measureBesideBulks,
+  'beside-writes': measureBesideWrites,
   facts: measureSizes,
+  peers: measurePeers,
 }
+/** Asked for by name: it installs what it compares with. */
+const ONLY_BY_NAME = new Set(['peers'])
 
 const asked = process.argv.slice(2)
-const names = asked.length === 0 ? Object.keys(BENCHES) : asked
+const names = asked.length > 0 ? asked : Object.keys(BENCHES).filter(name => !ONLY_BY_NAME.has(name))
 for (const name of names) {
   if (!BENCHES[name])
     throw new Error(`no bench is called ${name}; there are ${Object.keys(BENCHES).join(', ')}`)

@@ -12,7 +12,7 @@ const PIPELINING = 10
 const CONNECTIONS = 8
 const SECONDS = 3
 /** Single decisions a second beside bulks, one a packet, and bulks of 10,000 a second. */
-const BESIDE = { singlesPerSecond: 10_000, bulksPerSecond: 40, checks: 10_000 }
+const BESIDE = { singlesPerSecond: 5_000, bulksPerSecond: 30, checks: 10_000 }
 
 export interface Percentiles {
   readonly p50: number
@@ -97,8 +97,14 @@ async function beside(
       connections: CONNECTIONS,
       seconds: SECONDS,
       burstsPerSecond: BESIDE.singlesPerSecond,
+      isPolite: true,
     }),
-    fixedRate(address, bulks, { connections: 4, seconds: SECONDS, burstsPerSecond: BESIDE.bulksPerSecond }),
+    fixedRate(address, bulks, {
+      connections: 4,
+      seconds: SECONDS,
+      burstsPerSecond: BESIDE.bulksPerSecond,
+      isPolite: true,
+    }),
   ])
   return percentilesOf(latencies)
 }

@@ -1,6 +1,7 @@
 /** A server under test, in a process of its own, pinned to cores; the load generator runs on another. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -43,6 +44,14 @@ export class ServerProcess {
   /** Moves all its threads. */
   pin(cores: string): void {
     execFileSync('taskset', ['-acp', cores, String(this.#child.pid)], { stdio: 'ignore' })
+  }
+
+  /** Seconds of a core that it has used so far, all threads together. */
+  cpuSeconds(): number {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
+    // Behind the name, which may hold anything: user and system time in hundredths.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
   async stop(): Promise<void> {

@@ -37,9 +37,13 @@ export interface Latencies {
 
 const RECEIVE_BYTES = 256 * 1_024
 
-function encode({ path, body }: WireRequest, apiKey: string): Buffer {
+/** A request's bytes. */
+export function encode(
+  { method = 'POST', path, body }: { readonly method?: string; readonly path: string; readonly body: string },
+  apiKey: string,
+): Buffer {
   const head =
-    `POST ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${apiKey}\r\n` +
+    `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${apiKey}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
   return Buffer.from(head + body)
 }
@@ -111,14 +115,20 @@ export async function closedLoop(
 
 /**
  * Bursts at a fixed rate, whether or not earlier ones are answered. Latency counts from when a burst was due, so a server
- * that stops for a while is not forgiven what had to wait. The generator spins, so that it is never late by a timer.
+ * that stops for a while is not forgiven what had to wait. The generator spins, so that it is never late by a timer; a
+ * polite one, where its core is shared, sleeps a millisecond at a time, and latency counts from when a burst was written.
  */
 export async function fixedRate(
   address: string,
   bursts: readonly Burst[],
-  options: { readonly connections: number; readonly seconds: number; readonly burstsPerSecond: number },
+  options: {
+    readonly connections: number
+    readonly seconds: number
+    readonly burstsPerSecond: number
+    readonly isPolite?: boolean
+  },
 ): Promise<Latencies> {
-  const { connections, seconds, burstsPerSecond } = options
+  const { connections, seconds, burstsPerSecond, isPolite = false } = options
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(address)))
   const total = Math.floor(seconds * burstsPerSecond)
   const ms = new Float64Array(total)
@@ -134,7 +144,7 @@ export async function fixedRate(
       const now = performance.now()
       while (sent < total && startedAt + sent * everyMs <= now) {
         const index = sent++
-        const due = startedAt + index * everyMs
+        const due = isPolite ? now : startedAt + index * everyMs
         late[index] = now - due
         open[index % connections]!.send(bursts[index % bursts.length]!, () => {
           ms[index] = performance.now() - due
@@ -142,7 +152,9 @@ export async function fixedRate(
           if (answered === total) resolve()
         })
       }
-      if (sent < total) setImmediate(turn)
+      if (sent >= total) return
+      if (isPolite) setTimeout(turn, 1)
+      else setImmediate(turn)
     }
     turn()
   })
@@ -154,6 +166,35 @@ export async function fixedRate(
     clientCpu: (cpu.user + cpu.system) / 1_000 / elapsedMs,
     lateMsP99: late.toSorted()[Math.floor(total * 0.99)]!,
   }
+}
+
+/**
+ * Requests one by one, a number a second, over connections that each wait for their answer; for requests that change
+ * something, which are never pipelined. Ends when `isOver` says so; returns how many a second were answered as done.
+ */
+export async function paced(
+  address: string,
+  next: () => Buffer,
+  options: { readonly connections: number; readonly perSecond: number; readonly isOver: () => boolean },
+): Promise<number> {
+  const startedAt = performance.now()
+  let begun = 0
+  let answered = 0
+  const run = async (): Promise<void> => {
+    const connection = await Connection.open(address)
+    while (!options.isOver()) {
+      const due = startedAt + (begun++ * 1_000) / options.perSecond
+      const early = due - performance.now()
+      if (early > 0) await new Promise(resolve => setTimeout(resolve, early))
+      const { status, body } = await connection.ask(next())
+      if (status !== 200 && status !== 204)
+        throw new Error(`a change was answered ${status}: ${body.slice(0, 200)}`)
+      answered++
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: options.connections }, run))
+  return (answered * 1_000) / (performance.now() - startedAt)
 }
 
 interface Expected {
