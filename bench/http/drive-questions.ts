@@ -1,4 +1,7 @@
 /** Questions about the drive as requests of each dialect, with what must be answered: the plain-Map engine says so. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
 import type { Query } from '#model/decision.ts'
 import { Drive } from '../datasets/drive.ts'
@@ -14,8 +17,21 @@ export function wholeDrive(scale: number): Drive {
   return new Drive('W1', scale)
 }
 
-/** `count` allowed and as many denied ones. Loads the baseline: seconds for millions of facts. */
+/** Raised when the dataset or the questions change. */
+const VERSION = 1
+
+/**
+ * `count` allowed and as many denied ones. What the baseline says is kept in the temporary directory for the next run: it
+ * takes the baseline half a minute to load millions of facts.
+ */
 export function driveQuestions(drive: Drive, count: number): { allowed: Question[]; denied: Question[] } {
+  const name = `verdict-bench-questions-${drive.documents}-${count}-${VERSION}.json`
+  const file = join(tmpdir(), name)
+  if (!existsSync(file)) writeFileSync(file, JSON.stringify(judgedQuestions(drive, count)))
+  return JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof judgedQuestions>
+}
+
+function judgedQuestions(drive: Drive, count: number): { allowed: Question[]; denied: Question[] } {
   const engine = new MapEngine()
   engine.apply(drive.things())
   engine.apply(drive.facts())

@@ -24,7 +24,7 @@ export async function measureSingle(stage: Stage): Promise<Result> {
     {
       pipelining: PIPELINING,
       connections: CONNECTIONS,
-      seconds: 1.5,
+      seconds: 1,
       rounds: ROUNDS,
     },
   )

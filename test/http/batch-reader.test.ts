@@ -117,8 +117,12 @@ describe('a batch is left to the ordinary way', () => {
     ['with a bad default that an item inherits', { ...good, action: 'read' }],
     ['with a bad context', { ...good, context: 5 }],
     [
-      'with a default behind the items',
+      'with a default that is missed behind the items',
       '{"evaluations":[{"resource":{"type":"t","id":"k"}}],"action":{"name":"a"}}',
+    ],
+    [
+      'with a type behind the items',
+      '{"action":{"name":"a"},"evaluations":[{"subject":{"id":"u"},"resource":{"type":"t"}}],"subject":{"type":"user"}}',
     ],
     ['with a field twice', '{"action":{"name":"a"},"action":{"name":"b"},"evaluations":[{}]}'],
     ['in another script', { ...good, subject: subject('zoë') }],

@@ -1,6 +1,6 @@
 /**
  * Reads the body of an AuthZEN batch from its bytes into packed questions, where it is of the usual kind: every item is to
- * be answered, and the defaults stand before the items. What an item lacks it inherits, as `AccessService` has it.
+ * be answered, and the defaults that it inherits from stand before the items, so that one pass is enough.
  *
  * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
  * never refuses: a body it cannot read, a bad item in it included, is left to the ordinary way.

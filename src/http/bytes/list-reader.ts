@@ -59,7 +59,8 @@ export class Learning {
 interface ListSource {
   readonly body: Buffer
   readonly bytes: DataView
-  readonly questions: Questions
+  /** A spot with the keys that questions inherit. */
+  readonly defaults: Int32Array
   readonly learned: Learning
 }
 
@@ -91,10 +92,11 @@ export class ListReader {
     if (body[from] !== OPEN_BRACKET) return REFUSED
     let at = skipBlanks(body, from + 1)
     if (body[at] === CLOSE_BRACKET) return at + 1
-    const learned = new Learning()
+    const source = { body, bytes, defaults: questions.defaults, learned: new Learning() }
     for (let count = 0; count < this.#checksMax; count++) {
       if ((count + 1) * SPOT_WORDS > this.#spots.length) this.#grow()
-      const next = this.#readNext({ body, bytes, questions, learned }, at, count)
+      let next = this.#matchNext(source, at, count)
+      if (next === REFUSED) next = this.#readUnlike(source, questions, at, count)
       if (next === REFUSED) return REFUSED
       at = skipBlanks(body, next)
       if (body[at] === CLOSE_BRACKET) return at + 1
@@ -104,19 +106,27 @@ export class ListReader {
     return REFUSED
   }
 
-  /** Reads a question that is no list's, as the only one; returns the place behind it, or `REFUSED`. */
-  readOne(source: ListSource, at: number): number {
-    this.#forms = []
-    return this.#readNext(source, at, 0)
+  /** Compares a question that is no list's, and is now the only one; returns the place behind it, or `REFUSED`. */
+  matchOne({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number): number {
+    this.#forms.length = 0
+    return this.#matchNext({ bytes, defaults, learned }, at, 0)
   }
 
-  #readNext({ body, bytes, questions, learned }: ListSource, at: number, index: number): number {
-    const matched = learned.isPromising ? this.#match(bytes, at, index, questions.defaults) : REFUSED
-    if (matched !== REFUSED) {
-      learned.uses++
-      return matched
-    }
-    learned.misses++
+  /** The same for one that has to be read. */
+  readOne(source: ListSource, questions: Questions, at: number): number {
+    this.#forms.length = 0
+    return this.#readUnlike(source, questions, at, 0)
+  }
+
+  #matchNext({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number, index: number): number {
+    if (!learned.isPromising) return REFUSED
+    const end = this.#match(bytes, at, index, defaults)
+    if (end === REFUSED) learned.misses++
+    else learned.uses++
+    return end
+  }
+
+  #readUnlike({ body, learned }: ListSource, questions: Questions, at: number, index: number): number {
     const next = questions.reader.read(at)
     if (next === REFUSED) return REFUSED
     const read = questions.settle(this.#forms[index - 1] ?? null)

@@ -50,7 +50,6 @@ export class QuestionReader {
   readonly #bytes: Buffer
   readonly #fields: Fields
   readonly #readItems: (at: number) => number
-  #isPastItems = false
 
   /** `readItems` reads the items of a batch, the defaults being known: returns the place behind them, or `REFUSED`. */
   constructor(bytes: Buffer, fields: Fields, readItems: (at: number) => number = () => REFUSED) {
@@ -129,8 +128,6 @@ export class QuestionReader {
     switch (field.kind) {
       case 'object':
         if (isNull) return field.isNullable ? literalEnd(bytes, at, 'null') : REFUSED
-        // What comes behind the items would have been theirs to inherit.
-        if (field.part !== 0 && this.#isPastItems) return REFUSED
         this.parts |= field.part
         return this.#object(at, field.fields, 0)
       case 'object-or-null':
@@ -143,7 +140,6 @@ export class QuestionReader {
       case 'text-or-any':
         return bytes[at] === QUOTE ? this.#keep(at, this[field.text]) : this.#skip(at, 1)
       case 'items':
-        this.#isPastItems = true
         return this.#readItems(at)
       case 'execute-all': {
         if (isNull) return literalEnd(bytes, at, 'null')

@@ -109,17 +109,27 @@ class Span {
     this.#lastMask = rest === 0 ? -1 : (1 << (rest << 3)) - 1
   }
 
-  /** Returns the place behind the text; `REFUSED` if something else stands there, or nothing to fill the last word. */
+  /** Returns the place behind the text; `REFUSED` if something else stands there. */
   match(bytes: DataView, at: number): number {
     const words = this.#words
     const last = words.length - 1
-    if (at + (words.length << 2) > bytes.byteLength) return REFUSED
+    const end = at + this.#bytes
+    if (end > bytes.byteLength) return REFUSED
     for (let word = 0; word < last; word++) {
       if (bytes.getInt32(at + (word << 2), true) !== words[word]) return REFUSED
     }
-    if ((bytes.getInt32(at + (last << 2), true) & this.#lastMask) !== words[last]) return REFUSED
-    return at + this.#bytes
+    const lastAt = at + (last << 2)
+    // The body may end in the middle of the last word.
+    const lastWord = lastAt + 4 <= bytes.byteLength ? bytes.getInt32(lastAt, true) : restOf(bytes, lastAt)
+    return (lastWord & this.#lastMask) === words[last] ? end : REFUSED
   }
+}
+
+/** The last bytes, fewer than four, as a word. */
+function restOf(bytes: DataView, from: number): number {
+  let word = 0
+  for (let at = from; at < bytes.byteLength; at++) word |= bytes.getUint8(at) << ((at - from) << 3)
+  return word
 }
 
 /**

@@ -16,22 +16,15 @@ const BODIES_A_JUDGEMENT = 1_000
 export class SingleReader {
   readonly #list = new ListReader(1)
   #learned = new Learning()
+  #bodies = 0
 
   /** The question; `null` if the body is not of the usual kind. O(bytes). */
   read(body: Buffer): Query | null {
     const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
-    const learned = this.#judged()
-    const reader = new QuestionReader(body, QUESTION_FIELDS)
-    const questions = {
-      reader,
-      defaults: NO_DEFAULTS,
-      settle: () => ({
-        form: reader.form(null),
-        user: reader.user,
-        key: reader.key.from === 0 ? ('none' as const) : reader.key,
-      }),
-    }
-    const end = this.#list.readOne({ body, bytes, questions, learned }, skipBlanks(body, 0))
+    const source = { body, bytes, defaults: NO_DEFAULTS, learned: this.#judged() }
+    const from = skipBlanks(body, 0)
+    let end = this.#list.matchOne(source, from)
+    if (end === REFUSED) end = this.#readUnlike(source, from)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     const { spots, forms } = this.#list.packed(bytes)
     const { action, type, tenant } = forms[0]!
@@ -45,9 +38,18 @@ export class SingleReader {
     }
   }
 
+  #readUnlike(source: Parameters<ListReader['readOne']>[0], from: number): number {
+    const reader = new QuestionReader(source.body, QUESTION_FIELDS)
+    const settle = () => ({
+      form: reader.form(null),
+      user: reader.user,
+      key: reader.key.from === 0 ? ('none' as const) : reader.key,
+    })
+    return this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, from)
+  }
+
   #judged(): Learning {
-    const { uses, misses } = this.#learned
-    if (uses + misses >= BODIES_A_JUDGEMENT) this.#learned = new Learning()
+    if (++this.#bodies % BODIES_A_JUDGEMENT === 0) this.#learned = new Learning()
     return this.#learned
   }
 }
