@@ -12,7 +12,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Waiting } from '#services/decision-pool.ts'
 import { type Answer, encodeReply } from './answer.ts'
-import { BodyCollector, EMPTY_BODY } from './body.ts'
+import { type BodyBuffers, BodyCollector, EMPTY_BODY } from './body.ts'
 import type { Admitted, Dispatcher, RequestHead } from './dispatch.ts'
 import type { ErrorFamily, Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
@@ -44,6 +44,7 @@ export interface ConversationHost {
   readonly dispatcher: Dispatcher
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
+  readonly bodies: BodyBuffers
   /** The form of errors under a path, as long as no route is known. */
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
@@ -121,6 +122,7 @@ export class Conversation implements Admitted, Waiting {
     }
     const body = new BodyCollector({
       bytesMax: this.#host.bodyBytesMax,
+      buffers: this.#host.bodies,
       isKept: this.#isAdmitted && this.#match?.route.body !== null,
     })
     this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
@@ -137,7 +139,9 @@ export class Conversation implements Admitted, Waiting {
       return
     }
     if (!body.isTooLarge) {
-      if (whole !== null) this.#answer(whole)
+      if (whole === null) return
+      this.#answer(whole)
+      body.release()
       return
     }
     const refusal = this.#refusal ?? this.#tooLarge()

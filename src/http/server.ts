@@ -18,6 +18,7 @@ import {
   type us_listen_socket,
 } from 'uWebSockets.js'
 import { assert } from '#model/assert.ts'
+import { BodyBuffers } from './body.ts'
 import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
 import { Dispatcher, type RevisionGate } from './dispatch.ts'
@@ -81,6 +82,7 @@ export class HttpServer {
       dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision }),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
+      bodies: new BodyBuffers(),
       familyOf,
       isDraining: false,
       report: (error, requestId) => this.#report(error, requestId),
