@@ -24,7 +24,7 @@ export class CuttingProxy {
   readonly host = '127.0.0.1'
   readonly port: number
   readonly #server: Server
-  readonly #target: Target
+  #target: Target
   readonly #pairs = new Set<readonly [Socket, Socket]>()
   #isCut = false
   /** Whether published messages are lost on the way. */
@@ -62,6 +62,13 @@ export class CuttingProxy {
     this.#isCut = false
   }
 
+  /** From now on to that server. */
+  leadTo(target: Target): void {
+    this.#target = target
+    this.#endAll()
+    this.mend()
+  }
+
   /** Ends the connection on which that command comes next, once; resolves when that has happened. */
   failOn(command: string, kind: Fault): Promise<void> {
     return new Promise(done => {
@@ -75,7 +82,7 @@ export class CuttingProxy {
       client.destroy()
       return
     }
-    const server = connect(this.#target)
+    const server = connect({ host: this.#target.host, port: this.#target.port })
     const pair = [client, server] as const
     this.#pairs.add(pair)
     for (const socket of pair) {

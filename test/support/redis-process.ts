@@ -22,14 +22,16 @@ export interface RedisUnderTest {
 
 export interface RedisOptions {
   /** Further arguments, which may overrule what is set here. */
-  readonly arguments?: readonly string[]
+  readonly arguments?: readonly string[] | ((port: number, directory: string) => readonly string[])
+  /** Whether it is to watch over others; its configuration is the first argument. */
+  readonly isSentinel?: boolean
 }
 
 /** Starts a server; whoever does so stops it. */
-export async function startRedis({ arguments: extra = [] }: RedisOptions = {}): Promise<RedisProcess> {
+export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
   const program = serverProgram()
   for (let attempt = 1; ; attempt += 1) {
-    const server = new RedisProcess(program, await freePort(), extra)
+    const server = new RedisProcess(program, await freePort(), options)
     if (await server.start()) return server
     await server.stop()
     if (attempt === START_ATTEMPTS) throw new Error(`${program} does not start:\n${server.output}`)
@@ -42,16 +44,21 @@ export class RedisProcess implements RedisUnderTest {
   readonly directory = mkdtempSync(join(tmpdir(), 'verdict-redis-'))
   /** What it has said. */
   output = ''
+  /** What it is started with. */
+  readonly commandLine: readonly string[]
   readonly #program: string
-  readonly #extra: readonly string[]
   #child: ChildProcess | null = null
   #ended: Promise<unknown> = Promise.resolve()
   readonly #killAtExit = () => this.#child?.kill('SIGKILL')
 
-  constructor(program: string, port: number, extra: readonly string[]) {
+  constructor(program: string, port: number, { arguments: given = [], isSentinel = false }: RedisOptions) {
     this.#program = program
     this.port = port
-    this.#extra = extra
+    const extra = typeof given === 'function' ? given(port, this.directory) : given
+    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', this.directory]
+    this.commandLine = isSentinel
+      ? [...extra, '--sentinel', ...place]
+      : [...place, '--save', '', '--appendonly', 'no', ...extra]
     process.once('exit', this.#killAtExit)
   }
 
@@ -61,9 +68,8 @@ export class RedisProcess implements RedisUnderTest {
 
   /** On the data and the port it had; resolves when it takes connections: whether it does. */
   async start(): Promise<boolean> {
-    const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.directory]
     this.output = ''
-    const child = spawn(this.#program, [...place, '--save', '', '--appendonly', 'no', ...this.#extra])
+    const child = spawn(this.#program, this.commandLine)
     this.#child = child
     this.#ended = once(child, 'exit')
     return this.#saysReady(child.stdout)
@@ -96,7 +102,7 @@ export class RedisProcess implements RedisUnderTest {
     const ready = new Promise<boolean>(resolve => {
       stdout.on('data', (text: string) => {
         this.output += text
-        if (this.output.includes('Ready to accept connections')) resolve(true)
+        if (/Ready to accept connections|Sentinel ID is/.test(this.output)) resolve(true)
       })
     })
     return Promise.race([ready, this.#ended.then(() => false)])

@@ -12,6 +12,8 @@ const MAX_STALE_MS = 4_000
 /** By how much the bound may be exceeded: a look every twentieth of it, and what a busy machine adds. */
 const LATENESS_MS_MAX = 700
 
+/** The settings of a node that are to go with it. */
+export const TIMING = { STALE_AFTER_MS: `${STALE_AFTER_MS}`, MAX_STALE_MS: `${MAX_STALE_MS}` }
 export const STALE_MS_MAX = MAX_STALE_MS + LATENESS_MS_MAX
 
 export interface NodesOnWires {
@@ -39,10 +41,9 @@ export async function startNodesOnWires(options: NodesOnWiresOptions = {}): Prom
   const wires: CuttingProxy[] = []
   const add = async (): Promise<NodeProcess> => {
     const wire = await CuttingProxy.to(redis)
-    const timing = { STALE_AFTER_MS: `${STALE_AFTER_MS}`, MAX_STALE_MS: `${MAX_STALE_MS}` }
     const node = new NodeProcess(`node-${nodes.length + 1}`, {
       storeUrl: `redis://${wire.host}:${wire.port}?prefix=${prefix}`,
-      settings: { ...timing, ...settings },
+      settings: { ...TIMING, ...settings },
     })
     nodes.push(node)
     wires.push(wire)

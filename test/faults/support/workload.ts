@@ -78,6 +78,11 @@ export class Workload {
     await this.#writing
   }
 
+  goOnWriting(): void {
+    this.#isWriting = true
+    this.#writing = this.#write()
+  }
+
   /**
    * Stops writing, waits until every node is ready and has everything, each process being the one it is, and ends. Throws
    * what the judge found.
