@@ -47,6 +47,8 @@ export interface RunningService {
   readonly hasSampleWorkspace: boolean
   /** For how long this node may have missed what others changed; 0 where nobody else writes. Milliseconds. */
   stalenessMs(): number
+  /** How many histories of the store were replaced by others since the start: restored, rewound or begun anew. */
+  replacedHistories(): number
   /** Not ready at once; then everything in flight is answered and everything closed. */
   close(): Promise<void>
   /** Ends the HTTP threads as they are. A process that exits while one listens is aborted by the HTTP library. */
@@ -147,6 +149,7 @@ export async function startService(
       generatedApiKey: generated?.apiKey ?? null,
       hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
       stalenessMs: () => store.stalenessMs(),
+      replacedHistories: () => store.replacedHistories(),
       close,
       abandon: () => threads.abandon(),
     }
@@ -229,9 +232,12 @@ function watchFreshness(
     fresh: 'up to date with the store again',
     stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
     stopped: 'too stale: decisions are refused until the store is heard from again',
+    emptied:
+      'the store holds nothing any more: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
   }
   return new Freshness({
     stalenessMs: () => store.stalenessMs(),
+    isEmptied: () => store.isEmptied(),
     staleAfterMs: config.staleAfterMs,
     maxStaleMs: config.maxStaleMs,
     onChange: (standing, stalenessMs) => {
@@ -239,7 +245,7 @@ function watchFreshness(
       if (standing === 'fresh') log.info(fields, said.fresh)
       else log.warn(fields, said[standing])
       threads.setReady(standing === 'fresh')
-      threads.setSuspended(standing === 'stopped')
+      threads.setSuspended(standing === 'stopped' || standing === 'emptied')
     },
   })
 }

@@ -30,7 +30,7 @@ const engines = new EngineReaders(
     }),
 )
 const management = new ManagementClient(main)
-const credentials = new CredentialCheck(Date.now)
+const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
 credentials.replaceAll(options.credentials)
 let isReady = false
 

@@ -3,12 +3,14 @@
  * in the end it stops deciding, so that a right that was taken away elsewhere is not granted here without end.
  */
 
-/** `stopped`: it must not decide any more. */
-export type Standing = 'fresh' | 'stale' | 'stopped'
+/** `stopped`: it must not decide any more. `emptied`: nor then, since what it knows was lost by the store. */
+export type Standing = 'fresh' | 'stale' | 'stopped' | 'emptied'
 
 export interface FreshnessOptions {
   /** For how long changes may have been missed, in milliseconds. */
   readonly stalenessMs: () => number
+  /** Whether the store holds nothing any more of what is known here. */
+  readonly isEmptied: () => boolean
   readonly staleAfterMs: number
   /** 0: goes on deciding, however long. */
   readonly maxStaleMs: number
@@ -51,7 +53,8 @@ export class Freshness {
   }
 
   #standingAt(age: number): Standing {
-    const { staleAfterMs, maxStaleMs } = this.#options
+    const { staleAfterMs, maxStaleMs, isEmptied } = this.#options
+    if (isEmptied()) return 'emptied'
     if (maxStaleMs > 0 && age >= maxStaleMs) return 'stopped'
     return age >= staleAfterMs ? 'stale' : 'fresh'
   }

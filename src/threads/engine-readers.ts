@@ -23,7 +23,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
 
   engine(environmentId: string): DecisionEngine | null {
     if (this.#isSuspended) {
-      throw new AuthzError('STALE', 'this node has not heard from its store for too long; try another')
+      throw new AuthzError('STALE', 'what this node knows is too old, or lost by its store; try another')
     }
     return this.#attached.get(environmentId)?.engine ?? null
   }
