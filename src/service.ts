@@ -30,6 +30,7 @@ import { listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
+import { DecisionDeadline } from './threads/decision-deadline.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import type { Credential } from './threads/messages.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
@@ -94,6 +95,7 @@ export async function startService(
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
+  const deadline = new DecisionDeadline()
   let environments: OpenEnvironments | null = null
   let freshness: Freshness | null = null
   const close = async (): Promise<void> => {
@@ -117,6 +119,7 @@ export async function startService(
       port: await portFor(config),
       tokenSecret: organization.tokenSecret(),
       credentials: credentialsFor(organization.secrets()),
+      deadline: deadline.handle,
       settings: withoutSecrets(config),
     })
     environments = new OpenEnvironments({
@@ -141,7 +144,7 @@ export async function startService(
     const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
     await follower.whenVisible(await organizationStore.ledger.head())
     threads.setReady(true)
-    if (store.isShared) freshness = watchFreshness(store, { config, threads, log })
+    if (store.isShared) freshness = watchFreshness(store, { config, threads, deadline, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
@@ -225,9 +228,14 @@ async function createDefaultTenant(service: EnvironmentService): Promise<void> {
 /** Says and does what follows from not having heard from the store for a while. */
 function watchFreshness(
   store: Store,
-  parts: { readonly config: Config; readonly threads: HttpThreads; readonly log: Logger },
+  parts: {
+    readonly config: Config
+    readonly threads: HttpThreads
+    readonly deadline: DecisionDeadline
+    readonly log: Logger
+  },
 ): Freshness {
-  const { config, threads, log } = parts
+  const { config, threads, deadline, log } = parts
   const said: Record<Standing, string> = {
     fresh: 'up to date with the store again',
     stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
@@ -240,12 +248,12 @@ function watchFreshness(
     isEmptied: () => store.isEmptied(),
     staleAfterMs: config.staleAfterMs,
     maxStaleMs: config.maxStaleMs,
+    onLook: decidesForMs => deadline.set(decidesForMs),
     onChange: (standing, stalenessMs) => {
       const fields = { standing, stalenessMs: Math.round(stalenessMs) }
       if (standing === 'fresh') log.info(fields, said.fresh)
       else log.warn(fields, said[standing])
       threads.setReady(standing === 'fresh')
-      threads.setSuspended(standing === 'stopped' || standing === 'emptied')
     },
   })
 }

@@ -10,6 +10,7 @@ import { assert, InvariantError } from '#model/assert.ts'
 import { MinRevision } from '#services/min-revision.ts'
 import { createLog } from '#telemetry/log.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { ManagementClient } from '#threads/management-client.ts'
 import type { FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
@@ -28,6 +29,7 @@ const engines = new EngineReaders(
       threadId: threadId + 1,
       lockEveryRead: process.arch !== 'x64',
     }),
+  new DecisionDeadline(options.deadline),
 )
 const management = new ManagementClient(main)
 const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
@@ -83,9 +85,6 @@ function receive(message: ToHttpThread): void {
       break
     case 'ready':
       isReady = message.isReady
-      break
-    case 'suspend':
-      engines.suspend(message.isSuspended)
       break
     case 'answer':
       management.receive(message.call, message.answer)

@@ -14,6 +14,8 @@ export interface FreshnessOptions {
   readonly staleAfterMs: number
   /** 0: goes on deciding, however long. */
   readonly maxStaleMs: number
+  /** Told at every look: for how long from now on decisions may be made. Milliseconds; infinite, where for ever. */
+  readonly onLook: (decidesForMs: number) => void
   readonly onChange: (standing: Standing, stalenessMs: number) => void
 }
 
@@ -40,9 +42,11 @@ export class Freshness {
 
   /** Compares now, and tells of a change. */
   look(): void {
-    const { stalenessMs, onChange } = this.#options
+    const { stalenessMs, maxStaleMs, onLook, onChange } = this.#options
     const age = stalenessMs()
     const standing = this.#standingAt(age)
+    const decidesForMs = maxStaleMs === 0 ? Infinity : maxStaleMs - age
+    onLook(standing === 'emptied' ? 0 : decidesForMs)
     if (standing === this.#standing) return
     this.#standing = standing
     onChange(standing, age)

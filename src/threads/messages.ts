@@ -5,6 +5,7 @@
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
+import type { DeadlineHandle } from './decision-deadline.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 /** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
@@ -24,6 +25,8 @@ export interface HttpThreadOptions<Settings> {
   readonly tokenSecret: string
   /** Known before the first request is taken, so that a valid key is told to wait and not that it is unknown. */
   readonly credentials: readonly Credential[]
+  /** Until when it may decide. */
+  readonly deadline: DeadlineHandle
   readonly settings: Settings
 }
 
@@ -45,8 +48,6 @@ export type ToHttpThread =
   | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
-  /** Whether decisions are refused because what the indexes know is too old. */
-  | { readonly kind: 'suspend'; readonly isSuspended: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
   /** Stop listening, finish what is in flight within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }

@@ -1,7 +1,8 @@
 /** Nodes that go away, come back, and come late, while others write on. Nothing acknowledged is lost, nothing old is told. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type Client, FACTS, revisionOf } from '../support/running-service.ts'
+import { type Client, FACTS, question, revisionOf } from '../support/running-service.ts'
+import { isReady, type NodeProcess } from './support/node-process.ts'
 import { STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
 
@@ -31,6 +32,36 @@ test('a node killed in the middle of writes goes on from its local copy, and eac
     await nodes[round % 2]!.startAgain()
   }
   await workload.end()
+})
+
+test('a node that was frozen for longer than it may be stale does not answer from before when it goes on', async () => {
+  const { nodes } = await startNodesOnWires()
+  const [one, frozen] = nodes as [NodeProcess, NodeProcess]
+  await one.client!.createDocumentModel()
+  await one.client!.user('alice')
+  await one.client!.assign('alice', 'viewer', 'document:plan')
+  while (!(await frozen.client!.allows('alice', 'read', 'document:plan'))) await pause(10)
+  frozen.freeze()
+  const revoked = await one.client!.delete(`${FACTS}/role_assignments`, {
+    user: 'alice',
+    role: 'viewer',
+    resource_instance: 'document:plan',
+    tenant: 'default',
+  })
+  expect(revoked.status).toBe(204)
+  await pause(STALE_MS_MAX)
+  // They wait at its door, and are the first it sees.
+  const asked = Array.from({ length: 50 }, () =>
+    frozen.client!.post<{ allow: boolean }>('/allowed', question('alice', 'read', 'document:plan')),
+  )
+  await pause(200)
+  frozen.thaw()
+  for (const answer of await Promise.all(asked)) {
+    if (answer.status === 200) expect(answer.body.allow).toBe(false)
+    else expect(answer.status).toBe(503)
+  }
+  while (!(await isReady(frozen.client!))) await pause(10)
+  expect(await frozen.client!.allows('alice', 'read', 'document:plan')).toBe(false)
 })
 
 test('a node that starts while 1,000 facts a second are offered is right from its first answer on', async () => {

@@ -104,7 +104,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     return performance.now() - this.#freshAt
   }
 
-  /** Whether the history is gone and there is no other. */
+  /** Whether the history is gone, and no other has been taken over. */
   get isEmptied(): boolean {
     return this.#timesFoundEmpty >= EMPTY_FOUND_MIN
   }
@@ -184,6 +184,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   takeOver(epoch: string): void {
     if (epoch !== this.#followed.source.epoch || this.#isTakenOver) return
     this.#isTakenOver = true
+    this.#timesFoundEmpty = 0
     void this.check()
   }
 
@@ -254,7 +255,6 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         if (isOther) this.#abandoned.add(former.source)
         this.#followed = next
         this.#isTakenOver = false
-        this.#timesFoundEmpty = 0
         await this.#stopListing()
         this.#listing = this.#list(this.#followed.copy)
         const ended = historyReplaced()

@@ -57,6 +57,15 @@ export class NodeProcess {
     return this.#client
   }
 
+  /** Stops it in its tracks, and has it go on as if nothing had been. */
+  freeze(): void {
+    process.kill(this.pid, 'SIGSTOP')
+  }
+
+  thaw(): void {
+    process.kill(this.pid, 'SIGCONT')
+  }
+
   async kill(): Promise<void> {
     this.#client = null
     await this.#process.end('SIGKILL')
