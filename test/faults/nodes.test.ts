@@ -31,7 +31,8 @@ test('a node killed in the middle of writes goes on from its local copy, and eac
     await workload.hasWritten(10)
     await nodes[round % 2]!.startAgain()
   }
-  await workload.end()
+  const seen = await workload.end()
+  expect(seen.commits).toBe(workload.history.sent)
 })
 
 test('a node that was frozen for longer than it may be stale does not answer from before when it goes on', async () => {
