@@ -3,7 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
-import type { DecisionDeadline } from './decision-deadline.ts'
+import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress } from './index-progress.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
@@ -17,8 +17,8 @@ export class EngineReaders implements EngineSource, ProgressSource {
   readonly #attached = new Map<string, Attached>()
   readonly #deadline: DecisionDeadline
 
-  /** `open` makes a reader of what an index writer handed out. */
-  constructor(open: (handle: unknown) => DecisionEngine, deadline: DecisionDeadline) {
+  /** `open` makes a reader of what an index writer handed out. `deadline`: absent where nothing can be missed. */
+  constructor(open: (handle: unknown) => DecisionEngine, deadline = new DecisionDeadline()) {
     this.#open = open
     this.#deadline = deadline
   }
