@@ -31,7 +31,7 @@ export const settings = {
   STORE_URL: {
     shownDefault: '`lmdb:./data`',
     meaning:
-      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (`rediss://…` with TLS) shared with other nodes',
+      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (others: docs/redis.md) shared with other nodes',
     parse: nonEmpty,
     fallback: () => null,
   } satisfies Setting<string | null>,

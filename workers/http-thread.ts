@@ -18,6 +18,7 @@ import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 import { Tracing } from '#telemetry/tracing.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { JobPool } from '#threads/job-pool.ts'
 import { ManagementClient } from '#threads/management-client.ts'
@@ -42,12 +43,13 @@ const engines = new EngineReaders(
       threadId: threadId + 1,
       lockEveryRead: process.arch !== 'x64',
     }),
+  new DecisionDeadline(options.deadline),
 )
 const management = new ManagementClient(main, {
   inFlight: new SharedCount(counts, 'management'),
   max: settings.managementQueueMax,
 })
-const credentials = new CredentialCheck(Date.now)
+const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
 const keyRates = options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
 replaceCredentials(options.credentials)
 let isReady = false
@@ -164,9 +166,6 @@ function receive(message: ToHttpThread): void {
       break
     case 'ready':
       isReady = message.isReady
-      break
-    case 'suspend':
-      engines.suspend(message.isSuspended)
       break
     case 'answer':
       management.receive(message.call, message.answer)

@@ -7,7 +7,9 @@
 import { hash } from 'node:crypto'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { HttpThreads } from '#threads/http-threads.ts'
+import { createSharedCounts } from '#threads/shared-count.ts'
 import { SharedIndexes } from '#threads/shared-indexes.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
 import { Drive } from '../datasets/drive.ts'
@@ -46,6 +48,9 @@ const port = await threads.start({
       slot: 0,
     },
   ],
+  counts: createSharedCounts(),
+  keyRates: null,
+  deadline: new DecisionDeadline().handle,
   settings: withoutSecrets(config),
 })
 const indexes = new SharedIndexes({

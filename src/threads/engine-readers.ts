@@ -3,6 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
+import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress } from './index-progress.ts'
 import type { JobIndex } from './pool-jobs.ts'
 import type { IndexHandle } from './shared-indexes.ts'
@@ -18,16 +19,17 @@ export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: unknown) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
   #attachments = 0
-  #isSuspended = false
+  readonly #deadline: DecisionDeadline
 
-  /** `open` makes a reader of what an index writer handed out. */
-  constructor(open: (handle: unknown) => DecisionEngine) {
+  /** `open` makes a reader of what an index writer handed out. `deadline`: absent where nothing can be missed. */
+  constructor(open: (handle: unknown) => DecisionEngine, deadline = new DecisionDeadline()) {
     this.#open = open
+    this.#deadline = deadline
   }
 
   engine(environmentId: string): DecisionEngine | null {
-    if (this.#isSuspended) {
-      throw new AuthzError('STALE', 'this node has not heard from its store for too long; try another')
+    if (this.#deadline.isOver) {
+      throw new AuthzError('STALE', 'what this node knows is too old, or lost by its store; try another')
     }
     return this.#attached.get(environmentId)?.engine ?? null
   }
@@ -47,11 +49,6 @@ export class EngineReaders implements EngineSource, ProgressSource {
 
   progress(environmentId: string): IndexProgress | null {
     return this.#attached.get(environmentId)?.progress ?? null
-  }
-
-  /** Whether there are engines to decide with; without, what they know is too old. */
-  suspend(isSuspended: boolean): void {
-    this.#isSuspended = isSuspended
   }
 
   /** Uses the index from now on, in place of the environment's old one, if any. */
