@@ -1,6 +1,7 @@
 /**
  * What counting costs: single checks with METRICS on and off, two services on one core, asked in turn by one client on the
- * other core, in pairs; the pair's ratio is what is told. Every answer is checked before anything is timed.
+ * other core, in pairs. What is compared is the processor time of the service for a check, not the rate, which others on
+ * the machine share in. Every answer is checked before anything is timed.
  *
  *     taskset -c 1 node --disable-warning=ExperimentalWarning bench/http/metrics-cost.ts [ROUNDS]
  */
@@ -28,7 +29,15 @@ async function started(METRICS: string): Promise<ServerProcess> {
   return service
 }
 
-async function rateOf(address: string): Promise<number> {
+/** Seconds of processor time the service has had, as it says itself. */
+async function cpuSecondsOf(address: string): Promise<number> {
+  const text = await (await fetch(`${address}/metrics`)).text()
+  return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)![1])
+}
+
+/** Microseconds of processor time for a check. */
+async function cpuOf(address: string): Promise<number> {
+  const before = await cpuSecondsOf(address)
   const result = await autocannon({
     url: address,
     connections: 16,
@@ -42,27 +51,29 @@ async function rateOf(address: string): Promise<number> {
     })),
   })
   if (result.errors > 0 || result.non2xx > 0) throw new Error('an answer that is not 2xx')
-  return result.requests.average
+  return (((await cpuSecondsOf(address)) - before) * 1_000_000) / result.requests.total
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right)
+  return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2
 }
 
 const [on, off] = [await started('on'), await started('off')]
 try {
-  const ratios: number[] = []
-  const rates: [number, number][] = []
+  const measured = new Map([on, off].map(service => [service, [] as number[]]))
   for (let round = 0; round < rounds; round += 1) {
     // Who goes first takes turns, so that a drift of the machine favours neither.
-    const order = round % 2 === 0 ? [on, off] : [off, on]
-    const measured = new Map<ServerProcess, number>()
-    for (const service of order) measured.set(service, await rateOf(service.address))
-    rates.push([measured.get(on)!, measured.get(off)!])
-    ratios.push(measured.get(on)! / measured.get(off)!)
+    for (const service of round % 2 === 0 ? [on, off] : [off, on]) {
+      measured.get(service)!.push(await cpuOf(service.address))
+    }
   }
-  const sorted = ratios.toSorted((left, right) => left - right)
-  const median = (sorted[Math.floor((rounds - 1) / 2)]! + sorted[Math.ceil((rounds - 1) / 2)]!) / 2
-  const last = rates.at(-1)!
+  const [withMetrics, without] = [measured.get(on)!, measured.get(off)!]
+  const ratios = withMetrics.map((value, round) => value / without[round]!)
   process.stdout.write(
-    `on/off ${median.toFixed(4)} (median of ${rounds} pairs, ${sorted[0]!.toFixed(3)} to ${sorted.at(-1)!.toFixed(3)}); ` +
-      `last pair ${Math.round(last[0])} and ${Math.round(last[1])} checks/s\n`,
+    `processor time of a check: ${median(withMetrics).toFixed(3)} µs on, ${median(without).toFixed(3)} µs off; ` +
+      `on/off ${median(ratios).toFixed(4)}, the median of ${rounds} pairs ` +
+      `(${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)})\n`,
   )
 } finally {
   await on.stop()
