@@ -9,13 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
+import { ContentShapes } from './http/content-shapes.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
 import { InvariantError } from './model/assert.ts'
 import { AuthzError } from './model/errors.ts'
 import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
 import { AuditRetention } from './services/audit-retention.ts'
+import { type ContentLoader, LedgerLoader } from './services/content-loader.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
+import { EnvironmentImports } from './services/environment-imports.ts'
 import { EnvironmentService } from './services/environment-service.ts'
 import { Freshness, type Standing } from './services/freshness.ts'
 import { ManagementService } from './services/management-service.ts'
@@ -37,6 +40,7 @@ import type { Logger } from './telemetry/log.ts'
 import { LoopMeter } from './telemetry/loop-meter.ts'
 import { type EnvironmentFigures, Metrics } from './telemetry/metrics.ts'
 import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
+import { ContentThread } from './threads/content-thread.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import { createKeyRates } from './threads/key-rates.ts'
 import type { Credential } from './threads/messages.ts'
@@ -50,6 +54,7 @@ const TRIM_AUDIT_EVERY_MS = 3_600_000
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
+const CONTENT_IMPORT_ENTRY = new URL('../workers/content-import.ts', import.meta.url)
 const LIST_BUILD_ENTRY = new URL('../workers/list-build.ts', import.meta.url)
 
 export interface RunningService {
@@ -126,8 +131,8 @@ export async function startService(
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
-    execute: request => {
-      const work = async () => requireStarted(management).execute(request)
+    execute: (request, body) => {
+      const work = async () => requireStarted(management).execute(request, body)
       return tracing ? tracing.within(request.operation, request.traceparent, work) : work()
     },
     scrape: () => metrics.text(),
@@ -199,7 +204,8 @@ export async function startService(
     const trimInBackground = (): void => void trim().catch(surroundings.onBackgroundFault)
     trimming = setInterval(trimInBackground, TRIM_AUDIT_EVERY_MS)
     const copies = new EnvironmentCopies(service, environments)
-    management = new ManagementService({ environments, organization: service, copies })
+    const imports = new EnvironmentImports(service, environments, contentLoader(store, surroundings))
+    management = new ManagementService({ environments, organization: service, copies, imports })
 
     const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
     await follower.whenVisible(await organizationStore.ledger.head())
@@ -230,6 +236,18 @@ function requireWritable(decisionLog: string): void {
   } catch (error) {
     throw new AuthzError('INVALID_INPUT', `setting DECISION_LOG: ${(error as Error).message}`)
   }
+}
+
+/** Imports straight into the files of a store, where there are any. */
+function contentLoader(store: Store, surroundings: Surroundings): ContentLoader {
+  const { now, newId, newCommitId, onBackgroundFault: onFault } = surroundings
+  const isInFiles = store.directoryOf(ORGANIZATION_STORE_ID) !== null
+  if (!isInFiles) {
+    const shapes = new ContentShapes()
+    return new LedgerLoader(store, newCommitId, () => ({ ...shapes, now: now(), newId }))
+  }
+  const directoryOf = (id: string) => store.directoryOf(id)!
+  return new ContentThread({ entry: CONTENT_IMPORT_ENTRY, directoryOf, now, onFault })
 }
 
 /** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */

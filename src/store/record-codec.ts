@@ -104,6 +104,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'jwks',
     'settings',
     'isBeingCopied',
+    'isBeingLoaded',
   ],
   'removed-environment': ['id'],
   'api-key': [

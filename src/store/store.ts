@@ -20,6 +20,11 @@ export interface Store {
    */
   drop(id: string): Promise<void>
   /**
+   * Where the tables of an environment are that is not open, so that another thread can fill them; null where only this one
+   * can, through the ledger.
+   */
+  directoryOf(id: string): string | null
+  /**
    * For how long the views may have missed what others committed, that of one environment or the most behind of all: 0 for
    * one that is not open, and for a store that nobody else writes to. Milliseconds.
    */

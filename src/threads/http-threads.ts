@@ -6,9 +6,17 @@ import { AuthzError, errorToData } from '#model/errors.ts'
 import { InvariantError } from '#model/assert.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
 import type { IndexHandle } from './shared-indexes.ts'
-import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from './messages.ts'
+import type {
+  Credential,
+  FromHttpThread,
+  HttpThreadOptions,
+  ManagementAnswer as ManagementAnswerMessage,
+  ToHttpThread,
+} from './messages.ts'
+import { isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /** How long `close` lets the threads work off what is in flight. */
 const DRAIN_MS = 5_000
@@ -23,7 +31,7 @@ interface Pending {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  execute(request: ManagementRequest): Promise<ManagementAnswer>
+  execute(request: ManagementRequest, body: PieceSource | null): Promise<ManagementAnswer>
   /** The metrics of the process, as text. */
   scrape(): Promise<string>
   /** A thread says where it counts. */
@@ -38,6 +46,7 @@ export class HttpThreads {
   readonly #options: HttpThreadsOptions
   readonly #threads = new Map<Worker, string>()
   readonly #pending = new Map<number, Pending>()
+  readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
   #lastAcknowledge = 0
   #isClosing = false
 
@@ -133,17 +142,33 @@ export class HttpThreads {
 
   #receive(thread: Worker, message: FromHttpThread): void {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
-    else if (message.kind === 'manage') void this.#manage(thread, message.call, message.request)
+    else if (message.kind === 'manage') void this.#manage(thread, message)
     else if (message.kind === 'scrape') void this.#scrape(thread, message.call)
+    else if (
+      message.kind === 'body-piece' ||
+      message.kind === 'pull-answer' ||
+      message.kind === 'cancel-answer'
+    ) {
+      this.#pieces(thread).receive(message)
+    }
   }
 
-  async #manage(thread: Worker, call: number, request: ManagementRequest): Promise<void> {
+  async #manage(
+    thread: Worker,
+    { call, request, hasBody }: FromHttpThread & { readonly kind: 'manage' },
+  ): Promise<void> {
     let broken: InvariantError | null = null
-    const answer = await this.#options.execute(request).then(
+    const pieces = this.#pieces(thread)
+    const body = hasBody ? pieces.bodyOf(call) : null
+    const answer: ManagementAnswerMessage = await this.#options.execute(request, body).then(
       ({ answer: given, revision }) => {
+        if (isPieceSource(given)) {
+          pieces.keepAnswer(call, given)
+          return { inPieces: true } as const
+        }
         const isCreated = given instanceof Created
-        const body = isCreated ? given.body : given
-        const json = body === undefined ? null : JSON.stringify(body)
+        const told = isCreated ? given.body : given
+        const json = told === undefined ? null : JSON.stringify(told)
         return { json, isCreated, revision: revision && formatRevision(revision) }
       },
       (error: unknown) => {
@@ -152,6 +177,7 @@ export class HttpThreads {
         return { error: errorToData(error) }
       },
     )
+    pieces.forgetBody(call)
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
     // What else is wrong nobody knows: as in a thread, it is the end.
     if (broken) this.#options.onDeath(broken)
@@ -166,6 +192,14 @@ export class HttpThreads {
       },
     )
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+  }
+
+  #pieces(thread: Worker): ThreadPieces {
+    const known = this.#piecesOfThreads.get(thread)
+    if (known) return known
+    const pieces = new ThreadPieces(message => thread.postMessage(message))
+    this.#piecesOfThreads.set(thread, pieces)
+    return pieces
   }
 
   #sendAcknowledged(messageWith: (acknowledge: number) => ToHttpThread): Promise<void> {
@@ -194,6 +228,8 @@ export class HttpThreads {
   /** A thread that ended decides nothing any more: what waits for it, waits for the others. */
   #forget(thread: Worker): void {
     this.#threads.delete(thread)
+    this.#piecesOfThreads.get(thread)?.end()
+    this.#piecesOfThreads.delete(thread)
     for (const acknowledge of this.#pending.keys()) this.#acknowledge(thread, acknowledge)
   }
 }

@@ -92,6 +92,11 @@ export class RedisStore implements Store {
     new CopyDirectory(this.#options.directory, id).removeAll()
   }
 
+  /** The ledger is elsewhere: what is filled is filled through it. */
+  directoryOf(): null {
+    return null
+  }
+
   stalenessMs(environmentId?: string): number {
     if (environmentId !== undefined) return this.#following.get(environmentId)?.stalenessMs() ?? 0
     let stalenessMs = 0
