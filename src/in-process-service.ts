@@ -29,6 +29,10 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 /** In an index's lock word. */
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
+/** They wait until they are answered. */
+const NOBODY = { isGone: false }
+/** Nobody asks what these requests were. */
+const NAMELESS = { requestId: '', traceparent: null }
 const HEADERS: ReadonlyMap<string, string> = new Map([
   ['authorization', `Bearer ${KEY}`],
   ['content-type', 'application/json'],
@@ -75,13 +79,14 @@ export class InProcessService {
       engines: readers,
       management: gatewayTo(service),
       isReady: () => true,
-      metrics: { scrape: () => Promise.reject(new AuthzError('NOT_READY', 'nothing is counted here')) },
+      metrics: { scrape: () => Promise.resolve('') },
       observer: null,
+      pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
       settings: withoutSecrets(readConfig({})),
     })
-    const keys = { keyId: null, projectKey: KEY, environmentKey: KEY }
-    const principal: Principal = { kind: 'environment', ...scope, ...keys }
+    const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
+    const principal: Principal = { kind: 'environment', ...scope, ...names }
     const dispatcher = new Dispatcher(routes, () => principal, {
       hasStrictHeaders: false,
       minRevision: null,
@@ -106,9 +111,15 @@ export class InProcessService {
     try {
       const match = this.#dispatcher.find(head)
       const principal = this.#dispatcher.admit(match, head)
-      const names = { requestId: randomUUID(), traceparent: null }
-      const reply = this.#dispatcher.answer(match, principal, head, Buffer.from(body), names)
-      return encodeReply(await reply)
+      return encodeReply(
+        await this.#dispatcher.answer(
+          match,
+          { principal, caller: NOBODY },
+          head,
+          Buffer.from(body),
+          NAMELESS,
+        ),
+      )
     } catch (error) {
       return problemAnswer(error, familyOfPath(path))
     }

@@ -19,6 +19,8 @@ import type { EnvironmentService } from './environment-service.ts'
 import type { AuditedCall } from './management/audit.ts'
 import type { OrganizationWriteContext } from './management/organization-context.ts'
 import { removeEnvironment } from './management/environments.ts'
+import type { AuditedCall } from './management/audit.ts'
+import type { OrganizationWriteContext } from './management/organization-context.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
 
@@ -28,7 +30,6 @@ export interface ImportInput {
   readonly body: PieceSource
   /** Whether what is there may be anything; else it must be what a new environment has. */
   readonly replaces: boolean
-  /** For the audit log of the organization: that of the environment goes with what is replaced. */
   readonly call: AuditedCall
 }
 
@@ -51,7 +52,7 @@ export class EnvironmentImports {
     if (!replaces) await requireEmpty(service)
     const { organizationId, environmentId } = environment.scope
     // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
-    const principal = { kind: 'organization', keyId: call.keyId, organizationId } as const
+    const principal = { kind: 'organization', organizationId, keyId: call.keyId } as const
     const id = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)
@@ -102,7 +103,7 @@ export class EnvironmentImports {
     const thaw = await parts.service.freeze()
     try {
       if (!parts.replaces) await requireEmpty(parts.service)
-      const exchange = (context: OrganizationWriteContext): void => {
+      const exchange = (context: OrganizationWriteContext) => {
         const { records } = context
         const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))
         if (!hidden || !replaced) throw gone()

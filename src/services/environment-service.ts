@@ -35,9 +35,9 @@ export class EnvironmentService {
   /** Resolves when every decision of this process sees the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
   readonly #purging: Purging
-  readonly #retention: AuditRetention
   readonly #underWay = new Set<Promise<unknown>>()
   #isFrozen = false
+  readonly #retention: AuditRetention
 
   constructor(options: {
     readonly store: EnvironmentStore

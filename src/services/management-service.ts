@@ -9,8 +9,8 @@ import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import type { PieceSource } from './content-stream.ts'
 import type { EnvironmentCopies } from './environment-copies.ts'
-import type { AuditCaller } from './management/audit.ts'
 import type { EnvironmentImports } from './environment-imports.ts'
+import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
@@ -128,8 +128,12 @@ export class ManagementService {
     if (!service) throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
     if (operation === 'exportContent') return { answer: await service.exportContent(), revision: null }
     assert(body, 'an import has a body')
-    const input = { params: { project: path.project, environment: path.environment, replace: replaces } }
-    const call = { keyId: principal.keyId, requestId, operation, input }
+    const call = {
+      keyId: principal.keyId,
+      requestId,
+      operation,
+      input: { params: {}, query: { replace: replaces } },
+    }
     const answer = await this.#imports.importContent({ environment, service, body, replaces, call })
     return { answer, revision: null }
   }

@@ -16,7 +16,7 @@ import type {
   ManagementAnswer as ManagementAnswerMessage,
   ToHttpThread,
 } from './messages.ts'
-import { isPieceSource, ThreadPieces } from './thread-pieces.ts'
+import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /** How long `close` lets the threads work off what is in flight. */
 const DRAIN_MS = 5_000
@@ -93,11 +93,6 @@ export class HttpThreads {
     this.#send({ kind: 'ready', isReady })
   }
 
-  /** Whether decisions are refused, because what the indexes know is too old. */
-  setSuspended(isSuspended: boolean): void {
-    this.#send({ kind: 'suspend', isSuspended })
-  }
-
   /** Hands an index to every thread; resolves when all that live decide on it. */
   attach(environmentId: string, handle: IndexHandle): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))
@@ -144,13 +139,7 @@ export class HttpThreads {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
     else if (message.kind === 'scrape') void this.#scrape(thread, message.call)
-    else if (
-      message.kind === 'body-piece' ||
-      message.kind === 'pull-answer' ||
-      message.kind === 'cancel-answer'
-    ) {
-      this.#pieces(thread).receive(message)
-    }
+    else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
   }
 
   async #manage(
@@ -160,6 +149,7 @@ export class HttpThreads {
     let broken: InvariantError | null = null
     const pieces = this.#pieces(thread)
     const body = hasBody ? pieces.bodyOf(call) : null
+    let broken: InvariantError | null = null
     const answer: ManagementAnswerMessage = await this.#options.execute(request, body).then(
       ({ answer: given, revision }) => {
         if (isPieceSource(given)) {

@@ -8,8 +8,8 @@ import { AuthzError, errorFromData } from '#model/errors.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
-import type { SharedCount } from './shared-count.ts'
 import { answerPull, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
+import type { SharedCount } from './shared-count.ts'
 
 export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
@@ -26,12 +26,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+const NO_BODY = { json: null, isCreated: false, revision: null }
 interface Queue {
   /** Requests of all threads that have not been answered yet. */
   readonly inFlight: SharedCount
   readonly max: number
 }
-const NO_BODY = { json: null, isCreated: false, revision: null }
 
 export class ManagementClient {
   readonly #port: MessagePort
@@ -59,10 +59,9 @@ export class ManagementClient {
         const message = `${max} management requests are waiting already (MAX_MANAGEMENT_QUEUE); try again shortly`
         throw new AuthzError('OVERLOADED', message, { limit: 'queue' })
       }
-      const hasBody = body !== null
       return await this.#call(call => {
-        if (hasBody) this.#bodies.set(call, body)
-        return { kind: 'manage', call, request, hasBody }
+        if (body !== null) this.#bodies.set(call, body)
+        return { kind: 'manage', call, request, hasBody: body !== null }
       })
     } finally {
       inFlight.add(-1)

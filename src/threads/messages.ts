@@ -5,8 +5,9 @@
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
-import type { KeyRatesHandle } from './key-rates.ts'
+import type { DeadlineHandle } from './decision-deadline.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
+import type { KeyRatesHandle } from './key-rates.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 import type { SharedCountsHandle } from './shared-count.ts'
 
@@ -33,6 +34,8 @@ export interface HttpThreadOptions<Settings> {
   readonly counts: SharedCountsHandle
   /** How often each key was used in the present second; null: nobody counts. */
   readonly keyRates: KeyRatesHandle | null
+  /** Until when it may decide. */
+  readonly deadline: DeadlineHandle
   readonly settings: Settings
 }
 
@@ -54,17 +57,15 @@ export type ToHttpThread =
   | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
-  /** Whether decisions are refused because what the indexes know is too old. */
-  | { readonly kind: 'suspend'; readonly isSuspended: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
-  /** Go on serving, and ask callers to take the next request elsewhere. */
-  | { readonly kind: 'drain' }
   /** Send the next piece of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }
   /** Nobody asks for the rest of the body. */
   | { readonly kind: 'cancel-body'; readonly call: number }
   /** A piece of the answer to that call, which the thread asked for. */
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
+  /** Go on serving, and ask callers to take the next request elsewhere. */
+  | { readonly kind: 'drain' }
   /** Stop listening, finish what is in flight within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }
 
