@@ -1,7 +1,6 @@
 /**
  * What counting costs: single checks with METRICS on and off, two services on one core, asked in turn by one client on the
- * other core, in pairs. What is compared is the processor time of the service for a check, not the rate, which others on
- * the machine share in. Every answer is checked before anything is timed.
+ * other core, in pairs; the pair's ratio is what is told. Every answer is checked before anything is timed.
  *
  *     taskset -c 1 node --disable-warning=ExperimentalWarning bench/http/metrics-cost.ts [scale of W1 = 0.05] [pairs = 12]
  */

@@ -146,7 +146,6 @@ export class HttpThreads {
     thread: Worker,
     { call, request, hasBody }: FromHttpThread & { readonly kind: 'manage' },
   ): Promise<void> {
-    let broken: InvariantError | null = null
     const pieces = this.#pieces(thread)
     const body = hasBody ? pieces.bodyOf(call) : null
     let broken: InvariantError | null = null
