@@ -57,7 +57,11 @@ let isReady = false
 const ENDPOINTS_MAX = 255
 
 const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, ENDPOINTS_MAX) : null
-const loopMeter = counters && new LoopMeter(counters)
+const loopMeter =
+  counters &&
+  new LoopMeter(counters, () => {
+    if (pool !== null) counters.pool(pool.figures())
+  })
 const decisionLog =
   settings.decisionLog === null
     ? null

@@ -10,10 +10,12 @@ export class LoopMeter {
   readonly #timer: NodeJS.Timeout
   #due = performance.now() + EVERY_MS
   #beats = 0
+  readonly #onBeat: () => void
 
-  /** Runs until it is closed; does not keep a thread alive. */
-  constructor(counters: ThreadCounters) {
+  /** Runs until it is closed; does not keep a thread alive. `onBeat` is for what else is looked at as often. */
+  constructor(counters: ThreadCounters, onBeat: () => void = () => {}) {
     this.#counters = counters
+    this.#onBeat = onBeat
     this.#readHeap()
     this.#timer = setInterval(() => this.#beat(), EVERY_MS).unref()
   }
@@ -27,6 +29,7 @@ export class LoopMeter {
     this.#counters.loopDelayed(Math.max(0, now - this.#due))
     this.#due = now + EVERY_MS
     this.#beats += 1
+    this.#onBeat()
     if (this.#beats % BEATS_PER_HEAP_READING === 0) this.#readHeap()
   }
 

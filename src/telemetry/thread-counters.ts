@@ -52,7 +52,10 @@ const DENIED = 3
 const HEAP_BYTES = 4
 const LOGGED = 5
 const NOT_LOGGED = 6
-const SINGLE_CELLS = 8
+const POOL_JOBS = 7
+const POOL_THREADS = 8
+const POOL_BUSY_SECONDS = 9
+const SINGLE_CELLS = 10
 
 const LATENCY_CELLS = LATENCY_BOUNDS_SECONDS.length + 2
 const DELAY_CELLS = DELAY_BOUNDS_SECONDS.length + 2
@@ -152,6 +155,13 @@ export class ThreadCounters {
     this.#cells[NOT_LOGGED]! += dropped
   }
 
+  /** The pool beside the thread, as it is now. */
+  pool(figures: { readonly jobs: number; readonly threads: number; readonly busySeconds: number }): void {
+    this.#cells[POOL_JOBS] = figures.jobs
+    this.#cells[POOL_THREADS] = figures.threads
+    this.#cells[POOL_BUSY_SECONDS] = figures.busySeconds
+  }
+
   #observe(row: number, bounds: readonly number[], value: number): void {
     const cells = this.#cells
     let at = 0
@@ -202,6 +212,15 @@ export class ThreadCounters {
           thread,
         }),
       },
+      gauge('verdict_pool_jobs', 'Large bulks and searches that wait or are under way.', [
+        { value: cells[POOL_JOBS]!, labels: {} },
+      ]),
+      gauge('verdict_pool_threads', 'Threads of the pools that have started.', [
+        { value: cells[POOL_THREADS]!, labels: {} },
+      ]),
+      counter('verdict_pool_busy_seconds_total', 'Time the threads of the pools have worked, all together.', [
+        { value: cells[POOL_BUSY_SECONDS]!, labels: {} },
+      ]),
       gauge('verdict_thread_heap_bytes', 'JavaScript heap in use, by thread; the indexes are not in it.', [
         { value: cells[HEAP_BYTES]!, labels: { thread } },
       ]),

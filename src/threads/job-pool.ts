@@ -88,6 +88,9 @@ export class JobPool implements DecisionPool {
   #jobCount = 0
   /** Jobs in the pool: never more than it has threads, so that what waits, waits here. */
   #running = 0
+  /** Time its threads have worked, all together, up to that moment. */
+  #busyMs = 0
+  #busyUntil = performance.now()
   #isWarm = false
   #isWarmingUp = false
   #isTurnPlanned = false
@@ -113,6 +116,12 @@ export class JobPool implements DecisionPool {
   /** Whether its threads have started; until then this thread does everything. */
   get isWarm(): boolean {
     return this.#isWarm
+  }
+
+  /** How much it has to do, and has done. */
+  figures(): { readonly jobs: number; readonly threads: number; readonly busySeconds: number } {
+    this.#changeRunning(0)
+    return { jobs: this.#jobCount, threads: this.#pool.threads.length, busySeconds: this.#busyMs / 1_000 }
   }
 
   /** Those that have started and not ended. */
@@ -148,11 +157,24 @@ export class JobPool implements DecisionPool {
     await this.#pool.destroy()
   }
 
+  #changeRunning(change: 1 | 0 | -1): void {
+    const now = performance.now()
+    this.#busyMs += this.#running * (now - this.#busyUntil)
+    this.#busyUntil = now
+    this.#running += change
+  }
+
   #admit(): void {
     if (this.#isClosed) throw shuttingDown()
     if (this.#jobCount >= this.#options.jobsMax) this.#dropAbandoned()
     if (this.#jobCount >= this.#options.jobsMax) {
-      throw new AuthzError('OVERLOADED', 'too many large bulks and searches are under way; try again shortly')
+      throw new AuthzError(
+        'OVERLOADED',
+        'too many large bulks and searches are under way; try again shortly',
+        {
+          limit: 'pool',
+        },
+      )
     }
     this.#jobCount++
   }
@@ -259,13 +281,13 @@ export class JobPool implements DecisionPool {
   }
 
   async #run(job: PoolJob): Promise<unknown> {
-    this.#running++
+    this.#changeRunning(1)
     try {
       const answer = await this.#pool.run(job)
       if ('error' in answer) throw errorFromData(answer.error)
       return answer.value
     } finally {
-      this.#running--
+      this.#changeRunning(-1)
       queueMicrotask(() => this.#giveOut())
     }
   }

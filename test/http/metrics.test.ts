@@ -179,6 +179,17 @@ describe('an environment', () => {
   })
 })
 
+test('the pool has its jobs, its threads and how long they have worked', async () => {
+  const verdict = await startedService({ poolThreads: 1 })
+  const bulk = Array(10_000).fill(question('alice', 'read', 'document'))
+  await until(async () => {
+    await verdict.post('/allowed/bulk', bulk)
+    const scrape = await Scrape.of(verdict.address)
+    return scrape.sum('verdict_pool_busy_seconds_total') > 0 && scrape.sum('verdict_pool_threads') === 1
+  })
+  await until(async () => (await Scrape.of(verdict.address)).sum('verdict_pool_jobs') === 0)
+})
+
 describe('commits', () => {
   test('are counted with their time, and conflicts beside them', async () => {
     const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
