@@ -8,6 +8,7 @@ import { hash } from 'node:crypto'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
 import { HttpThreads } from '#threads/http-threads.ts'
+import { createSharedCounts } from '#threads/shared-count.ts'
 import { SharedIndexes } from '#threads/shared-indexes.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
 import { Drive } from '../datasets/drive.ts'
@@ -21,6 +22,8 @@ const threads = new HttpThreads({
   entry: new URL('../../workers/http-thread.ts', import.meta.url),
   count: config.httpThreads,
   execute: () => Promise.reject(new AuthzError('NOT_READY', 'there is no management here')),
+  scrape: () => Promise.resolve(''),
+  onCounters: () => {},
   onFault: fail,
   onDeath: fail,
 })
@@ -38,11 +41,15 @@ const port = await threads.start({
         environmentId: ENVIRONMENT_ID,
         projectKey: 'default',
         environmentKey: 'default',
+        keyId: null,
       },
       validUntil: null,
+      slot: 0,
     },
   ],
   settings: withoutSecrets(config),
+  counts: createSharedCounts(),
+  keyRates: null,
 })
 const indexes = new SharedIndexes({
   createWriter: () =>

@@ -41,6 +41,7 @@ async function fill(url: string, dataset: Dataset): Promise<void> {
     newId,
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    onCommit: () => {},
     onBackgroundFault: (error: unknown) => {
       throw error
     },

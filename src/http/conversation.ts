@@ -10,14 +10,19 @@
 import { STATUS_CODES } from 'node:http'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
 import { type Answer, encodeReply } from './answer.ts'
 import { type BodyBuffers, BodyCollector, EMPTY_BODY } from './body.ts'
-import type { Admitted, Dispatcher, RequestHead } from './dispatch.ts'
-import type { ErrorFamily, Reply } from './exchange.ts'
+import { BodyPieces } from './body-pieces.ts'
+import type { Dispatcher, RequestHead } from './dispatch.ts'
+import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
+import { limitOf } from './limit-of.ts'
 import type { RequestIds } from './request-id.ts'
+import type { RequestSpan, RequestTracing } from './request-tracing.ts'
+import type { RequestWatch } from './request-watch.ts'
 import type { RouteMatch } from './router.ts'
 
 /** The part of the library's response object that is used here, as it is used. */
@@ -25,6 +30,13 @@ export interface Wire {
   onAborted(listener: () => void): unknown
   /** The piece is taken away when the listener returns. */
   onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): unknown
+  /** No more pieces for the time being. */
+  pause(): unknown
+  resume(): unknown
+  /** A piece of an answer without a length; false: the socket wants a rest, `onWritable` says when it is over. */
+  write(piece: Uint8Array): boolean
+  /** Ends the connection as it is. */
+  close(): unknown
   cork(write: () => void): unknown
   writeStatus(status: string): unknown
   writeHeader(name: string, value: string): unknown
@@ -49,6 +61,12 @@ export interface ConversationHost {
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
   readonly isDraining: boolean
+  /** Null: nobody wants to know. */
+  readonly watch: RequestWatch | null
+  /** Null: nothing is traced. */
+  readonly tracing: RequestTracing | null
+  /** Those whose bodies come in pieces, until the last one is there. */
+  readonly receiving: Set<Conversation>
   /** Tells the owner of a defect; never throws. */
   report(error: unknown, requestId: string): void
   /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
@@ -65,30 +83,44 @@ const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
-export class Conversation implements Admitted, Waiting {
+export class Conversation implements Waiting {
   readonly #host: ConversationHost
   readonly #wire: Wire
   readonly #head: WireHead
-  readonly #requestId: string
+  readonly requestId: string
+  #span: RequestSpan | null = null
+  /** When it began, as its watch has it. */
+  readonly #beganAt: number
+  /** That of the answer; 0 until there is one. */
+  #status = 0
   /** That of the route; of the path, as long as no route is found. */
   #family: ErrorFamily
   #match: RouteMatch | null
-  principal: Principal | null = null
+  #principal: Principal | null = null
   #isAdmitted = false
   /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
   #refusal: unknown = null
   /** Nothing that still arrives changes the answer. */
   #isDecided = false
   #isOver = false
+  /** The body, where it is taken in pieces. */
+  #pieces: BodyPieces | null = null
+  /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
+  #onTurn: () => void = () => {}
 
   /** `known` is the route, if whoever took the request knows it already. */
   constructor(host: ConversationHost, wire: Wire, head: WireHead, known: RouteMatch | null) {
     this.#host = host
     this.#wire = wire
     this.#head = head
-    this.#requestId = host.requestIds.of(head.headers)
+    this.#beganAt = host.watch === null ? 0 : host.watch.begin()
+    this.requestId = host.requestIds.of(head.headers)
     this.#match = known
     this.#family = known === null ? host.familyOf(head.path) : known.route.family
+  }
+
+  get traceparent(): string | null {
+    return this.#span === null ? null : this.#span.traceparent
   }
 
   /** What the handler's work may be spared for. */
@@ -106,6 +138,8 @@ export class Conversation implements Admitted, Waiting {
     const { headers } = this.#head
     this.#wire.onAborted(() => this.#finish())
     this.#admit()
+    const { tracing } = this.#host
+    if (tracing !== null) this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
     if (headers.isLengthRepeated) {
       // Two lengths are two opinions about where the next request begins.
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
@@ -114,6 +148,10 @@ export class Conversation implements Admitted, Waiting {
     const length = headers.get('content-length')
     if (length === undefined && !headers.has('transfer-encoding')) {
       this.#answer(EMPTY_BODY)
+      return
+    }
+    if (this.#isAdmitted && this.#match?.route.bodyInPieces) {
+      this.#answerPieces(this.#match)
       return
     }
     if (Number(length) > this.#discardedBytesMax) {
@@ -128,6 +166,25 @@ export class Conversation implements Admitted, Waiting {
     this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
   }
 
+  /** The handler takes the body while it comes. A refusal waits until all of it has passed. */
+  #answerPieces(match: RouteMatch): void {
+    const pieces = new BodyPieces(this.#wire)
+    this.#pieces = pieces
+    this.#wire.onData((piece, isLast) => pieces.take(piece, isLast))
+    const answer = async () =>
+      this.#host.dispatcher.answer(match, this.#principal, this.#head, EMPTY_BODY, this, pieces)
+    void answer().then(
+      async reply => {
+        await pieces.passed()
+        this.#reply(reply, false)
+      },
+      async (error: unknown) => {
+        await pieces.passed()
+        this.#fail(error, false)
+      },
+    )
+  }
+
   #take(body: BodyCollector, piece: ArrayBuffer, isLast: boolean): void {
     if (this.#isDecided) return
     let whole
@@ -138,6 +195,8 @@ export class Conversation implements Admitted, Waiting {
       this.#refuseAndClose(error)
       return
     }
+    if (isLast) this.#host.receiving.delete(this)
+    else this.#host.receiving.add(this)
     if (!body.isTooLarge) {
       if (whole === null) return
       this.#answer(whole)
@@ -154,12 +213,21 @@ export class Conversation implements Admitted, Waiting {
     }
   }
 
+  /** Refuses the request if its body is not there yet. */
+  stopReceiving(): void {
+    if (this.#isDecided) return
+    const message = 'the body took too long to arrive'
+    this.#refuseAndClose(
+      this.#refusal ?? new AuthzError('REQUEST_TIMEOUT', message, { limit: 'receive-time' }),
+    )
+  }
+
   #admit(): void {
     const { dispatcher } = this.#host
     try {
       this.#match ??= dispatcher.find(this.#head)
       this.#family = this.#match.route.family
-      this.principal = dispatcher.admit(this.#match, this.#head)
+      this.#principal = dispatcher.admit(this.#match, this.#head)
       this.#isAdmitted = true
     } catch (error) {
       this.#refusal = error
@@ -174,7 +242,8 @@ export class Conversation implements Admitted, Waiting {
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body)
+      const { dispatcher } = this.#host
+      const reply = dispatcher.answer(this.#match, this.#principal, this.#head, body, this)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return
@@ -197,7 +266,9 @@ export class Conversation implements Admitted, Waiting {
   }
 
   #tooLarge(): AuthzError {
-    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`)
+    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`, {
+      limit: 'body',
+    })
   }
 
   /**
@@ -221,8 +292,14 @@ export class Conversation implements Admitted, Waiting {
   }
 
   #fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
-    if (isFault(error)) this.#host.report(error, this.#requestId)
+    if (isFault(error)) this.#host.report(error, this.requestId)
+    else this.#countLimit(error)
     this.#send(problemAnswer(error, this.#family), isCorked, closes)
+  }
+
+  #countLimit(error: unknown): void {
+    const limit = this.#host.watch === null ? null : limitOf(error)
+    if (limit !== null) this.#host.watch?.observer.limitReached(limit)
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
@@ -236,21 +313,32 @@ export class Conversation implements Admitted, Waiting {
       this.#writeHead(answer)
       this.#writeBody(answer, closes)
     } catch (error) {
-      this.#host.report(error, this.#requestId)
+      this.#host.report(error, this.requestId)
       this.#finish()
     }
   }
 
   #writeHead({ status, contentType, body, headers }: Answer): void {
     const wire = this.#wire
+    this.#status = status
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-    wire.writeHeader('X-Request-ID', this.#requestId)
+    wire.writeHeader('X-Request-ID', this.requestId)
     if (body !== null) wire.writeHeader('Content-Type', contentType)
     for (const name in headers) wire.writeHeader(name, headers[name]!)
   }
 
   #writeBody({ status, body }: Answer, closes: boolean): void {
     const isHead = this.#head.method === 'HEAD'
+    if (body instanceof RawPieces) {
+      if (!isHead) {
+        void this.#pour(body.source, closes)
+        return
+      }
+      body.source.cancel()
+      this.#wire.endWithoutBody()
+      this.#finish()
+      return
+    }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
       return
@@ -278,10 +366,48 @@ export class Conversation implements Admitted, Waiting {
     })
   }
 
+  /** Sends an answer while it is made. One that cannot be finished ends with the connection: half of it must not pass for all. */
+  async #pour(source: PieceSource, closes: boolean): Promise<void> {
+    const wire = this.#wire
+    try {
+      for (let piece = await source.next(); !this.#isOver; piece = await source.next()) {
+        if (piece === null) {
+          wire.cork(() => wire.end('', closes))
+          this.#finish()
+          return
+        }
+        const bytes = piece
+        let isTaken = true
+        wire.cork(() => {
+          isTaken = wire.write(bytes)
+        })
+        if (isTaken) continue
+        const turn = Promise.withResolvers<void>()
+        this.#onTurn = turn.resolve
+        wire.onWritable(() => {
+          turn.resolve()
+          return true
+        })
+        await turn.promise
+      }
+    } catch (error) {
+      if (isFault(error)) this.#host.report(error, this.requestId)
+      if (!this.#isOver) wire.close()
+      this.#finish()
+    } finally {
+      source.cancel()
+    }
+  }
+
   #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#isDecided = true
+    this.#pieces?.lose()
+    this.#onTurn()
+    this.#host.receiving.delete(this)
+    this.#span?.end(this.#status)
+    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
     this.#host.leave()
   }
 }

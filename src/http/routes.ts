@@ -6,16 +6,19 @@ import type { SearchService } from '#services/search-service.ts'
 import { BatchReader } from './bytes/batch-reader.ts'
 import { createDocument } from './openapi/document.ts'
 import type { Route } from './route.ts'
+import { contentRoutes } from './routes/content.ts'
 import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
 import { accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from './routes/api-key.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { healthRoutes } from './routes/health.ts'
 import { legacyRoutes } from './routes/legacy.ts'
 import { managedByOrganization, type ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
+import { metricsRoute, type MetricsSource } from './routes/metrics.ts'
 import { permissionRoutes } from './routes/permissions.ts'
 import { environmentRoutes, projectRoutes } from './routes/projects.ts'
 import { referenceRoutes } from './routes/reference.ts'
@@ -30,8 +33,10 @@ export interface RouteParts {
   readonly search: SearchService
   readonly management: ManagementGateway
   readonly isReady: () => boolean
+  readonly metrics: MetricsSource
   readonly options: SearchOptions & {
     readonly publicUrl: string | null
+    readonly metricsToken: string | null
     readonly isAuthzenStrict: boolean
     readonly hasDebug: boolean
     readonly hasBytesPath: boolean
@@ -58,15 +63,18 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
+    metricsRoute(parts.metrics, options.metricsToken),
     apiKeyScopeRoute,
     ...apiKeyRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
     ...environmentRoutes(manageOrganization),
+    ...contentRoutes(parts.management),
     ...resourceRoutes(parts.management),
     ...resourcePartRoutes(parts.management),
     ...roleRoutes(parts.management),
     ...factRoutes(parts.management),
     ...legacyRoutes(parts.management),
+    ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),
     ...referenceRoutes(() => description),
   ]

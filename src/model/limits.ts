@@ -34,6 +34,8 @@ export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
 export const BULK_ELEMENTS_MAX = 10_000
 /** Relationships listed inside one detailed instance; the list of tuples has them all. */
 export const INSTANCE_RELATIONSHIPS_MAX = 1_000
+/** Characters of JSON of a request that an entry of the audit log keeps; of a longer one it keeps what the path names. */
+export const AUDIT_INPUT_LENGTH_MAX = 2_048
 /** Environments of an organization, those being copied included: each has an index in memory and files of its own. */
 export const ENVIRONMENTS_MAX = 1_000
 /** How long making a copy of an environment may take before others hold it to be abandoned, and remove it. */
@@ -45,3 +47,5 @@ export const API_KEYS_MAX = 10_000
 export const KEY_OVERLAP_SECONDS_MAX = 2_592_000
 /** Patterns in one filter of a copy. */
 export const COPY_PATTERNS_MAX = 1_000
+/** Bytes in one line of an export or import: a resource with all its parts. */
+export const CONTENT_LINE_BYTES_MAX = 16_777_216

@@ -15,31 +15,45 @@ export interface EngineSource {
   engine(environmentId: string): DecisionEngine | null
 }
 
+/** Hears of every decision made, at once and in the thread that made it. Never throws. */
+export interface DecisionObserver {
+  decided(isAllowed: boolean, environmentId: string, query: Query): void
+  /** Of a bulk or a batch, in order. `queries` is null where they were bytes. */
+  decidedAll(decisions: readonly boolean[], environmentId: string, queries: readonly Query[] | null): void
+}
+
 export class DecisionService {
   readonly #engines: EngineSource
   readonly #bulkChecksMax: number
+  readonly #observer: DecisionObserver | null
   readonly #pool: DecisionPool | null
 
   /** `pool`: takes what is wide; null: everything is done here. */
   constructor(
     engines: EngineSource,
     limits: { readonly bulkChecksMax: number },
+    observer: DecisionObserver | null,
     pool: DecisionPool | null = null,
   ) {
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
+    this.#observer = observer
     this.#pool = pool
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
   evaluate(environmentId: string, query: Query): boolean {
-    return this.engine(environmentId).evaluate(query)
+    const isAllowed = this.engine(environmentId).evaluate(query)
+    this.#observer?.decided(isAllowed, environmentId, query)
+    return isAllowed
   }
 
   /** In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. */
   evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
     this.requireBulkSize(queries.length)
-    return this.engine(environmentId).evaluateAll(queries)
+    const decisions = this.engine(environmentId).evaluateAll(queries)
+    this.#observer?.decidedAll(decisions, environmentId, queries)
+    return decisions
   }
 
   /** The same for questions that still are bytes; a promise where there are many and a pool. The bytes may go then. */
@@ -51,9 +65,18 @@ export class DecisionService {
     this.requireBulkSize(packed.count)
     const pool = this.#pool
     if (pool !== null && packed.count >= pool.pooledChecksMin) {
-      return pool.evaluate(environmentId, packed, waiting)
+      return pool.evaluate(environmentId, packed, waiting).then(verdicts => {
+        this.#observer?.decidedAll(
+          Array.from(verdicts, verdict => verdict === 1),
+          environmentId,
+          null,
+        )
+        return verdicts
+      })
     }
-    return this.engine(environmentId).evaluatePacked(packed)
+    const decisions = this.engine(environmentId).evaluatePacked(packed)
+    this.#observer?.decidedAll(decisions, environmentId, null)
+    return decisions
   }
 
   /** A page of a search, found by the pool where there is one: nobody knows beforehand how much a search finds. */
@@ -73,6 +96,7 @@ export class DecisionService {
     throw new AuthzError(
       'LIMIT_EXCEEDED',
       `one request holds at most ${this.#bulkChecksMax} checks (MAX_BULK_CHECKS), this one ${count}`,
+      { limit: 'batch' },
     )
   }
 

@@ -3,10 +3,14 @@
  * the operation there; what is about the organization itself goes to its service. One per process, on the thread that
  * writes.
  */
+import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import type { PieceSource } from './content-stream.ts'
 import type { EnvironmentCopies } from './environment-copies.ts'
+import type { EnvironmentImports } from './environment-imports.ts'
+import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
@@ -16,21 +20,39 @@ import type { ManagedEnvironment, OpenEnvironments } from './open-environments.t
 import type { OrganizationService } from './organization-service.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
-export type ManagementRequest = EnvironmentRequest | OrganizationRequest
+export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest
 
 export interface EnvironmentRequest<Name extends OperationName = OperationName> {
   readonly about: 'environment'
   readonly operation: Name
   readonly principal: Principal
+  /** The name of the request, for the audit log. */
+  readonly requestId: string
+  /** Under which the work is traced; null: it is not. */
+  readonly traceparent: string | null
   /** The environment as the path names it, by key or id; null: every one the caller may touch. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
+}
+
+/** About everything that is in an environment, as lines in pieces of bytes. */
+export interface ContentRequest {
+  readonly about: 'content'
+  readonly operation: 'exportContent' | 'importContent'
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
+  readonly path: EnvironmentPath
+  /** Of an import: whether it takes the place of what is there. */
+  readonly replaces: boolean
 }
 
 export interface OrganizationRequest {
   readonly about: 'organization'
   readonly operation: OrganizationOperationName
   readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
   readonly input: unknown
 }
 
@@ -66,37 +88,66 @@ export class ManagementService {
   readonly #environments: OpenEnvironments
   readonly #organization: OrganizationService
   readonly #copies: EnvironmentCopies
+  readonly #imports: EnvironmentImports
 
   constructor(parts: {
     readonly environments: OpenEnvironments
     readonly organization: OrganizationService
     readonly copies: EnvironmentCopies
+    readonly imports: EnvironmentImports
   }) {
     this.#environments = parts.environments
     this.#organization = parts.organization
     this.#copies = parts.copies
+    this.#imports = parts.imports
   }
 
-  /** Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and whatever the operation throws. */
-  async execute(request: ManagementRequest): Promise<ManagementAnswer> {
+  /**
+   * `body` is what the caller sends in pieces, where the operation takes it so. Throws `FORBIDDEN` or `NOT_FOUND` for the
+   * environment, and whatever the operation throws.
+   */
+  async execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementAnswer> {
+    if (request.about === 'content') return this.#executeOnContent(request, body)
     if (request.about === 'organization') {
       return { answer: await this.#executeOnOrganization(request), revision: null }
     }
-    const { operation, principal, path, input } = request
+    const { operation, principal, requestId, path, input } = request
     if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
-    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input)
+    const caller = { keyId: principal.keyId, requestId }
+    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input, caller)
     if (!answered) throw notFound(path)
     return answered
   }
 
-  #executeOnOrganization({ operation, principal, input }: OrganizationRequest): Promise<unknown> {
+  async #executeOnContent(
+    { operation, principal, requestId, path, replaces }: ContentRequest,
+    body: PieceSource | null,
+  ): Promise<ManagementAnswer> {
+    const environment = this.#resolve(principal, path)
+    const { service } = environment
+    if (!service) throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
+    if (operation === 'exportContent') return { answer: await service.exportContent(), revision: null }
+    assert(body, 'an import has a body')
+    const call = {
+      keyId: principal.keyId,
+      requestId,
+      operation,
+      input: { params: {}, query: { replace: replaces } },
+    }
+    const answer = await this.#imports.importContent({ environment, service, body, replaces, call })
+    return { answer, revision: null }
+  }
+
+  #executeOnOrganization(request: OrganizationRequest): Promise<unknown> {
+    const { operation, principal, requestId, input } = request
+    const caller = { keyId: principal.keyId, requestId }
     if (operation === 'copyEnvironment') {
-      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>)
+      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>, caller)
     }
     if (operation === 'getEnvironmentStats') {
       return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
     }
-    return this.#organization.execute(operation, principal, input)
+    return this.#organization.execute(operation, principal, input, caller)
   }
 
   /** One page over all environments, one after the other, as a bare array (contract B.14). */
@@ -107,7 +158,7 @@ export class ManagementService {
     let revision: Revision | null = null
     for (const environment of this.#visibleTo(request.principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
-      const answered = await this.#unlessRemoved(environment, request.operation, { query })
+      const answered = await this.#unlessRemoved(environment, request.operation, { query }, null)
       if (!answered) continue
       data.push(...answered.answer.data)
       revision = answered.revision
@@ -123,11 +174,12 @@ export class ManagementService {
     environment: ManagedEnvironment,
     operation: Name,
     input: OperationInput<Name>,
+    caller: AuditCaller | null,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
       if (!environment.service)
         throw new AuthzError('NOT_READY', 'an environment is not open yet; try again shortly')
-      return await environment.service.execute(operation, input)
+      return await environment.service.execute(operation, input, caller)
     } catch (error) {
       // One that was removed meanwhile fails in its own ways.
       if (this.#isThere(environment)) throw error

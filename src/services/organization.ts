@@ -36,6 +36,8 @@ export interface KnownEnvironment {
   readonly environmentKey: string
   /** Nobody calls it yet: it is a copy that is not whole. */
   readonly isHidden: boolean
+  /** Its store is still being filled, past whoever would open it. */
+  readonly isBeingLoaded: boolean
 }
 
 /** The keys that the settings give. */
@@ -52,7 +54,7 @@ export class Organization {
 
   constructor(store: EnvironmentStore, surroundings: Surroundings, secrets: KeySecrets) {
     this.store = store
-    this.commits = new DraftCommits(store, surroundings.newCommitId)
+    this.commits = new DraftCommits(store, surroundings)
     this.#surroundings = surroundings
     this.#secrets = secrets
   }
@@ -141,6 +143,7 @@ export class Organization {
         projectKey: project.key,
         environmentKey: environment.key,
         isHidden: environment.isBeingCopied,
+        isBeingLoaded: environment.isBeingLoaded === true,
       })
     }
     return known
@@ -168,16 +171,16 @@ export class Organization {
     }
     return known
 
-    function principalOf({ environmentId, projectId }: ApiKeyRecord): Principal | null {
+    function principalOf({ id: keyId, environmentId, projectId }: ApiKeyRecord): Principal | null {
       if (environmentId !== null) {
         const environment = environments.get(environmentId)
         if (!environment || environment.isHidden) return null
         const { scope, projectKey, environmentKey } = environment
-        return { kind: 'environment', ...scope, projectKey, environmentKey }
+        return { kind: 'environment', keyId, ...scope, projectKey, environmentKey }
       }
-      if (projectId === null) return { kind: 'organization', organizationId }
+      if (projectId === null) return { kind: 'organization', keyId, organizationId }
       const project = records.byId('project', projectId)
-      return project && { kind: 'project', organizationId, projectId, projectKey: project.key }
+      return project && { kind: 'project', keyId, organizationId, projectId, projectKey: project.key }
     }
   }
 
@@ -202,7 +205,13 @@ export class Organization {
     let environment = records.get('environment', rowKeys.environment(project.id, DEFAULT_KEY))
     if (!environment) {
       const names = { key: DEFAULT_KEY, name: 'Default environment', description: null }
-      const rest = { customBranchName: null, jwks: null, settings: null, isBeingCopied: false }
+      const rest = {
+        customBranchName: null,
+        jwks: null,
+        settings: null,
+        isBeingCopied: false,
+        isBeingLoaded: false,
+      }
       environment = { kind: 'environment', id: newId(), projectId: project.id, ...names, ...rest, ...times }
       records.put(environment)
     }
@@ -260,7 +269,7 @@ export class Organization {
     const organization = records.get('organization', rowKeys.organization())
     return {
       records,
-      principal: { kind: 'organization', organizationId: organization?.id ?? '' },
+      principal: { kind: 'organization', keyId: null, organizationId: organization?.id ?? '' },
       now: this.#surroundings.now(),
       newId: this.#surroundings.newId,
       secrets: this.#secrets,

@@ -13,6 +13,8 @@ export interface EmbeddedStoreOptions {
   readonly openTables: (id: string) => Tables
   /** Removes the tables of an environment that is closed, or was never whole. */
   readonly removeTables: (id: string) => void
+  /** Where the tables are on disk; null when they are not. */
+  readonly directoryOf: (id: string) => string | null
   /** Called after everything else is closed. */
   readonly release: () => void
 }
@@ -40,6 +42,10 @@ export class EmbeddedStore implements Store {
     const environment = await this.#environments.take(id)
     if (environment) await closeEnvironment(environment)
     this.#options.removeTables(id)
+  }
+
+  directoryOf(id: string): string | null {
+    return this.#options.directoryOf(id)
   }
 
   /** What it has is the truth. */

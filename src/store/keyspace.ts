@@ -8,7 +8,7 @@
  * ```
  * type 1 │ key                     assignment 7 │ user id │ scope id │ role id    (scope: instance or tenant)
  * role 2 │ type id or zeros │ key  tuple      8 │ object id │ relation id │ subject id
- * relation 3 │ type id │ key       purge      9 │ id
+ * relation 3 │ type id │ key       purge      9 │ id             audit 10 │ id
  * tenant   4 │ key                 organization 16
  * user     5 │ key                 project     17 │ key
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
@@ -51,6 +51,7 @@ export const rowKeys = {
   tuple: (objectId: string, relationId: string, subjectId: string) =>
     join(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
   purge: (id: string) => join(KIND_BYTES.purge, [id]),
+  audit: (id: string) => join(KIND_BYTES.audit, [id]),
   organization: () => join(KIND_BYTES.organization, []),
   project: (key: string) => join(KIND_BYTES.project, [], key),
   environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
@@ -97,6 +98,8 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.tuple(record.objectId, record.relationId, record.subjectId)
     case 'purge':
       return rowKeys.purge(record.id)
+    case 'audit':
+      return rowKeys.audit(record.id)
     case 'organization':
       return rowKeys.organization()
     case 'project':
@@ -137,10 +140,15 @@ export const lists = {
   holders: (instanceId: string, roleId: string): ListName => join(10, [instanceId, roleId]),
   /** What one user holds in one tenant, roles on its instances included. Not counted. */
   heldInTenant: (tenantId: string, userId: string): ListName => join(20, [tenantId, userId]),
+  /** Where in one tenant one user holds one role. Not counted. */
+  heldRoleInTenant: (tenantId: string, roleId: string, userId: string): ListName =>
+    join(30, [tenantId, roleId, userId]),
   /** Where one user holds one role. Not counted. */
   heldRole: (roleId: string, userId: string): ListName => join(21, [roleId, userId]),
   /** One assignment, the oldest, of each user who holds any in the tenant. */
   usersOfTenant: (tenantId: string): ListName => join(22, [tenantId]),
+  /** One assignment, the oldest, of each user who holds the role in the tenant. */
+  usersOfRoleInTenant: (tenantId: string, roleId: string): ListName => join(31, [tenantId, roleId]),
   /** One assignment, the oldest, of each user who holds the role anywhere. */
   usersOfRole: (roleId: string): ListName => join(23, [roleId]),
   usersWithoutRoles: (): ListName => join(24, []),
@@ -211,6 +219,11 @@ function assignmentEntries({ userId, roleId, tenantId, instanceId }: AssignmentR
       list: lists.heldInTenant(tenantId, userId),
       counted: false,
       representedIn: lists.usersOfTenant(tenantId),
+    },
+    {
+      list: lists.heldRoleInTenant(tenantId, roleId, userId),
+      counted: false,
+      representedIn: lists.usersOfRoleInTenant(tenantId, roleId),
     },
     { list: lists.heldRole(roleId, userId), counted: false, representedIn: lists.usersOfRole(roleId) },
   ]

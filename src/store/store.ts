@@ -20,10 +20,15 @@ export interface Store {
    */
   drop(id: string): Promise<void>
   /**
-   * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
-   * writes to. Milliseconds.
+   * Where the tables of an environment are that is not open, so that another thread can fill them; null where only this one
+   * can, through the ledger.
    */
-  stalenessMs(): number
+  directoryOf(id: string): string | null
+  /**
+   * For how long the views may have missed what others committed, that of one environment or the most behind of all: 0 for
+   * one that is not open, and for a store that nobody else writes to. Milliseconds.
+   */
+  stalenessMs(environmentId?: string): number
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

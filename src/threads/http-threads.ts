@@ -3,11 +3,20 @@
  */
 import { Worker } from 'node:worker_threads'
 import { AuthzError, errorToData } from '#model/errors.ts'
+import { InvariantError } from '#model/assert.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
 import type { IndexHandle } from './shared-indexes.ts'
-import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from './messages.ts'
+import type {
+  Credential,
+  FromHttpThread,
+  HttpThreadOptions,
+  ManagementAnswer as ManagementAnswerMessage,
+  ToHttpThread,
+} from './messages.ts'
+import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /** How long `close` lets the threads work off what is in flight. */
 const DRAIN_MS = 5_000
@@ -22,7 +31,11 @@ interface Pending {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  execute(request: ManagementRequest): Promise<ManagementAnswer>
+  execute(request: ManagementRequest, body: PieceSource | null): Promise<ManagementAnswer>
+  /** The metrics of the process, as text. */
+  scrape(): Promise<string>
+  /** A thread says where it counts. */
+  onCounters(thread: string, handle: unknown): void
   /** An operation failed for a reason that is no `AuthzError`; its caller was told `INTERNAL`. */
   onFault(error: unknown): void
   /** A thread ended that was not asked to, or answered with an error of its own. */
@@ -31,8 +44,9 @@ export interface HttpThreadsOptions {
 
 export class HttpThreads {
   readonly #options: HttpThreadsOptions
-  readonly #threads = new Set<Worker>()
+  readonly #threads = new Map<Worker, string>()
   readonly #pending = new Map<number, Pending>()
+  readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
   #lastAcknowledge = 0
   #isClosing = false
 
@@ -44,18 +58,19 @@ export class HttpThreads {
   async start(options: HttpThreadOptions<unknown>): Promise<number> {
     let { port } = options
     for (let index = 0; index < this.#options.count; index += 1) {
-      port = await this.#startThread({ ...options, port })
+      port = await this.#startThread(`http-${index + 1}`, { ...options, port })
     }
     return port
   }
 
-  #startThread(workerData: HttpThreadOptions<unknown>): Promise<number> {
-    const thread = new Worker(this.#options.entry, { workerData })
-    this.#threads.add(thread)
+  #startThread(name: string, workerData: HttpThreadOptions<unknown>): Promise<number> {
+    const thread = new Worker(this.#options.entry, { workerData, name })
+    this.#threads.set(thread, name)
     return new Promise((resolve, reject) => {
       thread.on('message', (message: FromHttpThread) => {
         if (message.kind === 'listening') resolve(message.port)
         else if (message.kind === 'listen-failed') reject(new Error(message.message))
+        else if (message.kind === 'counters') this.#options.onCounters(name, message.handle)
         else this.#receive(thread, message)
       })
       thread.on('error', error => {
@@ -93,6 +108,18 @@ export class HttpThreads {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, acknowledge }))
   }
 
+  /** Goes on serving, and asks callers to take their next requests elsewhere. */
+  drain(): void {
+    this.#send({ kind: 'drain' })
+  }
+
+  /** Seconds each thread has been at work since it started. */
+  *activeSeconds(): Iterable<readonly [thread: string, seconds: number]> {
+    for (const [thread, name] of this.#threads) {
+      yield [name, thread.performance.eventLoopUtilization().active / 1_000]
+    }
+  }
+
   /** Stops listening, lets what is in flight finish, and ends the threads. */
   close(): Promise<void> {
     return this.#end(DRAIN_MS)
@@ -106,30 +133,67 @@ export class HttpThreads {
 
   async #end(withinMs: number): Promise<void> {
     this.#isClosing = true
-    const ended = [...this.#threads].map(thread => new Promise(resolve => thread.once('exit', resolve)))
+    const ended = [...this.#threads.keys()].map(
+      thread => new Promise(resolve => thread.once('exit', resolve)),
+    )
     this.#send({ kind: 'close', withinMs })
     await Promise.all(ended)
   }
 
   #receive(thread: Worker, message: FromHttpThread): void {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
-    else if (message.kind === 'manage') void this.#manage(thread, message.call, message.request)
+    else if (message.kind === 'manage') void this.#manage(thread, message)
+    else if (message.kind === 'scrape') void this.#scrape(thread, message.call)
+    else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
   }
 
-  async #manage(thread: Worker, call: number, request: ManagementRequest): Promise<void> {
-    const answer = await this.#options.execute(request).then(
+  async #manage(
+    thread: Worker,
+    { call, request, hasBody }: FromHttpThread & { readonly kind: 'manage' },
+  ): Promise<void> {
+    const pieces = this.#pieces(thread)
+    const body = hasBody ? pieces.bodyOf(call) : null
+    let broken: InvariantError | null = null
+    const answer: ManagementAnswerMessage = await this.#options.execute(request, body).then(
       ({ answer: given, revision }) => {
+        if (isPieceSource(given)) {
+          pieces.keepAnswer(call, given)
+          return { inPieces: true } as const
+        }
         const isCreated = given instanceof Created
-        const body = isCreated ? given.body : given
-        const json = body === undefined ? null : JSON.stringify(body)
+        const told = isCreated ? given.body : given
+        const json = told === undefined ? null : JSON.stringify(told)
         return { json, isCreated, revision: revision && formatRevision(revision) }
       },
       (error: unknown) => {
         if (!(error instanceof AuthzError)) this.#options.onFault(error)
+        if (error instanceof InvariantError) broken = error
+        return { error: errorToData(error) }
+      },
+    )
+    pieces.forgetBody(call)
+    thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+    // What else is wrong nobody knows: as in a thread, it is the end.
+    if (broken) this.#options.onDeath(broken)
+  }
+
+  async #scrape(thread: Worker, call: number): Promise<void> {
+    const answer = await this.#options.scrape().then(
+      json => ({ json, isCreated: false, revision: null }),
+      (error: unknown) => {
+        this.#options.onFault(error)
         return { error: errorToData(error) }
       },
     )
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+  }
+
+  #pieces(thread: Worker): ThreadPieces {
+    const known = this.#piecesOfThreads.get(thread)
+    if (known) return known
+    const pieces = new ThreadPieces(message => thread.postMessage(message))
+    this.#piecesOfThreads.set(thread, pieces)
+    return pieces
   }
 
   #sendAcknowledged(messageWith: (acknowledge: number) => ToHttpThread): Promise<void> {
@@ -137,13 +201,13 @@ export class HttpThreads {
     const acknowledge = this.#lastAcknowledge
     if (this.#threads.size === 0) return Promise.resolve()
     return new Promise(resolve => {
-      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads) })
+      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads.keys()) })
       this.#send(messageWith(acknowledge))
     })
   }
 
   #send(message: ToHttpThread): void {
-    for (const thread of this.#threads) thread.postMessage(message)
+    for (const thread of this.#threads.keys()) thread.postMessage(message)
   }
 
   #acknowledge(thread: Worker, acknowledge: number): void {
@@ -158,6 +222,8 @@ export class HttpThreads {
   /** A thread that ended decides nothing any more: what waits for it, waits for the others. */
   #forget(thread: Worker): void {
     this.#threads.delete(thread)
+    this.#piecesOfThreads.get(thread)?.end()
+    this.#piecesOfThreads.delete(thread)
     for (const acknowledge of this.#pending.keys()) this.#acknowledge(thread, acknowledge)
   }
 }

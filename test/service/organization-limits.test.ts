@@ -9,7 +9,7 @@ import { OrganizationService } from '#services/organization-service.ts'
 import { listRule, lists } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 
-const principal = { kind: 'organization', organizationId: '' } as const
+const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
 
 /** An organization of which nothing is opened: its rows and its operations. */
 async function organizationService() {
@@ -20,6 +20,7 @@ async function organizationService() {
     newId: randomUUID,
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    onCommit: () => {},
     onBackgroundFault: () => {},
     elapsedMs: () => performance.now(),
   }
@@ -51,7 +52,13 @@ test.each([
     operation: 'createEnvironment',
     body: (key: string) => ({ key, name: key }),
     row: (id: string, projectId: string): StoredRecord => {
-      const rest = { customBranchName: null, jwks: null, isBeingCopied: false, ...dated }
+      const rest = {
+        customBranchName: null,
+        jwks: null,
+        isBeingLoaded: false,
+        isBeingCopied: false,
+        ...dated,
+      }
       return { kind: 'environment', id, projectId, key: id, ...rest }
     },
   },

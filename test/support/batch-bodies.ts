@@ -29,7 +29,7 @@ export class OrdinaryBatches {
         return queries.map(() => true)
       },
     }
-    const decisions = new DecisionService({ engine: () => engine as never }, { bulkChecksMax: 50 })
+    const decisions = new DecisionService({ engine: () => engine as never }, { bulkChecksMax: 50 }, null)
     this.#service = new AccessService(decisions, {
       subjectTypes: SUBJECT_TYPES,
       readEvaluation: evaluationReader(isStrict),

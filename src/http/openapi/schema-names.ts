@@ -7,9 +7,11 @@ import * as access from '#model/wire/access.ts'
 import * as action from '#model/wire/action.ts'
 import * as apiKey from '#model/wire/api-key.ts'
 import * as attribute from '#model/wire/attribute.ts'
+import * as audit from '#model/wire/audit.ts'
 import * as buildingBlocks from '#model/wire/building-blocks.ts'
 import * as decisionDebug from '#model/wire/decision-debug.ts'
 import * as decision from '#model/wire/decision.ts'
+import * as environmentContent from '#model/wire/environment-content.ts'
 import * as environment from '#model/wire/environment.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
@@ -30,10 +32,12 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   action,
   apiKey,
   attribute,
+  audit,
   buildingBlocks,
   decision,
   decisionDebug,
   environment,
+  environmentContent,
   group,
   health,
   permissions,

@@ -1,0 +1,84 @@
+/** Everything in an environment, out and in, as lines of JSON. */
+import { assert } from '#model/assert.ts'
+import { namesOf } from './managed.ts'
+import type { EnvironmentPath } from '#model/wire/environment.ts'
+import {
+  CONTENT_TYPE,
+  ContentLine,
+  ContentPath,
+  ImportQuery,
+  ImportResult,
+} from '#model/wire/environment-content.ts'
+import type { PieceSource } from '#services/content-stream.ts'
+import { type Call, RawJson, RawPieces } from '../exchange.ts'
+import { defineRoute, type Route } from '../route.ts'
+import type { ManagementGateway } from './managed.ts'
+
+const ENVIRONMENT = '/v2/projects/{proj_id}/envs/{env_id}'
+
+export function contentRoutes(gateway: ManagementGateway): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: `${ENVIRONMENT}/export`,
+      operationId: 'exportContent',
+      summary: 'Everything in an environment at one moment, one thing a line, keys in place of ids',
+      family: 'management',
+      access: 'any-key',
+      params: ContentPath,
+      responses: {
+        200: {
+          description: 'The lines; the last one says that they are all.',
+          schema: ContentLine,
+          contentType: CONTENT_TYPE,
+        },
+      },
+      handle: async (call: Call<EnvironmentPath>) => {
+        const { pieces } = await gateway.execute(contentRequest(call, 'exportContent', false))
+        assert(pieces, 'an export comes in pieces')
+        return { status: 200, body: new RawPieces(pieces), headers: { 'content-type': CONTENT_TYPE } }
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${ENVIRONMENT}/import`,
+      operationId: 'importContent',
+      summary: 'Puts what an export gave in place of what is in an environment, all or nothing',
+      family: 'management',
+      access: 'any-key',
+      params: ContentPath,
+      query: ImportQuery,
+      bodyInPieces: {
+        contentType: CONTENT_TYPE,
+        description: 'Lines as an export has them, of any number.',
+        schema: ContentLine,
+      },
+      responses: { 200: { description: 'In force; the environment has a new id.', schema: ImportResult } },
+      handle: async (call: Call<EnvironmentPath, ImportQuery, unknown>) => {
+        const request = contentRequest(call, 'importContent', call.query.replace ?? false)
+        const { json } = await gateway.execute(request, (call.body as PieceSource | undefined) ?? NOTHING)
+        return { status: 200, body: new RawJson(json ?? '') }
+      },
+    }),
+  ]
+}
+
+/** A request without a body. */
+const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
+
+function contentRequest(
+  call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'requestId' | 'traceparent'>,
+  operation: 'exportContent' | 'importContent',
+  replaces: boolean,
+) {
+  const { principal, params } = call
+  assert(principal, 'a management route has a caller')
+  return {
+    about: 'content',
+    operation,
+    principal,
+    ...namesOf(call),
+    path: { project: params.proj_id, environment: params.env_id },
+    replaces,
+  } as const
+}
