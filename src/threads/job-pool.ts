@@ -276,6 +276,9 @@ export class JobPool implements DecisionPool {
       const answer = await this.#pool.run(job)
       if ('error' in answer) throw errorFromData(answer.error)
       return answer.value
+    } catch (error) {
+      // Of a thread that was ended on purpose.
+      throw this.#isClosed ? shuttingDown() : error
     } finally {
       this.#running--
       queueMicrotask(() => this.#giveOut())
