@@ -2,10 +2,10 @@
  * The Piscina pool beside an HTTP thread: it takes large bulks and searches, so that neither keeps single decisions waiting,
  * and so that one large bulk is worked on by several cores.
  *
- *     bulk ─► copied once into shared memory ─► parts, in order ─► pool threads, one part each at a time
+ *     bulk ─► copied once into shared memory ─► parts, in order ─► pool threads, some parts ahead
  *                                                             └──► this thread, a small part each turn
  *
- * Parts are given out when somebody is free to begin them, so whoever is faster does more, and what nobody waits for any
+ * Parts are given out as they are done, so whoever is faster does more, and what nobody waits for any
  * more is dropped before it is begun: a job that runs is never interrupted, since Piscina would end its thread for that.
  *
  * A thread of the pool that dies takes its jobs with it: they are answered with an error, its lock on an index is given
@@ -31,13 +31,18 @@ import {
 import { searchWith } from './search-job.ts'
 
 /**
- * From so many checks on a bulk is spread. With one pool thread on the second of two cores, bulks of 1,000 gain nothing
- * (the copy and the message cost what the thread saves), bulks of 2,000 a fifth, bulks of 10,000 two thirds:
- * `npm run bench -- pool`.
+ * From so many checks on a bulk is spread. With one pool thread on the second of two cores bulks of 2,000 gained next to
+ * nothing (1.05 ×: the copy and the messages cost what the thread saves), bulks of 4,000 more than noise; below there is
+ * nothing to gain. `npm run bench -- pool`.
  */
 const POOLED_CHECKS_MIN = 2_000
-/** Checks of a part for the pool: about half a millisecond, against 20 to 50 µs for the message there and back. */
-const POOL_PART_CHECKS = 1_024
+/** Most checks of a part for the pool: about a millisecond, against 20 to 50 µs for the message there and back. */
+const POOL_PART_CHECKS_MAX = 1_024
+/**
+ * Parts a pool thread has at once. This thread may be reading a body of a megabyte, which takes milliseconds, when a part is
+ * done: with one part at a time the pool thread waited for it, and two cores were as fast as one.
+ */
+const PARTS_AHEAD = 4
 /** Checks of a part done here: about 60 µs, for which single decisions have to wait. */
 const OWN_PART_CHECKS = 128
 
@@ -86,7 +91,7 @@ export class JobPool implements DecisionPool {
   /** Not begun, or begun and with parts left, the oldest first. */
   readonly #queue: (Bulk | Search)[] = []
   #jobCount = 0
-  /** Jobs in the pool: never more than it has threads, so that what waits, waits here. */
+  /** Jobs in the pool: never more than its threads take, so that what waits, waits here. */
   #running = 0
   /** Time its threads have worked, all together, up to that moment. */
   #busyMs = 0
@@ -103,6 +108,7 @@ export class JobPool implements DecisionPool {
       minThreads: 0,
       maxThreads: options.threads,
       idleTimeout: Number.POSITIVE_INFINITY,
+      concurrentTasksPerWorker: PARTS_AHEAD,
       // An idle thread sleeps in `Atomics.wait` and runs no event loop: quickest to wake, and it need not hear of anything
       // between jobs, since each brings its index along.
       atomics: 'sync',
@@ -213,10 +219,10 @@ export class JobPool implements DecisionPool {
     }
   }
 
-  /** Gives every free thread of the pool the next part of what waits; the rest is done here, turn by turn. */
+  /** Gives the threads of the pool the next parts of what waits; the rest is done here, turn by turn. */
   #giveOut(): void {
     if (this.#queue.length > 0 && !this.#isWarm) this.#warmUp()
-    while (this.#isWarm && this.#running < this.#options.threads) {
+    while (this.#isWarm && this.#running < this.#options.threads * PARTS_AHEAD) {
       const job = this.#nextJob()
       if (job === null) break
       if (job.kind === 'search') this.#runSearch(job)
@@ -258,7 +264,7 @@ export class JobPool implements DecisionPool {
   }
 
   #runPart(bulk: Bulk): void {
-    const { from, count } = this.#begin(bulk, POOL_PART_CHECKS)
+    const { from, count } = this.#begin(bulk, this.#partChecks(bulk))
     bulk.running++
     this.#run({ kind: 'checks', index: bulk.index, bulk: bulk.shared, from, count }).then(
       () => {
@@ -270,6 +276,12 @@ export class JobPool implements DecisionPool {
         this.#fail(bulk, error)
       },
     )
+  }
+
+  /** Smaller towards the end, so that nobody is left with a large part while the others are done. */
+  #partChecks({ shared, next }: Bulk): number {
+    const share = (shared.count - next) / (2 * (this.#options.threads + 1))
+    return Math.min(POOL_PART_CHECKS_MAX, Math.ceil(share / OWN_PART_CHECKS) * OWN_PART_CHECKS)
   }
 
   #runSearch(search: Search): void {
@@ -286,6 +298,9 @@ export class JobPool implements DecisionPool {
       const answer = await this.#pool.run(job)
       if ('error' in answer) throw errorFromData(answer.error)
       return answer.value
+    } catch (error) {
+      // Of a thread that was ended on purpose.
+      throw this.#isClosed ? shuttingDown() : error
     } finally {
       this.#changeRunning(-1)
       queueMicrotask(() => this.#giveOut())
