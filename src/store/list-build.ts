@@ -7,7 +7,15 @@
  */
 import { assert } from '#model/assert.ts'
 import { PackedItems } from './packed-items.ts'
-import { CREATED_BYTES, decodeCreated, decodeRow, encodeCreated, encodeUint48, textOf } from './row-codec.ts'
+import {
+  CREATED_BYTES,
+  decodeCreated,
+  decodeRow,
+  encodeCreated,
+  encodeUint48,
+  textOf,
+  writeCreated,
+} from './row-codec.ts'
 import type { Table, Tables } from './tables.ts'
 import type { TableView } from './table-view.ts'
 import type { ListEntry, ListName, ListRule } from './view.ts'
@@ -128,7 +136,9 @@ export class ListBuild {
   }
 
   #add(list: ListName, created: number): void {
-    const bytes = Buffer.concat([list, encodeCreated(created)])
+    const bytes = Buffer.allocUnsafe(list.length + CREATED_BYTES)
+    bytes.set(list)
+    writeCreated(bytes, created, list.length)
     this.#entries.add({ bytes, keyStart: 0, keyEnd: bytes.length, rank: created })
   }
 
