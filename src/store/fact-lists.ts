@@ -31,6 +31,75 @@ export const FACT_LISTS = {
 /** Names a thing by its id; no list of facts, but one that theirs refer to. */
 export const BY_ID_LIST = 2
 
+/** Where an id of a fact stands: at that place of its key, or, 0, as the tenant in its value. */
+type IdPlace = 0 | 1 | 17 | 33
+const TENANT = 0
+const [FIRST, SECOND, THIRD] = [1, 17, 33] as const
+
+interface FactList {
+  readonly head: number
+  readonly ids: readonly IdPlace[]
+  readonly counted: boolean
+  /** The list in which the first row of this one stands for all, and its id. */
+  readonly representedIn?: readonly [head: number, id: IdPlace]
+  /** While it has rows, the thing of this id is not in the list of those without. */
+  readonly displaces?: IdPlace
+}
+
+const [USER, SCOPE, ROLE] = [FIRST, SECOND, THIRD]
+const IN_TENANT: readonly FactList[] = [{ head: FACT_LISTS.tenantRolesOf, ids: [USER], counted: true }]
+const ON_INSTANCE: readonly FactList[] = [
+  { head: FACT_LISTS.assignmentsOnInstance, ids: [SCOPE], counted: true },
+  { head: FACT_LISTS.holders, ids: [SCOPE, ROLE], counted: true },
+]
+const OF_ASSIGNMENTS: readonly FactList[] = [
+  { head: FACT_LISTS.assignmentsOfRole, ids: [ROLE], counted: true },
+  { head: FACT_LISTS.assignmentsOfTenant, ids: [TENANT], counted: true },
+  { head: FACT_LISTS.assignmentsOfUser, ids: [USER], counted: true, displaces: USER },
+  {
+    head: FACT_LISTS.heldInTenant,
+    ids: [TENANT, USER],
+    counted: false,
+    representedIn: [FACT_LISTS.usersOfTenant, TENANT],
+  },
+  {
+    head: FACT_LISTS.heldRole,
+    ids: [ROLE, USER],
+    counted: false,
+    representedIn: [FACT_LISTS.usersOfRole, ROLE],
+  },
+]
+const [OBJECT, RELATION, SUBJECT] = [FIRST, SECOND, THIRD]
+const OF_TUPLES: readonly FactList[] = [
+  { head: FACT_LISTS.tuplesOfTenant, ids: [TENANT], counted: true },
+  { head: FACT_LISTS.tuplesFrom, ids: [SUBJECT], counted: true },
+  { head: FACT_LISTS.tuplesTo, ids: [OBJECT], counted: true },
+  { head: FACT_LISTS.tuplesOver, ids: [RELATION], counted: true },
+  { head: FACT_LISTS.tuplesFromOver, ids: [SUBJECT, RELATION], counted: true },
+  { head: FACT_LISTS.tuplesToOver, ids: [OBJECT, RELATION], counted: true },
+]
+const LISTS_OF_KIND = new Map<
+  number,
+  {
+    readonly name: Uint8Array
+    readonly inTenant: readonly FactList[]
+    readonly onInstance: readonly FactList[]
+  }
+>([
+  [
+    KIND_BYTES.assignment,
+    {
+      name: Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES.assignment),
+      inTenant: [...IN_TENANT, ...OF_ASSIGNMENTS],
+      onInstance: [...ON_INSTANCE, ...OF_ASSIGNMENTS],
+    },
+  ],
+  [
+    KIND_BYTES.tuple,
+    { name: Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES.tuple), inTenant: OF_TUPLES, onInstance: OF_TUPLES },
+  ],
+])
+
 /** How msgpack begins 16 bytes, and nothing. */
 const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
 /** Bytes of a number after its first one, by that. */
@@ -49,54 +118,64 @@ interface FactRow {
 }
 
 /** The lists of an assignment or a tuple; null when it is neither, or not to be read like this. */
-export function factEntries({ key, value }: FactRow): ListEntry[] | null {
-  if (key[0] !== KIND_BYTES.assignment && key[0] !== KIND_BYTES.tuple) return null
+export function factEntries(row: FactRow): ListEntry[] | null {
+  const found = listsOf(row)
+  if (!found) return null
+  const { name, lists, tenantAt } = found
+  const nameOf = (head: number, ids: readonly IdPlace[]): Uint8Array => {
+    const bytes = new Uint8Array(1 + ids.length * UUID_BYTES)
+    writeName(bytes, head, ids, row, tenantAt)
+    return bytes
+  }
+  const entries: ListEntry[] = [{ list: name, counted: true }]
+  for (const { head, ids, counted, representedIn, displaces } of lists) {
+    entries.push({
+      list: nameOf(head, ids),
+      counted,
+      ...(representedIn && { representedIn: nameOf(representedIn[0], [representedIn[1]]) }),
+      ...(displaces && {
+        displaces: {
+          owner: nameOf(BY_ID_LIST, [displaces]),
+          from: Uint8Array.of(FACT_LISTS.usersWithoutRoles),
+        },
+      }),
+    })
+  }
+  return entries
+}
+
+/** Views of one buffer, by the number of ids in a name, so that a name makes no garbage. */
+const SCRATCH = new Uint8Array(1 + 2 * UUID_BYTES)
+const SCRATCH_NAMES = [SCRATCH.subarray(0, 1), SCRATCH.subarray(0, 1 + UUID_BYTES), SCRATCH] as const
+
+/**
+ * The names of the lists of a fact, each only until the next one comes, and what kind of list it is. False, and nothing told, where
+ * `factEntries` is null.
+ */
+export function visitFactLists(
+  row: FactRow,
+  visit: (name: Uint8Array, isCounted: boolean, isRepresented: boolean) => void,
+): boolean {
+  const found = listsOf(row)
+  if (!found) return false
+  const { name, lists, tenantAt } = found
+  visit(name, true, false)
+  for (const { head, ids, counted, representedIn } of lists) {
+    const scratch = SCRATCH_NAMES[ids.length]!
+    writeName(scratch, head, ids, row, tenantAt)
+    visit(scratch, counted, representedIn !== undefined)
+  }
+  return true
+}
+
+function listsOf({ key, value }: FactRow) {
+  const ofKind = LISTS_OF_KIND.get(key[0]!)
+  if (!ofKind) return null
   const tenantAt = tenantIn(value)
   if (tenantAt === null) return null
-  const [first, second, third] = [1, 1 + UUID_BYTES, 1 + 2 * UUID_BYTES]
-  const one = (head: number, at: number) => named(head, key, at)
-  const two = (head: number, at: number, next: number) => named(head, key, at, key, next)
-  const counted = (list: Uint8Array): ListEntry => ({ list, counted: true })
-  const ofTenant = (head: number) => named(head, value, tenantAt)
-  if (key[0] === KIND_BYTES.tuple) {
-    const [object, relation, subject] = [first, second, third]
-    return [
-      counted(Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES.tuple)),
-      counted(ofTenant(FACT_LISTS.tuplesOfTenant)),
-      counted(one(FACT_LISTS.tuplesFrom, subject)),
-      counted(one(FACT_LISTS.tuplesTo, object)),
-      counted(one(FACT_LISTS.tuplesOver, relation)),
-      counted(two(FACT_LISTS.tuplesFromOver, subject, relation)),
-      counted(two(FACT_LISTS.tuplesToOver, object, relation)),
-    ]
-  }
-  const isOnInstance = hasInstance(value, tenantAt)
+  const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
   if (isOnInstance === null) return null
-  const [user, scope, role] = [first, second, third]
-  const where = isOnInstance
-    ? [one(FACT_LISTS.assignmentsOnInstance, scope), two(FACT_LISTS.holders, scope, role)]
-    : [one(FACT_LISTS.tenantRolesOf, user)]
-  return [
-    counted(Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES.assignment)),
-    counted(one(FACT_LISTS.assignmentsOfRole, role)),
-    counted(ofTenant(FACT_LISTS.assignmentsOfTenant)),
-    ...where.map(counted),
-    {
-      list: one(FACT_LISTS.assignmentsOfUser, user),
-      counted: true,
-      displaces: { owner: one(BY_ID_LIST, user), from: Uint8Array.of(FACT_LISTS.usersWithoutRoles) },
-    },
-    {
-      list: named(FACT_LISTS.heldInTenant, value, tenantAt, key, user),
-      counted: false,
-      representedIn: ofTenant(FACT_LISTS.usersOfTenant),
-    },
-    {
-      list: two(FACT_LISTS.heldRole, role, user),
-      counted: false,
-      representedIn: one(FACT_LISTS.usersOfRole, role),
-    },
-  ]
+  return { name: ofKind.name, lists: isOnInstance ? ofKind.onInstance : ofKind.inTenant, tenantAt }
 }
 
 /** Where the tenant's id stands in the value of a fact: behind its own id and its time. */
@@ -117,11 +196,18 @@ function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
 }
 
 /** A list's name: its first byte and one or two ids, copied from where they stand. */
-function named(head: number, from: Uint8Array, at: number, next?: Uint8Array, nextAt = 0): Uint8Array {
-  const name = new Uint8Array(1 + (next ? 2 : 1) * UUID_BYTES)
+function writeName(
+  name: Uint8Array,
+  head: number,
+  ids: readonly IdPlace[],
+  { key, value }: FactRow,
+  tenantAt: number,
+): void {
   name[0] = head
-  for (let index = 0; index < UUID_BYTES; index += 1) name[1 + index] = from[at + index]!
-  if (next)
-    for (let index = 0; index < UUID_BYTES; index += 1) name[1 + UUID_BYTES + index] = next[nextAt + index]!
-  return name
+  let to = 1
+  for (const place of ids) {
+    const from = place === TENANT ? value : key
+    const at = place === TENANT ? tenantAt : place
+    for (let index = 0; index < UUID_BYTES; index += 1) name[to++] = from[at + index]!
+  }
 }
