@@ -18,7 +18,10 @@ import type { Dispatcher, RequestHead } from './dispatch.ts'
 import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
+import { limitOf } from './limit-of.ts'
 import type { RequestIds } from './request-id.ts'
+import type { RequestSpan, RequestTracing } from './request-tracing.ts'
+import type { RequestWatch } from './request-watch.ts'
 import type { RouteMatch } from './router.ts'
 
 /** The part of the library's response object that is used here, as it is used. */
@@ -56,6 +59,12 @@ export interface ConversationHost {
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
   readonly isDraining: boolean
+  /** Null: nobody wants to know. */
+  readonly watch: RequestWatch | null
+  /** Null: nothing is traced. */
+  readonly tracing: RequestTracing | null
+  /** Those whose bodies come in pieces, until the last one is there. */
+  readonly receiving: Set<Conversation>
   /** Tells the owner of a defect; never throws. */
   report(error: unknown, requestId: string): void
   /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
@@ -76,7 +85,12 @@ export class Conversation {
   readonly #host: ConversationHost
   readonly #wire: Wire
   readonly #head: WireHead
-  readonly #requestId: string
+  readonly requestId: string
+  #span: RequestSpan | null = null
+  /** When it began, as its watch has it. */
+  readonly #beganAt: number
+  /** That of the answer; 0 until there is one. */
+  #status = 0
   /** That of the route; of the path, as long as no route is found. */
   #family: ErrorFamily
   #match: RouteMatch | null
@@ -97,9 +111,14 @@ export class Conversation {
     this.#host = host
     this.#wire = wire
     this.#head = head
-    this.#requestId = host.requestIds.of(head.headers)
+    this.#beganAt = host.watch === null ? 0 : host.watch.begin()
+    this.requestId = host.requestIds.of(head.headers)
     this.#match = known
     this.#family = known === null ? host.familyOf(head.path) : known.route.family
+  }
+
+  get traceparent(): string | null {
+    return this.#span === null ? null : this.#span.traceparent
   }
 
   /** Admits the request and waits for its body, if it has one. */
@@ -107,6 +126,8 @@ export class Conversation {
     const { headers } = this.#head
     this.#wire.onAborted(() => this.#finish())
     this.#admit()
+    const { tracing } = this.#host
+    if (tracing !== null) this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
     if (headers.isLengthRepeated) {
       // Two lengths are two opinions about where the next request begins.
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
@@ -138,7 +159,7 @@ export class Conversation {
     this.#pieces = pieces
     this.#wire.onData((piece, isLast) => pieces.take(piece, isLast))
     const answer = async () =>
-      this.#host.dispatcher.answer(match, this.#principal, this.#head, EMPTY_BODY, pieces)
+      this.#host.dispatcher.answer(match, this.#principal, this.#head, EMPTY_BODY, this, pieces)
     void answer().then(
       async reply => {
         await pieces.passed()
@@ -161,6 +182,8 @@ export class Conversation {
       this.#refuseAndClose(error)
       return
     }
+    if (isLast) this.#host.receiving.delete(this)
+    else this.#host.receiving.add(this)
     if (!body.isTooLarge) {
       if (whole !== null) this.#answer(whole)
       return
@@ -173,6 +196,15 @@ export class Conversation {
       this.#isDecided = true
       this.#fail(refusal, true)
     }
+  }
+
+  /** Refuses the request if its body is not there yet. */
+  stopReceiving(): void {
+    if (this.#isDecided) return
+    const message = 'the body took too long to arrive'
+    this.#refuseAndClose(
+      this.#refusal ?? new AuthzError('REQUEST_TIMEOUT', message, { limit: 'receive-time' }),
+    )
   }
 
   #admit(): void {
@@ -195,7 +227,8 @@ export class Conversation {
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#match, this.#principal, this.#head, body)
+      const { dispatcher } = this.#host
+      const reply = dispatcher.answer(this.#match, this.#principal, this.#head, body, this)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return
@@ -218,7 +251,9 @@ export class Conversation {
   }
 
   #tooLarge(): AuthzError {
-    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`)
+    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`, {
+      limit: 'body',
+    })
   }
 
   /**
@@ -242,8 +277,14 @@ export class Conversation {
   }
 
   #fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
-    if (isFault(error)) this.#host.report(error, this.#requestId)
+    if (isFault(error)) this.#host.report(error, this.requestId)
+    else this.#countLimit(error)
     this.#send(problemAnswer(error, this.#family), isCorked, closes)
+  }
+
+  #countLimit(error: unknown): void {
+    const limit = this.#host.watch === null ? null : limitOf(error)
+    if (limit !== null) this.#host.watch?.observer.limitReached(limit)
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
@@ -257,15 +298,16 @@ export class Conversation {
       this.#writeHead(answer)
       this.#writeBody(answer, closes)
     } catch (error) {
-      this.#host.report(error, this.#requestId)
+      this.#host.report(error, this.requestId)
       this.#finish()
     }
   }
 
   #writeHead({ status, contentType, body, headers }: Answer): void {
     const wire = this.#wire
+    this.#status = status
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-    wire.writeHeader('X-Request-ID', this.#requestId)
+    wire.writeHeader('X-Request-ID', this.requestId)
     if (body !== null) wire.writeHeader('Content-Type', contentType)
     for (const name in headers) wire.writeHeader(name, headers[name]!)
   }
@@ -334,7 +376,7 @@ export class Conversation {
         await turn.promise
       }
     } catch (error) {
-      if (isFault(error)) this.#host.report(error, this.#requestId)
+      if (isFault(error)) this.#host.report(error, this.requestId)
       if (!this.#isOver) wire.close()
       this.#finish()
     } finally {
@@ -348,6 +390,9 @@ export class Conversation {
     this.#isDecided = true
     this.#pieces?.lose()
     this.#onTurn()
+    this.#host.receiving.delete(this)
+    this.#span?.end(this.#status)
+    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
     this.#host.leave()
   }
 }

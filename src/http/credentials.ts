@@ -75,7 +75,7 @@ function isNamed(reference: string | null | undefined, key: string, id: string):
 }
 
 /** The token of a bearer header, `null` for any other header. The scheme's case does not matter. */
-function bearerToken(authorization: string): string | null {
+export function bearerToken(authorization: string): string | null {
   if (authorization.charCodeAt(SCHEME.length) !== 0x20) return null
   if (authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null
   const token = authorization.slice(SCHEME.length + 1).trim()

@@ -25,6 +25,10 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
   readonly headers: ReadonlyMap<string, string>
+  /** The name the request goes by in answers and logs. */
+  readonly requestId: string
+  /** Under which the work for it is to be traced; null: it is not. */
+  readonly traceparent: string | null
 }
 
 /** JSON text made elsewhere, e.g. by the thread that holds the data. */

@@ -10,12 +10,14 @@ import { accessSearchRoutes, type SearchOptions } from './routes/access-search.t
 import { accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from './routes/api-key.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { healthRoutes } from './routes/health.ts'
 import { legacyRoutes } from './routes/legacy.ts'
 import { managedByOrganization, type ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
+import { metricsRoute, type MetricsSource } from './routes/metrics.ts'
 import { permissionRoutes } from './routes/permissions.ts'
 import { environmentRoutes, projectRoutes } from './routes/projects.ts'
 import { referenceRoutes } from './routes/reference.ts'
@@ -30,8 +32,10 @@ export interface RouteParts {
   readonly search: SearchService
   readonly management: ManagementGateway
   readonly isReady: () => boolean
+  readonly metrics: MetricsSource
   readonly options: SearchOptions & {
     readonly publicUrl: string | null
+    readonly metricsToken: string | null
     readonly isAuthzenStrict: boolean
     readonly hasDebug: boolean
     readonly hasBulkBytesPath: boolean
@@ -48,6 +52,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
+    metricsRoute(parts.metrics, options.metricsToken),
     apiKeyScopeRoute,
     ...apiKeyRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
@@ -58,6 +63,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...roleRoutes(parts.management),
     ...factRoutes(parts.management),
     ...legacyRoutes(parts.management),
+    ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),
     ...referenceRoutes(() => description),
   ]

@@ -11,30 +11,49 @@ export interface EngineSource {
   engine(environmentId: string): DecisionEngine | null
 }
 
+/** Hears of every decision made, at once and in the thread that made it. Never throws. */
+export interface DecisionObserver {
+  decided(isAllowed: boolean, environmentId: string, query: Query): void
+  /** Of a bulk or a batch, in order. `queries` is null where they were bytes. */
+  decidedAll(decisions: readonly boolean[], environmentId: string, queries: readonly Query[] | null): void
+}
+
 export class DecisionService {
   readonly #engines: EngineSource
   readonly #bulkChecksMax: number
+  readonly #observer: DecisionObserver | null
 
-  constructor(engines: EngineSource, limits: { readonly bulkChecksMax: number }) {
+  constructor(
+    engines: EngineSource,
+    limits: { readonly bulkChecksMax: number },
+    observer: DecisionObserver | null,
+  ) {
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
+    this.#observer = observer
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
   evaluate(environmentId: string, query: Query): boolean {
-    return this.engine(environmentId).evaluate(query)
+    const isAllowed = this.engine(environmentId).evaluate(query)
+    this.#observer?.decided(isAllowed, environmentId, query)
+    return isAllowed
   }
 
   /** In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. */
   evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
     this.requireBulkSize(queries.length)
-    return this.engine(environmentId).evaluateAll(queries)
+    const decisions = this.engine(environmentId).evaluateAll(queries)
+    this.#observer?.decidedAll(decisions, environmentId, queries)
+    return decisions
   }
 
   /** The same for questions that still are bytes. */
   evaluatePacked(environmentId: string, packed: PackedQueries): boolean[] {
     this.requireBulkSize(packed.count)
-    return this.engine(environmentId).evaluatePacked(packed)
+    const decisions = this.engine(environmentId).evaluatePacked(packed)
+    this.#observer?.decidedAll(decisions, environmentId, null)
+    return decisions
   }
 
   explain(environmentId: string, query: Query): Explanation {
@@ -46,6 +65,7 @@ export class DecisionService {
     throw new AuthzError(
       'LIMIT_EXCEEDED',
       `one request holds at most ${this.#bulkChecksMax} checks (MAX_BULK_CHECKS), this one ${count}`,
+      { limit: 'batch' },
     )
   }
 

@@ -27,6 +27,8 @@ export const FACT_LISTS = {
   usersOfRole: 23,
   usersWithoutRoles: 24,
   tuplesOfTenant: 27,
+  heldRoleInTenant: 30,
+  usersOfRoleInTenant: 31,
 } as const
 /** Names a thing by its id; no list of facts, but one that theirs refer to. */
 export const BY_ID_LIST = 2
@@ -40,8 +42,8 @@ interface FactList {
   readonly head: number
   readonly ids: readonly IdPlace[]
   readonly counted: boolean
-  /** The list in which the first row of this one stands for all, and its id. */
-  readonly representedIn?: readonly [head: number, id: IdPlace]
+  /** The list in which the first row of this one stands for all, and its ids. */
+  readonly representedIn?: readonly [head: number, ids: readonly IdPlace[]]
   /** While it has rows, the thing of this id is not in the list of those without. */
   readonly displaces?: IdPlace
 }
@@ -60,13 +62,19 @@ const OF_ASSIGNMENTS: readonly FactList[] = [
     head: FACT_LISTS.heldInTenant,
     ids: [TENANT, USER],
     counted: false,
-    representedIn: [FACT_LISTS.usersOfTenant, TENANT],
+    representedIn: [FACT_LISTS.usersOfTenant, [TENANT]],
+  },
+  {
+    head: FACT_LISTS.heldRoleInTenant,
+    ids: [TENANT, ROLE, USER],
+    counted: false,
+    representedIn: [FACT_LISTS.usersOfRoleInTenant, [TENANT, ROLE]],
   },
   {
     head: FACT_LISTS.heldRole,
     ids: [ROLE, USER],
     counted: false,
-    representedIn: [FACT_LISTS.usersOfRole, ROLE],
+    representedIn: [FACT_LISTS.usersOfRole, [ROLE]],
   },
 ]
 const [OBJECT, RELATION, SUBJECT] = [FIRST, SECOND, THIRD]
@@ -132,7 +140,7 @@ export function factEntries(row: FactRow): ListEntry[] | null {
     entries.push({
       list: nameOf(head, ids),
       counted,
-      ...(representedIn && { representedIn: nameOf(representedIn[0], [representedIn[1]]) }),
+      ...(representedIn && { representedIn: nameOf(...representedIn) }),
       ...(displaces && {
         displaces: {
           owner: nameOf(BY_ID_LIST, [displaces]),
@@ -145,8 +153,8 @@ export function factEntries(row: FactRow): ListEntry[] | null {
 }
 
 /** Views of one buffer, by the number of ids in a name, so that a name makes no garbage. */
-const SCRATCH = new Uint8Array(1 + 2 * UUID_BYTES)
-const SCRATCH_NAMES = [SCRATCH.subarray(0, 1), SCRATCH.subarray(0, 1 + UUID_BYTES), SCRATCH] as const
+const SCRATCH = new Uint8Array(1 + 3 * UUID_BYTES)
+const SCRATCH_NAMES = [0, 1, 2, 3].map(ids => SCRATCH.subarray(0, 1 + ids * UUID_BYTES))
 
 /**
  * The names of the lists of a fact, each only until the next one comes, and what kind of list it is. False, and nothing told, where
@@ -195,7 +203,7 @@ function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
   return head === BYTES_8 ? true : null
 }
 
-/** A list's name: its first byte and one or two ids, copied from where they stand. */
+/** A list's name: its first byte and its ids, copied from where they stand. */
 function writeName(
   name: Uint8Array,
   head: number,

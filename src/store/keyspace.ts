@@ -8,7 +8,7 @@
  * ```
  * type 1 │ key                     assignment 7 │ user id │ scope id │ role id    (scope: instance or tenant)
  * role 2 │ type id or zeros │ key  tuple      8 │ object id │ relation id │ subject id
- * relation 3 │ type id │ key       purge      9 │ id
+ * relation 3 │ type id │ key       purge      9 │ id             audit 10 │ id
  * tenant   4 │ key                 organization 16
  * user     5 │ key                 project     17 │ key
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
@@ -52,6 +52,7 @@ export const rowKeys = {
   tuple: (objectId: string, relationId: string, subjectId: string) =>
     join(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
   purge: (id: string) => join(KIND_BYTES.purge, [id]),
+  audit: (id: string) => join(KIND_BYTES.audit, [id]),
   organization: () => join(KIND_BYTES.organization, []),
   project: (key: string) => join(KIND_BYTES.project, [], key),
   environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
@@ -98,6 +99,8 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.tuple(record.objectId, record.relationId, record.subjectId)
     case 'purge':
       return rowKeys.purge(record.id)
+    case 'audit':
+      return rowKeys.audit(record.id)
     case 'organization':
       return rowKeys.organization()
     case 'project':
@@ -140,10 +143,16 @@ export const lists = {
   /** What one user holds in one tenant, roles on its instances included. Not counted. */
   heldInTenant: (tenantId: string, userId: string): ListName =>
     join(FACT_LISTS.heldInTenant, [tenantId, userId]),
+  /** Where in one tenant one user holds one role. Not counted. */
+  heldRoleInTenant: (tenantId: string, roleId: string, userId: string): ListName =>
+    join(FACT_LISTS.heldRoleInTenant, [tenantId, roleId, userId]),
   /** Where one user holds one role. Not counted. */
   heldRole: (roleId: string, userId: string): ListName => join(FACT_LISTS.heldRole, [roleId, userId]),
   /** One assignment, the oldest, of each user who holds any in the tenant. */
   usersOfTenant: (tenantId: string): ListName => join(FACT_LISTS.usersOfTenant, [tenantId]),
+  /** One assignment, the oldest, of each user who holds the role in the tenant. */
+  usersOfRoleInTenant: (tenantId: string, roleId: string): ListName =>
+    join(FACT_LISTS.usersOfRoleInTenant, [tenantId, roleId]),
   /** One assignment, the oldest, of each user who holds the role anywhere. */
   usersOfRole: (roleId: string): ListName => join(FACT_LISTS.usersOfRole, [roleId]),
   usersWithoutRoles: (): ListName => join(FACT_LISTS.usersWithoutRoles, []),
@@ -217,6 +226,11 @@ function assignmentEntries({ userId, roleId, tenantId, instanceId }: AssignmentR
       counted: false,
       representedIn: lists.usersOfTenant(tenantId),
     },
+    {
+      list: lists.heldRoleInTenant(tenantId, roleId, userId),
+      counted: false,
+      representedIn: lists.usersOfRoleInTenant(tenantId, roleId),
+    },
     { list: lists.heldRole(roleId, userId), counted: false, representedIn: lists.usersOfRole(roleId) },
   ]
 }
@@ -239,8 +253,8 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
 
 export const listRule: ListRule = row => factEntries(row) ?? recordEntries(row)
 
-/** The same by way of the record. */
-function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
+/** The same by way of the record: what the quick way must agree with. */
+export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   const record = decodeRecord(row)
   const entries = [counted(kindListOf(record)), ...entriesOf(record)]
   if (FOUND_BY_ID.has(record.kind)) entries.push({ list: lists.byId(record.id), counted: false })

@@ -25,10 +25,10 @@ export interface Store {
    */
   directoryOf(id: string): string | null
   /**
-   * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
-   * writes to. Milliseconds.
+   * For how long the views may have missed what others committed, that of one environment or the most behind of all: 0 for
+   * one that is not open, and for a store that nobody else writes to. Milliseconds.
    */
-  stalenessMs(): number
+  stalenessMs(environmentId?: string): number
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

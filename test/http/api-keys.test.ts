@@ -291,10 +291,10 @@ describe('a rotation', () => {
   test('ends by the clock, to the millisecond', () => {
     let now = 0
     const check = new CredentialCheck(() => now)
-    const principal = { kind: 'organization', organizationId: 'o' } as const
+    const principal = { kind: 'organization', keyId: null, organizationId: 'o' } as const
     // SHA-256 of "secret".
     const secretHash = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'
-    check.replaceAll([{ secretHash, principal, validUntil: 1_000 }])
+    check.replaceAll([{ secretHash, principal, slot: 0, validUntil: 1_000 }])
     now = 999
     expect(check.authenticate('secret')).toBe(principal)
     now = 1_000

@@ -107,10 +107,10 @@ test('a feed and the head have a commit only when it is durable, even if the vie
 
 test('tables another release wrote in another format are refused', async () => {
   const tables = new MemoryTables()
-  await tables.write(() => tables.table('meta').put(bytes('format'), bytes('2')))
+  await tables.write(() => tables.table('meta').put(bytes('format'), bytes('999')))
   const opening = EmbeddedLedger.open({ tables, view: new TableView(tables, toyRule) })
   await expect(opening).rejects.toMatchObject({
     code: 'INVALID_INPUT',
-    message: 'the store has format 2, this release reads format 1: start the release that wrote it',
+    message: 'the store has format 999, this release reads format 2: start the release that wrote it',
   })
 })

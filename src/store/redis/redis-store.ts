@@ -49,7 +49,7 @@ export class RedisStore implements Store {
   readonly #link: RedisLink
   readonly #channels: HeadChannels
   readonly #environments = new EnvironmentSet(id => this.#open(id))
-  readonly #following = new Set<FollowedEnvironment>()
+  readonly #following = new Map<string, FollowedEnvironment>()
   readonly #timer: NodeJS.Timeout
   #closed: Promise<void> | null = null
 
@@ -68,7 +68,7 @@ export class RedisStore implements Store {
     this.#link = new RedisLink(connect(options.address, 'commands'))
     this.#channels = new HeadChannels(connect(options.address, 'signals'))
     this.#link.onReady(() => {
-      for (const environment of this.#following) environment.onDoubt()
+      for (const environment of this.#following.values()) environment.onDoubt()
     })
     const everyMs = Math.min(CHECK_MS_MAX, options.staleAfterMs / CHECKS_PER_STALE)
     this.#timer = setInterval(() => this.#check(), everyMs)
@@ -83,7 +83,7 @@ export class RedisStore implements Store {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     const environment = await this.#environments.take(id)
     if (environment) {
-      this.#following.delete(environment)
+      this.#following.delete(id)
       this.#channels.leave(channel)
       await environment.close()
     }
@@ -97,9 +97,11 @@ export class RedisStore implements Store {
     return null
   }
 
-  stalenessMs(): number {
+  stalenessMs(environmentId?: string): number {
+    if (environmentId !== undefined) return this.#following.get(environmentId)?.stalenessMs() ?? 0
     let stalenessMs = 0
-    for (const environment of this.#following) stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
+    for (const environment of this.#following.values())
+      stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
     return stalenessMs
   }
 
@@ -119,7 +121,7 @@ export class RedisStore implements Store {
 
   #check(): void {
     void this.#channels.probe()
-    for (const environment of this.#following) void environment.check()
+    for (const environment of this.#following.values()) void environment.check()
   }
 
   async #open(id: string): Promise<FollowedEnvironment> {
@@ -145,7 +147,7 @@ export class RedisStore implements Store {
     )
     await this.#channels.listen(keys.channel, environment)
     await environment.reached(source.start)
-    this.#following.add(environment)
+    this.#following.set(id, environment)
     return environment
   }
 
