@@ -13,6 +13,9 @@ import type { ListRule } from './view.ts'
 /** Of the rows: they are as old as the history. */
 const VERSION = 1
 
+/** It has the thread, and some 300 MB, to itself. */
+const LIST_BUILD = { visitLists: visitFactLists, orderedEntries: 4_000_000 }
+
 export class FreshRows {
   readonly #tables: Tables
   readonly #listRule: ListRule
@@ -37,7 +40,7 @@ export class FreshRows {
     // The places of the rows are those of so many commits.
     const sequence = Math.max(VERSION, Math.ceil(count / CREATED_PER_COMMIT))
     await this.#tables.write(() => view.setSequence(sequence))
-    await new ListBuild(this.#tables, view, this.#listRule, visitFactLists).run(signal)
+    await new ListBuild(this.#tables, view, this.#listRule, LIST_BUILD).run(signal)
     return { repeated: null }
   }
 }

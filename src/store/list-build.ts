@@ -38,11 +38,18 @@ export type VisitLists = (
   visit: (name: ListName, isCounted: boolean, isRepresented: boolean) => void,
 ) => boolean
 
+export interface ListBuildOptions {
+  readonly visitLists?: VisitLists | null
+  /** Entries ordered at a time, 80 bytes each: the fewer times, the less of the tree is written twice. */
+  readonly orderedEntries?: number
+}
+
 export class ListBuild {
   readonly #tables: Tables
   readonly #view: TableView
   readonly #listRule: ListRule
   readonly #visitLists: VisitLists | null
+  readonly #orderedEntries: number
   readonly #lists: Table
   readonly #kinds = new Map<number, ListKind>()
   #entries = new PackedItems()
@@ -51,8 +58,14 @@ export class ListBuild {
   #signal: AbortSignal | null = null
 
   /** The view must not change until it is done. `visitLists` is for rows without `unless`. */
-  constructor(tables: Tables, view: TableView, listRule: ListRule, visitLists: VisitLists | null = null) {
+  constructor(
+    tables: Tables,
+    view: TableView,
+    listRule: ListRule,
+    { visitLists = null, orderedEntries = ORDERED_ENTRIES }: ListBuildOptions = {},
+  ) {
     this.#visitLists = visitLists
+    this.#orderedEntries = orderedEntries
     this.#tables = tables
     this.#view = view
     this.#listRule = listRule
@@ -79,7 +92,7 @@ export class ListBuild {
           if (!entry.unless) this.#add(entry.list, row.created)
         }
       }
-      if (this.#entries.count >= ORDERED_ENTRIES) await this.#flush()
+      if (this.#entries.count >= this.#orderedEntries) await this.#flush()
     }
     await this.#flush()
     for (const created of this.#firstRows()) this.#addRepresentative(created)
