@@ -31,7 +31,7 @@ export const settings = {
   STORE_URL: {
     shownDefault: '`lmdb:./data`',
     meaning:
-      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (`rediss://…` with TLS) shared with other nodes',
+      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (others: docs/redis.md) shared with other nodes',
     parse: nonEmpty,
     fallback: () => null,
   } satisfies Setting<string | null>,
@@ -69,6 +69,18 @@ export const settings = {
     parse: value => parseInteger(value, { min: 1, max: 64 }),
     fallback: () => Math.max(1, availableParallelism() - 1),
   } satisfies Setting<number>,
+  POOL_THREADS: {
+    shownDefault: '1, or 0 on one core',
+    meaning:
+      'threads beside each HTTP thread that take part in bulks of thousands and do searches; `0`: none',
+    parse: value => parseInteger(value, { min: 0, max: 64 }),
+    fallback: () => (availableParallelism() > 1 ? 1 : 0),
+  } satisfies Setting<number>,
+  POOL_JOBS_MAX: integer(
+    64,
+    { min: 1, max: 100_000 },
+    'large bulks and searches under way or waiting in one HTTP thread; beyond it 503',
+  ),
   MAX_BODY_BYTES: integer(
     16_777_216,
     { min: 1_024, max: 1_073_741_824 },
@@ -105,7 +117,6 @@ export const settings = {
   STRICT_HEADERS: flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
   AUTHZEN_STRICT: flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
   DEBUG_DECISIONS: flag('explain decisions of `/allowed` in `debug`; slower'),
-  BULK_BYTES_PATH: flag('read bulks of the usual kind straight from their bytes, not by parsing them'),
   MAX_CONNECTIONS: integer(
     10_000,
     { min: 1, max: 1_000_000 },
@@ -160,6 +171,10 @@ export const settings = {
     fallback: () => 1,
   } satisfies Setting<number>,
   TRACING: flag('make OpenTelemetry spans; needs an SDK, see docs/operations.md'),
+  BYTES_PATH: flag(
+    'read decisions of the usual kind straight from their bytes; `false`: parse them all',
+    true,
+  ),
   LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
 } as const
 
@@ -181,6 +196,8 @@ export interface Config {
   readonly adminApiKey: string | null
   readonly keyOverlapSeconds: number
   readonly httpThreads: number
+  readonly poolThreads: number
+  readonly poolJobsMax: number
   readonly bodyBytesMax: number
   readonly bulkChecksMax: number
   readonly listedEntriesMax: number
@@ -192,7 +209,6 @@ export interface Config {
   readonly hasStrictHeaders: boolean
   readonly isAuthzenStrict: boolean
   readonly hasDebug: boolean
-  readonly hasBulkBytesPath: boolean
   readonly connectionsMax: number
   readonly managementQueueMax: number
   readonly receiveMsMax: number
@@ -210,6 +226,7 @@ export interface Config {
   readonly decisionLog: string | null
   readonly decisionLogShare: number
   readonly hasTracing: boolean
+  readonly hasBytesPath: boolean
   readonly logLevel: LogLevel
 }
 
@@ -243,6 +260,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     adminApiKey: read('ADMIN_API_KEY'),
     keyOverlapSeconds: read('KEY_OVERLAP_SECONDS'),
     httpThreads: read('HTTP_THREADS'),
+    poolThreads: read('POOL_THREADS'),
+    poolJobsMax: read('POOL_JOBS_MAX'),
     bodyBytesMax: read('MAX_BODY_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),
     listedEntriesMax: read('MAX_LISTED_ENTRIES'),
@@ -254,7 +273,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     hasStrictHeaders: read('STRICT_HEADERS'),
     isAuthzenStrict: read('AUTHZEN_STRICT'),
     hasDebug: read('DEBUG_DECISIONS'),
-    hasBulkBytesPath: read('BULK_BYTES_PATH'),
     connectionsMax: read('MAX_CONNECTIONS'),
     managementQueueMax: read('MAX_MANAGEMENT_QUEUE'),
     receiveMsMax: read('BODY_TIMEOUT_MS'),
@@ -267,6 +285,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     decisionLog: read('DECISION_LOG'),
     decisionLogShare: read('DECISION_LOG_SAMPLE'),
     hasTracing: read('TRACING'),
+    hasBytesPath: read('BYTES_PATH'),
     logLevel: read('LOG_LEVEL'),
   }
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {

@@ -29,6 +29,8 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 /** In an index's lock word. */
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
+/** They wait until they are answered. */
+const NOBODY = { isGone: false }
 /** Nobody asks what these requests were. */
 const NAMELESS = { requestId: '', traceparent: null }
 const HEADERS: ReadonlyMap<string, string> = new Map([
@@ -79,6 +81,7 @@ export class InProcessService {
       isReady: () => true,
       metrics: { scrape: () => Promise.resolve('') },
       observer: null,
+      pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
       settings: withoutSecrets(readConfig({})),
     })
@@ -108,7 +111,15 @@ export class InProcessService {
     try {
       const match = this.#dispatcher.find(head)
       const principal = this.#dispatcher.admit(match, head)
-      return encodeReply(await this.#dispatcher.answer(match, principal, head, Buffer.from(body), NAMELESS))
+      return encodeReply(
+        await this.#dispatcher.answer(
+          match,
+          { principal, caller: NOBODY },
+          head,
+          Buffer.from(body),
+          NAMELESS,
+        ),
+      )
     } catch (error) {
       return problemAnswer(error, familyOfPath(path))
     }

@@ -41,6 +41,7 @@ import { ContentThread } from './threads/content-thread.ts'
 import { LoopMeter } from './telemetry/loop-meter.ts'
 import { type EnvironmentFigures, Metrics } from './telemetry/metrics.ts'
 import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
+import { DecisionDeadline } from './threads/decision-deadline.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import { createKeyRates } from './threads/key-rates.ts'
 import type { Credential } from './threads/messages.ts'
@@ -64,6 +65,8 @@ export interface RunningService {
   readonly hasSampleWorkspace: boolean
   /** For how long this node may have missed what others changed; 0 where nobody else writes. Milliseconds. */
   stalenessMs(): number
+  /** How many histories of the store were replaced by others since the start: restored, rewound or begun anew. */
+  replacedHistories(): number
   /**
    * Not ready at once; then everything in flight is answered and everything closed. For `delayMs` before that it goes on
    * serving, and asks callers to go elsewhere, so that whoever sends traffic can learn that it should not.
@@ -114,6 +117,7 @@ export async function startService(
     environments: () => figuresOf(environments, indexes, store),
     isReady: () => isReady,
     managementInFlight: () => managementInFlight.value,
+    replacedHistories: () => store.replacedHistories(),
     activeSeconds: () => [
       ['main', performance.eventLoopUtilization().active / 1_000] as const,
       ...threads.activeSeconds(),
@@ -149,6 +153,7 @@ export async function startService(
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
+  const deadline = new DecisionDeadline()
   const close = async (delayMs = 0): Promise<void> => {
     freshness?.close()
     clearInterval(trimming)
@@ -178,6 +183,7 @@ export async function startService(
       credentials: credentialsFor(organization.secrets()),
       counts,
       keyRates: config.requestsPerSecondMax === null ? null : createKeyRates(),
+      deadline: deadline.handle,
       settings: withoutSecrets(config),
     })
     environments = new OpenEnvironments({
@@ -211,7 +217,7 @@ export async function startService(
     await follower.whenVisible(await organizationStore.ledger.head())
     setReady(true)
     trimInBackground()
-    if (store.isShared) freshness = watchFreshness(store, { config, threads, setReady, log })
+    if (store.isShared) freshness = watchFreshness(store, { config, setReady, deadline, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
@@ -219,6 +225,7 @@ export async function startService(
       generatedApiKey: generated?.apiKey ?? null,
       hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
       stalenessMs: () => store.stalenessMs(),
+      replacedHistories: () => store.replacedHistories(),
       close,
       abandon: () => threads.abandon(),
     }
@@ -341,27 +348,30 @@ function watchFreshness(
   store: Store,
   parts: {
     readonly config: Config
-    readonly threads: HttpThreads
     readonly setReady: (isReady: boolean) => void
+    readonly deadline: DecisionDeadline
     readonly log: Logger
   },
 ): Freshness {
-  const { config, threads, setReady, log } = parts
+  const { config, setReady, deadline, log } = parts
   const said: Record<Standing, string> = {
     fresh: 'up to date with the store again',
     stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
     stopped: 'too stale: decisions are refused until the store is heard from again',
+    emptied:
+      'the store holds nothing any more: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
   }
   return new Freshness({
     stalenessMs: () => store.stalenessMs(),
+    isEmptied: () => store.isEmptied(),
     staleAfterMs: config.staleAfterMs,
     maxStaleMs: config.maxStaleMs,
+    onLook: decidesForMs => deadline.set(decidesForMs),
     onChange: (standing, stalenessMs) => {
       const fields = { standing, stalenessMs: Math.round(stalenessMs) }
       if (standing === 'fresh') log.info(fields, said.fresh)
       else log.warn(fields, said[standing])
       setReady(standing === 'fresh')
-      threads.setSuspended(standing === 'stopped')
     },
   })
 }

@@ -69,13 +69,13 @@ export function choice<const Value extends string>(
   }
 }
 
-export function flag(meaning: string): Setting<boolean> {
+export function flag(meaning: string, fallback = false): Setting<boolean> {
   const parse = (text: string) => {
     if (text !== 'true' && text !== 'false')
       throw new Error(`expected true or false, got ${JSON.stringify(text)}`)
     return text === 'true'
   }
-  return { shownDefault: '`false`', meaning, parse, fallback: () => false }
+  return { shownDefault: `\`${fallback}\``, meaning, parse, fallback: () => fallback }
 }
 
 export function parseList(text: string): string[] {

@@ -11,7 +11,7 @@ export function observeBoth(counters: ThreadCounters | null, log: DecisionLog): 
     },
     decidedAll: (decisions, environmentId, queries) => {
       counters?.decidedAll(decisions)
-      // Bulks are not read from their bytes where there is a log (`hasBulkBytesPath`).
+      // Bulks are not read from their bytes where there is a log (`hasBytesPath`).
       if (queries !== null) log.decidedAll(decisions, environmentId, queries)
     },
   }

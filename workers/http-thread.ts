@@ -4,6 +4,7 @@
  */
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import type { SlowRequest } from '#http/request-watch.ts'
 import { HttpServer } from '#http/server.ts'
@@ -17,7 +18,9 @@ import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 import { Tracing } from '#telemetry/tracing.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
+import { JobPool } from '#threads/job-pool.ts'
 import { ManagementClient } from '#threads/management-client.ts'
 import { KeyRates } from '#threads/key-rates.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
@@ -25,6 +28,8 @@ import { SharedCount } from '#threads/shared-count.ts'
 import type { ThreadSettings } from '../src/config.ts'
 import { observeBoth } from './decision-observers.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
+
+const POOL_THREAD_ENTRY = new URL('./pool-thread.ts', import.meta.url)
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
@@ -38,12 +43,13 @@ const engines = new EngineReaders(
       threadId: threadId + 1,
       lockEveryRead: process.arch !== 'x64',
     }),
+  new DecisionDeadline(options.deadline),
 )
 const management = new ManagementClient(main, {
   inFlight: new SharedCount(counts, 'management'),
   max: settings.managementQueueMax,
 })
-const credentials = new CredentialCheck(Date.now)
+const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
 const keyRates = options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
 replaceCredentials(options.credentials)
 let isReady = false
@@ -89,6 +95,7 @@ const edge = {
   },
 }
 const observer = decisionLog === null ? counters : observeBoth(counters, decisionLog)
+const pool = settings.poolThreads === 0 ? null : createPool()
 const routes = threadRoutes({
   engines,
   management,
@@ -97,6 +104,7 @@ const routes = threadRoutes({
   observer,
   tokenSecret,
   settings,
+  pool,
 })
 const server = new HttpServer({ ...edge, routes })
 const opaServer = new HttpServer({
@@ -110,12 +118,27 @@ function replaceCredentials(replacing: readonly Credential[]): void {
   keyRates?.replaceAll(replacing)
 }
 
+function createPool(): JobPool {
+  return new JobPool({
+    entry: POOL_THREAD_ENTRY,
+    threads: settings.poolThreads,
+    jobsMax: settings.poolJobsMax,
+    engine: environmentId => engines.shareable(environmentId),
+    onThreadEnd: (id, error) => {
+      log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
+      // What it held while it built a closure would be waited for forever.
+      for (const handle of engines.handles()) takeOverLock(handle as SharedIndexHandle, id + 1)
+    },
+  })
+}
+
 function send(message: FromHttpThread): void {
   main.postMessage(message)
 }
 
 async function close(patience: { readonly withinMs: number }): Promise<void> {
   await Promise.all([server.close(patience), opaServer.close(patience)])
+  await pool?.close()
   loopMeter?.close()
   await decisionLog?.close()
 }
@@ -143,9 +166,6 @@ function receive(message: ToHttpThread): void {
       break
     case 'ready':
       isReady = message.isReady
-      break
-    case 'suspend':
-      engines.suspend(message.isSuspended)
       break
     case 'answer':
       management.receive(message.call, message.answer)

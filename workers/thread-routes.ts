@@ -7,6 +7,7 @@ import type { MetricsSource } from '#http/routes/metrics.ts'
 import { opaRoutes } from '#http/routes/opa.ts'
 import { createRoutes } from '#http/routes.ts'
 import { AccessService } from '#services/access-service.ts'
+import type { DecisionPool } from '#services/decision-pool.ts'
 import { type DecisionObserver, DecisionService, type EngineSource } from '#services/decision-service.ts'
 import { PermissionService } from '#services/permission-service.ts'
 import { SearchService } from '#services/search-service.ts'
@@ -21,9 +22,11 @@ export function threadRoutes(parts: {
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
+  /** Null: everything is done in this thread. */
+  readonly pool: DecisionPool | null
 }): Route[] {
-  const { engines, management, isReady, metrics, observer, tokenSecret, settings } = parts
-  const decisions = new DecisionService(engines, settings, observer)
+  const { engines, management, isReady, metrics, observer, tokenSecret, settings, pool } = parts
+  const decisions = new DecisionService(engines, settings, { observer, pool })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
     readEvaluation: evaluationReader(settings.isAuthzenStrict),
@@ -39,7 +42,7 @@ export function threadRoutes(parts: {
     options: {
       ...settings,
       // The log has to know what was asked.
-      hasBulkBytesPath: settings.hasBulkBytesPath && settings.decisionLog === null,
+      hasBytesPath: settings.hasBytesPath && settings.decisionLog === null,
       tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')),
     },
   })
@@ -51,5 +54,5 @@ export function opaThreadRoutes(
   settings: ThreadSettings,
   observer: DecisionObserver | null,
 ): Route[] {
-  return opaRoutes(new DecisionService(engines, settings, observer))
+  return opaRoutes(new DecisionService(engines, settings, { observer, pool: null }))
 }

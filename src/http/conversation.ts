@@ -11,10 +11,11 @@ import { STATUS_CODES } from 'node:http'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import { type Answer, encodeReply } from './answer.ts'
-import { BodyCollector, EMPTY_BODY } from './body.ts'
+import { type BodyBuffers, BodyCollector, EMPTY_BODY } from './body.ts'
+import type { Admitted, Dispatcher, RequestHead } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
-import type { Dispatcher, RequestHead } from './dispatch.ts'
 import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
@@ -55,6 +56,7 @@ export interface ConversationHost {
   readonly dispatcher: Dispatcher
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
+  readonly bodies: BodyBuffers
   /** The form of errors under a path, as long as no route is known. */
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
@@ -81,7 +83,7 @@ const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
-export class Conversation {
+export class Conversation implements Admitted, Waiting {
   readonly #host: ConversationHost
   readonly #wire: Wire
   readonly #head: WireHead
@@ -94,7 +96,7 @@ export class Conversation {
   /** That of the route; of the path, as long as no route is found. */
   #family: ErrorFamily
   #match: RouteMatch | null
-  #principal: Principal | null = null
+  principal: Principal | null = null
   #isAdmitted = false
   /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
   #refusal: unknown = null
@@ -119,6 +121,16 @@ export class Conversation {
 
   get traceparent(): string | null {
     return this.#span === null ? null : this.#span.traceparent
+  }
+
+  /** What the handler's work may be spared for. */
+  get caller(): Waiting {
+    return this
+  }
+
+  /** Whether the answer has gone out, or the connection has ended before it could. */
+  get isGone(): boolean {
+    return this.#isOver
   }
 
   /** Admits the request and waits for its body, if it has one. */
@@ -148,6 +160,7 @@ export class Conversation {
     }
     const body = new BodyCollector({
       bytesMax: this.#host.bodyBytesMax,
+      buffers: this.#host.bodies,
       isKept: this.#isAdmitted && this.#match?.route.body !== null,
     })
     this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
@@ -158,8 +171,7 @@ export class Conversation {
     const pieces = new BodyPieces(this.#wire)
     this.#pieces = pieces
     this.#wire.onData((piece, isLast) => pieces.take(piece, isLast))
-    const answer = async () =>
-      this.#host.dispatcher.answer(match, this.#principal, this.#head, EMPTY_BODY, this, pieces)
+    const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, this, pieces)
     void answer().then(
       async reply => {
         await pieces.passed()
@@ -185,7 +197,9 @@ export class Conversation {
     if (isLast) this.#host.receiving.delete(this)
     else this.#host.receiving.add(this)
     if (!body.isTooLarge) {
-      if (whole !== null) this.#answer(whole)
+      if (whole === null) return
+      this.#answer(whole)
+      body.release()
       return
     }
     const refusal = this.#refusal ?? this.#tooLarge()
@@ -212,7 +226,7 @@ export class Conversation {
     try {
       this.#match ??= dispatcher.find(this.#head)
       this.#family = this.#match.route.family
-      this.#principal = dispatcher.admit(this.#match, this.#head)
+      this.principal = dispatcher.admit(this.#match, this.#head)
       this.#isAdmitted = true
     } catch (error) {
       this.#refusal = error
@@ -227,8 +241,7 @@ export class Conversation {
       return
     }
     try {
-      const { dispatcher } = this.#host
-      const reply = dispatcher.answer(this.#match, this.#principal, this.#head, body, this)
+      const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body, this)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return

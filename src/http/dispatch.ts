@@ -14,6 +14,7 @@ import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { Call, HttpRequest, Reply } from './exchange.ts'
 import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
@@ -24,6 +25,12 @@ import { environmentOf } from './routes/caller.ts'
 
 /** A request before its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
+
+/** Of an admitted request: who asks, and who waits. */
+export interface Admitted {
+  readonly principal: Principal | null
+  readonly caller: Waiting
+}
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
@@ -97,7 +104,7 @@ export class Dispatcher {
    */
   answer(
     match: RouteMatch,
-    principal: Principal | null,
+    { principal, caller }: Admitted,
     head: RequestHead,
     body: Buffer,
     { requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>,
@@ -112,7 +119,7 @@ export class Dispatcher {
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const { headers } = head
-    const call = { principal, params, query, body: pieces ?? value, headers, requestId, traceparent }
+    const call = { principal, params, query, body: pieces ?? value, headers, caller, requestId, traceparent }
     // Behind all checks, so that a wait is never in vain.
     if (minRevision === undefined || this.#minRevision === null) return this.#handle(route, call)
     const reached = this.#minRevision.reached(environmentOf(principal), minRevision)

@@ -4,6 +4,7 @@
  */
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 
 export interface HttpRequest {
   /** Upper case. */
@@ -29,6 +30,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly requestId: string
   /** Under which the work for it is to be traced; null: it is not. */
   readonly traceparent: string | null
+  /** Who waits for the answer. */
+  readonly caller: Waiting
 }
 
 /** JSON text made elsewhere, e.g. by the thread that holds the data. */

@@ -3,6 +3,7 @@ import type { AccessService } from '#services/access-service.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import type { PermissionService } from '#services/permission-service.ts'
 import type { SearchService } from '#services/search-service.ts'
+import { BatchReader } from './bytes/batch-reader.ts'
 import { createDocument } from './openapi/document.ts'
 import type { Route } from './route.ts'
 import { contentRoutes } from './routes/content.ts'
@@ -38,9 +39,19 @@ export interface RouteParts {
     readonly metricsToken: string | null
     readonly isAuthzenStrict: boolean
     readonly hasDebug: boolean
-    readonly hasBulkBytesPath: boolean
+    readonly hasBytesPath: boolean
+    readonly subjectTypes: readonly string[]
     readonly bulkChecksMax: number
   }
+}
+
+function batchReader(options: RouteParts['options']): BatchReader | null {
+  if (!options.hasBytesPath) return null
+  return new BatchReader({
+    checksMax: options.bulkChecksMax,
+    subjectTypes: new Set(options.subjectTypes),
+    isStrict: options.isAuthzenStrict,
+  })
 }
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
@@ -48,7 +59,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const routes: Route[] = [
     ...allowedRoutes(parts.decisions, options),
     ...permissionRoutes(parts.permissions),
-    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict }),
+    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, batches: batchReader(options) }),
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),

@@ -18,6 +18,7 @@ import {
   type us_listen_socket,
 } from 'uWebSockets.js'
 import { assert } from '#model/assert.ts'
+import { BodyBuffers } from './body.ts'
 import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
 import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
@@ -115,6 +116,7 @@ export class HttpServer {
       dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate, onCall }),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
+      bodies: new BodyBuffers(),
       familyOf,
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),

@@ -1,9 +1,13 @@
-/** Answers decision requests on the thread that parsed them, from that thread's engines. Never waits. */
-import type { DecisionEngine } from '#engine/engine.ts'
+/**
+ * Answers decision requests on the thread that parsed them, from that thread's engines, without waiting. What is wide goes to
+ * a pool, where there is one.
+ */
+import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import type { DecisionPool, SearchJob, Waiting } from './decision-pool.ts'
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
@@ -15,22 +19,29 @@ export interface EngineSource {
 export interface DecisionObserver {
   decided(isAllowed: boolean, environmentId: string, query: Query): void
   /** Of a bulk or a batch, in order. `queries` is null where they were bytes. */
-  decidedAll(decisions: readonly boolean[], environmentId: string, queries: readonly Query[] | null): void
+  decidedAll(
+    decisions: ArrayLike<boolean | number>,
+    environmentId: string,
+    queries: readonly Query[] | null,
+  ): void
 }
 
 export class DecisionService {
   readonly #engines: EngineSource
   readonly #bulkChecksMax: number
   readonly #observer: DecisionObserver | null
+  readonly #pool: DecisionPool | null
 
+  /** `pool`: takes what is wide; null: everything is done here. */
   constructor(
     engines: EngineSource,
     limits: { readonly bulkChecksMax: number },
-    observer: DecisionObserver | null,
+    parts: { readonly observer: DecisionObserver | null; readonly pool: DecisionPool | null },
   ) {
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
-    this.#observer = observer
+    this.#observer = parts.observer
+    this.#pool = parts.pool
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
@@ -48,12 +59,35 @@ export class DecisionService {
     return decisions
   }
 
-  /** The same for questions that still are bytes. */
-  evaluatePacked(environmentId: string, packed: PackedQueries): boolean[] {
+  /** The same for questions that still are bytes; a promise where there are many and a pool. The bytes may go then. */
+  evaluatePacked(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: Waiting,
+  ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(packed.count)
-    const decisions = this.engine(environmentId).evaluatePacked(packed)
+    const pool = this.#pool
+    if (pool !== null && packed.count >= pool.pooledChecksMin) {
+      const pooled = pool.evaluate(environmentId, packed, waiting)
+      return pooled.then(decisions => this.#observed(environmentId, decisions))
+    }
+    return this.#observed(environmentId, this.engine(environmentId).evaluatePacked(packed))
+  }
+
+  #observed<Decisions extends ArrayLike<boolean | number>>(
+    environmentId: string,
+    decisions: Decisions,
+  ): Decisions {
     this.#observer?.decidedAll(decisions, environmentId, null)
     return decisions
+  }
+
+  /** A page of a search, found by the pool where there is one: nobody knows beforehand how much a search finds. */
+  search(environmentId: string, job: SearchJob, waiting: Waiting): KeyPage | Promise<KeyPage> {
+    if (this.#pool !== null) return this.#pool.search(environmentId, job, waiting)
+    const engine = this.engine(environmentId)
+    const { kind, question, page } = job
+    return kind === 'users' ? engine.searchUsers(question, page) : engine.searchResources(question, page)
   }
 
   explain(environmentId: string, query: Query): Explanation {

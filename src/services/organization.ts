@@ -89,6 +89,11 @@ export class Organization {
     })
   }
 
+  /** False in a history that another node has begun and not yet filled. */
+  isThere(): boolean {
+    return this.#records().get('organization', rowKeys.organization()) !== undefined
+  }
+
   /** Whether the first start has still to be finished. */
   isNew(): boolean {
     return !requireOrganization(this.#records()).isSetUp

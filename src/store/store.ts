@@ -29,6 +29,10 @@ export interface Store {
    * one that is not open, and for a store that nobody else writes to. Milliseconds.
    */
   stalenessMs(environmentId?: string): number
+  /** Whether what it kept is gone, and nothing has taken its place: what the views show is no longer anybody's truth. */
+  isEmptied(): boolean
+  /** How many histories were replaced by others under the views since it was opened. */
+  replacedHistories(): number
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

@@ -86,10 +86,8 @@ export class DecisionLog {
     else counters?.logged(1, 0)
   }
 
-  decidedAll(decisions: readonly boolean[], environmentId: string, asked: readonly Asked[]): void {
-    for (const [index, isAllowed] of decisions.entries()) {
-      this.decided(isAllowed, environmentId, asked[index]!)
-    }
+  decidedAll(decisions: ArrayLike<boolean | number>, environmentId: string, asked: readonly Asked[]): void {
+    for (const [index, each] of asked.entries()) this.decided(Boolean(decisions[index]), environmentId, each)
   }
 
   /** Writes what is buffered, unless that takes too long. */

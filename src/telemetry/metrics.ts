@@ -25,6 +25,8 @@ export interface MetricSources {
   environments(): Iterable<EnvironmentFigures>
   /** Whether `/ready` says yes. */
   isReady(): boolean
+  /** How many histories of the store were replaced by others. */
+  replacedHistories(): number
   /** Management requests that have not been answered yet. */
   managementInFlight(): number
   /** Seconds each thread has been at work since it started, by its name. */
@@ -114,6 +116,11 @@ function sampleService(registry: Registry, sources: MetricSources): void {
     name: 'verdict_management_in_flight',
     help: 'Management requests that have not been answered yet.',
     values: () => [[{}, sources.managementInFlight()]],
+  })
+  sampled(registry, {
+    name: 'verdict_histories_replaced_total',
+    help: 'Histories of the store that were replaced by others: restored, rewound or begun anew.',
+    values: () => [[{}, sources.replacedHistories()]],
   })
   sampled(registry, {
     name: 'verdict_thread_active_seconds_total',

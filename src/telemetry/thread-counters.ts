@@ -130,7 +130,7 @@ export class ThreadCounters {
   }
 
   /** O(decisions). */
-  decidedAll(decisions: readonly boolean[]): void {
+  decidedAll(decisions: ArrayLike<boolean | number>): void {
     let allowed = 0
     for (let i = 0; i < decisions.length; i++) if (decisions[i]) allowed += 1
     this.#cells[ALLOWED]! += allowed

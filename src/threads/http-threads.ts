@@ -93,11 +93,6 @@ export class HttpThreads {
     this.#send({ kind: 'ready', isReady })
   }
 
-  /** Whether decisions are refused, because what the indexes know is too old. */
-  setSuspended(isSuspended: boolean): void {
-    this.#send({ kind: 'suspend', isSuspended })
-  }
-
   /** Hands an index to every thread; resolves when all that live decide on it. */
   attach(environmentId: string, handle: IndexHandle): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))

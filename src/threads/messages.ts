@@ -5,6 +5,7 @@
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
+import type { DeadlineHandle } from './decision-deadline.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
 import type { KeyRatesHandle } from './key-rates.ts'
 import type { IndexHandle } from './shared-indexes.ts'
@@ -33,6 +34,8 @@ export interface HttpThreadOptions<Settings> {
   readonly counts: SharedCountsHandle
   /** How often each key was used in the present second; null: nobody counts. */
   readonly keyRates: KeyRatesHandle | null
+  /** Until when it may decide. */
+  readonly deadline: DeadlineHandle
   readonly settings: Settings
 }
 
@@ -54,8 +57,6 @@ export type ToHttpThread =
   | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
-  /** Whether decisions are refused because what the indexes know is too old. */
-  | { readonly kind: 'suspend'; readonly isSuspended: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
   /** Send the next piece of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }

@@ -24,7 +24,7 @@ async function ask(verdict: Client, user: string): Promise<void> {
 
 test('has a record of each decision, those of bulks one by one, with the request it was asked in', async () => {
   const path = join(storeDirectory(), 'decisions.log')
-  const verdict = await startedService({ decisionLog: path, hasBulkBytesPath: true })
+  const verdict = await startedService({ decisionLog: path, hasBytesPath: true })
   await verdict.createDocumentModel()
   await verdict.user('alice')
   await verdict.assign('alice', 'viewer', 'document:d1')

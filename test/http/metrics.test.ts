@@ -122,7 +122,7 @@ describe('decisions', () => {
   })
 
   test('read from their bytes are counted, too', async () => {
-    const verdict = await startedService({ hasBulkBytesPath: true })
+    const verdict = await startedService({ hasBytesPath: true })
     await verdict.createDocumentModel()
     await verdict.post('/allowed/bulk', [question('alice', 'read', 'document:d1')])
     expect((await Scrape.of(verdict.address)).sum('verdict_checks_total', { decision: 'deny' })).toBe(1)

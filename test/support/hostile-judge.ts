@@ -86,7 +86,11 @@ export class HostileJudge {
     this.#oracle.apply(WORLD)
     const engine = new MapEngine()
     engine.apply(WORLD)
-    const decisions = new DecisionService({ engine: () => engine }, { bulkChecksMax: BULK_CHECKS_MAX }, null)
+    const decisions = new DecisionService(
+      { engine: () => engine },
+      { bulkChecksMax: BULK_CHECKS_MAX },
+      { observer: null, pool: null },
+    )
     const options = { listedEntriesMax: 100_000, permissionFormat: 'action:resource' } as const
     const ids = { organizationId: '', projectId: '', environmentId: '' }
     const principal = {
@@ -108,6 +112,7 @@ export class HostileJudge {
             requestId: 'r',
             traceparent: null,
             headers: new Map(),
+            caller: { isGone: false },
           })
           if (reply instanceof Promise || !(reply.body instanceof RawJson))
             throw new Error('a listing is a text')

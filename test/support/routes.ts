@@ -18,6 +18,7 @@ export function routesWithoutService(lost: Error): Route[] {
     observer: null,
     tokenSecret: '00'.repeat(32),
     settings: withoutSecrets(readConfig({})),
+    pool: null,
   })
 }
 

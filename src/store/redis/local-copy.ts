@@ -50,6 +50,8 @@ export class LocalCopy {
   readonly #log: CommitLog
   /** Of the newest commit in the log, or in the rows as they were loaded. */
   #sequence: number
+  /** Of the commit there; kept here as well, since the tables show it only when it is on disk. */
+  #id: Uint8Array | null
   #isComplete: boolean
   /** How far it is on disk; closed with it. */
   readonly mark: DurableMark
@@ -61,6 +63,7 @@ export class LocalCopy {
     this.view = new TableView(tables, listRule)
     this.#log = new CommitLog(tables, logEntriesMax)
     this.#sequence = this.view.sequence()
+    this.#id = this.#meta.get(KEYS.id) ?? null
     this.#isComplete = this.#meta.get(KEYS.complete) !== undefined
     this.mark = new DurableMark(this.#sequence)
   }
@@ -80,8 +83,8 @@ export class LocalCopy {
 
   /** How far it has followed. */
   position(): Position {
-    const id = this.#meta.get(KEYS.id)
-    return { epoch: this.epoch, sequence: this.#sequence, ...(id?.length && { id }) }
+    const id = this.#id?.length ? { id: this.#id } : {}
+    return { epoch: this.epoch, sequence: this.#sequence, ...id }
   }
 
   get epoch(): string {
@@ -105,7 +108,8 @@ export class LocalCopy {
     await this.#tables.write(() => {
       this.view.setSequence(from.sequence)
       for (const entry of since) this.view.applyRows(entry)
-      this.#meta.put(KEYS.id, since.at(-1)?.id ?? from.id ?? new Uint8Array())
+      this.#id = since.at(-1)?.id ?? from.id ?? new Uint8Array()
+      this.#meta.put(KEYS.id, this.#id)
       this.#sequence = this.view.sequence()
     })
     this.mark.advance(this.#sequence)
@@ -142,6 +146,7 @@ export class LocalCopy {
       this.#log.append(entry)
       if (this.#isComplete) this.view.apply(entry)
       this.#meta.put(KEYS.id, entry.id)
+      this.#id = entry.id
       this.#sequence = entry.revision.sequence
     })
     this.mark.advance(entry.revision.sequence)
