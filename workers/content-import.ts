@@ -2,6 +2,8 @@
  * Fills the tables of an environment that nobody has open with the rows that lines of text mean. The main thread sends the text
  * piece by piece, each when the one before was taken; `stop` ends it before its time.
  */
+import { open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ContentShapes } from '#http/content-shapes.ts'
 import { assert } from '#model/assert.ts'
@@ -19,7 +21,8 @@ assert(parentPort, 'this thread is started by the main thread')
 const main = parentPort
 const { directory, now } = workerData as { readonly directory: string; readonly now: number }
 const ids = new TimeOrderedIds(Date.now)
-const tables = new LmdbTables(directory)
+// Waiting for the disk after every write would take longer than everything else.
+const tables = new LmdbTables(directory, { isFlushed: false })
 const rows = new FreshRows(tables, listRule)
 const lines = new ContentLines()
 const content = new ContentImport({ ...new ContentShapes(), now, newId: () => ids.next() })
@@ -50,9 +53,19 @@ async function receive(message: ToContentThread): Promise<void> {
   }
 }
 
+/** What was written is on disk, the names of the files included. */
+async function flushAll(path: string): Promise<void> {
+  for (const name of [...(await readdir(path)).map(file => join(path, file)), path]) {
+    const file = await open(name, 'r')
+    await file.sync()
+    await file.close()
+  }
+}
+
 /** The files are closed when the main thread hears of the end. */
 async function end(last: FromContentThread | null): Promise<void> {
   await tables.close()
+  if (last?.kind === 'done') await flushAll(directory)
   if (last) send(last)
   main.close()
 }

@@ -1,4 +1,7 @@
-/** The service under the soak: a process on one core, killed and started again on the same port and the same data. */
+/**
+ * The service under the soak: a process on one core, killed and started again on the same data. Each start takes a free port: callers
+ * that try to connect to one where nobody listens may come to have it as their own.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -31,7 +34,7 @@ export class SoakedService {
       START.pathname,
     ]
     const child = spawn('taskset', args, {
-      env: { ...process.env, ...this.#env, PORT: String(this.port) },
+      env: { ...process.env, ...this.#env, PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#child = child

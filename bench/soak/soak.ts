@@ -20,7 +20,7 @@ import { Tally } from './tally.ts'
 
 const SECONDS_DEFAULT = 600
 const SECONDS_MIN = 20
-const ACTORS = 32
+const ACTORS = 96
 const PEAK_SHARE = 0.85
 const API_KEY = 'soak-key-soak-key-soak'
 /** Parts of the time: to find the peak, undisturbed, disturbed. */

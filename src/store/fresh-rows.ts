@@ -2,6 +2,7 @@
  * Fills tables that are empty with the rows of a whole environment, in order and with their lists, as if one commit had put
  * them. Long steps: to be run where nothing else has to be done, and before anybody reads.
  */
+import { visitFactLists } from './fact-lists.ts'
 import type { RowPut } from './ledger.ts'
 import { ListBuild } from './list-build.ts'
 import { RowLoad } from './row-load.ts'
@@ -11,6 +12,9 @@ import type { ListRule } from './view.ts'
 
 /** Of the rows: they are as old as the history. */
 const VERSION = 1
+
+/** It has the thread, and some 300 MB, to itself. */
+const LIST_BUILD = { visitLists: visitFactLists, orderedEntries: 4_000_000 }
 
 export class FreshRows {
   readonly #tables: Tables
@@ -36,7 +40,7 @@ export class FreshRows {
     // The places of the rows are those of so many commits.
     const sequence = Math.max(VERSION, Math.ceil(count / CREATED_PER_COMMIT))
     await this.#tables.write(() => view.setSequence(sequence))
-    await new ListBuild(this.#tables, view, this.#listRule).run(signal)
+    await new ListBuild(this.#tables, view, this.#listRule, LIST_BUILD).run(signal)
     return { repeated: null }
   }
 }

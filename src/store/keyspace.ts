@@ -16,6 +16,7 @@
  * ```
  */
 import { type AssignmentRecord, type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { BY_ID_LIST, FACT_LISTS, factEntries } from './fact-lists.ts'
 import { decodeRecord, KIND_BYTES } from './record-codec.ts'
 import { UUID_BYTES, uuidToBytes, writeUuid } from './uuid-bytes.ts'
 import type { ListEntry, ListName, ListRule } from './view.ts'
@@ -115,9 +116,9 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
 
 /** The lists rows are in, each in creation order. */
 export const lists = {
-  all: (kind: RecordKind): ListName => Uint8Array.of(1, KIND_BYTES[kind]),
+  all: (kind: RecordKind): ListName => Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES[kind]),
   /** At most one row: the thing with that id. Not counted. Kinds that are never looked up by id are not in it. */
-  byId: (id: string): ListName => join(2, [id]),
+  byId: (id: string): ListName => join(BY_ID_LIST, [id]),
   /** The types there are without the callers' doing; they are in no other list of types. */
   builtInTypes: (): ListName => join(29, []),
   rolesOfType: (typeId: string | null): ListName => join(3, [typeId]),
@@ -131,33 +132,38 @@ export const lists = {
   instancesOfType: (typeId: string): ListName => join(26, [typeId]),
   instancesOfTenant: (tenantId: string): ListName => join(25, [tenantId]),
   /** The tenant roles a user holds. */
-  tenantRolesOf: (userId: string): ListName => join(16, [userId]),
-  assignmentsOfUser: (userId: string): ListName => join(17, [userId]),
-  assignmentsOfRole: (roleId: string): ListName => join(18, [roleId]),
-  assignmentsOfTenant: (tenantId: string): ListName => join(19, [tenantId]),
-  assignmentsOnInstance: (instanceId: string): ListName => join(9, [instanceId]),
+  tenantRolesOf: (userId: string): ListName => join(FACT_LISTS.tenantRolesOf, [userId]),
+  assignmentsOfUser: (userId: string): ListName => join(FACT_LISTS.assignmentsOfUser, [userId]),
+  assignmentsOfRole: (roleId: string): ListName => join(FACT_LISTS.assignmentsOfRole, [roleId]),
+  assignmentsOfTenant: (tenantId: string): ListName => join(FACT_LISTS.assignmentsOfTenant, [tenantId]),
+  assignmentsOnInstance: (instanceId: string): ListName =>
+    join(FACT_LISTS.assignmentsOnInstance, [instanceId]),
   /** Who holds one role on one instance, e.g. the members of a group. */
-  holders: (instanceId: string, roleId: string): ListName => join(10, [instanceId, roleId]),
+  holders: (instanceId: string, roleId: string): ListName => join(FACT_LISTS.holders, [instanceId, roleId]),
   /** What one user holds in one tenant, roles on its instances included. Not counted. */
-  heldInTenant: (tenantId: string, userId: string): ListName => join(20, [tenantId, userId]),
+  heldInTenant: (tenantId: string, userId: string): ListName =>
+    join(FACT_LISTS.heldInTenant, [tenantId, userId]),
   /** Where in one tenant one user holds one role. Not counted. */
   heldRoleInTenant: (tenantId: string, roleId: string, userId: string): ListName =>
-    join(30, [tenantId, roleId, userId]),
+    join(FACT_LISTS.heldRoleInTenant, [tenantId, roleId, userId]),
   /** Where one user holds one role. Not counted. */
-  heldRole: (roleId: string, userId: string): ListName => join(21, [roleId, userId]),
+  heldRole: (roleId: string, userId: string): ListName => join(FACT_LISTS.heldRole, [roleId, userId]),
   /** One assignment, the oldest, of each user who holds any in the tenant. */
-  usersOfTenant: (tenantId: string): ListName => join(22, [tenantId]),
+  usersOfTenant: (tenantId: string): ListName => join(FACT_LISTS.usersOfTenant, [tenantId]),
   /** One assignment, the oldest, of each user who holds the role in the tenant. */
-  usersOfRoleInTenant: (tenantId: string, roleId: string): ListName => join(31, [tenantId, roleId]),
+  usersOfRoleInTenant: (tenantId: string, roleId: string): ListName =>
+    join(FACT_LISTS.usersOfRoleInTenant, [tenantId, roleId]),
   /** One assignment, the oldest, of each user who holds the role anywhere. */
-  usersOfRole: (roleId: string): ListName => join(23, [roleId]),
-  usersWithoutRoles: (): ListName => join(24, []),
-  tuplesOfTenant: (tenantId: string): ListName => join(27, [tenantId]),
-  tuplesFrom: (subjectId: string): ListName => join(11, [subjectId]),
-  tuplesTo: (objectId: string): ListName => join(12, [objectId]),
-  tuplesOver: (relationId: string): ListName => join(13, [relationId]),
-  tuplesFromOver: (subjectId: string, relationId: string): ListName => join(14, [subjectId, relationId]),
-  tuplesToOver: (objectId: string, relationId: string): ListName => join(15, [objectId, relationId]),
+  usersOfRole: (roleId: string): ListName => join(FACT_LISTS.usersOfRole, [roleId]),
+  usersWithoutRoles: (): ListName => join(FACT_LISTS.usersWithoutRoles, []),
+  tuplesOfTenant: (tenantId: string): ListName => join(FACT_LISTS.tuplesOfTenant, [tenantId]),
+  tuplesFrom: (subjectId: string): ListName => join(FACT_LISTS.tuplesFrom, [subjectId]),
+  tuplesTo: (objectId: string): ListName => join(FACT_LISTS.tuplesTo, [objectId]),
+  tuplesOver: (relationId: string): ListName => join(FACT_LISTS.tuplesOver, [relationId]),
+  tuplesFromOver: (subjectId: string, relationId: string): ListName =>
+    join(FACT_LISTS.tuplesFromOver, [subjectId, relationId]),
+  tuplesToOver: (objectId: string, relationId: string): ListName =>
+    join(FACT_LISTS.tuplesToOver, [objectId, relationId]),
 }
 
 /** The list every record of its kind is in; what is built in has one of its own. */
@@ -245,7 +251,10 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
   'environment',
 ])
 
-export const listRule: ListRule = row => {
+export const listRule: ListRule = row => factEntries(row) ?? recordEntries(row)
+
+/** The same by way of the record: what the quick way must agree with. */
+export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   const record = decodeRecord(row)
   const entries = [counted(kindListOf(record)), ...entriesOf(record)]
   if (FOUND_BY_ID.has(record.kind)) entries.push({ list: lists.byId(record.id), counted: false })

@@ -6,8 +6,17 @@
  * names begin with the same byte. To be run where nothing else has to be done: its steps are long.
  */
 import { assert } from '#model/assert.ts'
+import type { Row } from './ledger.ts'
 import { PackedItems } from './packed-items.ts'
-import { CREATED_BYTES, decodeCreated, decodeRow, encodeCreated, encodeUint48, textOf } from './row-codec.ts'
+import {
+  CREATED_BYTES,
+  decodeCreated,
+  decodeRow,
+  encodeCreated,
+  encodeUint48,
+  textOf,
+  writeCreated,
+} from './row-codec.ts'
 import type { Table, Tables } from './tables.ts'
 import type { TableView } from './table-view.ts'
 import type { ListEntry, ListName, ListRule } from './view.ts'
@@ -23,17 +32,40 @@ interface ListKind {
   readonly isRepresented: boolean
 }
 
+/** A quick way to the lists of some rows: what the rule says, without what goes with it. False for the others. */
+export type VisitLists = (
+  row: Row,
+  visit: (name: ListName, isCounted: boolean, isRepresented: boolean) => void,
+) => boolean
+
+export interface ListBuildOptions {
+  readonly visitLists?: VisitLists | null
+  /** Entries ordered at a time, 80 bytes each: the fewer times, the less of the tree is written twice. */
+  readonly orderedEntries?: number
+}
+
 export class ListBuild {
   readonly #tables: Tables
   readonly #view: TableView
   readonly #listRule: ListRule
+  readonly #visitLists: VisitLists | null
+  readonly #orderedEntries: number
   readonly #lists: Table
   readonly #kinds = new Map<number, ListKind>()
   #entries = new PackedItems()
+  /** Buffers for an entry, by the length of its list's name. */
+  readonly #entryBytes: Buffer[] = []
   #signal: AbortSignal | null = null
 
-  /** The view must not change until it is done. */
-  constructor(tables: Tables, view: TableView, listRule: ListRule) {
+  /** The view must not change until it is done. `visitLists` is for rows without `unless`. */
+  constructor(
+    tables: Tables,
+    view: TableView,
+    listRule: ListRule,
+    { visitLists = null, orderedEntries = ORDERED_ENTRIES }: ListBuildOptions = {},
+  ) {
+    this.#visitLists = visitLists
+    this.#orderedEntries = orderedEntries
     this.#tables = tables
     this.#view = view
     this.#listRule = listRule
@@ -46,6 +78,13 @@ export class ListBuild {
     const conditional: number[] = []
     for (const rows of this.#view.batches()) {
       for (const row of rows) {
+        if (
+          this.#visitLists?.(row, (name, isCounted, isRepresented) => {
+            this.#noteKind(name, isCounted, isRepresented)
+            this.#add(name, row.created)
+          })
+        )
+          continue
         const entries = this.#listRule(row)
         if (entries.some(entry => entry.unless)) conditional.push(row.created)
         for (const entry of entries) {
@@ -53,7 +92,7 @@ export class ListBuild {
           if (!entry.unless) this.#add(entry.list, row.created)
         }
       }
-      if (this.#entries.count >= ORDERED_ENTRIES) await this.#flush()
+      if (this.#entries.count >= this.#orderedEntries) await this.#flush()
     }
     await this.#flush()
     for (const created of this.#firstRows()) this.#addRepresentative(created)
@@ -128,7 +167,10 @@ export class ListBuild {
   }
 
   #add(list: ListName, created: number): void {
-    const bytes = Buffer.concat([list, encodeCreated(created)])
+    const bytes = (this.#entryBytes[list.length] ??= Buffer.alloc(list.length + CREATED_BYTES))
+    bytes.set(list)
+    writeCreated(bytes, created, list.length)
+    // Copied there.
     this.#entries.add({ bytes, keyStart: 0, keyEnd: bytes.length, rank: created })
   }
 
@@ -146,11 +188,15 @@ export class ListBuild {
   }
 
   #note({ list, counted, representedIn }: ListEntry): void {
+    this.#noteKind(list, counted, representedIn !== undefined)
+  }
+
+  #noteKind(list: ListName, isCounted: boolean, isRepresented: boolean): void {
     const kind = this.#kinds.get(list[0]!)
     if (!kind) {
-      this.#kinds.set(list[0]!, { isCounted: counted, isRepresented: representedIn !== undefined })
+      this.#kinds.set(list[0]!, { isCounted, isRepresented })
     } else {
-      const isAlike = kind.isCounted === counted && kind.isRepresented === (representedIn !== undefined)
+      const isAlike = kind.isCounted === isCounted && kind.isRepresented === isRepresented
       assert(isAlike, `lists like ${textOf(list)} are not all of one kind`)
     }
   }

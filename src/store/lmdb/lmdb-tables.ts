@@ -36,8 +36,11 @@ export class LmdbTables implements Tables {
   #lastWrite: Promise<unknown> = Promise.resolve()
   #closed: Promise<void> | null = null
 
-  /** Opens the environment in `directory`, creating both when missing. */
-  constructor(directory: string) {
+  /**
+   * Opens the environment in `directory`, creating both when missing. `isFlushed: false` leaves the disk to the operating system:
+   * writes resolve when they are made, and whoever fills files that nobody reads yet sees to it that they are on disk at the end.
+   */
+  constructor(directory: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.#root = open<Uint8Array, Uint8Array>({
       path: directory,
       // Otherwise a dot in the directory's name would make it a file.
@@ -46,6 +49,7 @@ export class LmdbTables implements Tables {
       // Otherwise lmdb-js makes a promise of its own per turn that nobody can get hold of: a failed commit (a full disk)
       // would end the process as an unhandled rejection. Writes still share transactions without it.
       eventTurnBatching: false,
+      noSync: !isFlushed,
       ...ENCODING,
     })
   }
