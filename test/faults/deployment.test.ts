@@ -53,6 +53,8 @@ interface Call {
   readonly to: number
   /** 0: no answer. */
   readonly status: number
+  /** What was answered in place of a 200, or went wrong. */
+  readonly instead: string | null
 }
 
 /** Asks and writes all the time, each of so many clients one call after the other. */
@@ -81,23 +83,27 @@ class Load {
   async #run(kind: Call['kind']): Promise<void> {
     while (!this.#isOver) {
       const from = performance.now()
-      const status = await this.#call(kind).catch(() => 0)
-      this.calls.push({ kind, from, to: performance.now(), status })
+      const { status, body } = await this.#call(kind).catch((error: unknown) => ({
+        status: 0,
+        body: String(error),
+      }))
+      const instead = status === 200 ? null : JSON.stringify(body)
+      this.calls.push({ kind, from, to: performance.now(), status, instead })
       await pause(2)
     }
   }
 
-  async #call(kind: Call['kind']): Promise<number> {
+  async #call(kind: Call['kind']): Promise<{ readonly status: number; readonly body: unknown }> {
     if (kind === 'wrote') {
       this.#users += 1
-      return (await this.#client.post(`${FACTS}/users`, { key: `user-${this.#users}` })).status
+      return this.#client.post(`${FACTS}/users`, { key: `user-${this.#users}` })
     }
     const answer = await this.#client.post<{ allow: boolean }>(
       '/allowed',
       question('alice', 'read', 'document:plan'),
     )
     if (answer.status === 200) expect(answer.body.allow).toBe(true)
-    return answer.status
+    return answer
   }
 }
 
@@ -128,8 +134,8 @@ test('a node is killed and one is added under load: nothing fails but changes in
 
   const failed = load.calls.filter(({ status }) => status !== 200)
   const inFlight = load.calls.filter(({ from, to }) => from <= killedTo && to >= killedFrom)
-  expect(failed.filter(call => call.kind === 'asked')).toEqual([])
-  expect(failed.filter(call => !inFlight.includes(call))).toEqual([])
+  expect(failed.filter(call => call.kind === 'asked').slice(0, 3)).toEqual([])
+  expect(failed.filter(call => !inFlight.includes(call)).slice(0, 3)).toEqual([])
   expect(failed.length).toBeLessThanOrEqual(inFlight.length)
   expect(load.calls.length).toBeGreaterThan(2_000)
 
