@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { loopbackWithFree } from '../support/loopback.ts'
 import { freePort, startRedis } from '../support/redis-process.ts'
 import { Client, FACTS, question } from '../support/running-service.ts'
-import { startBalancer } from './support/balancer.ts'
+import { type Balancer, startBalancer } from './support/balancer.ts'
 import { NameServer } from './support/name-server.ts'
 import { NodeProcess } from './support/node-process.ts'
 
@@ -15,6 +15,7 @@ const PASSWORD = 'lettersAndDigits1'
 
 interface Deployment {
   readonly client: Client
+  readonly balancer: Balancer
   readonly nodes: readonly NodeProcess[]
   /** Starts another node, which the balancer finds. */
   add(): Promise<NodeProcess>
@@ -42,9 +43,9 @@ async function deployed(count: number): Promise<Deployment> {
   }
   const nodes: NodeProcess[] = []
   for (let index = 0; index < count; index += 1) nodes.push(await add())
-  const address = await startBalancer({ nodes: `verdict:${port}`, nameServer: names.place })
+  const balancer = await startBalancer({ nodes: `verdict:${port}`, nameServer: names.place })
   const forget = (node: NodeProcess) => void names.addresses.delete(hosts.get(node)!)
-  return { client: Client.at(address), nodes, add, forget }
+  return { client: Client.at(balancer.address), balancer, nodes, add, forget }
 }
 
 interface Call {
@@ -134,7 +135,8 @@ test('a node is killed and one is added under load: nothing fails but changes in
 
   const failed = load.calls.filter(({ status }) => status !== 200)
   const inFlight = load.calls.filter(({ from, to }) => from <= killedTo && to >= killedFrom)
-  expect(failed.filter(call => call.kind === 'asked').slice(0, 3)).toEqual([])
+  const said = `killed at ${killedFrom}\n${deployment.balancer.log()}`
+  expect(failed.filter(call => call.kind === 'asked').slice(0, 3), said).toEqual([])
   expect(failed.filter(call => !inFlight.includes(call)).slice(0, 3)).toEqual([])
   expect(failed.length).toBeLessThanOrEqual(inFlight.length)
   expect(load.calls.length).toBeGreaterThan(2_000)
