@@ -16,6 +16,7 @@ import type {
   EnvironmentStats,
 } from '#model/wire/environment.ts'
 import type { EnvironmentService } from './environment-service.ts'
+import type { AuditCaller, AuditedCall } from './management/audit.ts'
 import { Created } from './management/created.ts'
 import {
   addEnvironment,
@@ -23,6 +24,7 @@ import {
   presentEnvironment,
   removeEnvironment,
 } from './management/environments.ts'
+import type { OrganizationWriteContext } from './management/organization-context.ts'
 import type { SchemaImport } from './management/schema-import.ts'
 import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
@@ -56,7 +58,13 @@ export class EnvironmentCopies {
    * Throws `DUPLICATE_ENTITY` when the new environment's key is taken, or when an existing one has something by the same key
    * that is not to be overwritten; `NOT_FOUND` when the part that is copied needs something that is not.
    */
-  async copyEnvironment(principal: Principal, { params, body }: CopyInput): Promise<Created<Environment>> {
+  async copyEnvironment(
+    principal: Principal,
+    input: CopyInput,
+    caller: AuditCaller,
+  ): Promise<Created<Environment>> {
+    const { params, body } = input
+    const call: AuditedCall = { ...caller, operation: 'copyEnvironment', input }
     const { existing, new: created } = body.target_env
     if (Boolean(existing) === Boolean(created)) {
       const msg = 'expected either an existing environment or a new one'
@@ -64,14 +72,13 @@ export class EnvironmentCopies {
       throw new AuthzError('INVALID_SHAPE', `target_env: ${msg}`, { detail })
     }
     const source = await this.#recordAt(principal, params)
-    const { answer: schema } = await this.#serviceOf(source.id).execute('exportSchema', {
-      scope: body.scope ?? {},
-    })
+    const exported = { scope: body.scope ?? {} }
+    const { answer: schema } = await this.#serviceOf(source.id).execute('exportSchema', exported)
     const copy = { schema, conflictStrategy: body.conflict_strategy ?? 'fail' }
     return new Created(
       created
-        ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy })
-        : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, copy),
+        ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy, call })
+        : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, { copy, call }),
     )
   }
 
@@ -79,28 +86,36 @@ export class EnvironmentCopies {
     principal: Principal,
     source: EnvironmentRecord,
     path: EnvironmentPath,
-    copy: SchemaImport,
+    { copy, call }: { readonly copy: SchemaImport; readonly call: AuditedCall },
   ): Promise<Environment> {
     const target = await this.#recordAt(principal, path)
     if (target.id === source.id) {
       throw new AuthzError('INVALID_INPUT', 'target_env: an environment is not copied into itself')
     }
-    await this.#serviceOf(target.id).execute('importSchema', copy)
+    await this.#serviceOf(target.id).execute('importSchema', copy, call)
     return this.#organization.read(principal, context => presentEnvironment(context, target))
   }
 
   async #copyIntoNew(
     principal: Principal,
-    target: { readonly proj_id: string; readonly body: EnvironmentCreate; readonly copy: SchemaImport },
+    target: {
+      readonly proj_id: string
+      readonly body: EnvironmentCreate
+      readonly copy: SchemaImport
+      readonly call: AuditedCall
+    },
   ): Promise<Environment> {
     // As the path names it: by its id it could be another one, whose key looks like that.
     const input = { params: { proj_id: target.proj_id }, body: target.body }
-    const { id } = await this.#organization.commit(principal, context =>
-      addEnvironment(context, input, { isBeingCopied: true }),
+    const { id } = await this.#organization.commit(
+      principal,
+      context => addEnvironment(context, input, { isBeingCopied: true }),
+      // Nobody sees it yet: what is noted is that it was shown.
+      null,
     )
     try {
-      await this.#serviceOf(id).execute('importSchema', target.copy)
-      return await this.#reveal(principal, id)
+      await this.#serviceOf(id).execute('importSchema', target.copy, target.call)
+      return await this.#reveal(principal, id, target.call)
     } catch (error) {
       throw (await this.#discard(principal, id)) ? error : deletedMeanwhile()
     }
@@ -108,21 +123,23 @@ export class EnvironmentCopies {
 
   /** Removes a copy that did not come to be. False when it is gone already. */
   #discard(principal: Principal, id: string): Promise<boolean> {
-    return this.#organization.commit(principal, context => {
+    const discard = (context: OrganizationWriteContext): boolean => {
       const environment = context.records.byId('environment', id)
       if (environment?.isBeingCopied) removeEnvironment(context, environment)
       return environment !== null
-    })
+    }
+    return this.#organization.commit(principal, discard)
   }
 
-  #reveal(principal: Principal, id: string): Promise<Environment> {
-    return this.#organization.commit(principal, context => {
+  #reveal(principal: Principal, id: string, call: AuditedCall): Promise<Environment> {
+    const reveal = (context: OrganizationWriteContext): Environment => {
       const environment = context.records.byId('environment', id)
       if (!environment) throw deletedMeanwhile()
       const revealed = { ...environment, isBeingCopied: false }
       context.records.put(revealed)
       return presentEnvironment(context, revealed)
-    })
+    }
+    return this.#organization.commit(principal, reveal, call)
   }
 
   #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {

@@ -17,6 +17,8 @@ import type { ContentLoader } from './content-loader.ts'
 import type { PieceSource } from './content-stream.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import { removeEnvironment } from './management/environments.ts'
+import type { AuditedCall } from './management/audit.ts'
+import type { OrganizationWriteContext } from './management/organization-context.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
 
@@ -26,6 +28,7 @@ export interface ImportInput {
   readonly body: PieceSource
   /** Whether what is there may be anything; else it must be what a new environment has. */
   readonly replaces: boolean
+  readonly call: AuditedCall
 }
 
 export class EnvironmentImports {
@@ -43,16 +46,16 @@ export class EnvironmentImports {
    * Throws `DUPLICATE_ENTITY` when there is something and it is not to be replaced, `NOT_FOUND` when the environment goes
    * meanwhile, and what the loader throws.
    */
-  async importContent({ environment, service, body, replaces }: ImportInput): Promise<ImportResult> {
+  async importContent({ environment, service, body, replaces, call }: ImportInput): Promise<ImportResult> {
     if (!replaces) await requireEmpty(service)
     const { organizationId, environmentId } = environment.scope
     // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
-    const principal = { kind: 'organization', organizationId } as const
+    const principal = { kind: 'organization', organizationId, keyId: call.keyId } as const
     const id = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)
       await this.#open(principal, id)
-      await this.#exchange(principal, { id, replaced: environmentId, service, replaces })
+      await this.#exchange(principal, { id, replaced: environmentId, service, replaces, call })
       return { environment_id: id, counts }
     } catch (error) {
       await this.#discard(principal, id)
@@ -92,12 +95,13 @@ export class EnvironmentImports {
       readonly replaced: string
       readonly service: EnvironmentService
       readonly replaces: boolean
+      readonly call: AuditedCall
     },
   ): Promise<void> {
     const thaw = await parts.service.freeze()
     try {
       if (!parts.replaces) await requireEmpty(parts.service)
-      await this.#organization.commit(principal, context => {
+      const exchange = (context: OrganizationWriteContext) => {
         const { records } = context
         const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))
         if (!hidden || !replaced) throw gone()
@@ -108,7 +112,8 @@ export class EnvironmentImports {
         records.delete(hidden)
         removeEnvironment(context, replaced)
         records.put(withoutTraces(hidden, replaced))
-      })
+      }
+      await this.#organization.commit(principal, exchange, parts.call)
     } catch (error) {
       thaw()
       throw error

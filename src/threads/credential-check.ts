@@ -24,12 +24,15 @@ interface Clocks {
 export class CredentialCheck {
   readonly #clocks: Clocks
   #known = new Map<string, Known>()
+  /** Good tokens that were sent, so that each is hashed once; never more than there are credentials. */
+  #sent = new Map<string, Known>()
 
   constructor(clocks: Clocks) {
     this.#clocks = clocks
   }
 
   replaceAll(credentials: readonly Credential[]): void {
+    this.#sent = new Map()
     this.#known = new Map(
       credentials.map(credential => [
         credential.secretHash,
@@ -44,12 +47,12 @@ export class CredentialCheck {
 
   /**
    * Whom the token stands for, or null. What a caller can time is a look-up by SHA-256 of what it sent, which tells
-   * nothing about the secret; the full comparison takes the same time wherever two hashes differ.
+   * nothing about the secret; the full comparison takes the same time wherever two hashes differ. Good tokens are looked
+   * up by the engine's own hash, seeded at random, before any of their characters is compared.
    */
   readonly authenticate = (token: string): Principal | null => {
-    const secretHash = hash('sha256', token, 'hex')
-    const known = this.#known.get(secretHash)
-    if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
+    const known = this.#sent.get(token) ?? this.#find(token)
+    if (known === null) return null
     // A secret that was rotated ends by itself, wherever nobody is there to say so.
     return this.#clocks.elapsedMs() < known.endsAtMs ? known.principal : null
   }
@@ -60,5 +63,13 @@ export class CredentialCheck {
     const before = this.#known.get(secretHash)
     if (before?.validUntil === validUntil) return before.endsAtMs
     return this.#clocks.elapsedMs() + validUntil - this.#clocks.now()
+  }
+
+  #find(token: string): Known | null {
+    const secretHash = hash('sha256', token, 'hex')
+    const known = this.#known.get(secretHash)
+    if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
+    this.#sent.set(token, known)
+    return known
   }
 }

@@ -5,16 +5,20 @@ import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress } from './index-progress.ts'
+import type { JobIndex } from './pool-jobs.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
+  /** For the threads of a pool. */
+  readonly index: JobIndex
 }
 
 export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: unknown) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
+  #attachments = 0
   readonly #deadline: DecisionDeadline
 
   /** `open` makes a reader of what an index writer handed out. `deadline`: absent where nothing can be missed. */
@@ -30,14 +34,31 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return this.#attached.get(environmentId)?.engine ?? null
   }
 
+  /** The engine as a decision has it, and what another thread needs to have the same. Throws `NOT_READY` or `STALE`. */
+  shareable(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex } {
+    const engine = this.engine(environmentId)
+    if (!engine)
+      throw new AuthzError('NOT_READY', 'this environment is still being loaded; try again shortly')
+    return { engine, index: this.#attached.get(environmentId)!.index }
+  }
+
+  /** Every index there is. */
+  handles(): unknown[] {
+    return Array.from(this.#attached.values(), ({ index }) => index.handle)
+  }
+
   progress(environmentId: string): IndexProgress | null {
     return this.#attached.get(environmentId)?.progress ?? null
   }
 
   /** Uses the index from now on, in place of the environment's old one, if any. */
   attach(environmentId: string, { index, progress }: IndexHandle): void {
-    const attached = { engine: this.#open(index), progress: new IndexProgress(progress) }
-    this.#attached.set(environmentId, attached)
+    this.#attachments += 1
+    this.#attached.set(environmentId, {
+      engine: this.#open(index),
+      progress: new IndexProgress(progress),
+      index: { environmentId, attachment: this.#attachments, handle: index },
+    })
   }
 
   /** Decides nothing more for the environment. */

@@ -26,6 +26,11 @@ export function publishProgress({ cell }: ProgressHandle, sequence: number): voi
   Atomics.notify(cell, SEQUENCE)
 }
 
+/** Of the newest commit in the index. */
+export function publishedSequence({ cell }: ProgressHandle): number {
+  return Number(Atomics.load(cell, SEQUENCE))
+}
+
 export class IndexProgress {
   readonly #handle: ProgressHandle
 

@@ -291,10 +291,10 @@ describe('a rotation', () => {
   test('ends to the millisecond, however the clock on the wall is set meanwhile', () => {
     let [now, elapsed] = [500_000, 0]
     const check = new CredentialCheck({ now: () => now, elapsedMs: () => elapsed })
-    const principal = { kind: 'organization', organizationId: 'o' } as const
+    const principal = { kind: 'organization', keyId: null, organizationId: 'o' } as const
     // SHA-256 of "secret".
     const secretHash = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'
-    const credentials = [{ secretHash, principal, validUntil: 501_000 }]
+    const credentials = [{ secretHash, principal, slot: 0, validUntil: 501_000 }]
     check.replaceAll(credentials)
     elapsed = 999
     for (const set of [0, 1_000_000, 500_000]) {

@@ -17,6 +17,7 @@ import { Graveyard } from './graveyard.ts'
 import { Invalidation } from './invalidation.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { Key } from './key.ts'
+import * as L from './layout.ts'
 import { LineFetch } from './line-fetch.ts'
 import { Names } from './names.ts'
 import { Precomputation } from './precomputation.ts'
@@ -115,6 +116,19 @@ export class SharedIndexWriter implements ChangeSink {
   /** Bytes of the regions as grown, for statistics. */
   bytes(): ReturnType<Regions['bytes']> {
     return this.#regions.bytes()
+  }
+
+  /** What stands in the index, and how much was built and voided in it so far. */
+  figures() {
+    const { header } = this.#regions
+    return {
+      assignments: header[L.H_ASSIGNMENTS]!,
+      tuples: header[L.H_TUPLES]!,
+      records: header[L.H_RECORDS]!,
+      closuresBuilt: header[L.H_CLOSURES_BUILT]! >>> 0,
+      containersVoided: header[L.H_CONTAINERS_VOIDED]! >>> 0,
+      tenantsVoided: header[L.H_TENANTS_VOIDED]! >>> 0,
+    }
   }
 
   /**

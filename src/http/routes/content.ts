@@ -1,5 +1,6 @@
 /** Everything in an environment, out and in, as lines of JSON. */
 import { assert } from '#model/assert.ts'
+import { namesOf } from './managed.ts'
 import type { EnvironmentPath } from '#model/wire/environment.ts'
 import {
   CONTENT_TYPE,
@@ -32,8 +33,8 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
           contentType: CONTENT_TYPE,
         },
       },
-      handle: async ({ principal, params }) => {
-        const { pieces } = await gateway.execute(contentRequest(principal, params, 'exportContent', false))
+      handle: async (call: Call<EnvironmentPath>) => {
+        const { pieces } = await gateway.execute(contentRequest(call, 'exportContent', false))
         assert(pieces, 'an export comes in pieces')
         return { status: 200, body: new RawPieces(pieces), headers: { 'content-type': CONTENT_TYPE } }
       },
@@ -53,9 +54,9 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
         schema: ContentLine,
       },
       responses: { 200: { description: 'In force; the environment has a new id.', schema: ImportResult } },
-      handle: async ({ principal, params, query, body }: Call<EnvironmentPath, ImportQuery, unknown>) => {
-        const request = contentRequest(principal, params, 'importContent', query.replace ?? false)
-        const { json } = await gateway.execute(request, (body as PieceSource | undefined) ?? NOTHING)
+      handle: async (call: Call<EnvironmentPath, ImportQuery, unknown>) => {
+        const request = contentRequest(call, 'importContent', call.query.replace ?? false)
+        const { json } = await gateway.execute(request, (call.body as PieceSource | undefined) ?? NOTHING)
         return { status: 200, body: new RawJson(json ?? '') }
       },
     }),
@@ -66,17 +67,18 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
 const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
 
 function contentRequest(
-  principal: Call['principal'],
-  { proj_id, env_id }: EnvironmentPath,
+  call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'requestId' | 'traceparent'>,
   operation: 'exportContent' | 'importContent',
   replaces: boolean,
 ) {
+  const { principal, params } = call
   assert(principal, 'a management route has a caller')
   return {
     about: 'content',
     operation,
     principal,
-    path: { project: proj_id, environment: env_id },
+    ...namesOf(call),
+    path: { project: params.proj_id, environment: params.env_id },
     replaces,
   } as const
 }

@@ -51,7 +51,7 @@ export class RedisStore implements Store {
   readonly #link: RedisLink
   readonly #channels: HeadChannels
   readonly #environments = new EnvironmentSet(id => this.#open(id))
-  readonly #following = new Set<FollowedEnvironment>()
+  readonly #following = new Map<string, FollowedEnvironment>()
   readonly #timer: NodeJS.Timeout
   #replacedHistories = 0
   #closed: Promise<void> | null = null
@@ -71,7 +71,7 @@ export class RedisStore implements Store {
     this.#link = new RedisLink(connect(options.address, 'commands'))
     this.#channels = new HeadChannels(connect(options.address, 'signals'))
     this.#link.onReady(() => {
-      for (const environment of this.#following) environment.onDoubt()
+      for (const environment of this.#following.values()) environment.onDoubt()
     })
     const everyMs = Math.min(CHECK_MS_MAX, options.staleAfterMs / CHECKS_PER_STALE)
     this.#timer = setInterval(() => this.#check(), everyMs)
@@ -86,7 +86,7 @@ export class RedisStore implements Store {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     const environment = await this.#environments.take(id)
     if (environment) {
-      this.#following.delete(environment)
+      this.#following.delete(id)
       this.#channels.leave(channel)
       await environment.close()
     }
@@ -100,14 +100,16 @@ export class RedisStore implements Store {
     return null
   }
 
-  stalenessMs(): number {
+  stalenessMs(environmentId?: string): number {
+    if (environmentId !== undefined) return this.#following.get(environmentId)?.stalenessMs() ?? 0
     let stalenessMs = 0
-    for (const environment of this.#following) stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
+    for (const environment of this.#following.values())
+      stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
     return stalenessMs
   }
 
   isEmptied(): boolean {
-    return [...this.#following].some(environment => environment.isEmptied)
+    return [...this.#following.values()].some(environment => environment.isEmptied)
   }
 
   replacedHistories(): number {
@@ -130,7 +132,7 @@ export class RedisStore implements Store {
 
   #check(): void {
     void this.#channels.probe()
-    for (const environment of this.#following) void environment.check()
+    for (const environment of this.#following.values()) void environment.check()
   }
 
   /** However long it takes to be possible: one that is begun in an interruption is opened behind it. */
@@ -175,7 +177,7 @@ export class RedisStore implements Store {
       await environment.close()
       throw error
     }
-    this.#following.add(environment)
+    this.#following.set(id, environment)
     return environment
   }
 
