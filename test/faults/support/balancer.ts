@@ -16,14 +16,22 @@ export interface BalancerOptions {
   readonly nameServer: string
 }
 
-/** Resolves to its address when it has a node to send traffic to. */
-export async function startBalancer({ nodes, nameServer }: BalancerOptions): Promise<string> {
+export interface Balancer {
+  readonly address: string
+  /** What it has said of its nodes, with the time of each word. */
+  log(): string
+}
+
+/** Resolves when it has a node to send traffic to. */
+export async function startBalancer({ nodes, nameServer }: BalancerOptions): Promise<Balancer> {
   const port = await freePort()
   const settings = { BIND: `127.0.0.1:${port}`, NODES: nodes, NAMESERVER: nameServer }
   const balancer = spawn('haproxy', ['-db', '-f', CONFIGURATION], { env: { ...process.env, ...settings } })
   let said = ''
   for (const output of [balancer.stdout, balancer.stderr]) {
-    output.setEncoding('utf8').on('data', (text: string) => (said += text))
+    output
+      .setEncoding('utf8')
+      .on('data', (text: string) => (said += `${Math.round(performance.now())} ${text}`))
   }
   const ended = once(balancer, 'exit')
   onTestFinished(async () => {
@@ -42,5 +50,5 @@ export async function startBalancer({ nodes, nameServer }: BalancerOptions): Pro
       throw new Error(`no way through HAProxy: ${said}`)
     await pause(50)
   }
-  return address
+  return { address, log: () => said }
 }
