@@ -103,6 +103,7 @@ export async function startService(
   }
 
   try {
+    requireKeyForAll(store, config)
     const secrets = new ApiKeySecrets(config.adminApiKey)
     const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
     const organization = new Organization(organizationStore, surroundings, secrets)
@@ -136,7 +137,7 @@ export async function startService(
     const copies = new EnvironmentCopies(service, environments)
     management = new ManagementService({ environments, organization: service, copies })
 
-    const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
+    const generated = await ensureKey({ organization, config, environments })
     await follower.whenVisible(await organizationStore.ledger.head())
     threads.setReady(true)
     if (store.isShared) freshness = watchFreshness(store, { config, threads, log })
@@ -166,6 +167,16 @@ async function buildLists(directory: string, signal: AbortSignal): Promise<void>
   signal.removeEventListener('abort', stop)
   signal.throwIfAborted()
   if (code !== 0) throw new Error(`the thread that builds lists ended with code ${code}`)
+}
+
+/**
+ * Of several nodes that start together each would make another key, and a start without the operator's would take it from
+ * the nodes that have it. Looked at before anything is written.
+ */
+function requireKeyForAll({ isShared }: Store, { apiKey }: Config): void {
+  if (!isShared || apiKey !== null) return
+  const message = 'expected a key, since the store is shared: give every node the same one'
+  throw new AuthzError('INVALID_INPUT', `setting API_KEY: ${message}`)
 }
 
 /** The port the threads share. Only a single thread can be left to find a free one for itself. */
@@ -252,18 +263,10 @@ async function ensureKey(parts: {
   readonly organization: Organization
   readonly config: Config
   readonly environments: OpenEnvironments
-  readonly isShared: boolean
 }): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
-  const { organization, config, environments, isShared } = parts
+  const { organization, config, environments } = parts
   const isFirstStart = organization.isNew()
   if (!isFirstStart && (organization.hasKeys() || config.adminApiKey !== null)) return null
-  // Each of several nodes that start together would show another one, and only the last would be good for anything.
-  if (isShared) {
-    throw new AuthzError(
-      'INVALID_INPUT',
-      'setting API_KEY: expected a key, since the store is shared: no key is generated there',
-    )
-  }
   const hasSampleWorkspace = isFirstStart && config.storeUrl === null
   // The sample first: a crash before the key is kept makes the next start a first one again.
   if (hasSampleWorkspace) {
