@@ -122,6 +122,8 @@ export async function startService(
       organization,
       open: known => openEnvironment(known, { store, indexes, surroundings, onDeath: die }),
       drop: environmentId => store.drop(environmentId),
+      discardCopies: ({ except }) =>
+        store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
       replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
       onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
     })

@@ -26,6 +26,8 @@ export interface OpenEnvironmentsOptions {
   open(known: KnownEnvironment): Promise<OpenEnvironment>
   /** Removes what a store holds of an environment that is not open. Safe to repeat. */
   drop(environmentId: string): Promise<void>
+  /** Removes what is kept here of environments that others removed while this process was not there. */
+  discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /** Resolves when every thread goes by these secrets. */
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
   /** An environment could not be opened or removed; that is tried again at the next change, or the next start. */
@@ -46,6 +48,7 @@ export class OpenEnvironments implements IndexHost {
     await this.#reconcile(error => {
       throw error
     })
+    this.#options.discardCopies({ except: new Set(this.#known.map(({ scope }) => scope.environmentId)) })
   }
 
   async apply(): Promise<void> {

@@ -42,6 +42,9 @@ export class EmbeddedStore implements Store {
     this.#options.removeTables(id)
   }
 
+  /** What it has is no copy. */
+  discardCopies(): void {}
+
   /** What it has is the truth. */
   stalenessMs(): number {
     return 0

@@ -20,6 +20,11 @@ export interface Store {
    */
   drop(id: string): Promise<void>
   /**
+   * Removes what this process keeps of environments that are kept elsewhere, and are not among these: they were removed while
+   * nobody told it.
+   */
+  discardCopies(options: { readonly except: ReadonlySet<string> }): void
+  /**
    * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
    * writes to. Milliseconds.
    */
