@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
+import { IndexFiles } from './index-files.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
 import { AuthzError } from './model/errors.ts'
@@ -89,6 +90,10 @@ export async function startService(
         threadId: MAIN_THREAD_ID,
         secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
       }),
+    kept: new IndexFiles(MAIN_THREAD_ID),
+    onRestored: (environment, { sequence }) =>
+      log.info({ environment, sequence }, 'the index is taken from its snapshot'),
+    onNotKept: (environment, error) => log.warn({ environment, err: error }, 'an index snapshot is not used'),
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
@@ -197,7 +202,7 @@ interface EnvironmentParts {
 async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<OpenEnvironment> {
   const { environmentId } = known.scope
   const store = await parts.store.environment(environmentId)
-  const replica = new Replica(environmentId, store, parts.indexes)
+  const replica = new Replica(environmentId, store, parts.indexes, parts.indexes)
   const service = new EnvironmentService({
     store,
     scope: known.scope,
@@ -214,6 +219,10 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
   )
   return {
     service,
+    close: async () => {
+      await service.close()
+      await replica.close()
+    },
     remove: async () => {
       await service.close()
       // Ends the feed, and with it what the index is told.

@@ -11,6 +11,8 @@ import type { KnownEnvironment, KnownSecret, Organization } from './organization
 
 export interface OpenEnvironment {
   readonly service: EnvironmentService
+  /** Ends what goes on in it, and keeps for the next start what that need not make again. */
+  close(): Promise<void>
   /** Ends what goes on in it, and removes all it holds here and in the store. Safe to repeat. */
   remove(): Promise<void>
 }
@@ -68,7 +70,7 @@ export class OpenEnvironments implements IndexHost {
   }
 
   async close(): Promise<void> {
-    for (const { service } of this.#open.values()) await service.close()
+    for (const open of this.#open.values()) await open.close()
   }
 
   async #reconcile(onOpenFault: (error: unknown) => void): Promise<void> {

@@ -1,5 +1,6 @@
 /** A store: the environments it keeps, each a ledger and the view that follows it. `open-store.ts` makes one from a URL. */
 import type { Ledger } from './ledger.ts'
+import type { SnapshotPlace } from './snapshot-place.ts'
 import type { View } from './view.ts'
 
 export interface EnvironmentStore {
@@ -7,6 +8,11 @@ export interface EnvironmentStore {
   readonly view: View
   /** Resolves when the view has its lists, which only one that was loaded just now may be without. */
   whenListed(): Promise<void>
+  /**
+   * Where to keep what is derived from the view as it is; null: nowhere. The same object as long as the view's tables are the
+   * same, so another one says that they were replaced.
+   */
+  snapshotPlace(): SnapshotPlace | null
 }
 
 export interface Store {

@@ -35,6 +35,8 @@ export interface Table {
 }
 
 export interface Tables {
+  /** Theirs alone, and gone with them; null when they are in none. */
+  readonly directory: string | null
   /** The table of that name, created when missing. Always the same object for one name. Not inside `write`. */
   table(name: string): Table
   /**

@@ -26,6 +26,11 @@ export function publishProgress({ cell }: ProgressHandle, sequence: number): voi
   Atomics.notify(cell, SEQUENCE)
 }
 
+/** Where an index is. */
+export function revisionAt({ epoch, cell }: ProgressHandle): Revision {
+  return { epoch, sequence: Number(Atomics.load(cell, SEQUENCE)) }
+}
+
 export class IndexProgress {
   readonly #handle: ProgressHandle
 
@@ -39,8 +44,7 @@ export class IndexProgress {
 
   /** The revision, in its wire form. */
   get revision(): string {
-    const sequence = Number(Atomics.load(this.#handle.cell, SEQUENCE))
-    return formatRevision({ epoch: this.#handle.epoch, sequence })
+    return formatRevision(revisionAt(this.#handle))
   }
 
   /** Whether the index has that sequence, or comes to it in time. Everyone who waits looks at every commit. */

@@ -28,6 +28,7 @@ const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
 const OFFSET_MAX = 0xffff_ffff
 
 export class LmdbTables implements Tables {
+  readonly directory: string
   readonly #root: RootDatabase<Uint8Array, Uint8Array>
   readonly #tables = new Map<string, LmdbTable>()
   readonly #access = new Access()
@@ -37,6 +38,7 @@ export class LmdbTables implements Tables {
 
   /** Opens the environment in `directory`, creating both when missing. */
   constructor(directory: string) {
+    this.directory = directory
     this.#root = open<Uint8Array, Uint8Array>({
       path: directory,
       // Otherwise a dot in the directory's name would make it a file.
