@@ -33,6 +33,7 @@ import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import type { Credential } from './threads/messages.ts'
+import { OrganizationProgress } from './threads/organization-progress.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
@@ -132,7 +133,8 @@ export async function startService(
       replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
       onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
     })
-    const follower = new Replica(ORGANIZATION_STORE_ID, organizationStore, environments)
+    const progress = new OrganizationProgress(environments, handle => threads.followOrganization(handle))
+    const follower = new Replica(ORGANIZATION_STORE_ID, organizationStore, progress)
     await follower.start(error => die(new Error('the organization is no longer followed', { cause: error })))
     const service = new OrganizationService({
       organization,

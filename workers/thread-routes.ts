@@ -7,12 +7,13 @@ import { opaRoutes } from '#http/routes/opa.ts'
 import { createRoutes } from '#http/routes.ts'
 import { AccessService } from '#services/access-service.ts'
 import { DecisionService, type EngineSource } from '#services/decision-service.ts'
+import type { ProgressSource } from '#services/min-revision.ts'
 import { PermissionService } from '#services/permission-service.ts'
 import { SearchService } from '#services/search-service.ts'
 import type { ThreadSettings } from '../src/config.ts'
 
 export function threadRoutes(parts: {
-  readonly engines: EngineSource
+  readonly engines: EngineSource & ProgressSource
   readonly management: ManagementGateway
   readonly isReady: () => boolean
   readonly tokenSecret: string
@@ -31,6 +32,7 @@ export function threadRoutes(parts: {
     search: new SearchService(decisions, access),
     management,
     isReady,
+    organizationRevision: () => engines.organizationProgress()?.revision ?? null,
     options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
   })
 }

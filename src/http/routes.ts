@@ -29,6 +29,8 @@ export interface RouteParts {
   readonly search: SearchService
   readonly management: ManagementGateway
   readonly isReady: () => boolean
+  /** How far this thread knows the organization's keys; null while it does not. */
+  readonly organizationRevision: () => string | null
   readonly options: SearchOptions & {
     readonly publicUrl: string | null
     readonly isAuthzenStrict: boolean
@@ -47,7 +49,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
-    apiKeyScopeRoute,
+    apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
     ...environmentRoutes(manageOrganization),

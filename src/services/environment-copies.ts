@@ -15,7 +15,9 @@ import type {
   EnvironmentPath,
   EnvironmentStats,
 } from '#model/wire/environment.ts'
+import type { Revision } from '#model/revision.ts'
 import type { EnvironmentService } from './environment-service.ts'
+import type { Answered } from './management/commit-draft.ts'
 import { Created } from './management/created.ts'
 import {
   addEnvironment,
@@ -26,6 +28,12 @@ import {
 import type { SchemaImport } from './management/schema-import.ts'
 import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
+
+/** An answer that tells of the organization and of an environment, with the state of each. */
+export interface AnsweredTwice<Answer> {
+  readonly answer: Answer
+  readonly revisions: readonly [organization: Revision, environment: Revision]
+}
 
 interface CopyInput {
   readonly params: EnvironmentPath
@@ -44,19 +52,23 @@ export class EnvironmentCopies {
   async getEnvironmentStats(
     principal: Principal,
     input: { readonly params: EnvironmentPath },
-  ): Promise<EnvironmentStats> {
-    const environment = await this.#organization.read(principal, context =>
+  ): Promise<AnsweredTwice<EnvironmentStats>> {
+    const { answer: environment, revision } = await this.#organization.read(principal, context =>
       presentEnvironment(context, environmentAt(context, input.params)),
     )
-    const { answer } = await this.#serviceOf(environment.id).execute('countEnvironment', undefined)
-    return { ...environment, pdp_configs: [], stats: { ...answer, has_decision_logs: false, members: [] } }
+    const counted = await this.#serviceOf(environment.id).execute('countEnvironment', undefined)
+    const stats = { ...counted.answer, has_decision_logs: false as const, members: [] }
+    return { answer: { ...environment, pdp_configs: [], stats }, revisions: [revision, counted.revision] }
   }
 
   /**
    * Throws `DUPLICATE_ENTITY` when the new environment's key is taken, or when an existing one has something by the same key
    * that is not to be overwritten; `NOT_FOUND` when the part that is copied needs something that is not.
    */
-  async copyEnvironment(principal: Principal, { params, body }: CopyInput): Promise<Created<Environment>> {
+  async copyEnvironment(
+    principal: Principal,
+    { params, body }: CopyInput,
+  ): Promise<AnsweredTwice<Created<Environment>>> {
     const { existing, new: created } = body.target_env
     if (Boolean(existing) === Boolean(created)) {
       const msg = 'expected either an existing environment or a new one'
@@ -68,11 +80,10 @@ export class EnvironmentCopies {
       scope: body.scope ?? {},
     })
     const copy = { schema, conflictStrategy: body.conflict_strategy ?? 'fail' }
-    return new Created(
-      created
-        ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy })
-        : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, copy),
-    )
+    const { answer, revisions } = created
+      ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy })
+      : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, copy)
+    return { answer: new Created(answer), revisions }
   }
 
   async #copyIntoExisting(
@@ -80,42 +91,48 @@ export class EnvironmentCopies {
     source: EnvironmentRecord,
     path: EnvironmentPath,
     copy: SchemaImport,
-  ): Promise<Environment> {
+  ): Promise<AnsweredTwice<Environment>> {
     const target = await this.#recordAt(principal, path)
     if (target.id === source.id) {
       throw new AuthzError('INVALID_INPUT', 'target_env: an environment is not copied into itself')
     }
-    await this.#serviceOf(target.id).execute('importSchema', copy)
-    return this.#organization.read(principal, context => presentEnvironment(context, target))
+    const copied = await this.#serviceOf(target.id).execute('importSchema', copy)
+    const { answer, revision } = await this.#organization.read(principal, context =>
+      presentEnvironment(context, target),
+    )
+    return { answer, revisions: [revision, copied.revision] }
   }
 
   async #copyIntoNew(
     principal: Principal,
     target: { readonly proj_id: string; readonly body: EnvironmentCreate; readonly copy: SchemaImport },
-  ): Promise<Environment> {
+  ): Promise<AnsweredTwice<Environment>> {
     // As the path names it: by its id it could be another one, whose key looks like that.
     const input = { params: { proj_id: target.proj_id }, body: target.body }
-    const { id } = await this.#organization.commit(principal, context =>
+    const made = await this.#organization.commit(principal, context =>
       addEnvironment(context, input, { isBeingCopied: true }),
     )
+    const { id } = made.answer
     try {
-      await this.#serviceOf(id).execute('importSchema', target.copy)
-      return await this.#reveal(principal, id)
+      const copied = await this.#serviceOf(id).execute('importSchema', target.copy)
+      const { answer, revision } = await this.#reveal(principal, id)
+      return { answer, revisions: [revision, copied.revision] }
     } catch (error) {
       throw (await this.#discard(principal, id)) ? error : deletedMeanwhile()
     }
   }
 
   /** Removes a copy that did not come to be. False when it is gone already. */
-  #discard(principal: Principal, id: string): Promise<boolean> {
-    return this.#organization.commit(principal, context => {
+  async #discard(principal: Principal, id: string): Promise<boolean> {
+    const { answer } = await this.#organization.commit(principal, context => {
       const environment = context.records.byId('environment', id)
       if (environment?.isBeingCopied) removeEnvironment(context, environment)
       return environment !== null
     })
+    return answer
   }
 
-  #reveal(principal: Principal, id: string): Promise<Environment> {
+  #reveal(principal: Principal, id: string): Promise<Answered<Environment>> {
     return this.#organization.commit(principal, context => {
       const environment = context.records.byId('environment', id)
       if (!environment) throw deletedMeanwhile()
@@ -125,8 +142,8 @@ export class EnvironmentCopies {
     })
   }
 
-  #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {
-    return this.#organization.read(principal, context => environmentAt(context, path))
+  async #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {
+    return (await this.#organization.read(principal, context => environmentAt(context, path))).answer
   }
 
   #serviceOf(environmentId: string): EnvironmentService {

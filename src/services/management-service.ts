@@ -6,7 +6,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
-import type { EnvironmentCopies } from './environment-copies.ts'
+import type { AnsweredTwice, EnvironmentCopies } from './environment-copies.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
@@ -49,17 +49,20 @@ export type OrganizationOperationName = keyof AllOrganizationOperations
 export type OrganizationInput<Name extends OrganizationOperationName> = Parameters<
   AllOrganizationOperations[Name]
 >[1]
-export type OrganizationAnswer<Name extends OrganizationOperationName> = Awaited<
-  AnswerOf<ReturnType<AllOrganizationOperations[Name]>>
->
+export type OrganizationAnswer<Name extends OrganizationOperationName> =
+  Awaited<AnswerOf<ReturnType<AllOrganizationOperations[Name]>>> extends infer Given
+    ? Given extends AnsweredTwice<infer Answer>
+      ? Answer
+      : Given
+    : never
 
 /** The operations that can be asked of all environments at once. */
 export type EverywhereOperation = 'listUsersEverywhere' | 'listTenantsEverywhere'
 
-/** An answer, and the state of the environment it tells of; the organization's states are not told. */
+/** An answer, and the states it tells of: of an environment, of the organization, or of both. */
 export interface ManagementAnswer {
   readonly answer: unknown
-  readonly revision: Revision | null
+  readonly revisions: readonly Revision[]
 }
 
 export class ManagementService {
@@ -79,9 +82,12 @@ export class ManagementService {
 
   /** Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and whatever the operation throws. */
   async execute(request: ManagementRequest): Promise<ManagementAnswer> {
-    if (request.about === 'organization') {
-      return { answer: await this.#executeOnOrganization(request), revision: null }
-    }
+    if (request.about === 'organization') return this.#executeOnOrganization(request)
+    const { answer, revision } = await this.#executeOnEnvironments(request)
+    return { answer, revisions: [revision] }
+  }
+
+  async #executeOnEnvironments(request: EnvironmentRequest): Promise<Answered<unknown>> {
     const { operation, principal, path, input } = request
     if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input)
@@ -89,14 +95,16 @@ export class ManagementService {
     return answered
   }
 
-  #executeOnOrganization({ operation, principal, input }: OrganizationRequest): Promise<unknown> {
+  async #executeOnOrganization(request: OrganizationRequest): Promise<ManagementAnswer> {
+    const { operation, principal, input } = request
     if (operation === 'copyEnvironment') {
       return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>)
     }
     if (operation === 'getEnvironmentStats') {
       return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
     }
-    return this.#organization.execute(operation, principal, input)
+    const { answer, revision } = await this.#organization.execute(operation, principal, input)
+    return { answer, revisions: [revision] }
   }
 
   /** One page over all environments, one after the other, as a bare array (contract B.14). */

@@ -5,7 +5,6 @@
  *
  * Keys go first: when an environment is closed, nobody has a key to it any more.
  */
-import type { IndexHost } from './index-host.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
 
@@ -36,7 +35,7 @@ export interface OpenEnvironmentsOptions {
   onFault(error: unknown): void
 }
 
-export class OpenEnvironments implements IndexHost {
+export class OpenEnvironments {
   readonly #options: OpenEnvironmentsOptions
   readonly #open = new Map<string, OpenEnvironment>()
   #known: readonly KnownEnvironment[] = []

@@ -2,6 +2,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import type { Answered } from './management/commit-draft.ts'
 import type { KeySecrets } from './management/key-secrets.ts'
 import {
   type OrganizationOperations,
@@ -33,7 +34,11 @@ export class OrganizationService {
   }
 
   /** Runs an operation by its name, whose input its route has checked. Throws the operation's `AuthzError`s. */
-  async execute(name: keyof OrganizationOperations, principal: Principal, input: unknown): Promise<unknown> {
+  async execute(
+    name: keyof OrganizationOperations,
+    principal: Principal,
+    input: unknown,
+  ): Promise<Answered<unknown>> {
     const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
     if (read) return this.read(principal, context => read(context, input))
     const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
@@ -44,13 +49,18 @@ export class OrganizationService {
   async read<Result>(
     principal: Principal,
     query: (context: OrganizationReadContext) => Result,
-  ): Promise<AnswerOf<Result>> {
+  ): Promise<Answered<AnswerOf<Result>>> {
     const { store } = this.#options.organization
     try {
       const result = query({ ...this.#context(principal), records: new RecordReader(store.view) })
-      return (isResumable(result) ? await drive(result as Resumable<unknown>) : result) as AnswerOf<Result>
-    } finally {
-      await this.#inForce(store.view.sequence())
+      const answer = isResumable(result) ? await drive(result as Resumable<unknown>) : result
+      return {
+        answer: answer as AnswerOf<Result>,
+        revision: await this.#inForce(store.view.sequence()),
+      }
+    } catch (error) {
+      if (error instanceof AuthzError) await this.#inForce(store.view.sequence())
+      throw error
     }
   }
 
@@ -58,14 +68,14 @@ export class OrganizationService {
   async commit<Answer>(
     principal: Principal,
     command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,
-  ): Promise<Answer> {
+  ): Promise<Answered<Answer>> {
     const { organization, whenInForce } = this.#options
     try {
-      const { answer, revision } = await organization.commits.run(records =>
+      const answered = await organization.commits.run(records =>
         command({ ...this.#context(principal), records }),
       )
-      await whenInForce(revision)
-      return answer
+      await whenInForce(answered.revision)
+      return answered
     } catch (error) {
       if (error instanceof AuthzError) await this.#inForce(organization.store.view.sequence())
       throw error
@@ -73,9 +83,11 @@ export class OrganizationService {
   }
 
   /** Waits for a state that the view has shown, which may not be on disk yet. */
-  async #inForce(sequence: number): Promise<void> {
+  async #inForce(sequence: number): Promise<Revision> {
     const { organization, whenInForce } = this.#options
-    await whenInForce({ ...(await organization.store.ledger.head()), sequence })
+    const revision = { ...(await organization.store.ledger.head()), sequence }
+    await whenInForce(revision)
+    return revision
   }
 
   #context(principal: Principal) {

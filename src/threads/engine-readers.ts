@@ -3,7 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
-import { IndexProgress } from './index-progress.ts'
+import { IndexProgress, type ProgressHandle } from './index-progress.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 interface Attached {
@@ -14,6 +14,7 @@ interface Attached {
 export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: unknown) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
+  #organization: IndexProgress | null = null
   #isSuspended = false
 
   /** `open` makes a reader of what an index writer handed out. */
@@ -30,6 +31,15 @@ export class EngineReaders implements EngineSource, ProgressSource {
 
   progress(environmentId: string): IndexProgress | null {
     return this.#attached.get(environmentId)?.progress ?? null
+  }
+
+  /** How far this process follows the organization; null while it does not. */
+  organizationProgress(): IndexProgress | null {
+    return this.#organization
+  }
+
+  followOrganization(progress: ProgressHandle): void {
+    this.#organization = new IndexProgress(progress)
   }
 
   /** Whether there are engines to decide with; without, what they know is too old. */

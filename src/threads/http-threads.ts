@@ -6,6 +6,7 @@ import { AuthzError, errorToData } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
+import type { ProgressHandle } from './index-progress.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from './messages.ts'
 
@@ -88,6 +89,11 @@ export class HttpThreads {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))
   }
 
+  /** Tells every thread how far the organization is followed; what moves in it afterwards they see by themselves. */
+  followOrganization(progress: ProgressHandle): void {
+    this.#send({ kind: 'organization', progress })
+  }
+
   /** Takes an environment's index back; resolves when no thread decides on it any more. */
   detach(environmentId: string): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, acknowledge }))
@@ -118,11 +124,11 @@ export class HttpThreads {
 
   async #manage(thread: Worker, call: number, request: ManagementRequest): Promise<void> {
     const answer = await this.#options.execute(request).then(
-      ({ answer: given, revision }) => {
+      ({ answer: given, revisions }) => {
         const isCreated = given instanceof Created
         const body = isCreated ? given.body : given
         const json = body === undefined ? null : JSON.stringify(body)
-        return { json, isCreated, revision: revision && formatRevision(revision) }
+        return { json, isCreated, revision: revisions.map(formatRevision).join(', ') }
       },
       (error: unknown) => {
         if (!(error instanceof AuthzError)) this.#options.onFault(error)

@@ -9,8 +9,8 @@ export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
   readonly json: string | null
   readonly isCreated: boolean
-  /** `<epoch>.<sequence>`: the state of the environment the answer tells of; null: it is about none. */
-  readonly revision: string | null
+  /** `<epoch>.<sequence>`: the state the answer tells of, or several, separated by commas. */
+  readonly revision: string
 }
 
 interface Waiting {

@@ -5,6 +5,7 @@
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
+import type { ProgressHandle } from './index-progress.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 /** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
@@ -43,6 +44,8 @@ export type ToHttpThread =
     }
   /** Forget the environment's index. Acknowledged. */
   | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
+  /** How far this process follows the organization, from now on. */
+  | { readonly kind: 'organization'; readonly progress: ProgressHandle }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
   /** Whether decisions are refused because what the indexes know is too old. */
@@ -52,7 +55,7 @@ export type ToHttpThread =
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
-  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string | null }
+  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string }
   | { readonly error: ErrorData }
 
 export type FromHttpThread =

@@ -3,7 +3,14 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
-import { ADMIN_KEY, type Client, neighbourOf } from '../support/running-service.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  type Client,
+  neighbourOf,
+  question,
+  revisionOf,
+} from '../support/running-service.ts'
 
 const redis = await sharedRedis()
 const STAGING = '/v2/projects/default/envs/staging'
@@ -40,6 +47,25 @@ test('a key that one node makes opens the others, and revoked there is refused h
     await asAdmin(revoker, 'DELETE', `/v2/api-key/${id}`)
     expect(await statusOf(revoker, '/v2/api-key/scope', secret)).toBe(401)
     await until(401, () => statusOf(maker, '/v2/api-key/scope', secret))
+  }
+})
+
+test('with the revision of its making a key opens the others at once, and with that of its end none', async () => {
+  const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+  const body = { project_id: 'default', environment_id: 'default' }
+  const decided = async (key: string, answer: Answer) => {
+    const headers = { 'x-min-revision': revisionOf(answer) }
+    const asked = { key, headers, body: question('alice', 'read', 'document:plan') }
+    return (await other.send('POST', '/allowed', asked)).status
+  }
+  for (let round = 0; round < 20; round += 1) {
+    const made = await one.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
+      key: ADMIN_KEY,
+      body,
+    })
+    const { id, secret } = made.body
+    expect(await decided(secret, made)).toBe(200)
+    expect(await decided(secret, await one.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY }))).toBe(401)
   }
 })
 
