@@ -19,6 +19,7 @@ import { partsOf, type SavedIndex, type SavedState } from './engine/shared-index
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { AuthzError } from './model/errors.ts'
 import type { Revision } from './model/revision.ts'
+import type { StoreLog } from './store/redis/store-log.ts'
 import type { SnapshotPlace } from './store/snapshot-place.ts'
 import type { KeptIndexes } from './threads/shared-indexes.ts'
 
@@ -43,14 +44,44 @@ interface About {
 
 export class IndexFiles implements KeptIndexes {
   readonly #threadId: number
+  readonly #log: StoreLog
   #code: string | null = null
 
   /** `threadId`: of the thread that writes indexes. */
-  constructor(threadId: number) {
+  constructor(threadId: number, log: StoreLog) {
     this.#threadId = threadId
+    this.#log = log
   }
 
   async read(
+    environmentId: string,
+    place: SnapshotPlace,
+    epoch: string,
+  ): Promise<{ readonly revision: Revision; readonly writer: SharedIndexWriter } | null> {
+    try {
+      const found = await this.#read(place, epoch)
+      const fields = { environment: environmentId, sequence: found?.revision.sequence }
+      if (found) this.#log.info(fields, 'the index is taken from its snapshot')
+      return found
+    } catch (error) {
+      this.#log.warn({ environment: environmentId, err: error }, 'the snapshot of an index is thrown away')
+      return null
+    }
+  }
+
+  async write(
+    { environmentId, revision, saved }: Parameters<KeptIndexes['write']>[0],
+    place: SnapshotPlace,
+    until: number,
+  ): Promise<void> {
+    try {
+      await this.#write(place, { revision, saved: saved as SavedIndex }, until)
+    } catch (error) {
+      this.#log.warn({ environment: environmentId, err: error }, 'an index is not kept')
+    }
+  }
+
+  async #read(
     place: SnapshotPlace,
     epoch: string,
   ): Promise<{ readonly revision: Revision; readonly writer: SharedIndexWriter } | null> {
@@ -80,8 +111,12 @@ export class IndexFiles implements KeptIndexes {
   }
 
   /** Keeps the index, which must not change until it is kept, unless it is small. Throws when that takes too long. */
-  async write(place: SnapshotPlace, revision: Revision, saved: unknown, until: number): Promise<void> {
-    const { parts, state } = saved as SavedIndex
+  async #write(
+    place: SnapshotPlace,
+    { revision, saved }: { readonly revision: Revision; readonly saved: SavedIndex },
+    until: number,
+  ): Promise<void> {
+    const { parts, state } = saved
     if (parts.graph.length < KEPT_BYTES_MIN) return
     const mark = randomUUID()
     const bytes = {

@@ -8,11 +8,14 @@ import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { IndexFiles } from './index-files.ts'
+import { ContentShapes } from './http/content-shapes.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
 import { AuthzError } from './model/errors.ts'
 import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
+import { type ContentLoader, LedgerLoader } from './services/content-loader.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
+import { EnvironmentImports } from './services/environment-imports.ts'
 import { EnvironmentService } from './services/environment-service.ts'
 import { Freshness, type Standing } from './services/freshness.ts'
 import { ManagementService } from './services/management-service.ts'
@@ -31,6 +34,7 @@ import { listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
+import { ContentThread } from './threads/content-thread.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import type { Credential } from './threads/messages.ts'
 import { OrganizationProgress } from './threads/organization-progress.ts'
@@ -40,6 +44,7 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
+const CONTENT_IMPORT_ENTRY = new URL('../workers/content-import.ts', import.meta.url)
 const LIST_BUILD_ENTRY = new URL('../workers/list-build.ts', import.meta.url)
 
 export interface RunningService {
@@ -81,7 +86,7 @@ export async function startService(
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
-    execute: async request => requireStarted(management).execute(request),
+    execute: async (request, body) => requireStarted(management).execute(request, body),
     onFault: error => log.error({ err: error }, 'a management operation failed'),
     onDeath: die,
   })
@@ -91,10 +96,7 @@ export async function startService(
         threadId: MAIN_THREAD_ID,
         secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
       }),
-    kept: new IndexFiles(MAIN_THREAD_ID),
-    onRestored: (environment, { sequence }) =>
-      log.info({ environment, sequence }, 'the index is taken from its snapshot'),
-    onNotKept: (environment, error) => log.warn({ environment, err: error }, 'an index snapshot is not used'),
+    kept: new IndexFiles(MAIN_THREAD_ID, log),
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
@@ -144,7 +146,8 @@ export async function startService(
       whenInForce: revision => follower.whenVisible(revision),
     })
     const copies = new EnvironmentCopies(service, environments)
-    management = new ManagementService({ environments, organization: service, copies })
+    const imports = new EnvironmentImports(service, environments, contentLoader(store, surroundings))
+    management = new ManagementService({ environments, organization: service, copies, imports })
 
     const generated = await ensureKey({ organization, config, environments })
     await follower.whenVisible(await organizationStore.ledger.head())
@@ -165,6 +168,18 @@ export async function startService(
     await close()
     throw error
   }
+}
+
+/** Imports straight into the files of a store, where there are any. */
+function contentLoader(store: Store, surroundings: Surroundings): ContentLoader {
+  const { now, newId, newCommitId, onBackgroundFault: onFault } = surroundings
+  const isInFiles = store.directoryOf(ORGANIZATION_STORE_ID) !== null
+  if (!isInFiles) {
+    const shapes = new ContentShapes()
+    return new LedgerLoader(store, newCommitId, () => ({ ...shapes, now: now(), newId }))
+  }
+  const directoryOf = (id: string) => store.directoryOf(id)!
+  return new ContentThread({ entry: CONTENT_IMPORT_ENTRY, directoryOf, now, onFault })
 }
 
 /** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */

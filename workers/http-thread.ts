@@ -93,6 +93,15 @@ function receive(message: ToHttpThread): void {
     case 'answer':
       management.receive(message.call, message.answer)
       break
+    case 'pull-body':
+      void management.pullBody(message.call)
+      break
+    case 'cancel-body':
+      management.cancelBody(message.call)
+      break
+    case 'answer-piece':
+      management.receivePiece(message.call, message.piece)
+      break
     case 'close':
       void close(message).then(() => main.close())
       break

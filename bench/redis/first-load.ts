@@ -140,7 +140,16 @@ try {
       atMost('ready with the local copy of the last run', againSeconds, 10, 's'),
       atMost('ready after the last run was killed', recoveredSeconds, 10, 's'),
       ...(WITHOUT_LISTS ? [] : [atMost('lists there, behind that', listSeconds, 600, 's')]),
-      atMost('peak of memory until ready, against steady', peak / (steady.anonymous + steady.mapped), 2, '×'),
+      ...(WITHOUT_LISTS
+        ? []
+        : [
+            atMost(
+              'peak of memory until ready, against steady',
+              peak / (steady.anonymous + steady.mapped),
+              2,
+              '×',
+            ),
+          ]),
     ],
     {
       size: SIZE,

@@ -2,14 +2,14 @@
  * An answer ready to be written: the last plain value before the socket. Encoding happens here, before the first
  * byte is sent, so that a reply that cannot be encoded can still become a proper error.
  */
-import { RawBytes, RawJson, type Reply } from './exchange.ts'
+import { RawBytes, RawJson, RawPieces, type Reply } from './exchange.ts'
 import { isPrintableAscii } from './header-text.ts'
 
 export interface Answer {
   readonly status: number
   readonly contentType: string
   /** `null`: no body and no content type. */
-  readonly body: string | Uint8Array | null
+  readonly body: string | Uint8Array | RawPieces | null
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
@@ -30,6 +30,7 @@ export function encodeReply({ status, body, headers }: Reply): Answer {
 function encodeBody(body: unknown): Answer['body'] {
   if (body === undefined) return null
   if (body instanceof RawJson) return body.text
+  if (body instanceof RawPieces) return body
   return body instanceof RawBytes ? body.bytes : JSON.stringify(body)
 }
 

@@ -10,10 +10,12 @@
 import { STATUS_CODES } from 'node:http'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import { type Answer, encodeReply } from './answer.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
+import { BodyPieces } from './body-pieces.ts'
 import type { Dispatcher, RequestHead } from './dispatch.ts'
-import type { ErrorFamily, Reply } from './exchange.ts'
+import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
 import type { RequestIds } from './request-id.ts'
@@ -24,6 +26,13 @@ export interface Wire {
   onAborted(listener: () => void): unknown
   /** The piece is taken away when the listener returns. */
   onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): unknown
+  /** No more pieces for the time being. */
+  pause(): unknown
+  resume(): unknown
+  /** A piece of an answer without a length; false: the socket wants a rest, `onWritable` says when it is over. */
+  write(piece: Uint8Array): boolean
+  /** Ends the connection as it is. */
+  close(): unknown
   cork(write: () => void): unknown
   writeStatus(status: string): unknown
   writeHeader(name: string, value: string): unknown
@@ -78,6 +87,10 @@ export class Conversation {
   /** Nothing that still arrives changes the answer. */
   #isDecided = false
   #isOver = false
+  /** The body, where it is taken in pieces. */
+  #pieces: BodyPieces | null = null
+  /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
+  #onTurn: () => void = () => {}
 
   /** `known` is the route, if whoever took the request knows it already. */
   constructor(host: ConversationHost, wire: Wire, head: WireHead, known: RouteMatch | null) {
@@ -104,6 +117,10 @@ export class Conversation {
       this.#answer(EMPTY_BODY)
       return
     }
+    if (this.#isAdmitted && this.#match?.route.bodyInPieces) {
+      this.#answerPieces(this.#match)
+      return
+    }
     if (Number(length) > this.#discardedBytesMax) {
       this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
       return
@@ -113,6 +130,25 @@ export class Conversation {
       isKept: this.#isAdmitted && this.#match?.route.body !== null,
     })
     this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
+  }
+
+  /** The handler takes the body while it comes. A refusal waits until all of it has passed. */
+  #answerPieces(match: RouteMatch): void {
+    const pieces = new BodyPieces(this.#wire)
+    this.#pieces = pieces
+    this.#wire.onData((piece, isLast) => pieces.take(piece, isLast))
+    const answer = async () =>
+      this.#host.dispatcher.answer(match, this.#principal, this.#head, EMPTY_BODY, pieces)
+    void answer().then(
+      async reply => {
+        await pieces.passed()
+        this.#reply(reply, false)
+      },
+      async (error: unknown) => {
+        await pieces.passed()
+        this.#fail(error, false)
+      },
+    )
   }
 
   #take(body: BodyCollector, piece: ArrayBuffer, isLast: boolean): void {
@@ -236,6 +272,16 @@ export class Conversation {
 
   #writeBody({ status, body }: Answer, closes: boolean): void {
     const isHead = this.#head.method === 'HEAD'
+    if (body instanceof RawPieces) {
+      if (!isHead) {
+        void this.#pour(body.source, closes)
+        return
+      }
+      body.source.cancel()
+      this.#wire.endWithoutBody()
+      this.#finish()
+      return
+    }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
       return
@@ -263,10 +309,45 @@ export class Conversation {
     })
   }
 
+  /** Sends an answer while it is made. One that cannot be finished ends with the connection: half of it must not pass for all. */
+  async #pour(source: PieceSource, closes: boolean): Promise<void> {
+    const wire = this.#wire
+    try {
+      for (let piece = await source.next(); !this.#isOver; piece = await source.next()) {
+        if (piece === null) {
+          wire.cork(() => wire.end('', closes))
+          this.#finish()
+          return
+        }
+        const bytes = piece
+        let isTaken = true
+        wire.cork(() => {
+          isTaken = wire.write(bytes)
+        })
+        if (isTaken) continue
+        const turn = Promise.withResolvers<void>()
+        this.#onTurn = turn.resolve
+        wire.onWritable(() => {
+          turn.resolve()
+          return true
+        })
+        await turn.promise
+      }
+    } catch (error) {
+      if (isFault(error)) this.#host.report(error, this.#requestId)
+      if (!this.#isOver) wire.close()
+      this.#finish()
+    } finally {
+      source.cancel()
+    }
+  }
+
   #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#isDecided = true
+    this.#pieces?.lose()
+    this.#onTurn()
     this.#host.leave()
   }
 }

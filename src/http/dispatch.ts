@@ -13,6 +13,7 @@
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { HttpRequest, Reply } from './exchange.ts'
 import { MIN_REVISION } from './header-fields.ts'
@@ -91,12 +92,16 @@ export class Dispatcher {
     return principal
   }
 
-  /** Checks the rest of an admitted request and calls the handler. The body is not used after this returns. */
+  /**
+   * Checks the rest of an admitted request and calls the handler. The body is not used after this returns; `pieces` is one that
+   * goes on.
+   */
   answer(
     match: RouteMatch,
     principal: Principal | null,
     head: RequestHead,
     body: Buffer,
+    pieces: PieceSource | null = null,
   ): Reply | Promise<Reply> {
     const { route } = match
     const minRevision = minRevisionOf(route, head)
@@ -106,7 +111,7 @@ export class Dispatcher {
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
-    const call = { principal, params, query, body: value, headers: head.headers }
+    const call = { principal, params, query, body: pieces ?? value, headers: head.headers }
     // Behind all checks, so that a wait is never in vain.
     if (minRevision === undefined || this.#minRevision === null) return route.handle(call)
     let caller = principal

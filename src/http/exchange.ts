@@ -3,6 +3,7 @@
  * everything here survives the request, may be kept, and can be made by hand in a test.
  */
 import type { Principal } from '#model/principal.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 
 export interface HttpRequest {
   /** Upper case. */
@@ -44,9 +45,18 @@ export class RawBytes {
   }
 }
 
+/** Bytes that are made while they are sent, as fast as the caller takes them; the reply's headers say what they are. */
+export class RawPieces {
+  readonly source: PieceSource
+
+  constructor(source: PieceSource) {
+    this.source = source
+  }
+}
+
 export interface Reply {
   readonly status: number
-  /** Answered as JSON; `undefined` sends no body; `RawJson` and `RawBytes` are sent as they are. */
+  /** Answered as JSON; `undefined` sends no body; `RawJson`, `RawBytes` and `RawPieces` are sent as they are. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

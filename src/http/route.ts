@@ -42,6 +42,14 @@ type BodyOf<Body, OptionalBody> = Body extends TSchema
     ? Static<OptionalBody> | undefined
     : undefined
 
+/** A body in pieces: what they are, and the form of what they hold. */
+export interface BodyInPieces {
+  readonly contentType: string
+  readonly description: string
+  /** Of one line. */
+  readonly schema: TSchema
+}
+
 /** What a route's author writes. */
 export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody, FromBytes = never> {
   readonly method: Method
@@ -62,6 +70,11 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
    * and checked as ever. Accepts nothing that the parser or the schema refuses, refuses nothing itself.
    */
   readonly readBytes?: ((body: Buffer) => FromBytes | null) | undefined
+  /**
+   * Takes a body of any length in pieces: the handler gets a `PieceSource` in place of a body. Exclusive with the other bodies.
+   * The content type is for the description; it is not checked.
+   */
+  readonly bodyInPieces?: BodyInPieces | undefined
   /** Refuse any content type but `application/json`, a missing one included (authzen.md section 2). */
   readonly requireJsonContentType?: boolean
   /** The headers it reads, besides those every route has. */
@@ -90,6 +103,7 @@ export interface Route {
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
   readonly readBytes: ((body: Buffer) => unknown) | null
+  readonly bodyInPieces: BodyInPieces | null
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]
   /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
@@ -134,6 +148,7 @@ export function defineRoute<
         ? null
         : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
     readBytes: definition.readBytes ?? null,
+    bodyInPieces: definition.bodyInPieces ?? null,
     requireJsonContentType: definition.requireJsonContentType ?? false,
     headers,
     strictHeaders: headers.filter(({ isRequired }) => isRequired).map(({ name }) => name.toLowerCase()),

@@ -5,6 +5,7 @@ import type { PermissionService } from '#services/permission-service.ts'
 import type { SearchService } from '#services/search-service.ts'
 import { createDocument } from './openapi/document.ts'
 import type { Route } from './route.ts'
+import { contentRoutes } from './routes/content.ts'
 import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
 import { accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
@@ -53,6 +54,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...apiKeyRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
     ...environmentRoutes(manageOrganization),
+    ...contentRoutes(parts.management),
     ...resourceRoutes(parts.management),
     ...resourcePartRoutes(parts.management),
     ...roleRoutes(parts.management),

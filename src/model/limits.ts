@@ -45,3 +45,5 @@ export const API_KEYS_MAX = 10_000
 export const KEY_OVERLAP_SECONDS_MAX = 2_592_000
 /** Patterns in one filter of a copy. */
 export const COPY_PATTERNS_MAX = 1_000
+/** Bytes in one line of an export or import: a resource with all its parts. */
+export const CONTENT_LINE_BYTES_MAX = 16_777_216

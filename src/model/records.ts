@@ -208,6 +208,8 @@ export interface EnvironmentRecord extends Dated {
   readonly settings: Attributes | null
   /** A copy that is not whole yet: it has its key and its data, and nobody but the copying knows it. */
   readonly isBeingCopied: boolean
+  /** A copy whose store is still being filled and not to be opened; rows of older releases have no such field. */
+  readonly isBeingLoaded: boolean | null
 }
 
 /** An environment that is gone and whose data awaits removal. Its id, which is the environment's, is never used again. */

@@ -20,6 +20,8 @@ import {
 } from './management/operations.ts'
 import { RecordReader } from './management/record-reader.ts'
 import { drive, isResumable, type Resumable } from './management/resumable.ts'
+import { contentLines } from './management/content-export.ts'
+import { ContentStream, type PieceSource } from './content-stream.ts'
 import { Purging } from './purging.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -31,6 +33,8 @@ export class EnvironmentService {
   /** Resolves when every decision of this process sees the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
   readonly #purging: Purging
+  readonly #underWay = new Set<Promise<unknown>>()
+  #isFrozen = false
 
   constructor(options: {
     readonly store: EnvironmentStore
@@ -96,6 +100,38 @@ export class EnvironmentService {
     return { ...answered, revision: swept ?? answered.revision }
   }
 
+  /** Everything in it as lines, as of now. Ends with an error when nobody reads on for a while. */
+  async exportContent(): Promise<Answered<PieceSource>> {
+    // The lists are read, too.
+    await this.#store.whenListed()
+    const snapshot = this.#store.view.snapshot()
+    try {
+      const revision = await this.#inForce(snapshot.view.sequence())
+      const answer = new ContentStream(contentLines(snapshot.view), () => snapshot.release())
+      return { answer, revision }
+    } catch (error) {
+      snapshot.release()
+      throw error
+    }
+  }
+
+  /** Number of the newest commit. */
+  get sequence(): number {
+    return this.#store.view.sequence()
+  }
+
+  /**
+   * Refuses changes from now on, `NOT_READY`, and resolves when those under way are done: for who puts something else in its
+   * place. Returns what lets changes in again.
+   */
+  async freeze(): Promise<() => void> {
+    this.#isFrozen = true
+    await Promise.allSettled(this.#underWay)
+    return () => {
+      this.#isFrozen = false
+    }
+  }
+
   /** Starts purging what earlier deletions left, unless that is going on. */
   resumePurges(): void {
     this.#purging.resume()
@@ -119,7 +155,11 @@ export class EnvironmentService {
   async #commit<Answer>(
     command: (context: WriteContext) => Answer | Resumable<Answer>,
   ): Promise<Answered<Answer>> {
-    const answered = await this.#commits.run(records => command({ ...this.#operationContext(), records }))
+    if (this.#isFrozen)
+      throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
+    const commit = this.#commits.run(records => command({ ...this.#operationContext(), records }))
+    this.#underWay.add(commit)
+    const answered = await commit.finally(() => this.#underWay.delete(commit))
     await this.#whenVisible(answered.revision)
     return answered
   }

@@ -3,10 +3,13 @@
  * the operation there; what is about the organization itself goes to its service. One per process, on the thread that
  * writes.
  */
+import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import type { PieceSource } from './content-stream.ts'
 import type { AnsweredTwice, EnvironmentCopies } from './environment-copies.ts'
+import type { EnvironmentImports } from './environment-imports.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
@@ -16,7 +19,7 @@ import type { ManagedEnvironment, OpenEnvironments } from './open-environments.t
 import type { OrganizationService } from './organization-service.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
-export type ManagementRequest = EnvironmentRequest | OrganizationRequest
+export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest
 
 export interface EnvironmentRequest<Name extends OperationName = OperationName> {
   readonly about: 'environment'
@@ -25,6 +28,16 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   /** The environment as the path names it, by key or id; null: every one the caller may touch. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
+}
+
+/** About everything that is in an environment, as lines in pieces of bytes. */
+export interface ContentRequest {
+  readonly about: 'content'
+  readonly operation: 'exportContent' | 'importContent'
+  readonly principal: Principal
+  readonly path: EnvironmentPath
+  /** Of an import: whether it takes the place of what is there. */
+  readonly replaces: boolean
 }
 
 export interface OrganizationRequest {
@@ -69,19 +82,26 @@ export class ManagementService {
   readonly #environments: OpenEnvironments
   readonly #organization: OrganizationService
   readonly #copies: EnvironmentCopies
+  readonly #imports: EnvironmentImports
 
   constructor(parts: {
     readonly environments: OpenEnvironments
     readonly organization: OrganizationService
     readonly copies: EnvironmentCopies
+    readonly imports: EnvironmentImports
   }) {
     this.#environments = parts.environments
     this.#organization = parts.organization
     this.#copies = parts.copies
+    this.#imports = parts.imports
   }
 
-  /** Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and whatever the operation throws. */
-  async execute(request: ManagementRequest): Promise<ManagementAnswer> {
+  /**
+   * `body` is what the caller sends in pieces, where the operation takes it so. Throws `FORBIDDEN` or `NOT_FOUND` for the
+   * environment, and whatever the operation throws.
+   */
+  async execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementAnswer> {
+    if (request.about === 'content') return this.#executeOnContent(request, body)
     if (request.about === 'organization') return this.#executeOnOrganization(request)
     const { answer, revision } = await this.#executeOnEnvironments(request)
     return { answer, revisions: [revision] }
@@ -93,6 +113,22 @@ export class ManagementService {
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input)
     if (!answered) throw notFound(path)
     return answered
+  }
+
+  async #executeOnContent(
+    { operation, principal, path, replaces }: ContentRequest,
+    body: PieceSource | null,
+  ): Promise<ManagementAnswer> {
+    const environment = this.#resolve(principal, path)
+    const { service } = environment
+    if (!service) throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
+    if (operation === 'exportContent') {
+      const { answer, revision } = await service.exportContent()
+      return { answer, revisions: [revision] }
+    }
+    assert(body, 'an import has a body')
+    const { answer, revision } = await this.#imports.importContent({ environment, service, body, replaces })
+    return { answer, revisions: [revision] }
   }
 
   async #executeOnOrganization(request: OrganizationRequest): Promise<ManagementAnswer> {

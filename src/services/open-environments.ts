@@ -81,7 +81,7 @@ export class OpenEnvironments {
     await this.#removeOthers(noted)
     for (const known of this.#known) {
       const id = known.scope.environmentId
-      if (this.#open.has(id)) continue
+      if (known.isBeingLoaded || this.#open.has(id)) continue
       try {
         this.#open.set(id, await this.#options.open(known))
       } catch (error) {

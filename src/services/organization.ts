@@ -36,6 +36,8 @@ export interface KnownEnvironment {
   readonly environmentKey: string
   /** Nobody calls it yet: it is a copy that is not whole. */
   readonly isHidden: boolean
+  /** Its store is still being filled, past whoever would open it. */
+  readonly isBeingLoaded: boolean
 }
 
 /** The keys that the settings give. */
@@ -141,6 +143,7 @@ export class Organization {
         projectKey: project.key,
         environmentKey: environment.key,
         isHidden: environment.isBeingCopied,
+        isBeingLoaded: environment.isBeingLoaded === true,
       })
     }
     return known
@@ -202,7 +205,13 @@ export class Organization {
     let environment = records.get('environment', rowKeys.environment(project.id, DEFAULT_KEY))
     if (!environment) {
       const names = { key: DEFAULT_KEY, name: 'Default environment', description: null }
-      const rest = { customBranchName: null, jwks: null, settings: null, isBeingCopied: false }
+      const rest = {
+        customBranchName: null,
+        jwks: null,
+        settings: null,
+        isBeingCopied: false,
+        isBeingLoaded: false,
+      }
       environment = { kind: 'environment', id: newId(), projectId: project.id, ...names, ...rest, ...times }
       records.put(environment)
     }

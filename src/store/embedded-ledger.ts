@@ -21,7 +21,7 @@ import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
 
 /** Raised when the stored form of anything in the tables changes. */
-const FORMAT = '1'
+const FORMAT = '2'
 
 export interface EmbeddedLedgerOptions {
   readonly tables: Tables

@@ -14,6 +14,8 @@ export interface EmbeddedStoreOptions {
   readonly openTables: (id: string) => Tables
   /** Removes the tables of an environment that is closed, or was never whole. */
   readonly removeTables: (id: string) => void
+  /** Where the tables are on disk; null when they are not. */
+  readonly directoryOf: (id: string) => string | null
   /** Called after everything else is closed. */
   readonly release: () => void
 }
@@ -45,6 +47,10 @@ export class EmbeddedStore implements Store {
 
   /** What it has is no copy. */
   discardCopies(): void {}
+
+  directoryOf(id: string): string | null {
+    return this.#options.directoryOf(id)
+  }
 
   /** What it has is the truth. */
   stalenessMs(): number {

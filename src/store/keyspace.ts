@@ -137,10 +137,15 @@ export const lists = {
   holders: (instanceId: string, roleId: string): ListName => join(10, [instanceId, roleId]),
   /** What one user holds in one tenant, roles on its instances included. Not counted. */
   heldInTenant: (tenantId: string, userId: string): ListName => join(20, [tenantId, userId]),
+  /** Where in one tenant one user holds one role. Not counted. */
+  heldRoleInTenant: (tenantId: string, roleId: string, userId: string): ListName =>
+    join(30, [tenantId, roleId, userId]),
   /** Where one user holds one role. Not counted. */
   heldRole: (roleId: string, userId: string): ListName => join(21, [roleId, userId]),
   /** One assignment, the oldest, of each user who holds any in the tenant. */
   usersOfTenant: (tenantId: string): ListName => join(22, [tenantId]),
+  /** One assignment, the oldest, of each user who holds the role in the tenant. */
+  usersOfRoleInTenant: (tenantId: string, roleId: string): ListName => join(31, [tenantId, roleId]),
   /** One assignment, the oldest, of each user who holds the role anywhere. */
   usersOfRole: (roleId: string): ListName => join(23, [roleId]),
   usersWithoutRoles: (): ListName => join(24, []),
@@ -211,6 +216,11 @@ function assignmentEntries({ userId, roleId, tenantId, instanceId }: AssignmentR
       list: lists.heldInTenant(tenantId, userId),
       counted: false,
       representedIn: lists.usersOfTenant(tenantId),
+    },
+    {
+      list: lists.heldRoleInTenant(tenantId, roleId, userId),
+      counted: false,
+      representedIn: lists.usersOfRoleInTenant(tenantId, roleId),
     },
     { list: lists.heldRole(roleId, userId), counted: false, representedIn: lists.usersOfRole(roleId) },
   ]

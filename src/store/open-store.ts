@@ -51,7 +51,12 @@ export async function openStore(
   const { logEntriesMax = LOG_ENTRIES_MAX_DEFAULT } = options
   const embedded = { listRule, logEntriesMax }
   if (url === 'memory:') {
-    const parts = { openTables: () => new MemoryTables(), removeTables: () => {}, release: () => {} }
+    const parts = {
+      openTables: () => new MemoryTables(),
+      removeTables: () => {},
+      release: () => {},
+      directoryOf: () => null,
+    }
     return new EmbeddedStore({ ...embedded, ...parts })
   }
   if (isRedisUrl(url)) {
@@ -74,6 +79,7 @@ export async function openStore(
     ...embedded,
     openTables: id => new LmdbTables(join(directory, id)),
     removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
+    directoryOf: id => join(directory, id),
     release: () => lock.release(),
   })
 }

@@ -102,6 +102,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'jwks',
     'settings',
     'isBeingCopied',
+    'isBeingLoaded',
   ],
   'removed-environment': ['id'],
   'api-key': [

@@ -21,6 +21,9 @@ export class RowLoad {
     this.#items.add({ bytes: encodeRow(row), keyStart: ROW_KEY_START, keyEnd, rank: row.created })
   }
 
+  /** After a write: the rank of a row whose key had come before, null when none had. */
+  repeated: number | null = null
+
   /** How many have come, those that came twice included. */
   get count(): number {
     return this.#items.count
@@ -47,6 +50,7 @@ export class RowLoad {
     for (let at = 0; at < byKey.length; at += 1) {
       const isLast = at + 1 === byKey.length || !this.#items.hasSameKey(byKey[at]!, byKey[at + 1]!)
       if (isLast) byKey[kept++] = byKey[at]!
+      else this.repeated ??= this.#items.rank(byKey[at + 1]!)
     }
     return byKey.subarray(0, kept)
   }

@@ -31,6 +31,11 @@ export interface Store {
    */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /**
+   * Where the tables of an environment are that is not open, so that another thread can fill them; null where only this one
+   * can, through the ledger.
+   */
+  directoryOf(id: string): string | null
+  /**
    * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
    * writes to. Milliseconds.
    */

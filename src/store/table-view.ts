@@ -28,7 +28,7 @@ import {
   writeCreated,
 } from './row-codec.ts'
 import type { Table, Tables } from './tables.ts'
-import type { ListEntry, ListName, ListRule, ScanOptions, View } from './view.ts'
+import type { ListEntry, ListName, ListRule, ScanOptions, View, ViewSnapshot } from './view.ts'
 
 const SEQUENCE = new TextEncoder().encode('sequence')
 
@@ -53,8 +53,10 @@ export class TableView implements View {
   readonly #counts: Table
   readonly #meta: Table
   readonly #listRule: ListRule
+  readonly #tables: Pick<Tables, 'table' | 'snapshot'>
 
-  constructor(tables: Tables, listRule: ListRule) {
+  constructor(tables: Pick<Tables, 'table' | 'snapshot'>, listRule: ListRule) {
+    this.#tables = tables
     this.#rows = tables.table('rows')
     this.#keys = tables.table('keys')
     this.#lists = tables.table('lists')
@@ -134,6 +136,13 @@ export class TableView implements View {
       const stored = this.#rows.get(value)
       if (stored) yield decodeRow(decodeCreated(value), stored)
     }
+  }
+
+  snapshot(): ViewSnapshot {
+    const { table, release } = this.#tables.snapshot()
+    // What is taken of it is the same, and released with it.
+    const snapshot = () => ({ table, release: () => {} })
+    return { view: new TableView({ table, snapshot }, this.#listRule), release }
   }
 
   /** As `apply`, in a view that has no lists yet. Only inside `Tables.write`. */

@@ -34,6 +34,14 @@ export interface Table {
   remove(key: Uint8Array): void
 }
 
+/** What tables hold at one moment, whatever is written later. To be released, best soon: old pages are kept for it. */
+export interface TablesSnapshot {
+  /** Read-only. */
+  table(name: string): Table
+  /** Afterwards, and after the tables were closed, reading throws. Safe to repeat. */
+  release(): void
+}
+
 export interface Tables {
   /** Theirs alone, and gone with them; null when they are in none. */
   readonly directory: string | null
@@ -46,6 +54,8 @@ export interface Tables {
    * see it; they may see it already while it is still on its way to the disk. `onApplied` is called once when they do.
    */
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
+  /** What every table holds now; such a one must have been opened before. Not inside `write`. */
+  snapshot(): TablesSnapshot
   /** Finishes the writes under way. */
   close(): Promise<void>
 }

@@ -61,4 +61,14 @@ export interface View {
   batches(): Iterable<readonly Row[]>
   /** The rows whose keys begin with that byte, in key order. */
   beginningWith(byte: number): Iterable<Row>
+
+  /** The view as it is now, for reads that take longer than the present lasts. */
+  snapshot(): ViewSnapshot
+}
+
+/** To be released, best soon: what it shows cannot be written over meanwhile. */
+export interface ViewSnapshot {
+  readonly view: View
+  /** Afterwards reading throws. Safe to repeat. */
+  release(): void
 }

@@ -5,10 +5,18 @@ import { Worker } from 'node:worker_threads'
 import { AuthzError, errorToData } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
 import type { ProgressHandle } from './index-progress.ts'
 import type { IndexHandle } from './shared-indexes.ts'
-import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from './messages.ts'
+import type {
+  Credential,
+  FromHttpThread,
+  HttpThreadOptions,
+  ManagementAnswer as ManagementAnswerMessage,
+  ToHttpThread,
+} from './messages.ts'
+import { isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /** How long `close` lets the threads work off what is in flight. */
 const DRAIN_MS = 5_000
@@ -23,7 +31,7 @@ interface Pending {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  execute(request: ManagementRequest): Promise<ManagementAnswer>
+  execute(request: ManagementRequest, body: PieceSource | null): Promise<ManagementAnswer>
   /** An operation failed for a reason that is no `AuthzError`; its caller was told `INTERNAL`. */
   onFault(error: unknown): void
   /** A thread ended that was not asked to, or answered with an error of its own. */
@@ -34,6 +42,7 @@ export class HttpThreads {
   readonly #options: HttpThreadsOptions
   readonly #threads = new Set<Worker>()
   readonly #pending = new Map<number, Pending>()
+  readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
   #lastAcknowledge = 0
   #isClosing = false
 
@@ -119,23 +128,44 @@ export class HttpThreads {
 
   #receive(thread: Worker, message: FromHttpThread): void {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
-    else if (message.kind === 'manage') void this.#manage(thread, message.call, message.request)
+    else if (message.kind === 'manage') void this.#manage(thread, message)
+    else if (message.kind !== 'listening' && message.kind !== 'listen-failed')
+      this.#pieces(thread).receive(message)
   }
 
-  async #manage(thread: Worker, call: number, request: ManagementRequest): Promise<void> {
-    const answer = await this.#options.execute(request).then(
+  async #manage(
+    thread: Worker,
+    { call, request, hasBody }: FromHttpThread & { readonly kind: 'manage' },
+  ): Promise<void> {
+    const pieces = this.#pieces(thread)
+    const body = hasBody ? pieces.bodyOf(call) : null
+    const answer: ManagementAnswerMessage = await this.#options.execute(request, body).then(
       ({ answer: given, revisions }) => {
+        const revision = revisions.map(formatRevision).join(', ')
+        if (isPieceSource(given)) {
+          pieces.keepAnswer(call, given)
+          return { inPieces: true, revision } as const
+        }
         const isCreated = given instanceof Created
-        const body = isCreated ? given.body : given
-        const json = body === undefined ? null : JSON.stringify(body)
-        return { json, isCreated, revision: revisions.map(formatRevision).join(', ') }
+        const told = isCreated ? given.body : given
+        const json = told === undefined ? null : JSON.stringify(told)
+        return { json, isCreated, revision }
       },
       (error: unknown) => {
         if (!(error instanceof AuthzError)) this.#options.onFault(error)
         return { error: errorToData(error) }
       },
     )
+    pieces.forgetBody(call)
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+  }
+
+  #pieces(thread: Worker): ThreadPieces {
+    const known = this.#piecesOfThreads.get(thread)
+    if (known) return known
+    const pieces = new ThreadPieces(message => thread.postMessage(message))
+    this.#piecesOfThreads.set(thread, pieces)
+    return pieces
   }
 
   #sendAcknowledged(messageWith: (acknowledge: number) => ToHttpThread): Promise<void> {
@@ -164,6 +194,8 @@ export class HttpThreads {
   /** A thread that ended decides nothing any more: what waits for it, waits for the others. */
   #forget(thread: Worker): void {
     this.#threads.delete(thread)
+    this.#piecesOfThreads.get(thread)?.end()
+    this.#piecesOfThreads.delete(thread)
     for (const acknowledge of this.#pending.keys()) this.#acknowledge(thread, acknowledge)
   }
 }

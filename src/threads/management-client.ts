@@ -3,7 +3,9 @@ import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#model/assert.ts'
 import { errorFromData } from '#model/errors.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
+import { answerPull, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
 
 export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
@@ -11,6 +13,8 @@ export interface ManagementReply {
   readonly isCreated: boolean
   /** `<epoch>.<sequence>`: the state the answer tells of, or several, separated by commas. */
   readonly revision: string
+  /** The body, where it comes in pieces. */
+  readonly pieces?: PieceSource
 }
 
 interface Waiting {
@@ -18,9 +22,15 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+const NO_BODY = { json: null, isCreated: false }
+
 export class ManagementClient {
   readonly #port: MessagePort
   readonly #waiting = new Map<number, Waiting>()
+  /** What callers send in pieces, by call. */
+  readonly #bodies = new Map<number, PieceSource>()
+  /** What is answered in pieces, by call. */
+  readonly #answers = new Map<number, RemotePieces>()
   #lastCall = 0
 
   constructor(port: MessagePort) {
@@ -28,12 +38,13 @@ export class ManagementClient {
   }
 
   /** Resolves when the change is visible to every decision of the process. Rejects with the operation's `AuthzError`. */
-  execute(request: ManagementRequest): Promise<ManagementReply> {
+  execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementReply> {
     this.#lastCall += 1
     const call = this.#lastCall
     return new Promise((resolve, reject) => {
       this.#waiting.set(call, { resolve, reject })
-      this.#port.postMessage({ kind: 'manage', call, request } satisfies FromHttpThread)
+      if (body !== null) this.#bodies.set(call, body)
+      this.#send({ kind: 'manage', call, request, hasBody: body !== null })
     })
   }
 
@@ -41,7 +52,39 @@ export class ManagementClient {
     const waiting = this.#waiting.get(call)
     assert(waiting, 'an answer comes once, to a call that was made')
     this.#waiting.delete(call)
+    this.#bodies.delete(call)
     if ('error' in answer) waiting.reject(errorFromData(answer.error))
-    else waiting.resolve(answer)
+    else if ('inPieces' in answer) {
+      waiting.resolve({ ...NO_BODY, revision: answer.revision, pieces: this.#piecesOf(call) })
+    } else waiting.resolve(answer)
+  }
+
+  /** The main thread wants the next piece of a body. */
+  async pullBody(call: number): Promise<void> {
+    this.#send({ kind: 'body-piece', call, piece: await answerPull(this.#bodies.get(call)) })
+  }
+
+  cancelBody(call: number): void {
+    this.#bodies.get(call)?.cancel()
+    this.#bodies.delete(call)
+  }
+
+  receivePiece(call: number, piece: PieceAnswer): void {
+    this.#answers.get(call)?.receive(piece)
+    if ('isLost' in piece || piece.bytes === null) this.#answers.delete(call)
+  }
+
+  #piecesOf(call: number): PieceSource {
+    const cancel = () => {
+      this.#answers.delete(call)
+      this.#send({ kind: 'cancel-answer', call })
+    }
+    const pieces = new RemotePieces(() => this.#send({ kind: 'pull-answer', call }), cancel)
+    this.#answers.set(call, pieces)
+    return pieces
+  }
+
+  #send(message: FromHttpThread): void {
+    this.#port.postMessage(message)
   }
 }

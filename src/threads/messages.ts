@@ -6,6 +6,7 @@ import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { ProgressHandle } from './index-progress.ts'
+import type { PieceAnswer } from './remote-pieces.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 /** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
@@ -51,15 +52,32 @@ export type ToHttpThread =
   /** Whether decisions are refused because what the indexes know is too old. */
   | { readonly kind: 'suspend'; readonly isSuspended: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
+  /** Send the next piece of the body of that call. */
+  | { readonly kind: 'pull-body'; readonly call: number }
+  /** Nobody asks for the rest of the body. */
+  | { readonly kind: 'cancel-body'; readonly call: number }
+  /** A piece of the answer to that call, which the thread asked for. */
+  | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
   /** Stop listening, finish what is in flight within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
   | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string }
+  /** It comes in pieces, which are to be asked for. */
+  | { readonly inPieces: true; readonly revision: string }
   | { readonly error: ErrorData }
 
 export type FromHttpThread =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly message: string }
   | { readonly kind: 'acknowledged'; readonly acknowledge: number }
-  | { readonly kind: 'manage'; readonly call: number; readonly request: ManagementRequest }
+  /** `hasBody`: a body comes in pieces, when they are asked for. */
+  | {
+      readonly kind: 'manage'
+      readonly call: number
+      readonly request: ManagementRequest
+      readonly hasBody: boolean
+    }
+  | { readonly kind: 'body-piece'; readonly call: number; readonly piece: PieceAnswer }
+  | { readonly kind: 'pull-answer'; readonly call: number }
+  | { readonly kind: 'cancel-answer'; readonly call: number }

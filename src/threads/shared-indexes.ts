@@ -22,28 +22,30 @@ export interface IndexWriter extends ChangeSink {
   save(): unknown
 }
 
-/** Where indexes are kept, in the form in which writers save them. */
+/** Where indexes are kept, in the form in which writers save them. Nothing throws: without it all is as right, and slower. */
 export interface KeptIndexes {
-  /** Null when there is none that may be used. Throws when there is one and it is of no use. */
+  /** Null when there is none that may be used. */
   read(
+    environmentId: string,
     place: SnapshotPlace,
     epoch: string,
   ): Promise<{ readonly revision: Revision; readonly writer: IndexWriter } | null>
-  /** Throws when it cannot be done by then (`performance.now()`). */
-  write(place: SnapshotPlace, revision: Revision, saved: unknown, until: number): Promise<void>
+  /** Gives it up when it cannot be done by then (`performance.now()`). */
+  write(
+    kept: { readonly environmentId: string; readonly revision: Revision; readonly saved: unknown },
+    place: SnapshotPlace,
+    until: number,
+  ): Promise<void>
 }
 
 interface SharedIndexesOptions {
   readonly createWriter: () => IndexWriter
-  readonly kept: KeptIndexes
+  /** Null: each start loads everything. */
+  readonly kept: KeptIndexes | null
   /** Hands an index to every thread that decides; resolves when all have heard. */
   readonly attach: (environmentId: string, handle: IndexHandle) => Promise<void>
   /** Takes it back. */
   readonly detach: (environmentId: string) => Promise<void>
-  /** An index stands again as it was kept then; what came since is applied to it next. */
-  readonly onRestored: (environmentId: string, revision: Revision) => void
-  /** An index could not be kept, or what was kept is of no use. That costs time at a start, and nothing else. */
-  readonly onNotKept: (environmentId: string, error: unknown) => void
 }
 
 /** What a thread needs to decide on an index: the index, and how far it is. */
@@ -99,17 +101,11 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
   }
 
   async restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null> {
-    try {
-      const kept = await this.#options.kept.read(place, epoch)
-      if (!kept) return null
-      const { writer, revision } = kept
-      this.#loaded.set(environmentId, { writer, progress: createProgress(revision) })
-      this.#options.onRestored(environmentId, revision)
-      return revision
-    } catch (error) {
-      this.#options.onNotKept(environmentId, error)
-      return null
-    }
+    const kept = (await this.#options.kept?.read(environmentId, place, epoch)) ?? null
+    if (kept === null) return null
+    const { writer, revision } = kept
+    this.#loaded.set(environmentId, { writer, progress: createProgress(revision) })
+    return revision
   }
 
   async publish(environmentId: string): Promise<void> {
@@ -154,12 +150,10 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     { writer, progress }: Loaded,
     until: number,
   ): Promise<void> {
-    try {
-      const saved = writer.save()
-      if (saved !== null) await this.#options.kept.write(place, revisionAt(progress), saved, until)
-    } catch (error) {
-      this.#options.onNotKept(environmentId, error)
-    }
+    const saved = writer.save()
+    if (saved === null) return
+    const kept = { environmentId, revision: revisionAt(progress), saved }
+    await this.#options.kept?.write(kept, place, until)
   }
 
   /** In idle moments, a step a turn: requests and commits go first. */

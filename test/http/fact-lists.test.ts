@@ -123,6 +123,12 @@ describe('users', () => {
     ['tenants/acme/users', ['ann', 'bob', 'cy']],
     ['tenants/umbrella/users', ['ann', 'bob']],
     ['tenants/acme/users?role=admin', ['ann']],
+    ['tenants/umbrella/users?role=admin', ['ann', 'bob']],
+    ['tenants/acme/users?role=editor', ['bob', 'cy']],
+    ['tenants/umbrella/users?role=editor', []],
+    ['tenants/acme/users?role=editor&search=cy', ['cy']],
+    ['tenants/acme/users?role=', []],
+    ['tenants/acme/users?role=nothing', []],
     ['tenants/acme/users?search=E*M', ['ann', 'bob']],
     ['tenants/default/users', []],
   ])('%s are those', async (path, expected) => {
@@ -275,6 +281,8 @@ describe('a bulk call', () => {
     expect((await post(body, '?missing_user_policy=ignore')).body).toEqual({ assignments_created: 1 })
     expect((await post(body, '?missing_user_policy=create')).body).toEqual({ assignments_created: 1 })
     expect((await post(body, '?missing_user_policy=guess')).status).toBe(422)
+    const impossible = await post([good, { ...good, user: 'a\nb' }], '?missing_user_policy=create')
+    expect(impossible).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 1, 'user'] }] } })
     const gone = await verdict.delete(`${FACTS}/role_assignments/bulk`, [good, good])
     expect(gone.body).toEqual({ assignments_removed: 1 })
     const idents = { idents: ['gus', 'gus'] }

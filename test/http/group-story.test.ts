@@ -296,6 +296,27 @@ describe('undoing a grant (C.5)', () => {
     expect(await links()).toEqual({ relations: [], entries: [] })
   })
 
+  test('keeps relation and derivation when somebody derives another role over it, until they stop', async () => {
+    const service = await startedService()
+    await service.createDocumentModel()
+    await service.group('one')
+    const relations = async () => {
+      const { body } = await service.get<Resource>(`${RESOURCES}/document`)
+      return Object.keys(body.relations)
+    }
+    await service.grant('one', 'editor', 'document:d1')
+    const derivations = `${RESOURCES}/document/roles/viewer/implicit_grants`
+    const own = { role: 'member', on_resource: 'group', linked_by_relation: 'group_group_editor' }
+    expect((await service.post(derivations, own)).status).toBe(200)
+    await service.revoke('one', 'editor', 'document:d1')
+    expect(await relations()).toEqual(['group_group_editor'])
+
+    expect((await service.delete(derivations, own)).status).toBe(204)
+    await service.grant('one', 'editor', 'document:d1')
+    await service.revoke('one', 'editor', 'document:d1')
+    expect(await relations()).toEqual([])
+  })
+
   test('keeps the document, and roles others hold on it', async () => {
     const [team, other, alice, bob, d1] = fresh('team', 'other', 'alice', 'bob', 'document:d1')
     await verdict.users(alice, bob)

@@ -355,7 +355,11 @@ describe('role assignments (B.8)', () => {
     expect(refusal(await assign(body))).toEqual([status, code])
   })
 
-  test('refuse a key that can be no key of an instance with 422', async () => {
+  test('refuse a key that can be no key of an instance with 422, be the rest there or not (D-38)', async () => {
+    for (const resource_instance of ['nothing:', ':d1', 'no thing:d1', 'nothing:a\nb']) {
+      const body = { user: 'nobody', role: 'nothing', resource_instance, tenant: 'nowhere' }
+      expect(refusal(await assign(body))).toEqual([422, 'INVALID_INPUT'])
+    }
     for (const key of ['a\nb', 'k'.repeat(513)]) {
       const body = {
         user: 'standing',
@@ -403,6 +407,15 @@ describe('relationship tuples (B.10)', () => {
     await verdict.user(alice)
     await verdict.assign(alice, 'viewer', d1, 'acme')
     expect(await verdict.allows(alice, 'read', d1, 'acme')).toBe(true)
+  })
+
+  test('refuse a side that can be no instance with 422, be the rest there or not (D-38)', async () => {
+    for (const impossible of ['nothing:', ':d1', 'nothing:a\nb', `nothing:${'k'.repeat(513)}`]) {
+      for (const side of ['subject', 'object']) {
+        const body = { subject: 'nothing:n1', relation: 'none', object: 'nothing:n2', [side]: impossible }
+        expect(refusal(await relate(body))).toEqual([422, 'INVALID_INPUT'])
+      }
+    }
   })
 
   test('stay in one tenant', async () => {

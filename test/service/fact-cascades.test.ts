@@ -150,6 +150,18 @@ test('between any two pieces of a purge, others have their turn', async () => {
   expect(turns).toBeGreaterThan(4)
 })
 
+test('what one call removes is purged in parts, so that no row grows with it', async () => {
+  const environment = await prepared()
+  const many = Array.from({ length: 100 }, (_, number) => `m${number}`)
+  await environment.execute('createUsers', { body: { operations: many.map(key => ({ key })) } })
+  const body = many.flatMap(user => ['acme', 'other'].map(tenant => ({ user, role: 'admin', tenant })))
+  await environment.execute('assignRoles', { query: {}, body })
+  await environment.execute('deleteUsers', { body: { idents: many } })
+  expect(environment.count('purge')).toBeGreaterThan(1)
+  await environment.purged()
+  expect(environment.orphanCount()).toBe(0)
+})
+
 test('what meets rows that are being purged does not lose to the purge again and again', async () => {
   const environment = await prepared(`lmdb:${storeDirectory()}`)
   const many = Array.from({ length: 6_000 }, (_, number) => `m${number}`)

@@ -28,6 +28,10 @@ const big = { group_instance_key: 'big' }
 
 /** The view of a store, and how many rows were read through it. */
 class CountingView implements View {
+  snapshot(): never {
+    throw new Error('nobody takes a snapshot here')
+  }
+
   readonly #view: View
   rowsRead = 0
 

@@ -51,7 +51,13 @@ test.each([
     operation: 'createEnvironment',
     body: (key: string) => ({ key, name: key }),
     row: (id: string, projectId: string): StoredRecord => {
-      const rest = { customBranchName: null, jwks: null, isBeingCopied: false, ...dated }
+      const rest = {
+        customBranchName: null,
+        jwks: null,
+        isBeingLoaded: false,
+        isBeingCopied: false,
+        ...dated,
+      }
       return { kind: 'environment', id, projectId, key: id, ...rest }
     },
   },

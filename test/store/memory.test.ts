@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded-ledger.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { TableView } from '#store/table-view.ts'
-import type { Table, Tables } from '#store/tables.ts'
+import type { Table, Tables, TablesSnapshot } from '#store/tables.ts'
 import { describeLedger } from './contract.ts'
 import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
 import { describeTables } from './tables-contract.ts'
@@ -57,6 +57,10 @@ class SlowTables implements Tables {
     return this.#held.shift()!
   }
 
+  snapshot(): TablesSnapshot {
+    return this.#tables.snapshot()
+  }
+
   close(): Promise<void> {
     return this.#tables.close()
   }
@@ -104,10 +108,10 @@ test('a feed and the head have a commit only when it is durable, even if the vie
 
 test('tables another release wrote in another format are refused', async () => {
   const tables = new MemoryTables()
-  await tables.write(() => tables.table('meta').put(bytes('format'), bytes('2')))
+  await tables.write(() => tables.table('meta').put(bytes('format'), bytes('999')))
   const opening = EmbeddedLedger.open({ tables, view: new TableView(tables, toyRule) })
   await expect(opening).rejects.toMatchObject({
     code: 'INVALID_INPUT',
-    message: 'the store has format 2, this release reads format 1: start the release that wrote it',
+    message: 'the store has format 999, this release reads format 2: start the release that wrote it',
   })
 })

@@ -49,6 +49,33 @@ function describeReadsAndWrites(start: () => Tables): void {
     expect(keysIn(tables.table('other'), fromStart)).toEqual([])
   })
 
+  test('a snapshot shows what was there when it was taken, whatever is written later, until it is released', async () => {
+    const { tables, table } = await startWith('a', 'b')
+    const snapshot = tables.snapshot()
+    const then = snapshot.table('one')
+    await tables.write(() => {
+      table.put(bytes('c'), bytes('later'))
+      table.put(bytes('a'), bytes('changed'))
+      table.remove(bytes('b'))
+    })
+    expect(keysIn(table, fromStart)).toEqual(['a', 'c'])
+    expect(keysIn(then, fromStart)).toEqual(['a', 'b'])
+    expect(text(then.get(bytes('a'))!)).toBe('value of a')
+    expect(then.get(bytes('c'))).toBe(undefined)
+    expect(() => then.put(bytes('d'), bytes(''))).toThrow()
+    snapshot.release()
+    snapshot.release()
+    expect(() => snapshot.table('one').get(bytes('a'))).toThrow()
+    expect(keysIn(table, fromStart)).toEqual(['a', 'c'])
+  })
+
+  test('tables close under a snapshot, which shows nothing from then on', async () => {
+    const { tables } = await startWith('a')
+    const then = tables.snapshot().table('one')
+    await tables.close()
+    expect(() => then.get(bytes('a'))).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }))
+  })
+
   test('keys order by unsigned bytes, a key before those it begins', async () => {
     const tables = start()
     const table = tables.table('one')

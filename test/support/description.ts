@@ -68,8 +68,12 @@ export class Description {
     if (content === undefined) return body === '' && type === undefined ? [] : ['no body is described']
     const mediaType = type?.split(';')[0] ?? ''
     if (!(mediaType in content)) return [`content type ${type} is not described`]
-    const value: unknown = mediaType === 'application/json' ? JSON.parse(body) : body
-    return this.#validate(`${place}/content/${escaped(mediaType)}/schema`, value)
+    const schema = `${place}/content/${escaped(mediaType)}/schema`
+    if (mediaType === 'application/x-ndjson') {
+      const lines = body.trimEnd().split('\n')
+      return lines.flatMap(line => this.#validate(schema, JSON.parse(line)))
+    }
+    return this.#validate(schema, mediaType === 'application/json' ? JSON.parse(body) : body)
   }
 
   #headerFindings(place: string, { headers }: JudgedAnswer): string[] {

@@ -10,6 +10,7 @@ const read = question('alice', 'read', 'document:d1')
 
 const DECISION_CALLS: readonly Call[] = [
   { operation: 'isAllowed', method: 'POST', path: '/allowed', body: read },
+  { operation: 'explainAllowed', method: 'POST', path: '/allowed/explain', body: read },
   { operation: 'isAllowedBulk', method: 'POST', path: '/allowed/bulk', body: [read, read] },
   {
     operation: 'getUserPermissions',

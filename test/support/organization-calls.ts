@@ -17,6 +17,15 @@ const SHOP = `${PROJECTS}/shop`
 const STAGING = `${SHOP}/envs/staging`
 const KEYS = '/v2/api-key'
 
+const CONTENT = [
+  { kind: 'environment', format: 1 },
+  { kind: 'resource', key: 'file', name: 'File', actions: { read: {} } },
+  { kind: 'tenant', key: 'default', name: 'Default' },
+  { kind: 'end', lines: 3 },
+]
+  .map(line => `${JSON.stringify(line)}\n`)
+  .join('')
+
 /** One of every operation, in an order in which each succeeds; `apiKeyId` is that of a key that is revoked here. */
 export function organizationCalls(apiKeyId: string): Call[] {
   const calls: readonly Call[] = [
@@ -59,6 +68,10 @@ export function organizationCalls(apiKeyId: string): Call[] {
     { operation: 'rotateApiKey', method: 'POST', path: `${KEYS}/${apiKeyId}/rotate-secret` },
     { operation: 'getApiKey', method: 'GET', path: `${KEYS}/${apiKeyId}` },
     { operation: 'deleteApiKey', method: 'DELETE', path: `${KEYS}/${apiKeyId}` },
+    { operation: 'importContent', method: 'POST', path: `${STAGING}/import`, text: CONTENT },
+    { operation: 'importContent', method: 'POST', path: `${STAGING}/import?replace=true`, text: CONTENT },
+    { operation: 'exportContent', method: 'GET', path: `${STAGING}/export` },
+    { operation: 'exportContent', method: 'GET', path: `${PROJECTS}/default/envs/default/export` },
     { operation: 'deleteEnvironment', method: 'DELETE', path: STAGING },
     { operation: 'deleteProject', method: 'DELETE', path: SHOP },
   ]

@@ -6,6 +6,8 @@ export interface Call {
   readonly method: string
   readonly path: string
   readonly body?: unknown
+  /** Sent as it is, in place of `body`. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Absent: the key of the environment. */
   readonly key?: string

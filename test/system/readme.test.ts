@@ -55,6 +55,19 @@ test("the README's run command starts the service and its examples answer what i
       const { stdout } = await promisify(execFile)('bash', ['-c', text], { env })
       expect(stdout.trim(), text).toBe(output)
     }
+    // The command line, as on a terminal; the file it is about stands in the README, too.
+    writeFileSync(join(copy, 'model.yaml'), codeBlocks().find(({ language }) => language === 'yaml')!.text)
+    const session = examples(({ text }) => text.startsWith('npx verdict'))
+    expect(session.length).toBeGreaterThanOrEqual(6)
+    const onTerminal = { ...env, VERDICT_URL: address, VERDICT_KEY: key, VERDICT_OUTPUT: 'table' }
+    for (const { text, output } of session) {
+      const { stdout } = await promisify(execFile)('bash', ['-c', `${text} 2>&1`], {
+        env: onTerminal,
+        cwd: copy,
+      })
+      // What npm itself has to say is about the machine.
+      expect(stdout.replaceAll(/^npm .*\n/gm, '').trim(), text).toBe(output)
+    }
     const programs = examples(({ language }) => language === 'js')
     expect(programs).toHaveLength(1)
     for (const { text, output } of programs) {

@@ -30,7 +30,7 @@ const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
 }
 
 export function operationOf(route: Route, components: Components): Json {
-  const { operationId, summary, path, access, body, deprecated, earlyAccess } = route
+  const { operationId, summary, path, access, body, bodyInPieces, deprecated, earlyAccess } = route
   return {
     operationId,
     summary,
@@ -43,6 +43,15 @@ export function operationOf(route: Route, components: Components): Json {
       requestBody: {
         required: body.isRequired,
         content: { 'application/json': { schema: components.schemas.refer(body.shape.schema) } },
+      },
+    }),
+    ...(bodyInPieces && {
+      requestBody: {
+        required: true,
+        description: bodyInPieces.description,
+        content: {
+          [bodyInPieces.contentType]: { schema: components.schemas.refer(bodyInPieces.schema) },
+        },
       },
     }),
     responses: { ...successes(route, components), ...components.refusals.of(route) },

@@ -10,6 +10,7 @@ import * as attribute from '#model/wire/attribute.ts'
 import * as buildingBlocks from '#model/wire/building-blocks.ts'
 import * as decisionDebug from '#model/wire/decision-debug.ts'
 import * as decision from '#model/wire/decision.ts'
+import * as environmentContent from '#model/wire/environment-content.ts'
 import * as environment from '#model/wire/environment.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
@@ -34,6 +35,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   decision,
   decisionDebug,
   environment,
+  environmentContent,
   group,
   health,
   permissions,

@@ -5,6 +5,7 @@ import {
   AllowedResult,
   BulkAllowedResult,
   BulkAuthorizationQuery,
+  ExplainedResult,
 } from '#model/wire/decision.ts'
 import { debugOf } from '#services/decision-debug.ts'
 import type { DecisionService } from '#services/decision-service.ts'
@@ -33,6 +34,11 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
     const { user, action, resource } = question
     return { allow, result: allow, debug, query: { user, action, resource } }
   }
+  const explained = (environmentId: string, question: AllowedQuery) => {
+    const allow = decisions.evaluate(environmentId, queryOf(question))
+    const { query: _query, ...result } = withDebug(environmentId, question, allow)
+    return result
+  }
   return [
     defineRoute({
       method: 'POST',
@@ -52,6 +58,18 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
           body: hasDebug ? withDebug(environmentId, body, allow) : { allow, result: allow },
         }
       },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/allowed/explain',
+      operationId: 'explainAllowed',
+      summary: 'The same question, and why it is answered so; slower, whatever `DEBUG_DECISIONS` says',
+      family: 'native',
+      access: 'environment',
+      headers: [REQUIRED_REQUEST_ID],
+      body: AllowedQuery,
+      responses: { 200: { description: 'The decision with its explanation.', schema: ExplainedResult } },
+      handle: ({ principal, body }) => ({ status: 200, body: explained(environmentOf(principal), body) }),
     }),
     defineRoute({
       method: 'POST',

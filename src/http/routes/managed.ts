@@ -10,6 +10,7 @@ import type {
   OrganizationInput,
   OrganizationOperationName,
 } from '#services/management-service.ts'
+import type { PieceSource } from '#services/content-stream.ts'
 import type { RouteAccess } from '../credentials.ts'
 import type { Call, Reply } from '../exchange.ts'
 import { RawJson } from '../exchange.ts'
@@ -23,12 +24,14 @@ export interface ManagementReply {
   readonly isCreated: boolean
   /** The state the answer tells of, or several, separated by commas. */
   readonly revision: string
+  /** The answer, where it comes in pieces. */
+  readonly pieces?: PieceSource
 }
 
 /** Carries a request to the thread that writes. */
 export interface ManagementGateway {
   /** Resolves when the change, if any, is in force. Rejects with the operation's `AuthzError`. */
-  execute(request: ManagementRequest): Promise<ManagementReply>
+  execute(request: ManagementRequest, body?: PieceSource): Promise<ManagementReply>
 }
 
 export const SCHEMA_BASE = '/v2/schema/{proj_id}/{env_id}'

@@ -60,6 +60,25 @@ export const Reference = Type.String({
   description: 'A key or an id; instances and groups as `type:key` or by id. Looked up by key first.',
 })
 
+/** Whether a text can name an instance: `type:key` with a key that an instance may have, or what may be an id. */
+function isInstanceReference(text: string): boolean {
+  const colon = text.indexOf(':')
+  if (colon < 0) return isLongKey(text)
+  return isShortKey(text.slice(0, colon)) && colon < text.length - 1 && isLongKey(text.slice(colon + 1))
+}
+
+/** A reference to an instance; whether it exists is looked up. */
+export const InstanceReference = Type.Refine(
+  Type.String({
+    minLength: 1,
+    maxLength: SHORT_KEY_LENGTH_MAX + 1 + LONG_KEY_BYTES_MAX,
+    description: 'An instance, as `type:key` or by its id.',
+  }),
+  isInstanceReference,
+  () =>
+    `must be type:key, with a key of 1 to ${LONG_KEY_BYTES_MAX} bytes without control characters, or an id`,
+)
+
 export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'A name for people.' })
 export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Free text.' })
 export const Uuid = Type.String({ format: 'uuid', description: 'An id, given by the service.' })

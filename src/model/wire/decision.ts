@@ -44,22 +44,28 @@ export type AllowedQuery = Static<typeof AllowedQuery>
 
 export const BulkAuthorizationQuery = Type.Array(AllowedQuery)
 
+const resultFields = {
+  allow: Type.Boolean(),
+  result: Type.Boolean({ description: 'The same value again, for older clients.' }),
+}
+export const QuestionTold = Type.Object(
+  { user: UserInQuery, action: Key, resource: ResourceInQuery },
+  { description: 'The question as it came; only with `debug`.' },
+)
+
 export const AllowedResult = Type.Object(
   {
-    allow: Type.Boolean(),
-    result: Type.Boolean({ description: 'The same value again, for older clients.' }),
+    ...resultFields,
     /** With `DEBUG_DECISIONS`, as `query`. */
     debug: Type.Optional(DecisionDebug),
-    query: Type.Optional(
-      Type.Object(
-        { user: UserInQuery, action: Key, resource: ResourceInQuery },
-        { description: 'The question as it came; only with `debug`.' },
-      ),
-    ),
+    query: Type.Optional(QuestionTold),
   },
   { examples: [{ allow: true, result: true }] },
 )
 export type AllowedResult = Static<typeof AllowedResult>
+
+export const ExplainedResult = Type.Object({ ...resultFields, debug: DecisionDebug })
+export type ExplainedResult = Static<typeof ExplainedResult>
 
 /** The same question and its answer in the envelopes of an Open Policy Agent (contract A.7). */
 export const OpaQuery = Type.Object({ input: AllowedQuery })

@@ -5,6 +5,7 @@ import {
   DetailFlag,
   envelope,
   environmentPath,
+  InstanceReference,
   nullable,
   optional,
   pagingQuery,
@@ -18,19 +19,17 @@ import { ResourceInstanceDetails } from './resource-instance.ts'
 import { TenantDetails } from './tenant.ts'
 
 export const RelationshipTupleCreate = Type.Object({
-  /** `type:key` or id. */
-  subject: Reference,
+  subject: InstanceReference,
   relation: Reference,
-  /** `type:key` or id. */
-  object: Reference,
+  object: InstanceReference,
   tenant: optional(Reference),
 })
 export type RelationshipTupleCreate = Static<typeof RelationshipTupleCreate>
 
 export const RelationshipTupleDelete = Type.Object({
-  subject: Reference,
+  subject: InstanceReference,
   relation: Reference,
-  object: Reference,
+  object: InstanceReference,
 })
 export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
 

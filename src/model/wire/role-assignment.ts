@@ -6,6 +6,7 @@ import {
   DetailFlag,
   envelope,
   environmentPath,
+  InstanceReference,
   nullable,
   optional,
   pageSize,
@@ -23,8 +24,7 @@ import { TenantDetails } from './tenant.ts'
 const assignedFields = {
   role: Reference,
   tenant: optional(Reference),
-  /** `type:key` or id. */
-  resource_instance: optional(Reference),
+  resource_instance: optional(InstanceReference),
 }
 
 /** An assignment inside the body that creates its user. */

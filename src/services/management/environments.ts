@@ -84,6 +84,7 @@ export function addEnvironment(
     jwks: body.jwks ?? null,
     settings: body.settings ?? null,
     isBeingCopied,
+    isBeingLoaded: false,
     createdAt: now,
     updatedAt: now,
   }

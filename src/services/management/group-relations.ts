@@ -10,6 +10,7 @@ import { lists, rowKeys } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
 import type { RecordReader } from './record-reader.ts'
 import { addRelation } from './relations.ts'
+import { MEMBER_ROLE } from './group-lookup.ts'
 import { isSameDerivation } from './role-rules.ts'
 import { checkRelationCeiling } from './schema-ceilings.ts'
 import { putRole } from './roles.ts'
@@ -125,7 +126,7 @@ export function ensureDerivation(
   return true
 }
 
-/** The ids of the relations made by the groups API that have no tuples any more. O(group relations). */
+/** The ids of the relations made by the groups API that nobody needs any more. O(group relations × roles of their types). */
 export function unusedGroupRelations(records: RecordReader): string[] {
   const unused: string[] = []
   for (const relation of records.list('relation', lists.groupRelations())) {
@@ -134,8 +135,26 @@ export function unusedGroupRelations(records: RecordReader): string[] {
   return unused
 }
 
+/** Without tuples, and without derivation entries that somebody else has put on it (contract C.5: "unchanged"). */
 function isUnused(records: RecordReader, relation: RelationRecord): boolean {
-  return relation.groupUse !== null && records.count(lists.tuplesOver(relation.id)) === 0
+  if (relation.groupUse === null || records.count(lists.tuplesOver(relation.id)) > 0) return false
+  for (const role of records.list('role', lists.rolesOfType(relation.typeId))) {
+    for (const entry of role.grantedTo.entries) {
+      if (entry.relation === relation.key && !isOwnEntry(records, { relation, role, entry })) return false
+    }
+  }
+  return true
+}
+
+/** Whether the groups API put the entry there, with the relation. */
+function isOwnEntry(
+  records: RecordReader,
+  { relation, role, entry }: { relation: RelationRecord; role: RoleRecord; entry: DerivationRecord },
+): boolean {
+  const groupType = records.byId('type', relation.subjectTypeId)
+  const roleKey = relation.groupUse?.use === 'grant' ? relation.groupUse.role : MEMBER_ROLE
+  const own = { role: MEMBER_ROLE, onType: groupType?.key ?? '', relation: relation.key, guarded: false }
+  return role.key === roleKey && isSameDerivation(entry, own)
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ResourceInstancesBulk } from '#model/wire/resource-instance.ts'
 import { forEachElement } from './bulk.ts'
 import type { WriteContext } from './context.ts'
 import { requireInstance } from './lookups.ts'
-import { dependantsOfInstance, removeDependants, together } from './removal.ts'
+import { dependantsOfInstance, removeDependants } from './removal.ts'
 import type { Resumable } from './resumable.ts'
 import { instanceKeyOf, writeInstance } from './resource-instances.ts'
 
@@ -33,6 +33,6 @@ export function* deleteResourceInstances(
     const names = [ident, formatInstanceReference(name), instance.id]
     for (const reference of names) removed.set(reference, instance.id)
   })
-  removeDependants(context, together([...new Set(removed.values())].map(dependantsOfInstance)))
+  removeDependants(context, [...new Set(removed.values())].map(dependantsOfInstance))
   return {}
 }

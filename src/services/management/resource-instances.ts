@@ -157,7 +157,7 @@ export function deleteResourceInstance(
 export function removeInstance(context: WriteContext, instance: InstanceRecord): void {
   const { records } = context
   records.delete(instance, { kind: 'instance-removed', instance: instanceKeyOf(records, instance) })
-  removeDependants(context, dependantsOfInstance(instance.id))
+  removeDependants(context, [dependantsOfInstance(instance.id)])
 }
 
 /** An instance as texts and engine keys name it. */

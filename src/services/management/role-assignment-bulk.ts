@@ -1,4 +1,6 @@
 /** Many role assignments at once (contract B.8, D-26, D-27). */
+import { AuthzError } from '#model/errors.ts'
+import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import type { UserRecord } from '#model/records.ts'
 import type {
   AssignmentsCreated,
@@ -7,7 +9,7 @@ import type {
   RoleAssignmentsBulkQuery,
 } from '#model/wire/role-assignment.ts'
 import { isLongKey } from '#model/wire/building-blocks.ts'
-import { forEachElement } from './bulk.ts'
+import { type ElementPlace, forEachElement } from './bulk.ts'
 import type { WriteContext } from './context.ts'
 import { findUser, requireUser } from './lookups.ts'
 import type { Resumable } from './resumable.ts'
@@ -22,7 +24,7 @@ export function* assignRoles(
   let created = 0
   yield* forEachElement(input.body, ['body'], (wanted, place) => {
     checkTenantNamed(wanted, place)
-    const user = userFor(context, wanted.user, input.query.missing_user_policy ?? 'fail')
+    const user = userFor(context, wanted.user, input.query.missing_user_policy ?? 'fail', place)
     if (user && ensureRole(context, user, wanted)) created += 1
   })
   return { assignments_created: created }
@@ -33,11 +35,16 @@ function userFor(
   context: WriteContext,
   reference: string,
   policy: 'fail' | 'ignore' | 'create',
+  place: ElementPlace,
 ): UserRecord | null {
   const user = findUser(context.records, reference)
   if (user || policy === 'ignore') return user
-  if (policy === 'create' && isLongKey(reference)) return addUser(context, { key: reference })
-  return requireUser(context.records, reference)
+  if (policy === 'fail') return requireUser(context.records, reference)
+  if (isLongKey(reference)) return addUser(context, { key: reference })
+  const msg = `must be a key of 1 to ${LONG_KEY_BYTES_MAX} bytes without control characters to create a user`
+  throw new AuthzError('INVALID_SHAPE', `user: ${msg}`, {
+    detail: [{ loc: [...place, 'user'], msg, type: 'value_error' }],
+  })
 }
 
 /** Those that are not there are skipped and not counted. */

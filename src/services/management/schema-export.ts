@@ -2,7 +2,7 @@
  * The schema of an environment, or the part of it that a copy asks for, as values that mean the same in any other: keys
  * in place of ids. What the groups API made for grants is left out; it belongs to the grants, which are facts.
  */
-import { type RoleRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { type GroupUse, type RoleRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
 import type { CopyFilter } from '#model/wire/environment.ts'
 import type { ResourceReplace } from '#model/wire/resource.ts'
 import type { DerivationBlock, RoleBlock } from '#model/wire/role.ts'
@@ -32,6 +32,8 @@ export interface RelationText {
   readonly key: string
   readonly name: string
   readonly description: string | null
+  /** What the groups API made it for; only where such relations are exported, too. */
+  readonly groupUse: GroupUse | null
 }
 
 /** Which resources and tenant roles, by key. */
@@ -59,7 +61,7 @@ export function* exportSchema(
 function* readSchema(records: RecordReader, scope: SchemaScope): Resumable<ExportedSchema> {
   const resources: ExportedResource[] = []
   for (const type of records.list('type', lists.all('type'))) {
-    if (isWanted(scope.resources, type.key)) resources.push(resourceOf(records, type))
+    if (isWanted(scope.resources, type.key)) resources.push(resourceOf(records, type, false))
     yield
   }
   const tenantRoles: (readonly [string, RoleBlock])[] = []
@@ -71,9 +73,10 @@ function* readSchema(records: RecordReader, scope: SchemaScope): Resumable<Expor
   return { resources, tenantRoles, userAttributes: userType?.attributes ?? null }
 }
 
-function resourceOf(records: RecordReader, type: TypeRecord): ExportedResource {
+/** A resource; `isWhole`: with what the groups API made for grants. */
+export function resourceOf(records: RecordReader, type: TypeRecord, isWhole: boolean): ExportedResource {
   const all = [...records.list('relation', lists.relationsOfType(type.id))]
-  const made = new Set(all.flatMap(({ key, groupUse }) => (groupUse ? [key] : [])))
+  const made = new Set(isWhole ? [] : all.flatMap(({ key, groupUse }) => (groupUse ? [key] : [])))
   const relations = all.filter(({ key }) => !made.has(key))
   const roles = [...records.list('role', lists.rolesOfType(type.id))]
   return {
@@ -92,12 +95,17 @@ function resourceOf(records: RecordReader, type: TypeRecord): ExportedResource {
       relations: byKey(relations, ({ subjectTypeId }) => records.byId('type', subjectTypeId)?.key ?? ''),
       roles: byKey(roles, role => roleOf(role, made)),
     },
-    relationTexts: relations.map(({ key, name, description }) => ({ key, name, description })),
+    relationTexts: relations.map(({ key, name, description, groupUse }) => ({
+      key,
+      name,
+      description,
+      groupUse,
+    })),
     actionGroups: type.actionGroups,
   }
 }
 
-function roleOf(role: RoleRecord, madeRelations: ReadonlySet<string>): RoleBlock {
+export function roleOf(role: RoleRecord, madeRelations: ReadonlySet<string>): RoleBlock {
   const { name, description, permissions, attributes } = role
   return {
     name,

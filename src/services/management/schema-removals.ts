@@ -59,7 +59,10 @@ export function removeRoles(
   roles: readonly RoleRecord[],
   type: TypeRecord | null,
 ): void {
-  removeDependants(context, together(roles.map(role => takeOutRole(context, role, type))))
+  removeDependants(
+    context,
+    roles.map(role => takeOutRole(context, role, type)),
+  )
 }
 
 /** Removes relations of one object type with the derivation entries over them. */
@@ -70,7 +73,7 @@ export function removeRelations(
 ): void {
   removeDependants(
     context,
-    together(relations.map(relation => takeOutRelation(context, relation, objectType))),
+    relations.map(relation => takeOutRelation(context, relation, objectType)),
   )
 }
 
@@ -121,7 +124,7 @@ export function removeType(context: WriteContext, type: TypeRecord): void {
   }
   for (const part of [...own, ...roles]) records.delete(part)
   records.delete(type, { kind: 'type-removed', type: type.key })
-  removeDependants(context, dependantsOfType(type, roles, [...own, ...foreign]))
+  removeDependants(context, [dependantsOfType(type, roles, [...own, ...foreign])])
 }
 
 /** The roles of a type, or the tenant roles; taken out of the list at once, for removing them changes it. */

@@ -4,7 +4,7 @@ import type { TenantsBulkCreate } from '#model/wire/tenant.ts'
 import { forEachElement } from './bulk.ts'
 import type { WriteContext } from './context.ts'
 import { requireTenant } from './lookups.ts'
-import { dependantsOfTenant, removeDependants, together } from './removal.ts'
+import { dependantsOfTenant, removeDependants } from './removal.ts'
 import type { Resumable } from './resumable.ts'
 import { addTenant } from './tenants.ts'
 
@@ -29,6 +29,6 @@ export function* deleteTenants(
     records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
     for (const name of [ident, tenant.key, tenant.id]) removed.set(name, tenant.id)
   })
-  removeDependants(context, together([...new Set(removed.values())].map(dependantsOfTenant)))
+  removeDependants(context, [...new Set(removed.values())].map(dependantsOfTenant))
   return {}
 }

@@ -109,7 +109,7 @@ export function deleteTenant(context: WriteContext, input: { readonly params: Te
 /** Removes a tenant with all that lives in it: instances, groups too, tuples and assignments (contract C.7). */
 export function removeTenant(context: WriteContext, tenant: TenantRecord): void {
   context.records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
-  removeDependants(context, dependantsOfTenant(tenant.id))
+  removeDependants(context, [dependantsOfTenant(tenant.id)])
 }
 
 export function presentTenant(context: OperationContext, tenant: TenantRecord): Tenant {

@@ -5,7 +5,7 @@ import { rowKeys } from '#store/keyspace.ts'
 import { forEachElement } from './bulk.ts'
 import type { WriteContext } from './context.ts'
 import { requireUser } from './lookups.ts'
-import { dependantsOfUser, removeDependants, together } from './removal.ts'
+import { dependantsOfUser, removeDependants } from './removal.ts'
 import type { Resumable } from './resumable.ts'
 import { checkAssignments, createNewUser, writeUser } from './users.ts'
 
@@ -42,6 +42,6 @@ export function* deleteUsers(context: WriteContext, input: { readonly body: Bulk
     records.delete(user, { kind: 'user-removed', user: user.key })
     for (const name of [ident, user.key, user.id]) removed.set(name, user.id)
   })
-  removeDependants(context, together([...new Set(removed.values())].map(dependantsOfUser)))
+  removeDependants(context, [...new Set(removed.values())].map(dependantsOfUser))
   return {}
 }

@@ -26,7 +26,10 @@ export function* listUsers(
     query.role === undefined || query.role === ''
       ? yield* pageOfUsers(records, query, search)
       : yield* pageOfHolders(records, query, {
-          ...holdersOfRoles(rolesNamed(records, query.role)),
+          ...holdersOfRoles(rolesNamed(records, query.role), {
+            users: lists.usersOfRole,
+            held: lists.heldRole,
+          }),
           matches: search,
         })
   return yield* presentUsers(context, page, query)
@@ -49,15 +52,23 @@ export function* listTenantUsers(
   const { records } = context
   const { query } = input
   const tenant = requireTenant(records, input.params.tenant_id)
-  const roles = query.role ? rolesNamed(records, query.role) : null
-  const heldBy = (userId: string) => lists.heldInTenant(tenant.id, userId)
-  const holders: Holders = {
-    lists: [lists.usersOfTenant(tenant.id)],
-    heldOf: record => heldBy(record.userId),
-    matches: searchOf(query.search),
-    isHolder: roles && (record => holdsAny(records, heldBy(record.userId), roles)),
-  }
-  return yield* presentUsers(context, yield* pageOfHolders(records, query, holders), query)
+  const matches = searchOf(query.search)
+  const holders =
+    query.role === undefined
+      ? {
+          lists: [lists.usersOfTenant(tenant.id)],
+          heldOf: ({ userId }: AssignmentRecord) => lists.heldInTenant(tenant.id, userId),
+        }
+      : holdersOfRoles(rolesOfFilter(records, query.role), {
+          users: roleId => lists.usersOfRoleInTenant(tenant.id, roleId),
+          held: (roleId, userId) => lists.heldRoleInTenant(tenant.id, roleId, userId),
+        })
+  return yield* presentUsers(context, yield* pageOfHolders(records, query, { ...holders, matches }), query)
+}
+
+/** An empty text asks for users without roles, and nobody is of a tenant without one. */
+function rolesOfFilter(records: RecordReader, role: string): readonly RoleRecord[] {
+  return role === '' ? [] : rolesNamed(records, role)
 }
 
 /** Whether a user is what is searched for; null: everybody is. */
@@ -86,7 +97,7 @@ function pageOfUsers(
   // The list still takes dead assignments for roles.
   const matches = function* (user: UserRecord): Resumable<boolean> {
     if (search !== null && !search(user)) return false
-    return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id), null))
+    return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id)))
   }
   return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches })
 }
@@ -97,36 +108,37 @@ interface Holders {
   /** Everything an assignment of the list stands for, itself included. */
   readonly heldOf: (record: AssignmentRecord) => ListName
   readonly matches: ((user: UserRecord) => boolean) | null
-  /** Narrows the list further by what is held. */
-  readonly isHolder: ((record: AssignmentRecord) => Resumable<boolean>) | null
+  /** Where the user would stand before, in an earlier list. */
+  readonly earlierOf?: (record: AssignmentRecord) => readonly ListName[]
 }
 
-/** Who holds one of the roles anywhere. Who holds several stands in the list of each, and counts in the first. */
-function holdersOfRoles(roles: readonly RoleRecord[]): Omit<Holders, 'matches'> & {
-  readonly earlierOf: (record: AssignmentRecord) => readonly ListName[]
-} {
+/** The lists, by roles, of those who hold them, and of where a user does. */
+interface ListsByRole {
+  readonly users: (roleId: string) => ListName
+  readonly held: (roleId: string, userId: string) => ListName
+}
+
+/** Who holds one of the roles. Who holds several stands in the list of each, and counts in the first. */
+function holdersOfRoles(roles: readonly RoleRecord[], by: ListsByRole): Omit<Holders, 'matches'> {
   const ids = roles.map(role => role.id)
   return {
-    lists: ids.map(lists.usersOfRole),
-    heldOf: record => lists.heldRole(record.roleId, record.userId),
-    isHolder: null,
-    earlierOf: record =>
-      ids.slice(0, ids.indexOf(record.roleId)).map(id => lists.heldRole(id, record.userId)),
+    lists: ids.map(by.users),
+    heldOf: record => by.held(record.roleId, record.userId),
+    earlierOf: record => ids.slice(0, ids.indexOf(record.roleId)).map(id => by.held(id, record.userId)),
   }
 }
 
 function* pageOfHolders(
   records: RecordReader,
   query: UsersQuery,
-  holders: Holders & { readonly earlierOf?: (record: AssignmentRecord) => readonly ListName[] },
+  holders: Holders,
 ): Resumable<Page<UserRecord>> {
-  const { matches, isHolder, heldOf } = holders
+  const { matches, heldOf } = holders
   const earlierOf = holders.lists.length > 1 ? holders.earlierOf : undefined
-  const isNarrowed = matches !== null || isHolder !== null || earlierOf !== undefined
+  const isNarrowed = matches !== null || earlierOf !== undefined
   const userOf = (record: AssignmentRecord) => records.byId('user', record.userId)
   const isListed = function* (record: AssignmentRecord): Resumable<boolean> {
-    if (isHolder !== null && !(yield* isHolder(record))) return false
-    for (const held of earlierOf?.(record) ?? []) if (yield* holdsAny(records, held, null)) return false
+    for (const held of earlierOf?.(record) ?? []) if (yield* holdsAny(records, held)) return false
     const user = userOf(record)
     return user !== null && (matches === null || matches(user))
   }
@@ -134,7 +146,7 @@ function* pageOfHolders(
     kind: 'assignment',
     lists: holders.lists,
     paging: query,
-    standsForLive: record => holdsAny(records, heldOf(record), null),
+    standsForLive: record => holdsAny(records, heldOf(record)),
     matches: isNarrowed ? isListed : null,
     present: userOf,
   })
@@ -142,16 +154,12 @@ function* pageOfHolders(
   return { ...page, data: page.data.filter(user => user !== null) }
 }
 
-/** Whether a list holds a live assignment, of one of the roles if those are given. O(list) at the most. */
-function* holdsAny(
-  records: RecordReader,
-  held: ListName,
-  roles: readonly RoleRecord[] | null,
-): Resumable<boolean> {
+/** Whether a list holds a live assignment. O(list) at the most. */
+function* holdsAny(records: RecordReader, held: ListName): Resumable<boolean> {
   let rows = 0
-  for (const { record, isDead } of records.foundIn('assignment', [held])) {
+  for (const { isDead } of records.foundIn('assignment', [held])) {
     if (++rows % YIELD_ROWS === 0) yield
-    if (!isDead && (roles === null || roles.some(role => role.id === record.roleId))) return true
+    if (!isDead) return true
   }
   return false
 }

@@ -123,5 +123,5 @@ export function deleteUser(context: WriteContext, input: { readonly params: User
 /** Removes a user and what it holds (contract C.7). */
 export function removeUser(context: WriteContext, user: UserRecord): void {
   context.records.delete(user, { kind: 'user-removed', user: user.key })
-  removeDependants(context, dependantsOfUser(user.id))
+  removeDependants(context, [dependantsOfUser(user.id)])
 }

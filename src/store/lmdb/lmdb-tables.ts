@@ -7,7 +7,7 @@
  *
  * It does not keep other processes out: two of them may open one environment (`DirectoryLock` does that).
  */
-import { open, type Database, type RootDatabase } from 'lmdb'
+import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import {
@@ -16,6 +16,7 @@ import {
   type Table,
   type TableEntry,
   type Tables,
+  type TablesSnapshot,
 } from '../tables.ts'
 
 type Bytes = Database<Uint8Array, Uint8Array>
@@ -78,6 +79,26 @@ export class LmdbTables implements Tables {
     return result.catch(handleFailure)
   }
 
+  snapshot(): TablesSnapshot {
+    this.#access.assertOpen()
+    const transaction = this.#root.useReadTransaction()
+    const end = () => transaction.done()
+    this.#access.addSnapshot(end)
+    let isReleased = false
+    return {
+      table: name => {
+        assert(!isReleased, 'a snapshot is read before it is released')
+        const table = this.#tables.get(name)
+        assert(table, `the table ${name} was opened before the snapshot`)
+        return table.at(transaction)
+      },
+      release: () => {
+        isReleased = true
+        this.#access.endSnapshot(end)
+      },
+    }
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
@@ -96,13 +117,24 @@ class LmdbTable implements Table {
   readonly #database: Bytes
   readonly #access: Access
 
-  constructor(database: Bytes, access: Access) {
+  /** What is read, where that is not the present. */
+  readonly #transaction: Transaction | null
+
+  constructor(database: Bytes, access: Access, transaction: Transaction | null = null) {
     this.#database = database
     this.#access = access
+    this.#transaction = transaction
+  }
+
+  /** The same table as the transaction sees it. */
+  at(transaction: Transaction): LmdbTable {
+    return new LmdbTable(this.#database, this.#access, transaction)
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
     this.#access.assertOpen()
+    // Outside a snapshot the reader of the turn is used; naming one costs.
+    if (this.#transaction) return this.#database.get(key, { transaction: this.#transaction })
     return this.#database.getBinary(key)
   }
 
@@ -115,6 +147,7 @@ class LmdbTable implements Table {
       start,
       offset: Math.min(offset, OFFSET_MAX),
       ...(end && { end }),
+      ...(this.#transaction && { transaction: this.#transaction }),
     })
     const cursor = this.#access.addCursor(range[Symbol.iterator]())
     try {
@@ -143,6 +176,7 @@ class LmdbTable implements Table {
 /** What the tables of one environment may do right now, and the cursors that are open on them. */
 class Access {
   readonly #cursors = new Set<Cursor>()
+  readonly #snapshots = new Set<() => void>()
   #isWriting = false
   #isClosed = false
 
@@ -173,10 +207,19 @@ class Access {
     if (this.#cursors.delete(cursor)) cursor.return?.()
   }
 
+  addSnapshot(end: () => void): void {
+    this.#snapshots.add(end)
+  }
+
+  endSnapshot(end: () => void): void {
+    if (this.#snapshots.delete(end)) end()
+  }
+
   /** lmdb must not be closed under an open cursor: a later step of it would read freed memory. */
   close(): void {
     this.#isClosed = true
     for (const cursor of this.#cursors) this.closeCursor(cursor)
+    for (const end of this.#snapshots) this.endSnapshot(end)
   }
 }
 

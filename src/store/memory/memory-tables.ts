@@ -12,6 +12,7 @@ import {
   type Table,
   type TableEntry,
   type Tables,
+  type TablesSnapshot,
 } from '../tables.ts'
 
 export class MemoryTables implements Tables {
@@ -48,6 +49,29 @@ export class MemoryTables implements Tables {
     return result
   }
 
+  /** O(entries): the arrays are copied, the bytes in them are not. */
+  snapshot(): TablesSnapshot {
+    let isReleased = false
+    const hooks: TableHooks = {
+      beforeRead: () => {
+        if (isReleased || this.#state === 'closed') throw storeClosed()
+      },
+      onWrite: () => assert(false, 'a snapshot is read only'),
+    }
+    const copies = new Map([...this.#tables].map(([name, table]) => [name, table.copy(hooks)]))
+    return {
+      table: name => {
+        const table = copies.get(name)
+        assert(table, `the table ${name} was opened before the snapshot`)
+        return table
+      },
+      release: () => {
+        isReleased = true
+        copies.clear()
+      },
+    }
+  }
+
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closing'
     await this.#lastWrite
@@ -77,12 +101,19 @@ interface TableHooks {
 class MemoryTable implements Table {
   readonly #hooks: TableHooks
   /** Ascending, no two equal. A key's array stays the same object for as long as the key is there. */
-  readonly #keys: Uint8Array[] = []
+  readonly #keys: Uint8Array[]
   /** The value at the place of its key. */
-  readonly #values: Uint8Array[] = []
+  readonly #values: Uint8Array[]
 
-  constructor(hooks: TableHooks) {
+  constructor(hooks: TableHooks, keys: Uint8Array[] = [], values: Uint8Array[] = []) {
     this.#hooks = hooks
+    this.#keys = keys
+    this.#values = values
+  }
+
+  /** With the same entries, from now on its own. */
+  copy(hooks: TableHooks): MemoryTable {
+    return new MemoryTable(hooks, [...this.#keys], [...this.#values])
   }
 
   get(key: Uint8Array): Uint8Array | undefined {

@@ -16,7 +16,7 @@ import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
 import type { SnapshotPlace } from '../snapshot-place.ts'
 import type { EnvironmentStore } from '../store.ts'
-import type { View } from '../view.ts'
+import type { View, ViewSnapshot } from '../view.ts'
 import type { HeadListener } from './head-channels.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'
@@ -339,6 +339,10 @@ class PresentView implements View {
 
   beginningWith(byte: number): Iterable<Row> {
     return this.#present().view.beginningWith(byte)
+  }
+
+  snapshot(): ViewSnapshot {
+    return this.#complete().snapshot()
   }
 
   #complete(): View {

@@ -30,7 +30,7 @@ import type { Revision } from '#model/revision.ts'
 import type { Position } from './redis-log.ts'
 
 /** Raised when the stored form of anything in the tables, or what the list rule makes of rows, changes. */
-const FORMAT = '1'
+const FORMAT = '2'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const KEYS = {

@@ -99,6 +99,11 @@ export class RedisStore implements Store {
     }
   }
 
+  /** The ledger is elsewhere: what is filled is filled through it. */
+  directoryOf(): null {
+    return null
+  }
+
   stalenessMs(): number {
     let stalenessMs = 0
     for (const environment of this.#following) stalenessMs = Math.max(stalenessMs, environment.stalenessMs())

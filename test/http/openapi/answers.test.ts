@@ -46,7 +46,7 @@ interface Spoilt {
 async function call(made: Call, spoilt: Spoilt = {}): Promise<number> {
   const { operation, method, path, body, headers } = made
   const { key = made.key ?? API_KEY, address = verdict.address } = spoilt
-  const text = spoilt.text ?? (body === undefined ? undefined : JSON.stringify(body))
+  const text = spoilt.text ?? made.text ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(address + (spoilt.path ?? path), {
     method: spoilt.method ?? method,
     headers: {

@@ -120,7 +120,7 @@ describe('the description', () => {
 
   test('requires X-Request-ID of decisions, Cache-Control of evaluations, and neither of anything else', () => {
     const decisions = operations.filter(({ path, method }) => method === 'POST' && !path.startsWith('/v2'))
-    expect(decisions).toHaveLength(9)
+    expect(decisions).toHaveLength(10)
     for (const { operationId } of operations) {
       const isDecision = decisions.some(decision => decision.operationId === operationId)
       expect([operationId, headersOf(operationId)['X-Request-ID']]).toEqual([operationId, isDecision])

@@ -1,0 +1,65 @@
+/** The course of a soak as a picture: requests, latency and memory over time, with the moments at which something was killed. */
+import { writeFileSync } from 'node:fs'
+import * as echarts from 'echarts'
+
+export interface Course {
+  /** In seconds since the beginning. */
+  readonly requests: readonly (readonly [at: number, value: number])[]
+  readonly latencyMsP99: readonly (readonly [at: number, value: number])[]
+  readonly memoryMiB: readonly (readonly [at: number, value: number])[]
+  readonly kills: readonly { readonly at: number; readonly what: string }[]
+}
+
+/** The part that is used here: the package describes a form of itself that is not the one Node loads. */
+interface Charts {
+  init(
+    element: null,
+    theme: null,
+    options: {
+      readonly renderer: 'svg'
+      readonly ssr: true
+      readonly width: number
+      readonly height: number
+    },
+  ): { setOption(option: object): void; renderToSVGString(): string; dispose(): void }
+}
+
+const { init } = echarts as unknown as Charts
+const [WIDTH, HEIGHT] = [1_000, 720]
+
+export function plotSoak(course: Course, title: string, file: URL): void {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT })
+  const panels = [
+    { name: 'requests a second', data: course.requests },
+    { name: 'latency p99, ms', data: course.latencyMsP99 },
+    { name: 'memory of the service, MiB', data: course.memoryMiB },
+  ]
+  const marks = course.kills.map(({ at, what }) => ({ xAxis: at, name: what }))
+  chart.setOption({
+    animation: false,
+    title: { text: title, left: 'center' },
+    grid: panels.map((_, index) => ({ left: 70, right: 30, top: 60 + index * 220, height: 160 })),
+    xAxis: panels.map((_, index) => ({
+      type: 'value',
+      gridIndex: index,
+      name: index === panels.length - 1 ? 'seconds' : '',
+    })),
+    yAxis: panels.map(({ name }, index) => ({ type: 'value', gridIndex: index, name, min: 0 })),
+    series: panels.map(({ name, data }, index) => ({
+      name,
+      type: 'line',
+      showSymbol: false,
+      xAxisIndex: index,
+      yAxisIndex: index,
+      data,
+      markLine: {
+        symbol: 'none',
+        label: { show: false },
+        lineStyle: { color: '#c33', type: 'dashed' },
+        data: marks,
+      },
+    })),
+  })
+  writeFileSync(file, chart.renderToSVGString())
+  chart.dispose()
+}

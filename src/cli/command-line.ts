@@ -1,0 +1,113 @@
+/**
+ * The command line as a function: from arguments to output and an exit code (`exit-codes.ts`). Each command is a file in
+ * `commands`; what they share are the options here.
+ */
+import yargs, { type Argv } from 'yargs'
+import { ApiError } from './api.ts'
+import { applyCommand } from './commands/apply.ts'
+import { bulkCommand } from './commands/bulk.ts'
+import { checkCommand } from './commands/check.ts'
+import { explainCommand } from './commands/explain.ts'
+import { exportCommand } from './commands/export.ts'
+import { importCommand } from './commands/import.ts'
+import { keysCommand } from './commands/keys.ts'
+import { listCommand } from './commands/list.ts'
+import { loadCommand } from './commands/load.ts'
+import { schemaCommand } from './commands/schema.ts'
+import { statusCommand } from './commands/status.ts'
+import { testCommand } from './commands/test.ts'
+import type { Command, Run } from './command.ts'
+import { EXIT, type ExitCode, UsageError } from './exit-codes.ts'
+import { ModelFileError } from './model-file/read-model-file.ts'
+import { PlanError } from './model-file/plan-step.ts'
+import { type CommonOptions, Session, type Streams } from './session.ts'
+
+const COMMANDS: readonly Command[] = [
+  checkCommand,
+  bulkCommand,
+  listCommand,
+  explainCommand,
+  testCommand,
+  applyCommand,
+  loadCommand,
+  exportCommand,
+  importCommand,
+  statusCommand,
+  keysCommand,
+  schemaCommand,
+]
+
+const EPILOGUE = `Where and as whom: --url and --key, else VERDICT_URL and VERDICT_KEY. Output is a table on a terminal
+and JSON in a pipe; --output or VERDICT_OUTPUT says otherwise.
+
+Exit codes: 0 done, or the answer is yes; 1 the answer is no: denied, a test failed, a plan not carried
+out; 2 the command or a file is wrong; 3 the service could not be reached, or refused.`
+
+/** Columns of help, where the terminal is wider. */
+const HELP_WIDTH_MAX = 110
+
+export async function runCommandLine(args: readonly string[], streams: Streams): Promise<ExitCode> {
+  let session: Session | null = null
+  const run: Run = action => async options => {
+    session = new Session(streams, options)
+    await action(session, options)
+  }
+  const print = (text: string) => streams.stdout.write(`${text}\n`)
+  try {
+    let parser: Argv<CommonOptions> = yargs([...args])
+      .scriptName('verdict')
+      .usage('$0 <command>\n\nAsks, fills and looks after a Verdict service.')
+      .option('url', {
+        type: 'string',
+        describe: 'address of the service',
+        defaultDescription: 'http://127.0.0.1:7766',
+      })
+      .option('key', { type: 'string', describe: 'API key' })
+      .option('project', {
+        type: 'string',
+        describe: 'project, by key or id',
+        defaultDescription: "the key's",
+      })
+      .option('env', {
+        type: 'string',
+        describe: 'environment, by key or id',
+        defaultDescription: "the key's",
+      })
+      .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'form of results' })
+      .strict()
+      .demandCommand(1, 'say what to do: see verdict --help')
+      .completion('completion', 'Print a script that completes commands: verdict completion >> ~/.bashrc')
+      .version(false)
+      .help()
+      .alias('h', 'help')
+      .wrap(HELP_WIDTH_MAX)
+      .epilogue(EPILOGUE)
+      .exitProcess(false)
+      .fail((message: string | null, error: Error | undefined) => {
+        throw error ?? new UsageError(message ?? 'this command means nothing')
+      })
+    for (const command of COMMANDS) parser = command(parser, run)
+    // Without the callback help would be printed past the given streams.
+    await parser.parseAsync([...args], {}, (_error: unknown, _options: unknown, text: string) => {
+      if (text !== '') print(text)
+    })
+    return exitCodeOf(session)
+  } catch (error) {
+    if (!isExpected(error)) throw error
+    streams.stderr.write(`verdict: ${error.message}\n`)
+    return error instanceof ApiError ? EXIT.service : EXIT.usage
+  }
+}
+
+function exitCodeOf(session: Session | null): ExitCode {
+  return session?.exitCode ?? EXIT.yes
+}
+
+/** What went wrong without being a defect of ours. */
+function isExpected(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  const kinds = [ApiError, UsageError, ModelFileError, PlanError]
+  return kinds.some(kind => error instanceof kind) || ('code' in error && FILE_ERRORS.has(String(error.code)))
+}
+
+const FILE_ERRORS: ReadonlySet<string> = new Set(['ENOENT', 'EACCES', 'EISDIR', 'EPERM', 'ENOSPC', 'EEXIST'])

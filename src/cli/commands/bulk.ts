@@ -1,0 +1,89 @@
+/** `verdict bulk`: many questions from a file, all answered in few requests. */
+import { request } from '../api.ts'
+import type { Command } from '../command.ts'
+import { EXIT, UsageError } from '../exit-codes.ts'
+import { linesOf, FILE_ARGUMENT } from '../input.ts'
+import { questionBody, type SingleQuestion } from '../question.ts'
+
+/** Questions in one request: below the ceiling that a service has unless told otherwise. */
+const QUESTIONS_PER_REQUEST = 1_000
+
+export const bulkCommand: Command = (parser, run) =>
+  parser.command(
+    'bulk <file>',
+    'Answers the questions of a file, one a line. Exit code 0: all are allowed, 1: some are not',
+    command =>
+      command
+        .positional('file', {
+          ...FILE_ARGUMENT,
+          demandOption: true,
+          describe: 'the file; - for standard input',
+        })
+        .example('$0 bulk questions.txt', 'lines like: carol write document:roadmap')
+        .example(
+          '$0 bulk questions.ndjson',
+          'lines like: {"user":"carol","action":"write","resource":"document:roadmap"}',
+        ),
+    run(async (session, { file }) => {
+      const questions: SingleQuestion[] = []
+      for await (const { text, number } of linesOf(file, session.streams.stdin)) {
+        questions.push(questionOf(text, `${file}:${number}`))
+      }
+      const answers: boolean[] = []
+      const progress = session.output.progress('checking', questions.length, 'questions')
+      for (let from = 0; from < questions.length; from += QUESTIONS_PER_REQUEST) {
+        const body = questions.slice(from, from + QUESTIONS_PER_REQUEST).map(questionBody)
+        const { allow } = (await request(session.api, 'POST', '/allowed/bulk', body)) as {
+          readonly allow: readonly { readonly allow: boolean }[]
+        }
+        answers.push(...allow.map(answer => answer.allow))
+        progress.update(answers.length)
+      }
+      progress.stop()
+      const { output } = session
+      const results = questions.map((question, index) => ({ ...question, allow: answers[index]! }))
+      const word = (allow: boolean) => (allow ? output.style('green', 'allow') : output.style('red', 'deny'))
+      output.result(results, () => {
+        const rows = results.map(({ user, action, resource, tenant, allow }) => [
+          user,
+          action,
+          resource,
+          tenant,
+          word(allow),
+        ])
+        const denied = answers.filter(allow => !allow).length
+        return `${output.table(['USER', 'ACTION', 'RESOURCE', 'TENANT', 'ANSWER'], rows)}\n\n${answers.length - denied} allowed, ${denied} denied`
+      })
+      session.exitCode = answers.every(Boolean) ? EXIT.yes : EXIT.no
+    }),
+  )
+
+/** A question as JSON, or as words between blanks. */
+function questionOf(text: string, place: string): SingleQuestion {
+  if (!text.startsWith('{')) {
+    const [user, action, resource, tenant, ...more] = text.split(/\s+/)
+    if (!user || !action || !resource || more.length > 0) {
+      throw new UsageError(
+        `${place}: expected user, action, resource and perhaps a tenant, got ${JSON.stringify(text)}`,
+      )
+    }
+    return { user, action, resource, tenant }
+  }
+  const value = parsed(text, place)
+  const { user, action, resource, tenant } = value
+  const isText = (part: unknown): part is string => typeof part === 'string' && part !== ''
+  if (!isText(user) || !isText(action) || !isText(resource) || !(tenant === undefined || isText(tenant))) {
+    throw new UsageError(
+      `${place}: expected {"user":…,"action":…,"resource":…} and perhaps "tenant", all of them text`,
+    )
+  }
+  return { user, action, resource, tenant }
+}
+
+function parsed(text: string, place: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch (error) {
+    throw new UsageError(`${place}: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,55 @@
+/** `verdict explain`: one question, its answer, and why. */
+import type { ExplainedResult } from '#model/wire/decision.ts'
+import { request } from '../api.ts'
+import type { Command } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Output } from '../output.ts'
+import { questionBody } from '../question.ts'
+
+export const explainCommand: Command = (parser, run) =>
+  parser.command(
+    'explain <user> <action> <resource>',
+    'Why is this allowed, or denied? Exit code as of check',
+    command =>
+      command
+        .positional('user', { type: 'string', demandOption: true, describe: 'key of the user' })
+        .positional('action', { type: 'string', demandOption: true, describe: 'key of the action' })
+        .positional('resource', {
+          type: 'string',
+          demandOption: true,
+          describe: 'type:key, or a type as a whole',
+        })
+        .option('tenant', { type: 'string', describe: 'tenant the question is about' })
+        .example('$0 explain carol write document:roadmap', 'the way that leads to the answer'),
+    run(async (session, { user, action, resource, tenant }) => {
+      const body = questionBody({ user, action, resource, tenant })
+      const answer = (await request(session.api, 'POST', '/allowed/explain', body)) as ExplainedResult
+      session.output.result(answer, () => tell(session.output, answer))
+      session.exitCode = answer.allow ? EXIT.yes : EXIT.no
+    }),
+  )
+
+function tell(output: Output, { allow, debug }: ExplainedResult): string {
+  if (!allow) {
+    return [
+      output.style('red', 'deny'),
+      `  by tenant roles: ${debug.rbac.reason}`,
+      `  by instance roles: ${debug.rebac.reason}`,
+    ].join('\n')
+  }
+  const path = debug.rebac.path ?? []
+  const lines = debug.rbac.allow ? [debug.rbac.reason] : path.map(stepText)
+  return [output.style('green', 'allow'), ...lines.map(line => `  ${line}`)].join('\n')
+}
+
+type PathStep = NonNullable<ExplainedResult['debug']['rebac']['path']>[number]
+
+function stepText(step: PathStep): string {
+  if (step.kind === 'tenant-role') return `holds ${step.role} in tenant ${step.tenant}`
+  if (step.kind === 'instance-role') return `holds ${nameOf(step.instance)}#${step.role}`
+  return `which is ${step.relation} of ${nameOf(step.object)}: hence ${nameOf(step.object)}#${step.role}`
+}
+
+function nameOf({ type, key }: { readonly type: string; readonly key: string }): string {
+  return `${type}:${key}`
+}

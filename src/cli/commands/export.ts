@@ -1,0 +1,70 @@
+/** `verdict export`: everything in an environment, as lines of JSON, into a file or a pipe. */
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { ApiError, bodyOf, messageOf } from '../api.ts'
+import type { Command } from '../command.ts'
+import { FILE_ARGUMENT } from '../input.ts'
+import type { Session } from '../session.ts'
+
+/** How the last line begins: without it the file is not whole. */
+const END = '{"kind":"end"'
+const LAST_LINE_BYTES_MAX = 100
+
+export const exportCommand: Command = (parser, run) =>
+  parser.command(
+    'export [file]',
+    'Writes everything in an environment, as of one moment, one thing a line',
+    command =>
+      command
+        .positional('file', { ...FILE_ARGUMENT, default: '-', describe: 'the file; - for standard output' })
+        .example('$0 export backup.ndjson', 'readable, and what import takes')
+        .example('$0 export | grep \'"kind":"user"\'', 'the users'),
+    run(async (session, { file }) => {
+      if (file === '-') {
+        await receive(session, session.streams.stdout as Writable, false)
+        return
+      }
+      // Under another name until it is whole.
+      const part = `${file}.part`
+      try {
+        const lines = await receive(session, createWriteStream(part), true)
+        await rename(part, file)
+        session.output.result({ file, lines }, () => `${file}: ${lines} lines`)
+      } catch (error) {
+        await rm(part, { force: true })
+        throw error
+      }
+    }),
+  )
+
+/** Takes the answer as fast as it can be written; returns its lines. */
+async function receive(session: Session, target: Writable, ends: boolean): Promise<number> {
+  const path = `/v2/projects/${await session.environmentPath()}/export`
+  const response = await session.api.fetch('GET', path, null, '')
+  if (response.status !== 200 || response.body === null) {
+    const answer = { status: response.status, body: bodyOf(await response.text()) }
+    throw new ApiError(response.status, messageOf(answer))
+  }
+  let lines = 0
+  let tail = Buffer.alloc(0)
+  const count = async function* (pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    for await (const piece of pieces) {
+      for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1
+      tail = Buffer.concat([tail, piece.subarray(-LAST_LINE_BYTES_MAX)]).subarray(-LAST_LINE_BYTES_MAX)
+      yield piece
+    }
+  }
+  try {
+    await pipeline(Readable.fromWeb(response.body as ReadableStream), count, target, { end: ends })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) throw error
+    throw new ApiError(response.status, `the answer broke off: ${(error as Error).message}`)
+  }
+  if (!tail.toString('latin1').trimEnd().split('\n').at(-1)!.startsWith(END)) {
+    throw new ApiError(response.status, 'the answer broke off: its last line is missing')
+  }
+  return lines
+}

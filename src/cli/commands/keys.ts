@@ -1,0 +1,82 @@
+/** `verdict keys`: the API keys that the caller's own may manage. */
+import type { ApiKey } from '#model/wire/api-key.ts'
+import { request } from '../api.ts'
+import type { Command } from '../command.ts'
+import type { Session } from '../session.ts'
+
+const KEYS = '/v2/api-key'
+/** The most a page of keys may have. */
+const PAGE_SIZE = 100
+
+export const keysCommand: Command = (parser, run) =>
+  parser.command('keys', 'Lists, makes, rotates and revokes API keys', command =>
+    command
+      .command(
+        'list',
+        'Lists keys, without their secrets',
+        what => what.example('$0 keys list', 'every key that this one may manage'),
+        run(async session => {
+          const keys = await allKeys(session)
+          const rows = keys.map(key => [key.id, opens(key), key.name, key.created_at])
+          session.output.result(keys, () => session.output.table(['ID', 'OPENS', 'NAME', 'MADE'], rows))
+        }),
+      )
+      .command(
+        'create',
+        'Makes a key; its secret is shown this once',
+        what =>
+          what
+            .option('name', { type: 'string', describe: 'what the key is for' })
+            .example('$0 keys create --project default --env staging', 'a key of environment staging')
+            .example('$0 keys create --project default', 'a key of the project'),
+        run(async (session, { project, env, name }) => {
+          const body = { project_id: project, environment_id: env, name }
+          show(session, (await request(session.api, 'POST', KEYS, body)) as ApiKey)
+        }),
+      )
+      .command(
+        'rotate <id>',
+        'Gives a key a new secret',
+        what =>
+          what
+            .positional('id', { type: 'string', demandOption: true, describe: 'id of the key' })
+            .option('overlap', { type: 'number', describe: 'seconds for which the old secret stays good' })
+            .example('$0 keys rotate 5c0f… --overlap 600', 'the old secret is good for ten minutes more'),
+        run(async (session, { id, overlap }) => {
+          const path = `${KEYS}/${encodeURIComponent(id)}/rotate-secret`
+          show(session, (await request(session.api, 'POST', path, { overlap_seconds: overlap })) as ApiKey)
+        }),
+      )
+      .command(
+        'revoke <id>',
+        'Ends a key at once',
+        what => what.positional('id', { type: 'string', demandOption: true, describe: 'id of the key' }),
+        run(async (session, { id }) => {
+          await request(session.api, 'DELETE', `${KEYS}/${encodeURIComponent(id)}`)
+          session.output.result({ revoked: id }, () => `revoked ${id}`)
+        }),
+      )
+      .demandCommand(1, 'say what to do with keys: list, create, rotate or revoke'),
+  )
+
+async function allKeys(session: Session): Promise<ApiKey[]> {
+  const keys: ApiKey[] = []
+  for (let page = 1; ; page += 1) {
+    const path = `${KEYS}?page=${page}&per_page=${PAGE_SIZE}`
+    const { data, page_count } = (await request(session.api, 'GET', path)) as {
+      readonly data: readonly ApiKey[]
+      readonly page_count: number
+    }
+    keys.push(...data)
+    if (page >= page_count) return keys
+  }
+}
+
+function opens({ object_type, project_id, environment_id }: ApiKey): string {
+  if (object_type === 'org') return 'everything'
+  return object_type === 'project' ? `project ${project_id}` : `environment ${environment_id}`
+}
+
+function show({ output }: Session, key: ApiKey): void {
+  output.result(key, () => output.table(['ID', 'OPENS', 'SECRET'], [[key.id, opens(key), key.secret]]))
+}

@@ -1,0 +1,86 @@
+/** `verdict list`: what a user may reach, who may, and what they may do. */
+import { parseInstanceReference } from '#model/instance-reference.ts'
+import type { Command } from '../command.ts'
+import { UsageError } from '../exit-codes.ts'
+import { search } from '../search.ts'
+import type { Session } from '../session.ts'
+
+const tenant = { type: 'string', describe: 'tenant the question is about' } as const
+const key = (describe: string) => ({ type: 'string', demandOption: true, describe }) as const
+
+export const listCommand: Command = (parser, run) =>
+  parser.command(
+    'list',
+    'Lists resources, users or actions: everything for which a check says yes',
+    command =>
+      command
+        .command(
+          'resources <user> <action> <type>',
+          'On which instances of a type may this user do this?',
+          what =>
+            what
+              .positional('user', key('key of the user'))
+              .positional('action', key('key of the action'))
+              .positional('type', key('key of the type'))
+              .option('tenant', tenant)
+              .example('$0 list resources carol read document', 'the documents carol may read'),
+          run(async (session, { user, action, type, tenant: where }) =>
+            print(
+              session,
+              'RESOURCE',
+              await search(session.api, 'resource', { user, action, type, tenant: where }),
+            ),
+          ),
+        )
+        .command(
+          'users <action> <resource>',
+          'Who may do this on that resource?',
+          what =>
+            what
+              .positional('action', key('key of the action'))
+              .positional('resource', key('type:key'))
+              .option('tenant', tenant)
+              .example('$0 list users write document:roadmap', 'everybody who may write the roadmap'),
+          run(async (session, { action, resource, tenant: where }) =>
+            print(
+              session,
+              'USER',
+              await search(session.api, 'subject', { action, ...instanceOf(resource), tenant: where }),
+            ),
+          ),
+        )
+        .command(
+          'actions <user> <resource>',
+          'What may this user do on that resource?',
+          what =>
+            what
+              .positional('user', key('key of the user'))
+              .positional('resource', key('type:key'))
+              .option('tenant', tenant)
+              .example('$0 list actions carol document:roadmap', 'what carol may do with the roadmap'),
+          run(async (session, { user, resource, tenant: where }) =>
+            print(
+              session,
+              'ACTION',
+              await search(session.api, 'action', { user, ...instanceOf(resource), tenant: where }),
+            ),
+          ),
+        )
+        .demandCommand(1, 'say what to list: resources, users or actions'),
+  )
+
+function print({ output }: Session, header: string, found: readonly string[]): void {
+  output.result(found, () =>
+    output.table(
+      [header],
+      found.map(item => [item]),
+    ),
+  )
+}
+
+function instanceOf(resource: string) {
+  const instance = parseInstanceReference(resource)
+  if (instance === null)
+    throw new UsageError(`expected a resource as type:key, got ${JSON.stringify(resource)}`)
+  return instance
+}

@@ -1,0 +1,14 @@
+/** `verdict schema`: the JSON Schema of model files, for editors. */
+import { ModelFile } from '#model/model-file.ts'
+import type { Command } from '../command.ts'
+
+export const schemaCommand: Command = (parser, run) =>
+  parser.command(
+    'schema',
+    'Prints the JSON Schema of model files',
+    command =>
+      command.example('$0 schema > model-file.schema.json', 'for editors that complete and check YAML'),
+    run(async session => {
+      session.streams.stdout.write(`${JSON.stringify(ModelFile, null, 2)}\n`)
+    }),
+  )

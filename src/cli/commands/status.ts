@@ -1,0 +1,51 @@
+/** `verdict status`: whether the service lives and is ready, whose key this is, and how much there is. */
+import { request } from '../api.ts'
+import type { Command } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Session } from '../session.ts'
+
+/** What is counted, and the list that knows. */
+const COUNTED = [
+  ['resources', 'schema', 'resources'],
+  ['roles', 'schema', 'roles'],
+  ['tenants', 'facts', 'tenants'],
+  ['users', 'facts', 'users'],
+  ['instances', 'facts', 'resource_instances'],
+  ['assignments', 'facts', 'role_assignments'],
+  ['tuples', 'facts', 'relationship_tuples'],
+] as const
+
+export const statusCommand: Command = (parser, run) =>
+  parser.command(
+    'status',
+    'Is the service there and ready, and what is in the environment? Exit code 1: it is not ready',
+    command =>
+      command.example('$0 status --url http://127.0.0.1:7766', 'with VERDICT_KEY also what the key opens'),
+    run(async session => {
+      const ready = await session.api.send('GET', '/ready')
+      const isReady = ready.status === 200
+      const counts = isReady && session.hasKey ? await countsOf(session) : null
+      const status = { address: session.api.address, ready: isReady, counts }
+      const { output } = session
+      output.result(status, () => {
+        const word = isReady ? output.style('green', 'ready') : output.style('red', 'not ready')
+        const rows = Object.entries(counts ?? {}).map(([what, count]) => [what, count])
+        return [
+          `${session.api.address} is ${word}`,
+          ...(counts ? ['', output.table(['WHAT', 'COUNT'], rows)] : []),
+        ].join('\n')
+      })
+      session.exitCode = isReady ? EXIT.yes : EXIT.no
+    }),
+  )
+
+async function countsOf(session: Session): Promise<Record<string, number>> {
+  const place = await session.place()
+  const counts: Record<string, number> = {}
+  for (const [what, base, list] of COUNTED) {
+    const path = `/v2/${base}/${place}/${list}?per_page=1&include_total_count=true`
+    const { total_count } = (await request(session.api, 'GET', path)) as { readonly total_count: number }
+    counts[what] = total_count
+  }
+  return counts
+}

@@ -1,0 +1,30 @@
+/** The service inside this process, over a store in memory. */
+import { InProcessService } from '#in-process-service.ts'
+import { type Api, type ApiAnswer, bodyOf } from './api.ts'
+
+export class InProcessApi implements Api {
+  readonly #service: InProcessService
+  /** What went wrong behind the answers; the first is told. */
+  readonly #faults: unknown[]
+
+  static async open(): Promise<InProcessApi> {
+    const faults: unknown[] = []
+    return new InProcessApi(await InProcessService.open(fault => faults.push(fault)), faults)
+  }
+
+  private constructor(service: InProcessService, faults: unknown[]) {
+    this.#service = service
+    this.#faults = faults
+  }
+
+  async send(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
+    const answer = await this.#service.answer(method, path, body === undefined ? '' : JSON.stringify(body))
+    if (this.#faults.length > 0) throw this.#faults[0]
+    const text = answer.body === null ? '' : Buffer.from(answer.body as Uint8Array).toString()
+    return { status: answer.status, body: bodyOf(text) }
+  }
+
+  close(): Promise<void> {
+    return this.#service.close()
+  }
+}

@@ -1,0 +1,87 @@
+/** What a model file expects to follow from it, held against what a service answers. */
+import { parseInstanceReference } from '#model/instance-reference.ts'
+import type { ModelTest, Question } from '#model/model-file.ts'
+import type { ExplainedResult } from '#model/wire/decision.ts'
+import { type Api, request } from '../api.ts'
+import { questionBody, type SingleQuestion } from '../question.ts'
+import { search, type SearchedPart } from '../search.ts'
+
+/** One expectation and what became of it. */
+export interface Outcome {
+  /** What was asked, as a sentence. */
+  readonly question: string
+  /** Empty: as expected. */
+  readonly differences: readonly string[]
+}
+
+export interface TestOutcome {
+  readonly name: string
+  readonly outcomes: readonly Outcome[]
+}
+
+export async function runTest(api: Api, test: ModelTest): Promise<TestOutcome> {
+  const outcomes: Outcome[] = []
+  for (const [questions, expected] of [
+    [test.allow ?? [], true],
+    [test.deny ?? [], false],
+  ] as const) {
+    for (const question of questions) {
+      for (const single of singlesOf(question)) outcomes.push(await decisionOutcome(api, single, expected))
+    }
+  }
+  for (const { user, action, type, tenant, are } of test.resources ?? []) {
+    const found = await search(api, 'resource', { user, action, type, tenant })
+    outcomes.push(listOutcome(`the instances of ${type} that ${user} may ${action}`, found, are))
+  }
+  for (const { action, resource, tenant, are } of test.users ?? []) {
+    const found = await searchAbout(api, 'subject', resource, { action, tenant })
+    outcomes.push(listOutcome(`the users who may ${action} ${resource}`, found, are))
+  }
+  for (const { user, resource, tenant, are } of test.actions ?? []) {
+    const found = await searchAbout(api, 'action', resource, { user, tenant })
+    outcomes.push(listOutcome(`the actions that ${user} may take on ${resource}`, found, are))
+  }
+  return { name: test.name, outcomes }
+}
+
+function searchAbout(
+  api: Api,
+  part: SearchedPart,
+  resource: string,
+  rest: { readonly user?: string; readonly action?: string; readonly tenant: string | undefined },
+): Promise<string[]> {
+  const { type, key } = parseInstanceReference(resource)!
+  return search(api, part, { ...rest, type, key })
+}
+
+/** Every user with every action on every resource. */
+function singlesOf({ user, action, resource, tenant }: Question): SingleQuestion[] {
+  return [user]
+    .flat()
+    .flatMap(one =>
+      [action]
+        .flat()
+        .flatMap(what =>
+          [resource].flat().map(where => ({ user: one, action: what, resource: where, tenant })),
+        ),
+    )
+}
+
+async function decisionOutcome(api: Api, single: SingleQuestion, expected: boolean): Promise<Outcome> {
+  const { user, action, resource, tenant } = single
+  const body = questionBody(single)
+  const { allow, debug } = (await request(api, 'POST', '/allowed/explain', body)) as ExplainedResult
+  const question = `${user} ${expected ? 'may' : 'may not'} ${action} ${resource}${tenant ? ` in ${tenant}` : ''}`
+  if (allow === expected) return { question, differences: [] }
+  const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]
+  const reasons = [
+    ...new Set(why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))),
+  ]
+  return { question, differences: [`answered ${allow ? 'allow' : 'deny'}: ${reasons.join('; ')}`] }
+}
+
+function listOutcome(question: string, found: readonly string[], expected: readonly string[]): Outcome {
+  const missing = expected.filter(key => !found.includes(key)).map(key => `- ${key} is expected and missing`)
+  const extra = found.filter(key => !expected.includes(key)).map(key => `+ ${key} is there and not expected`)
+  return { question, differences: [...missing, ...extra] }
+}

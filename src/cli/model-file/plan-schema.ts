@@ -1,0 +1,199 @@
+/** The part of a plan that is about the model: resources with their parts, and roles. */
+import {
+  type EnvironmentState,
+  type Fields,
+  type ResourceState,
+  type RoleState,
+} from './environment-state.ts'
+import {
+  changedFields,
+  PHASES,
+  PlanError,
+  type PlannedRequest,
+  type PruneOptions,
+  setDetails,
+  type Step,
+} from './plan-step.ts'
+
+const { resources, parts, relations, roles, extensions, derivations, derivationRemovals, removals } = PHASES
+
+export function planSchema(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
+  const steps: Step[] = planParts(
+    'user attribute',
+    'users/attributes',
+    present.userAttributes,
+    wanted.userAttributes,
+  )
+  for (const [key, resource] of wanted.resources)
+    steps.push(...planResource(key, present.resources.get(key), resource, prune))
+  for (const [key, role] of wanted.roles) steps.push(...planRole(null, key, present.roles.get(key), role))
+  return steps
+}
+
+function planResource(
+  key: string,
+  there: ResourceState | undefined,
+  wanted: ResourceState,
+  prune: PruneOptions,
+): Step[] {
+  const steps: Step[] = []
+  const path = `resources/${key}`
+  if (there) {
+    const { changed, details } = changedFields(there.fields, wanted.fields)
+    if (details.length > 0)
+      steps.push(step('~', `resource ${key}`, details, request(parts, 'PATCH', path, changed)))
+    steps.push(...planParts(`action ${key}:`, `${path}/actions`, there.actions, wanted.actions))
+    steps.push(...planParts(`attribute ${key}.`, `${path}/attributes`, there.attributes, wanted.attributes))
+  } else {
+    const body = {
+      key,
+      name: key,
+      ...wanted.fields,
+      actions: Object.fromEntries(wanted.actions),
+      attributes: Object.fromEntries(wanted.attributes),
+    }
+    const actions = [...wanted.actions.keys()]
+    const details = actions.length > 0 ? [`actions: ${actions.join(', ')}`] : []
+    steps.push(step('+', `resource ${key}`, details, request(resources, 'POST', 'resources', body)))
+  }
+  for (const [relation, subject] of wanted.relations) {
+    const standing = there?.relations.get(relation)
+    if (standing === subject) continue
+    const name = `relation ${key}.${relation}`
+    const made = request(relations, 'POST', `${path}/relations`, {
+      key: relation,
+      name: relation,
+      subject_resource: subject,
+    })
+    if (standing === undefined) steps.push(step('+', `${name} from ${subject}`, [], made))
+    else if (prune.model) {
+      const removed = request(relations, 'DELETE', `${path}/relations/${relation}`)
+      steps.push(step('~', name, [`from: ${standing} → ${subject}, its tuples are removed`], removed, made))
+    } else {
+      throw new PlanError(
+        `${name} comes from ${standing} and should come from ${subject}: that takes its tuples along, so it is done with --prune only`,
+      )
+    }
+  }
+  for (const [role, block] of wanted.roles) steps.push(...planRole(key, role, there?.roles.get(role), block))
+  return steps
+}
+
+/** Parts of one kind that are created and changed one by one. */
+function planParts(
+  what: string,
+  path: string,
+  there: ReadonlyMap<string, Fields>,
+  wanted: ReadonlyMap<string, Fields>,
+): Step[] {
+  const named = (key: string) => (/[:.]$/.test(what) ? `${what}${key}` : `${what} ${key}`)
+  const withName = (key: string, fields: Fields) =>
+    'type' in fields ? { key, ...fields } : { key, name: key, ...fields }
+  return [...wanted].flatMap(([key, fields]) => {
+    const standing = there.get(key)
+    if (!standing) return [step('+', named(key), [], request(parts, 'POST', path, withName(key, fields)))]
+    const { changed, details } = changedFields(standing, fields)
+    return details.length === 0
+      ? []
+      : [step('~', named(key), details, request(parts, 'PATCH', `${path}/${key}`, changed))]
+  })
+}
+
+function planRole(type: string | null, key: string, there: RoleState | undefined, wanted: RoleState): Step[] {
+  const path = type === null ? 'roles' : `resources/${type}/roles`
+  const what = type === null ? `role ${key}` : `role ${type}#${key}`
+  const permissions = [...wanted.permissions]
+  const requests: PlannedRequest[] = []
+  const details: string[] = []
+  if (there) {
+    const fields = changedFields(there.fields, wanted.fields)
+    const differing = setDetails('permissions', there.permissions, wanted.permissions)
+    details.push(...fields.details, ...differing)
+    const changed = { ...fields.changed, ...(differing.length > 0 && { permissions }) }
+    if (Object.keys(changed).length > 0) requests.push(request(roles, 'PATCH', `${path}/${key}`, changed))
+  } else {
+    if (permissions.length > 0) details.push(`permissions: ${permissions.join(', ')}`)
+    requests.push(request(roles, 'POST', path, { key, name: key, ...wanted.fields, permissions }))
+  }
+  const extended = setDetails('extends', there?.extends ?? new Set(), wanted.extends)
+  if (extended.length > 0) {
+    details.push(...extended)
+    requests.push(request(extensions, 'PATCH', `${path}/${key}`, { extends: [...wanted.extends] }))
+  }
+  requests.push(...planDerivations(`${path}/${key}/implicit_grants`, there, wanted))
+  const names = (role: RoleState | undefined) => new Set(role?.derivations.keys())
+  details.push(...setDetails('granted to', names(there), names(wanted)))
+  if ((there?.isGuarded ?? false) !== wanted.isGuarded) {
+    details.push(`only without direct roles: ${there?.isGuarded ?? false} → ${wanted.isGuarded}`)
+    const body = { no_direct_roles_on_object: wanted.isGuarded }
+    requests.push(request(derivations, 'PUT', `${path}/${key}/implicit_grants/conditions`, body))
+  }
+  return requests.length === 0 ? [] : [step(there ? '~' : '+', what, details, ...requests)]
+}
+
+/** One by one: the block as a whole also holds what the groups API made. */
+function planDerivations(path: string, there: RoleState | undefined, wanted: RoleState): PlannedRequest[] {
+  const added = [...wanted.derivations].filter(([name]) => !there?.derivations.has(name))
+  const removed = [...(there?.derivations ?? [])].filter(([name]) => !wanted.derivations.has(name))
+  return [
+    ...removed.map(([, { when: _when, ...entry }]) => request(extensions, 'DELETE', path, entry)),
+    ...added.map(([, entry]) => request(derivations, 'POST', path, entry)),
+  ]
+}
+
+export function planSchemaRemovals(present: EnvironmentState, wanted: EnvironmentState): Step[] {
+  const steps: Step[] = []
+  const remove = (what: string, path: string, phase: number = removals) =>
+    steps.push(step('-', what, [], request(phase, 'DELETE', path)))
+  for (const key of without(present.roles, wanted.roles)) remove(`role ${key}`, `roles/${key}`)
+  for (const [type, there] of present.resources) {
+    const named = wanted.resources.get(type)
+    const path = `resources/${type}`
+    if (!named) {
+      if (!isMadeByGroups(type, present, wanted)) remove(`resource ${type}`, path)
+      continue
+    }
+    const isGroupType = isMadeByGroups(type, present, wanted)
+    for (const key of without(there.roles, named.roles)) {
+      if (!isGroupType || key !== 'member')
+        remove(`role ${type}#${key}`, `${path}/roles/${key}`, derivationRemovals)
+    }
+    for (const key of without(there.relations, named.relations))
+      remove(`relation ${type}.${key}`, `${path}/relations/${key}`)
+    for (const key of without(there.actions, named.actions))
+      remove(`action ${type}:${key}`, `${path}/actions/${key}`)
+    for (const key of without(there.attributes, named.attributes))
+      remove(`attribute ${type}.${key}`, `${path}/attributes/${key}`)
+  }
+  for (const key of without(present.userAttributes, wanted.userAttributes)) {
+    remove(`user attribute ${key}`, `users/attributes/${key}`)
+  }
+  return steps
+}
+
+/** The type of a group is made with the first of them, and stands as long as there is one. */
+function isMadeByGroups(type: string, ...states: readonly EnvironmentState[]): boolean {
+  return states.some(({ groups }) => [...groups.keys()].some(name => name.startsWith(`${type}:`)))
+}
+
+function without(there: ReadonlyMap<string, unknown>, named: ReadonlyMap<string, unknown>): string[] {
+  return [...there.keys()].filter(key => !named.has(key))
+}
+
+function request(
+  phase: number,
+  method: PlannedRequest['method'],
+  path: string,
+  body?: unknown,
+): PlannedRequest {
+  return { phase, method, base: 'schema', path, ...(body !== undefined && { body }) }
+}
+
+function step(
+  mark: Step['mark'],
+  what: string,
+  details: readonly string[],
+  ...requests: PlannedRequest[]
+): Step {
+  return { mark, what, details, requests }
+}

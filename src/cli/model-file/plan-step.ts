@@ -1,0 +1,89 @@
+/** The steps of a plan: what to show of each, the requests it consists of, and how differences are told. */
+import type { Fields } from './environment-state.ts'
+
+/** A request of the management interface. Those of a lower phase come first. */
+export interface PlannedRequest {
+  readonly phase: number
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below the base of the schema, or of the facts. */
+  readonly base: 'schema' | 'facts'
+  readonly path: string
+  readonly body?: unknown
+  /** The body is one element of a bulk call: in `operations`, or in a bare array. */
+  readonly bulk?: 'operations' | 'array'
+}
+
+export interface Step {
+  readonly mark: '+' | '~' | '-'
+  readonly what: string
+  /** What is different, a line each. */
+  readonly details: readonly string[]
+  readonly requests: readonly PlannedRequest[]
+}
+
+export interface PruneOptions {
+  /** Removes resources, roles, relations, actions, attributes that the file does not name. */
+  readonly model: boolean
+  /** Removes tenants, users, instances, groups, assignments and tuples that the file does not name. */
+  readonly facts: boolean
+}
+
+/** The difference cannot be made up for by changes. */
+export class PlanError extends Error {
+  override readonly name = 'PlanError'
+}
+
+/** In which order requests are made, whatever order steps are shown in. */
+export const PHASES = {
+  resources: 0,
+  parts: 1,
+  relations: 2,
+  roles: 3,
+  extensions: 4,
+  derivations: 5,
+  tenants: 6,
+  users: 7,
+  instances: 8,
+  groups: 9,
+  groupParts: 10,
+  assignments: 11,
+  tuples: 12,
+  factRemovals: 13,
+  derivationRemovals: 14,
+  removals: 15,
+} as const
+
+/** Of the wanted fields those that are not so, and what differs in words. Null and absent are the same in what is there. */
+export function changedFields(
+  present: Fields,
+  wanted: Fields,
+): { readonly changed: Fields; readonly details: string[] } {
+  const changed: Record<string, unknown> = {}
+  const details: string[] = []
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === undefined || canonical(value) === canonical(present[name])) continue
+    changed[name] = value
+    details.push(`${name}: ${JSON.stringify(present[name] ?? null)} → ${JSON.stringify(value)}`)
+  }
+  return { changed, details }
+}
+
+/** `name: + added, − removed` for sets that differ. */
+export function setDetails(
+  name: string,
+  present: ReadonlySet<string>,
+  wanted: ReadonlySet<string>,
+): string[] {
+  const added = [...wanted].filter(item => !present.has(item)).map(item => `+ ${item}`)
+  const removed = [...present].filter(item => !wanted.has(item)).map(item => `− ${item}`)
+  return added.length + removed.length === 0 ? [] : [`${name}: ${[...added, ...removed].join(', ')}`]
+}
+
+/** JSON with members in order; null, absent and an empty map are one and the same. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value ?? {}, (_name, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+      : part,
+  )
+}

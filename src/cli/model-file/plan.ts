@@ -1,0 +1,20 @@
+/**
+ * What has to be done so that an environment is as a model file wants it: steps to show and the requests they consist of.
+ *
+ * What the file names becomes what the file says; fields it leaves out stay as they are, lists it leaves out become empty.
+ * What it does not name stays, unless it is to be pruned. Nothing is planned where nothing differs, so a second time the plan
+ * is empty.
+ */
+import type { EnvironmentState } from './environment-state.ts'
+import { planFactRemovals, planFacts } from './plan-facts.ts'
+import { planSchema, planSchemaRemovals } from './plan-schema.ts'
+import type { PruneOptions, Step } from './plan-step.ts'
+
+export function planOf(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
+  return [
+    ...planSchema(present, wanted, prune),
+    ...planFacts(present, wanted),
+    ...(prune.facts ? planFactRemovals(present, wanted) : []),
+    ...(prune.model ? planSchemaRemovals(present, wanted) : []),
+  ]
+}

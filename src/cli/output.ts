@@ -1,0 +1,79 @@
+/** What commands print: tables and sentences for people, JSON for programs. Results go to standard output, all else to standard error. */
+import { styleText } from 'node:util'
+import { SingleBar } from 'cli-progress'
+import { getBorderCharacters, table } from 'table'
+
+export type OutputForm = 'auto' | 'table' | 'json'
+
+/** A stream that may be a terminal. */
+export type OutputStream = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
+type Style = Parameters<typeof styleText>[0]
+
+export interface Progress {
+  update(done: number): void
+  stop(): void
+}
+
+/** Characters a progress bar takes. */
+const BAR_WIDTH = 30
+const SILENT: Progress = { update: () => {}, stop: () => {} }
+
+export class Output {
+  /** Whether people read it. */
+  readonly isHuman: boolean
+  readonly #stdout: OutputStream
+  readonly #stderr: OutputStream
+
+  constructor(streams: { readonly stdout: OutputStream; readonly stderr: OutputStream }, form: OutputForm) {
+    this.#stdout = streams.stdout
+    this.#stderr = streams.stderr
+    this.isHuman = form === 'auto' ? streams.stdout.isTTY === true : form === 'table'
+  }
+
+  /** A result: the value as JSON on one line, or what people read instead. */
+  result(value: unknown, human: () => string): void {
+    this.#stdout.write(`${this.isHuman ? human() : JSON.stringify(value)}\n`)
+  }
+
+  /** Something beside the result. */
+  note(text: string): void {
+    this.#stderr.write(`${text}\n`)
+  }
+
+  table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
+    const cells = [header.map(name => this.style('bold', name)), ...rows.map(row => row.map(textOf))]
+    return table(cells, {
+      border: getBorderCharacters('void'),
+      columnDefault: { paddingLeft: 0, paddingRight: 2 },
+      drawHorizontalLine: () => false,
+    })
+      .replaceAll(/[ \t]+$/gm, '')
+      .trimEnd()
+  }
+
+  style(style: Style, text: string): string {
+    return this.#stdout.isTTY ? styleText(style, text) : text
+  }
+
+  /** A bar on standard error, where that is a terminal. */
+  progress(what: string, total: number, unit: string): Progress {
+    if (!this.#stderr.isTTY) return SILENT
+    const bar = new SingleBar({
+      format: `${what} {bar} {percentage} % · {value} of {total} ${unit} · {eta_formatted} left`,
+      stream: this.#stderr,
+      barsize: BAR_WIDTH,
+      hideCursor: true,
+    })
+    bar.start(total, 0)
+    return { update: done => bar.update(done), stop: () => bar.stop() }
+  }
+}
+
+/** In a cell: one line, without what a terminal would obey. */
+function textOf(value: unknown): string {
+  const text =
+    typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '�')
+}

@@ -1,0 +1,82 @@
+/** What a command works with: the service it speaks to, the environment it is about, and where its output goes. */
+import { type Api, request } from './api.ts'
+import { HttpApi } from './http-api.ts'
+import { EXIT, type ExitCode, UsageError } from './exit-codes.ts'
+import { Output, type OutputForm, type OutputStream } from './output.ts'
+
+export interface Streams {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
+}
+
+/** Options every command has. */
+export interface CommonOptions {
+  readonly url?: string | undefined
+  readonly key?: string | undefined
+  readonly project?: string | undefined
+  readonly env?: string | undefined
+  readonly output?: string | undefined
+}
+
+const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
+const PLACE_DEFAULT = 'default'
+
+export class Session {
+  readonly streams: Streams
+  readonly output: Output
+  readonly #options: CommonOptions
+  exitCode: ExitCode = EXIT.yes
+  #api: HttpApi | null = null
+
+  constructor(streams: Streams, options: CommonOptions) {
+    this.streams = streams
+    this.#options = options
+    this.output = new Output(streams, formOf(options.output ?? streams.env['VERDICT_OUTPUT'] ?? 'auto'))
+  }
+
+  get hasKey(): boolean {
+    return (this.#options.key ?? this.streams.env['VERDICT_KEY']) !== undefined
+  }
+
+  /** The service that the options and the environment variables name. */
+  get api(): HttpApi {
+    const { env } = this.streams
+    const address = this.#options.url ?? env['VERDICT_URL'] ?? ADDRESS_DEFAULT
+    if (!URL.canParse(address)) throw new UsageError(`--url: ${JSON.stringify(address)} is no URL`)
+    this.#api ??= new HttpApi(address, this.#options.key ?? env['VERDICT_KEY'] ?? null)
+    return this.#api
+  }
+
+  /** Project and environment, as a path names them. Those of the key, unless the options say otherwise. */
+  async place(): Promise<string> {
+    const { project, env } = this.#options
+    const scope =
+      project === undefined || env === undefined
+        ? await scopeOf(this.api)
+        : { project_id: null, environment_id: null }
+    return [project ?? scope.project_id ?? PLACE_DEFAULT, env ?? scope.environment_id ?? PLACE_DEFAULT]
+      .map(encodeURIComponent)
+      .join('/')
+  }
+
+  /** The same below `/v2/projects/`. */
+  async environmentPath(): Promise<string> {
+    return (await this.place()).replace('/', '/envs/')
+  }
+}
+
+interface Scope {
+  readonly project_id: string | null
+  readonly environment_id: string | null
+}
+
+async function scopeOf(api: Api): Promise<Scope> {
+  return (await request(api, 'GET', '/v2/api-key/scope')) as Scope
+}
+
+function formOf(text: string): OutputForm {
+  if (text === 'auto' || text === 'table' || text === 'json') return text
+  throw new UsageError(`--output: expected auto, table or json, got ${JSON.stringify(text)}`)
+}

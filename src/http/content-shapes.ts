@@ -1,0 +1,14 @@
+/** The forms of the lines of an import, compiled. */
+import { CONTENT_LINES, type ContentKind } from '#model/wire/environment-content.ts'
+import { Shape } from './shape.ts'
+
+export class ContentShapes {
+  readonly #shapes = new Map<string, Shape>(
+    Object.entries(CONTENT_LINES).map(([kind, schema]) => [kind, new Shape(schema, 'body')]),
+  )
+
+  readonly isKind = (kind: unknown): kind is ContentKind => this.#shapes.has(kind as string)
+
+  /** Throws `INVALID_SHAPE`. */
+  readonly check = (kind: ContentKind, line: unknown): void => this.#shapes.get(kind)!.check(line)
+}

@@ -1,0 +1,99 @@
+/** Everything in an environment, out and in, as lines of JSON. */
+import { assert } from '#model/assert.ts'
+import type { EnvironmentPath } from '#model/wire/environment.ts'
+import {
+  CONTENT_TYPE,
+  ContentLine,
+  ContentPath,
+  ImportQuery,
+  ImportResult,
+} from '#model/wire/environment-content.ts'
+import type { PieceSource } from '#services/content-stream.ts'
+import { type Call, RawJson, RawPieces } from '../exchange.ts'
+import { REVISION } from '../header-fields.ts'
+import { defineRoute, type Route } from '../route.ts'
+import type { ManagementGateway } from './managed.ts'
+
+const ENVIRONMENT = '/v2/projects/{proj_id}/envs/{env_id}'
+
+export function contentRoutes(gateway: ManagementGateway): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: `${ENVIRONMENT}/export`,
+      operationId: 'exportContent',
+      summary: 'Everything in an environment at one moment, one thing a line, keys in place of ids',
+      family: 'management',
+      access: 'any-key',
+      params: ContentPath,
+      responses: {
+        200: {
+          description: 'The lines; the last one says that they are all.',
+          schema: ContentLine,
+          contentType: CONTENT_TYPE,
+          headers: [REVISION],
+        },
+      },
+      handle: async ({ principal, params }) => {
+        const { pieces, revision } = await gateway.execute(
+          contentRequest(principal, params, 'exportContent', false),
+        )
+        assert(pieces, 'an export comes in pieces')
+        return {
+          status: 200,
+          body: new RawPieces(pieces),
+          headers: { 'content-type': CONTENT_TYPE, 'x-revision': revision },
+        }
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${ENVIRONMENT}/import`,
+      operationId: 'importContent',
+      summary: 'Puts what an export gave in place of what is in an environment, all or nothing',
+      family: 'management',
+      access: 'any-key',
+      params: ContentPath,
+      query: ImportQuery,
+      bodyInPieces: {
+        contentType: CONTENT_TYPE,
+        description: 'Lines as an export has them, of any number.',
+        schema: ContentLine,
+      },
+      responses: {
+        200: {
+          description: 'In force; the environment has a new id.',
+          schema: ImportResult,
+          headers: [REVISION],
+        },
+      },
+      handle: async ({ principal, params, query, body }: Call<EnvironmentPath, ImportQuery, unknown>) => {
+        const request = contentRequest(principal, params, 'importContent', query.replace ?? false)
+        const { json, revision } = await gateway.execute(
+          request,
+          (body as PieceSource | undefined) ?? NOTHING,
+        )
+        return { status: 200, body: new RawJson(json ?? ''), headers: { 'x-revision': revision } }
+      },
+    }),
+  ]
+}
+
+/** A request without a body. */
+const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
+
+function contentRequest(
+  principal: Call['principal'],
+  { proj_id, env_id }: EnvironmentPath,
+  operation: 'exportContent' | 'importContent',
+  replaces: boolean,
+) {
+  assert(principal, 'a management route has a caller')
+  return {
+    about: 'content',
+    operation,
+    principal,
+    path: { project: proj_id, environment: env_id },
+    replaces,
+  } as const
+}

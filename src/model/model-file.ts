@@ -1,0 +1,193 @@
+/**
+ * The model file: what an environment should look like, and what must follow from it. Read by `verdict test` and `verdict
+ * apply`; its JSON Schema, made from this one, is `docs/model-file.schema.json`, so that editors complete and check it.
+ *
+ * Whatever stands in the service under a key is a map here, keyed by it. Bodies are those of the management interface.
+ */
+import { type Static, Type, type TSchema } from 'typebox'
+import { AttributeMap, LongKey, Name, nullable, optional, ShortKey, Text } from './wire/building-blocks.ts'
+import { DerivationBlock } from './wire/role.ts'
+import { ActionBlock, AttributeBlock } from './wire/resource.ts'
+
+/** A map keyed by the author; an entry without a body may be left empty. */
+const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>
+  Type.Record(key, value, { additionalProperties: false })
+const orEmpty = <Value extends TSchema>(value: Value) => nullable(value)
+const closed = { additionalProperties: false } as const
+
+/** A name in a map whose further rules the service knows. */
+const AnyText = Type.String({ pattern: '^.+$' })
+const QualifiedKey = Type.String({ pattern: '^[^:]+:.+$', description: '`type:key`.' })
+
+const roleFields = {
+  name: Type.Optional(Name),
+  description: optional(Text),
+  permissions: optional(
+    Type.Array(Type.String(), { description: 'Actions of the resource; `type:action` for a tenant role.' }),
+  ),
+  extends: optional(Type.Array(ShortKey, { description: 'Roles whose permissions this one has, too.' })),
+  attributes: optional(AttributeMap),
+}
+
+const ModelTenantRole = Type.Object(roleFields, closed)
+const ModelRole = Type.Object(
+  {
+    ...roleFields,
+    granted_to: Type.Optional(
+      Type.Object(DerivationBlock.properties, {
+        ...closed,
+        description: 'Which roles on related instances bring this one along.',
+      }),
+    ),
+  },
+  closed,
+)
+export type ModelRole = Static<typeof ModelRole>
+
+const ModelResource = Type.Object(
+  {
+    name: Type.Optional(Name),
+    urn: optional(Text),
+    description: optional(Text),
+    type_attributes: optional(AttributeMap),
+    actions: Type.Optional(
+      Type.Union([Type.Array(ShortKey), mapOf(orEmpty(ActionBlock))], {
+        description: 'What can be done: the keys, or a map from each to its name and description.',
+      }),
+    ),
+    attributes: Type.Optional(mapOf(AttributeBlock)),
+    relations: Type.Optional(
+      Type.Record(ShortKey, ShortKey, {
+        ...closed,
+        description: 'From the key of a relation to the resource it comes from.',
+      }),
+    ),
+    roles: Type.Optional(mapOf(orEmpty(ModelRole))),
+  },
+  closed,
+)
+export type ModelResource = Static<typeof ModelResource>
+
+const ModelTenant = Type.Object(
+  { name: Type.Optional(Name), description: optional(Text), attributes: optional(AttributeMap) },
+  closed,
+)
+const ModelUser = Type.Object(
+  {
+    email: optional(Type.String()),
+    first_name: optional(Type.String()),
+    last_name: optional(Type.String()),
+    attributes: Type.Optional(AttributeMap),
+  },
+  closed,
+)
+const ModelInstance = Type.Object(
+  { tenant: Type.Optional(ShortKey), attributes: Type.Optional(AttributeMap) },
+  closed,
+)
+const ModelGroup = Type.Object(
+  {
+    tenant: Type.Optional(ShortKey),
+    members: Type.Optional(Type.Array(LongKey, { description: 'Keys of users.' })),
+    groups: Type.Optional(
+      Type.Array(Type.String(), { description: 'Groups inside: their members are members.' }),
+    ),
+    roles: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[^:]+:.+#[^#]+$' }), {
+        description: 'What its members may be: `type:key#role`.',
+      }),
+    ),
+  },
+  closed,
+)
+export type ModelGroup = Static<typeof ModelGroup>
+
+const ModelAssignment = Type.Object(
+  {
+    user: LongKey,
+    role: ShortKey,
+    tenant: Type.Optional(ShortKey),
+    resource_instance: Type.Optional(QualifiedKey),
+  },
+  closed,
+)
+export type ModelAssignment = Static<typeof ModelAssignment>
+
+const ModelTuple = Type.Object(
+  { subject: QualifiedKey, relation: ShortKey, object: QualifiedKey, tenant: Type.Optional(ShortKey) },
+  closed,
+)
+export type ModelTuple = Static<typeof ModelTuple>
+
+const tenant = Type.Optional(
+  Type.String({ minLength: 1, description: "Default: the instance's, else `default`." }),
+)
+const user = Type.String({ minLength: 1, description: 'Key of a user.' })
+const action = Type.String({ minLength: 1, description: 'Key of an action.' })
+const resource = Type.String({ minLength: 1, description: '`type:key`, or a type as a whole.' })
+const keys = (description: string) => Type.Array(Type.String(), { description })
+
+const Question = Type.Object(
+  {
+    user: Type.Union([user, Type.Array(user)]),
+    action: Type.Union([action, Type.Array(action)]),
+    resource: Type.Union([resource, Type.Array(resource)]),
+    tenant,
+  },
+  closed,
+)
+export type Question = Static<typeof Question>
+
+const ResourcesExpected = Type.Object(
+  { user, action, type: ShortKey, tenant, are: keys('Keys of all instances for which the answer is yes.') },
+  closed,
+)
+const UsersExpected = Type.Object(
+  { action, resource: QualifiedKey, tenant, are: keys('Keys of all users for whom the answer is yes.') },
+  closed,
+)
+const ActionsExpected = Type.Object(
+  { user, resource: QualifiedKey, tenant, are: keys('Keys of all actions for which the answer is yes.') },
+  closed,
+)
+
+const ModelTest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, description: 'What is expected, as a sentence.' }),
+    allow: Type.Optional(Type.Array(Question, { description: 'Who may do what.' })),
+    deny: Type.Optional(Type.Array(Question, { description: 'Who may not.' })),
+    resources: Type.Optional(
+      Type.Array(ResourcesExpected, { description: 'What a user may reach, all of it.' }),
+    ),
+    users: Type.Optional(Type.Array(UsersExpected, { description: 'Who may, all of them.' })),
+    actions: Type.Optional(Type.Array(ActionsExpected, { description: 'What a user may do, all of it.' })),
+  },
+  closed,
+)
+export type ModelTest = Static<typeof ModelTest>
+
+export const ModelFile = Type.Object(
+  {
+    $schema: Type.Optional(Type.String({ description: 'Where editors find the schema of this file.' })),
+    user_attributes: Type.Optional(mapOf(AttributeBlock)),
+    resources: Type.Optional(mapOf(orEmpty(ModelResource))),
+    roles: Type.Optional(mapOf(orEmpty(ModelTenantRole))),
+    tenants: Type.Optional(mapOf(orEmpty(ModelTenant))),
+    users: Type.Optional(mapOf(orEmpty(ModelUser), AnyText)),
+    instances: Type.Optional(mapOf(orEmpty(ModelInstance), QualifiedKey)),
+    groups: Type.Optional(mapOf(orEmpty(ModelGroup), AnyText)),
+    role_assignments: Type.Optional(Type.Array(ModelAssignment)),
+    relationship_tuples: Type.Optional(Type.Array(ModelTuple)),
+    tests: Type.Optional(Type.Array(ModelTest)),
+  },
+  {
+    ...closed,
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Verdict model file',
+    description: 'What an environment should look like, and what must follow from it.',
+  },
+)
+export type ModelFile = Static<typeof ModelFile>
+
+/** The parts of a model file that say how things are, without what is expected of them. */
+export type Model = Omit<ModelFile, 'tests' | '$schema'>

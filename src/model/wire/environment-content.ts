@@ -1,0 +1,173 @@
+/**
+ * What is in an environment, as lines of JSON: what an export answers and an import takes. One thing a line, in an order in
+ * which everything is named after it was told; keys in place of ids, so that a line means the same in any environment.
+ *
+ *     environment, user_attributes?, resource…, role…, tenant…, (user | instance)…, (assignment | tuple)…, end
+ *
+ * The last line says how many came before it, so that what was cut off is known as such.
+ */
+import { type Static, Type } from 'typebox'
+import {
+  AttributeMap,
+  environmentPath,
+  LongKey,
+  Name,
+  optional,
+  Reference,
+  ShortKey,
+  Text,
+  Timestamp,
+} from './building-blocks.ts'
+import { AttributeBlock, ResourceReplace } from './resource.ts'
+import { RoleBlock } from './role.ts'
+
+/** Raised when lines of an older form can no longer be read as they are. */
+export const CONTENT_FORMAT = 1
+export const CONTENT_TYPE = 'application/x-ndjson'
+
+const times = { created_at: Type.Optional(Timestamp), updated_at: Type.Optional(Timestamp) }
+const attributeBlocks = Type.Record(ShortKey, AttributeBlock, { additionalProperties: false })
+
+/** What the groups API made a relation for; such a relation goes with its last tuple. */
+export const GroupRelationUse = Type.Union([
+  Type.Object({ use: Type.Literal('grant'), role: ShortKey }),
+  Type.Object({ use: Type.Literal('nesting') }),
+])
+
+export const ContentHeader = Type.Object({
+  kind: Type.Literal('environment'),
+  format: Type.Literal(CONTENT_FORMAT),
+})
+
+export const ContentUserAttributes = Type.Object({
+  kind: Type.Literal('user_attributes'),
+  attributes: attributeBlocks,
+})
+
+export const ContentResource = Type.Object({
+  kind: Type.Literal('resource'),
+  key: ShortKey,
+  ...ResourceReplace.properties,
+  /** What `relations` does not say of a relation. */
+  relation_details: Type.Optional(
+    Type.Record(
+      ShortKey,
+      Type.Object({ name: Name, description: optional(Text), group_use: optional(GroupRelationUse) }),
+      { additionalProperties: false },
+    ),
+  ),
+  action_groups: Type.Optional(
+    Type.Record(
+      ShortKey,
+      Type.Object({
+        name: Name,
+        description: optional(Text),
+        attributes: optional(AttributeMap),
+        actions: Type.Array(ShortKey),
+      }),
+      { additionalProperties: false },
+    ),
+  ),
+})
+export type ContentResource = Static<typeof ContentResource>
+
+export const ContentRole = Type.Object({
+  kind: Type.Literal('role'),
+  key: ShortKey,
+  ...RoleBlock.properties,
+})
+export type ContentRole = Static<typeof ContentRole>
+
+export const ContentTenant = Type.Object({
+  kind: Type.Literal('tenant'),
+  key: ShortKey,
+  name: Name,
+  description: optional(Text),
+  attributes: optional(AttributeMap),
+  ...times,
+})
+export type ContentTenant = Static<typeof ContentTenant>
+
+export const ContentUser = Type.Object({
+  kind: Type.Literal('user'),
+  key: LongKey,
+  email: optional(Text),
+  first_name: optional(Text),
+  last_name: optional(Text),
+  attributes: Type.Optional(AttributeMap),
+  ...times,
+})
+export type ContentUser = Static<typeof ContentUser>
+
+export const ContentInstance = Type.Object({
+  kind: Type.Literal('instance'),
+  resource: ShortKey,
+  key: LongKey,
+  tenant: ShortKey,
+  attributes: Type.Optional(AttributeMap),
+  /** Whether it was made through the groups API. */
+  is_group: Type.Optional(Type.Boolean()),
+  ...times,
+})
+export type ContentInstance = Static<typeof ContentInstance>
+
+export const ContentAssignment = Type.Object({
+  kind: Type.Literal('assignment'),
+  user: LongKey,
+  role: ShortKey,
+  tenant: Type.Optional(ShortKey),
+  /** `type:key`; absent for a role in the whole tenant, which then has to be there. */
+  resource_instance: Type.Optional(Type.String()),
+  created_at: Type.Optional(Timestamp),
+})
+export type ContentAssignment = Static<typeof ContentAssignment>
+
+export const ContentTuple = Type.Object({
+  kind: Type.Literal('tuple'),
+  subject: Type.String(),
+  relation: ShortKey,
+  object: Type.String(),
+  created_at: Type.Optional(Timestamp),
+})
+export type ContentTuple = Static<typeof ContentTuple>
+
+export const ContentEnd = Type.Object({
+  kind: Type.Literal('end'),
+  lines: Type.Integer({ minimum: 0, description: 'How many lines stand before this one.' }),
+})
+
+/** The schema of each kind of line. */
+export const CONTENT_LINES = {
+  environment: ContentHeader,
+  user_attributes: ContentUserAttributes,
+  resource: ContentResource,
+  role: ContentRole,
+  tenant: ContentTenant,
+  user: ContentUser,
+  instance: ContentInstance,
+  assignment: ContentAssignment,
+  tuple: ContentTuple,
+  end: ContentEnd,
+} as const
+export type ContentKind = keyof typeof CONTENT_LINES
+
+export const ContentLine = Type.Union(Object.values(CONTENT_LINES))
+export type ContentLine = { [Kind in ContentKind]: Static<(typeof CONTENT_LINES)[Kind]> }[ContentKind]
+
+export const ImportQuery = Type.Object({
+  replace: Type.Optional(
+    Type.Boolean({
+      description: 'Put the content in place of what is there, all of it. Else that must be nothing.',
+    }),
+  ),
+})
+export type ImportQuery = Static<typeof ImportQuery>
+
+/** How many things of each kind came. */
+export const ImportResult = Type.Object({
+  environment_id: Reference,
+  counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
+})
+export type ImportResult = Static<typeof ImportResult>
+
+export const ContentPath = Type.Object(environmentPath)

@@ -1,0 +1,49 @@
+/** Lines of text out of pieces of bytes, which end anywhere. */
+import { AuthzError } from '#model/errors.ts'
+import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
+
+const LINE_END = 0x0a
+
+export class ContentLines {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  /** What came of a line whose end has not. */
+  #rest: Uint8Array[] = []
+  #restBytes = 0
+
+  #decode(last: Uint8Array): string {
+    const bytes = this.#rest.length === 0 ? last : Buffer.concat([...this.#rest, last])
+    this.#rest = []
+    this.#restBytes = 0
+    if (bytes.length > CONTENT_LINE_BYTES_MAX) throw tooLong()
+    try {
+      return this.#decoder.decode(bytes).trim()
+    } catch {
+      throw new AuthzError('INVALID_INPUT', 'expected UTF-8')
+    }
+  }
+
+  /** The lines that end in this piece, without their ends; empty ones are left out. Throws `INVALID_INPUT`. */
+  *take(piece: Uint8Array): Iterable<string> {
+    let start = 0
+    for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
+      const line = this.#decode(piece.subarray(start, end))
+      if (line !== '') yield line
+      start = end + 1
+    }
+    if (start === piece.length) return
+    // A copy: the piece is somebody else's.
+    this.#rest.push(piece.slice(start))
+    this.#restBytes += piece.length - start
+    if (this.#restBytes > CONTENT_LINE_BYTES_MAX) throw tooLong()
+  }
+
+  /** The last line, where it has no end. */
+  *finish(): Iterable<string> {
+    const line = this.#decode(new Uint8Array())
+    if (line !== '') yield line
+  }
+}
+
+function tooLong(): AuthzError {
+  return new AuthzError('LIMIT_EXCEEDED', `a line has at most ${CONTENT_LINE_BYTES_MAX} bytes`)
+}

@@ -1,0 +1,70 @@
+/** Long answers and bodies in pieces: asked for one after the other, so that who takes them sets the pace. */
+import { AuthzError } from '#model/errors.ts'
+
+export interface PieceSource {
+  /** The next bytes; null at the end. One call at a time. Rejects when there will be no end. */
+  next(): Promise<Uint8Array | null>
+  /** Nobody asks for more. Safe to repeat, also at the end. */
+  cancel(): void
+}
+
+/** Bytes in a piece, about. */
+const PIECE_BYTES = 65_536
+/** How long making a piece may keep the thread before others get their turn. */
+const SLICE_MS = 4
+/** How long a reader may take before the next piece: what it reads is kept for it as long. */
+const IDLE_MS_MAX = 60_000
+const encoder = new TextEncoder()
+
+/** Lines of text as bytes, made when they are asked for. */
+export class ContentStream implements PieceSource {
+  readonly #lines: Iterator<string>
+  readonly #release: () => void
+  readonly #idle: NodeJS.Timeout
+  #isOver = false
+
+  /** `release` is called once, when no line will be asked for any more. */
+  constructor(lines: Iterable<string>, release: () => void) {
+    this.#lines = lines[Symbol.iterator]()
+    this.#release = release
+    this.#idle = setTimeout(() => this.cancel(), IDLE_MS_MAX)
+    this.#idle.unref()
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
+    this.#idle.refresh()
+    const parts: string[] = []
+    let until = performance.now() + SLICE_MS
+    for (let bytes = 0; bytes < PIECE_BYTES;) {
+      const step = this.#step()
+      if (step.done) break
+      parts.push(step.value)
+      bytes += step.value.length
+      if (performance.now() < until) continue
+      await new Promise(resolve => setImmediate(resolve))
+      if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
+      until = performance.now() + SLICE_MS
+    }
+    if (parts.length > 0) return encoder.encode(parts.join(''))
+    this.cancel()
+    return null
+  }
+
+  cancel(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#idle)
+    this.#lines.return?.()
+    this.#release()
+  }
+
+  #step(): IteratorResult<string> {
+    try {
+      return this.#lines.next()
+    } catch (error) {
+      this.cancel()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Puts the content of a file in place of an environment's, as a whole. A new environment is made for it, which nobody can name:
+ *
+ *     add, hidden, not open ─► fill its store ─► open it: its index is loaded ─► exchange ─► drop the old one
+ *
+ * The exchange is one commit of the organization: the new environment takes over key, name and API keys of the old one, which is
+ * removed. Until then the old one decides and takes changes; what ends on the way, also by a crash, leaves it as it is, and
+ * what was made is removed (`Organization.bootstrap`). Just before, changes are refused for a moment, so that none is lost that
+ * was answered. The new environment has an id of its own.
+ */
+import { AuthzError } from '#model/errors.ts'
+import type { EnvironmentRecord } from '#model/records.ts'
+import type { Principal } from '#model/principal.ts'
+import type { ImportResult } from '#model/wire/environment-content.ts'
+import type { Revision } from '#model/revision.ts'
+import { lists } from '#store/keyspace.ts'
+import type { ContentLoader } from './content-loader.ts'
+import type { PieceSource } from './content-stream.ts'
+import type { EnvironmentService } from './environment-service.ts'
+import type { Answered } from './management/commit-draft.ts'
+import { removeEnvironment } from './management/environments.ts'
+import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
+import type { OrganizationService } from './organization-service.ts'
+
+export interface ImportInput {
+  readonly environment: ManagedEnvironment
+  readonly service: EnvironmentService
+  readonly body: PieceSource
+  /** Whether what is there may be anything; else it must be what a new environment has. */
+  readonly replaces: boolean
+}
+
+export class EnvironmentImports {
+  readonly #organization: OrganizationService
+  readonly #environments: OpenEnvironments
+  readonly #loader: ContentLoader
+
+  constructor(organization: OrganizationService, environments: OpenEnvironments, loader: ContentLoader) {
+    this.#organization = organization
+    this.#environments = environments
+    this.#loader = loader
+  }
+
+  /**
+   * Throws `DUPLICATE_ENTITY` when there is something and it is not to be replaced, `NOT_FOUND` when the environment goes
+   * meanwhile, and what the loader throws.
+   */
+  async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
+    const { environment, service, body, replaces } = input
+    if (!replaces) await requireEmpty(service)
+    const { organizationId, environmentId } = environment.scope
+    // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
+    const principal = { kind: 'organization', organizationId } as const
+    const id = await this.#addHidden(principal, environmentId)
+    try {
+      const counts = await this.#loader.load(id, body)
+      await this.#open(principal, id)
+      const revision = await this.#exchange(principal, { id, replaced: environmentId, service, replaces })
+      return { answer: { environment_id: id, counts }, revision }
+    } catch (error) {
+      await this.#discard(principal, id)
+      throw error
+    }
+  }
+
+  async #addHidden(principal: Principal, replacedId: string): Promise<string> {
+    const { answer } = await this.#organization.commit(principal, context => {
+      const replaced = context.records.byId('environment', replacedId)
+      if (!replaced) throw gone()
+      const id = context.newId()
+      const times = { createdAt: context.now, updatedAt: context.now }
+      // As far as anybody else is concerned a copy under way, with a key that nobody asks for.
+      const hidden = { isBeingCopied: true, isBeingLoaded: true }
+      context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
+      return id
+    })
+    return answer
+  }
+
+  /** Resolves when the index is loaded. */
+  async #open(principal: Principal, id: string): Promise<void> {
+    await this.#organization.commit(principal, context => {
+      const hidden = context.records.byId('environment', id)
+      if (!hidden) throw gone()
+      context.records.put({ ...hidden, isBeingLoaded: false })
+    })
+    if (!this.#environments.serviceOf(id)) {
+      throw new AuthzError('INTERNAL', 'what was imported could not be opened; the log has the reason')
+    }
+  }
+
+  async #exchange(
+    principal: Principal,
+    parts: {
+      readonly id: string
+      readonly replaced: string
+      readonly service: EnvironmentService
+      readonly replaces: boolean
+    },
+  ): Promise<Revision> {
+    const thaw = await parts.service.freeze()
+    try {
+      if (!parts.replaces) await requireEmpty(parts.service)
+      const { revision } = await this.#organization.commit(principal, context => {
+        const { records } = context
+        const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))
+        if (!hidden || !replaced) throw gone()
+        const keys = [...records.list('api-key', lists.all('api-key'))]
+        for (const key of keys) {
+          if (key.environmentId === replaced.id) records.put({ ...key, environmentId: hidden.id })
+        }
+        records.delete(hidden)
+        removeEnvironment(context, replaced)
+        records.put(withoutTraces(hidden, replaced))
+      })
+      return revision
+    } catch (error) {
+      thaw()
+      throw error
+    }
+  }
+
+  /** Removes what did not come to be, unless that is done already. */
+  async #discard(principal: Principal, id: string): Promise<void> {
+    await this.#organization.commit(principal, context => {
+      const hidden = context.records.byId('environment', id)
+      if (hidden?.isBeingCopied) removeEnvironment(context, hidden)
+    })
+  }
+}
+
+/** The new environment as everybody knows the old one. */
+function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): EnvironmentRecord {
+  return {
+    ...replaced,
+    id: hidden.id,
+    updatedAt: hidden.updatedAt,
+    isBeingCopied: false,
+    isBeingLoaded: false,
+  }
+}
+
+/** Throws `DUPLICATE_ENTITY` when there is more than a new environment has. */
+async function requireEmpty(service: EnvironmentService): Promise<void> {
+  const { answer: counts } = await service.execute('countEnvironment', undefined)
+  const { roles, users, policies, resources, tenants } = counts
+  if (roles + users + policies + resources === 0 && tenants <= 1) return
+  const there = `${resources} resources, ${roles} roles, ${tenants} tenants, ${users} users`
+  throw new AuthzError(
+    'DUPLICATE_ENTITY',
+    `the environment is not empty (${there}): import with replace=true to replace all of it`,
+  )
+}
+
+function gone(): AuthzError {
+  return new AuthzError(
+    'NOT_FOUND',
+    'the environment was deleted while its content was imported, or the import took too long',
+  )
+}

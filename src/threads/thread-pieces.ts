@@ -1,0 +1,63 @@
+/** The bodies and answers in pieces between the main thread and one HTTP thread, as the main thread holds them. */
+import type { PieceSource } from '#services/content-stream.ts'
+import type { FromHttpThread, ToHttpThread } from './messages.ts'
+import { answerPull, RemotePieces } from './remote-pieces.ts'
+
+type PieceMessage = FromHttpThread & { readonly kind: 'body-piece' | 'pull-answer' | 'cancel-answer' }
+
+export class ThreadPieces {
+  readonly #send: (message: ToHttpThread) => void
+  readonly #bodies = new Map<number, RemotePieces>()
+  readonly #answers = new Map<number, PieceSource>()
+
+  constructor(send: (message: ToHttpThread) => void) {
+    this.#send = send
+  }
+
+  /** The body of a call, which the thread has. */
+  bodyOf(call: number): PieceSource {
+    const body = new RemotePieces(
+      () => this.#send({ kind: 'pull-body', call }),
+      () => this.#send({ kind: 'cancel-body', call }),
+    )
+    this.#bodies.set(call, body)
+    return body
+  }
+
+  forgetBody(call: number): void {
+    this.#bodies.delete(call)
+  }
+
+  /** Keeps an answer for as long as the thread asks for pieces of it. */
+  keepAnswer(call: number, answer: PieceSource): void {
+    this.#answers.set(call, answer)
+  }
+
+  receive(message: PieceMessage): void {
+    const { call } = message
+    if (message.kind === 'body-piece') this.#bodies.get(call)?.receive(message.piece)
+    else if (message.kind === 'pull-answer') void this.#answer(call)
+    else {
+      this.#answers.get(call)?.cancel()
+      this.#answers.delete(call)
+    }
+  }
+
+  /** The thread is gone. */
+  end(): void {
+    for (const body of this.#bodies.values()) body.receive({ isLost: true })
+    for (const answer of this.#answers.values()) answer.cancel()
+    this.#bodies.clear()
+    this.#answers.clear()
+  }
+
+  async #answer(call: number): Promise<void> {
+    const piece = await answerPull(this.#answers.get(call))
+    if ('isLost' in piece || piece.bytes === null) this.#answers.delete(call)
+    this.#send({ kind: 'answer-piece', call, piece })
+  }
+}
+
+export function isPieceSource(value: unknown): value is PieceSource {
+  return typeof value === 'object' && value !== null && 'next' in value && 'cancel' in value
+}

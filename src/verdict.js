@@ -1,0 +1,13 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+/**
+ * The command line: what `npx verdict` runs, in a checkout of the project. Plain JavaScript, because a runtime that is too
+ * old cannot read the rest; one clear line instead of its stack trace.
+ */
+if (!('typescript' in process.features) || !process.features.typescript) {
+  const { node } = process.versions
+  process.stderr.write(
+    `verdict: Node ${node} does not run TypeScript; use Node 22.18 or newer (npm ci brings one)\n`,
+  )
+  process.exit(2)
+}
+await import('./cli/main.ts')

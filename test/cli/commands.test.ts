@@ -1,0 +1,365 @@
+/** The commands against a running service: what they do, what they print, and their exit codes. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ADMIN_KEY, API_KEY, neighbourOf, sharedService } from '../support/running-service.ts'
+import { verdictCommand } from './command-line.ts'
+
+const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
+const company = readFileSync(COMPANY, 'utf8')
+const directory = mkdtempSync(join(tmpdir(), 'verdict-cli-'))
+const service = await sharedService()
+
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function run(args: readonly string[], { key = API_KEY, stdin = '' } = {}) {
+  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: key }, stdin })
+}
+
+/** What a command prints on a terminal. */
+async function table(args: readonly string[], options = {}): Promise<string> {
+  const { code, stdout, stderr } = await run([...args, '--output', 'table'], options)
+  expect([code, stderr.includes('verdict:')]).toEqual([expect.toBeOneOf([0, 1]), false])
+  return stdout
+}
+
+function written(name: string, text: string): string {
+  const file = join(directory, name)
+  writeFileSync(file, text)
+  return file
+}
+
+beforeAll(async () => {
+  const { code, stdout } = await run(['apply', COMPANY, '--yes'])
+  expect([code, JSON.parse(stdout).applied]).toEqual([0, true])
+})
+
+describe('verdict apply', () => {
+  test('does nothing a second time, whoever asks', async () => {
+    for (const more of [[], ['--prune'], ['--prune', '--prune-facts', '--yes']]) {
+      const { code, stdout } = await run(['apply', COMPANY, ...more])
+      expect([more, code, JSON.parse(stdout)]).toEqual([more, 0, { steps: [], applied: false }])
+    }
+  })
+
+  test('shows the plan, changes nothing without consent, and says so with its exit code', async () => {
+    const changed = written(
+      'changed.yaml',
+      company
+        .replace('name: Folder', 'name: Binder')
+        .replace('actions: [read, write]', 'actions: [read, write, share]')
+        .replace(
+          'extends: [viewer] }',
+          'extends: [viewer], granted_to: { when: { no_direct_roles_on_object: true } } }',
+        )
+        .replace('  bob:\n', '  bob: { first_name: Bob }\n  erin:\n')
+        .replace('members: [carol]', 'members: [carol, erin]'),
+    )
+    const plan = [
+      '~ resource folder',
+      '    name: "Folder" → "Binder"',
+      '~ role folder#editor',
+      '    only without direct roles: false → true',
+      '+ action folder:share',
+      '~ user bob',
+      '    first_name: null → "Bob"',
+      '+ user erin',
+      '~ group group:platform',
+      '    members: + erin',
+    ]
+    for (const more of [[], ['--dry-run', '--yes']]) {
+      const { code, stdout, stderr } = await run(['apply', changed, ...more, '--output', 'table'])
+      expect(
+        stderr
+          .split('\n')
+          .filter(line => plan.includes(line))
+          .toSorted(),
+      ).toEqual(plan.toSorted())
+      expect(stderr).toContain('2 to add, 4 to change, 0 to remove')
+      expect([code, stdout]).toEqual([1, 'Nothing was changed.\n'])
+    }
+    expect((await run(['apply', COMPANY])).code).toBe(0)
+    const done = await run(['apply', changed, '--yes'])
+    expect([done.code, JSON.parse(done.stdout).applied]).toEqual([0, true])
+    expect((await run(['apply', changed])).code).toBe(0)
+    const back = await run(['apply', COMPANY, '--yes', '--prune', '--prune-facts'])
+    const removed = JSON.parse(back.stdout).steps.filter(({ mark }: { mark: string }) => mark === '-')
+    expect(removed.map(({ what }: { what: string }) => what).toSorted()).toEqual([
+      'action folder:share',
+      'user erin',
+    ])
+    expect(JSON.parse((await run(['list', 'actions', 'bob', 'folder:specs'])).stdout)).toEqual([
+      'read',
+      'write',
+    ])
+  })
+
+  test('removes what the file does not name only when it is to prune, and nothing of what groups need', async () => {
+    const key = await neighbourOf(service, 'pruned')
+    expect((await run(['apply', COMPANY, '--yes'], { key })).code).toBe(0)
+    const small = written(
+      'small.yaml',
+      'resources: { folder: { name: Folder, actions: [read], roles: { viewer: { permissions: [read] } } } }\n',
+    )
+    expect(JSON.parse((await run(['apply', small], { key })).stdout).steps).toEqual([])
+    const pruned = await run(['apply', small, '--prune', '--yes'], { key })
+    const steps = JSON.parse(pruned.stdout).steps.map(
+      ({ mark, what }: { mark: string; what: string }) => `${mark} ${what}`,
+    )
+    expect(steps.toSorted()).toEqual([
+      '- action folder:write',
+      '- resource document',
+      '- role auditor',
+      '- role folder#editor',
+      '- user attribute department',
+    ])
+    expect(JSON.parse((await run(['apply', small, '--prune'], { key })).stdout).steps).toEqual([])
+    const all = await run(['apply', small, '--prune', '--prune-facts', '--yes'], { key })
+    expect(all.code).toBe(0)
+    const status = JSON.parse((await run(['status'], { key })).stdout)
+    expect(status.counts).toMatchObject({
+      roles: 0,
+      users: 0,
+      instances: 0,
+      assignments: 0,
+      tuples: 0,
+      tenants: 1,
+    })
+  })
+
+  test('refuses what would take facts along unasked, and what cannot be done at all', async () => {
+    const turned = written(
+      'turned.yaml',
+      company
+        .replace('relations: { parent: folder }', 'relations: { parent: document }')
+        .replaceAll('on_resource: folder', 'on_resource: document'),
+    )
+    const { code, stderr } = await run(['apply', turned, '--yes'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('relation document.parent comes from folder')])
+    const moved = written(
+      'moved.yaml',
+      company.replace("'document:budget': { tenant: acme }", "'document:budget': { tenant: default }"),
+    )
+    expect(await run(['apply', moved, '--yes'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot move'),
+    })
+  })
+})
+
+describe('questions', () => {
+  test('check answers in a word, and with its exit code', async () => {
+    expect(await run(['check', 'carol', 'write', 'document:roadmap'])).toMatchObject({
+      code: 0,
+      stdout: '{"allow":true}\n',
+    })
+    expect(await run(['check', 'alice', 'write', 'document:roadmap'])).toMatchObject({
+      code: 1,
+      stdout: '{"allow":false}\n',
+    })
+    expect(await table(['check', 'carol', 'write', 'document:roadmap'])).toBe('allow\n')
+    const inTenant = ['check', 'alice', 'read', 'document:budget', '--tenant']
+    expect([(await run([...inTenant, 'acme'])).code, (await run([...inTenant, 'default'])).code]).toEqual([
+      0, 1,
+    ])
+  })
+
+  test('explain tells the way, or what is missing', async () => {
+    expect(await table(['explain', 'carol', 'write', 'document:roadmap'])).toBe(
+      [
+        'allow',
+        '  holds group:platform#member',
+        '  which is group of group:engineering: hence group:engineering#member',
+        '  which is group_group_editor of folder:specs: hence folder:specs#editor',
+        '  which is parent of document:roadmap: hence document:roadmap#editor',
+        '',
+      ].join('\n'),
+    )
+    expect(await table(['explain', 'dave', 'read', 'document:roadmap'])).toBe(
+      'allow\n  tenant role auditor in default allows it\n',
+    )
+    expect(await table(['explain', 'alice', 'write', 'document:budget'])).toBe(
+      [
+        'deny',
+        '  by tenant roles: the user holds no tenant role',
+        '  by instance roles: held: viewer; would allow: editor',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('bulk answers a file of words or of JSON, and standard input', async () => {
+    const words = written(
+      'questions.txt',
+      '# who may\ncarol write document:roadmap\n\nalice write document:roadmap default\n',
+    )
+    expect(await table(['bulk', words])).toBe(
+      [
+        'USER   ACTION  RESOURCE          TENANT   ANSWER',
+        'carol  write   document:roadmap           allow',
+        'alice  write   document:roadmap  default  deny',
+        '',
+        '1 allowed, 1 denied',
+        '',
+      ].join('\n'),
+    )
+    const stdin = Array.from(
+      { length: 2_500 },
+      () => '{"user":"carol","action":"read","resource":"document:roadmap"}',
+    ).join('\n')
+    const { code, stdout } = await run(['bulk', '-'], { stdin })
+    expect([code, JSON.parse(stdout).length]).toEqual([0, 2_500])
+    for (const wrong of ['carol write', '{"user":1}', '{']) {
+      expect(await run(['bulk', '-'], { stdin: `carol read document:d\n${wrong}\n` })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('-:2: '),
+      })
+    }
+  })
+
+  test('list shows resources, users and actions', async () => {
+    expect(await table(['list', 'resources', 'dave', 'read', 'document'])).toBe('RESOURCE\nroadmap\n')
+    expect(await table(['list', 'users', 'write', 'document:roadmap'])).toBe('USER\nbob\ncarol\n')
+    expect((await run(['list', 'actions', 'carol', 'document:roadmap'])).stdout).toBe('["read","write"]\n')
+  })
+})
+
+describe('facts', () => {
+  test('load adds facts to what is there, again without harm, and says where a line is wrong', async () => {
+    const lines = [
+      { kind: 'tenant', key: 'globex', name: 'Globex' },
+      { kind: 'user', key: 'frank' },
+      { kind: 'instance', resource: 'document', key: 'plan', tenant: 'globex' },
+      { kind: 'assignment', user: 'frank', role: 'editor', resource_instance: 'document:plan' },
+      { kind: 'tuple', subject: 'folder:specs', relation: 'parent', object: 'document:agenda' },
+    ].map(line => JSON.stringify(line))
+    const file = written('facts.ndjson', `${lines.join('\n')}\n`)
+    for (const _time of [1, 2]) {
+      const { code, stdout } = await run(['load', file])
+      expect([code, JSON.parse(stdout)]).toEqual([
+        0,
+        { loaded: { tenant: 1, user: 1, instance: 1, assignment: 1, tuple: 1 } },
+      ])
+    }
+    expect((await run(['check', 'frank', 'write', 'document:plan'])).code).toBe(0)
+    expect((await run(['check', 'carol', 'write', 'document:agenda'])).code).toBe(0)
+    for (const wrong of ['{"kind":"role","key":"r"}', '{"kind":"user"}', 'user']) {
+      expect(await run(['load', '-'], { stdin: `${lines[1]}\n${wrong}\n` })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('-:2: '),
+      })
+    }
+  })
+
+  test('export writes a file that import puts into another environment, equal to the letter', async () => {
+    const [first, second] = ['first.ndjson', 'second.ndjson'].map(name => join(directory, name))
+    const exported = await run(['export', first!])
+    const lines = readFileSync(first!, 'utf8').trimEnd().split('\n')
+    expect([exported.code, JSON.parse(exported.stdout)]).toEqual([0, { file: first, lines: lines.length }])
+    const key = await neighbourOf(service, 'restored')
+    const imported = await run(['import', first!], { key })
+    expect([imported.code, imported.stderr]).toEqual([0, ''])
+    await run(['export', second!], { key })
+    expect(readFileSync(second!, 'utf8')).toBe(readFileSync(first!, 'utf8'))
+    expect((await run(['export'], { key })).stdout).toBe(readFileSync(first!, 'utf8'))
+    expect(await run(['import', first!], { key })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('not empty'),
+    })
+    expect((await run(['import', '-', '--replace'], { key, stdin: readFileSync(first!, 'utf8') })).code).toBe(
+      0,
+    )
+  })
+})
+
+describe('looking after a service', () => {
+  test('status says whether it is ready and how much there is', async () => {
+    const key = await neighbourOf(service, 'counted')
+    expect(await table(['status'], { key })).toBe(
+      [
+        `${service.address} is ready`,
+        '',
+        'WHAT         COUNT',
+        'resources    0',
+        'roles        0',
+        'tenants      1',
+        'users        0',
+        'instances    0',
+        'assignments  0',
+        'tuples       0',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('keys are made, listed, rotated and revoked', async () => {
+    const made = JSON.parse(
+      (
+        await run(['keys', 'create', '--project', 'default', '--env', 'default', '--name', 'ci'], {
+          key: ADMIN_KEY,
+        })
+      ).stdout,
+    )
+    expect((await run(['check', 'carol', 'write', 'document:roadmap'], { key: made.secret })).code).toBe(0)
+    expect(await table(['keys', 'list'], { key: ADMIN_KEY })).toMatch(
+      new RegExp(`${made.id}  environment \\S+  ci `),
+    )
+    const rotated = JSON.parse(
+      (await run(['keys', 'rotate', made.id, '--overlap', '0'], { key: ADMIN_KEY })).stdout,
+    )
+    const withKey = (key: string) => run(['check', 'carol', 'write', 'document:roadmap'], { key })
+    expect([(await withKey(made.secret)).code, (await withKey(rotated.secret)).code]).toEqual([3, 0])
+    expect((await run(['keys', 'revoke', made.id], { key: ADMIN_KEY })).code).toBe(0)
+    expect(await withKey(rotated.secret)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('valid API key'),
+    })
+  })
+
+  test('a key of the organization says which environment is meant', async () => {
+    const options = { key: ADMIN_KEY }
+    expect((await run(['status', '--project', 'default', '--env', 'default'], options)).code).toBe(0)
+    expect(await run(['status', '--project', 'default', '--env', 'nowhere'], options)).toMatchObject({
+      code: 3,
+    })
+  })
+})
+
+describe('the command line', () => {
+  test('helps with every command, examples included', async () => {
+    const { code, stdout } = await run(['--help'])
+    expect(code).toBe(0)
+    const commands = [...stdout.matchAll(/^ {2}verdict (\w+)/gm)].map(match => match[1]!)
+    expect(commands.length).toBeGreaterThanOrEqual(13)
+    for (const command of commands.filter(each => each !== 'completion')) {
+      const help = await run([command, '--help'])
+      expect([command, help.code]).toEqual([command, 0])
+      if (!['list', 'keys'].includes(command)) expect(help.stdout).toContain('Examples:')
+    }
+  })
+
+  test('completes commands', async () => {
+    expect((await run(['completion'])).stdout).toContain('verdict')
+  })
+
+  test.each([
+    [[]],
+    [['chekc']],
+    [['check', 'a']],
+    [['check', 'a', 'b', 'c', '--tennant', 't']],
+    [['status', '--output', 'xml']],
+    [['list']],
+  ])('refuses %j with exit code 2, and says how it is called', async args => {
+    const { code, stderr } = await run(args)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^verdict: .+/)])
+  })
+
+  test('says so with exit code 3 when nobody answers', async () => {
+    const { code, stderr } = await verdictCommand(['check', 'a', 'b', 'c'], {
+      env: { VERDICT_URL: 'http://127.0.0.1:9' },
+    })
+    expect([code, stderr]).toEqual([3, expect.stringContaining('http://127.0.0.1:9 cannot be reached')])
+  })
+})

@@ -1,0 +1,164 @@
+/** Model files: what they may say, what is wrong with one, and what `verdict test` makes of it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { ModelFile } from '#model/model-file.ts'
+import { verdictCommand } from './command-line.ts'
+
+const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
+const company = readFileSync(COMPANY, 'utf8')
+const directory = mkdtempSync(join(tmpdir(), 'verdict-model-'))
+
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function written(text: string, name = 'model.yaml'): string {
+  const file = join(directory, name)
+  writeFileSync(file, text)
+  return file
+}
+
+describe('verdict test', () => {
+  test('says yes to a model from which everything follows that it expects', async () => {
+    const { code, stdout } = await verdictCommand(['test', COMPANY, '--output', 'table'])
+    expect(stdout).toBe(
+      [
+        COMPANY,
+        '  ✓ engineering, the platform team included, writes the roadmap',
+        '  ✓ auditors read what there is in their tenant, and nothing else',
+        '  ✓ a tenant is asked about where it is named',
+        '',
+        '12 as expected, 0 not',
+        '',
+      ].join('\n'),
+    )
+    expect(code).toBe(0)
+  })
+
+  test('shows what differs, decision by decision and key by key, and says no', async () => {
+    const changed = company
+      .replace('are: [bob, carol]', 'are: [alice, carol]')
+      .replace('are: [read] }', 'are: [read, write] }')
+      .replace(
+        'deny:\n      - { user: [alice, dave], action: write',
+        'deny:\n      - { user: [alice, bob], action: write',
+      )
+      .replace("roles: ['folder:specs#editor']", "roles: ['folder:specs#editor', 'document:budget2#viewer']")
+      .replace(
+        "{ user: alice, action: read, resource: 'document:budget', tenant: acme }",
+        '{ user: alice, action: write, resource: document:budget }',
+      )
+    const file = written(changed)
+    const { code, stdout } = await verdictCommand(['test', file, '--output', 'table'])
+    expect(stdout.split('\n').slice(1)).toEqual([
+      '  ✗ engineering, the platform team included, writes the roadmap',
+      '      bob may not write document:roadmap',
+      '        answered allow: a role on the instance allows it: editor',
+      '      the users who may write document:roadmap',
+      '        - alice is expected and missing',
+      '        + bob is there and not expected',
+      '  ✗ auditors read what there is in their tenant, and nothing else',
+      '      the instances of document that dave may read',
+      '        + budget2 is there and not expected',
+      '      the actions that dave may take on document:roadmap',
+      '        - write is expected and missing',
+      '  ✗ a tenant is asked about where it is named',
+      '      alice may write document:budget',
+      '        answered deny: the user holds no tenant role; held: viewer; would allow: editor',
+      '',
+      '7 as expected, 5 not',
+      '',
+    ])
+    expect(code).toBe(1)
+  })
+
+  test('tells programs the same as JSON', async () => {
+    const { stdout } = await verdictCommand(['test', COMPANY])
+    const [{ file, tests }] = JSON.parse(stdout)
+    expect(file).toBe(COMPANY)
+    expect(tests[1]).toEqual({
+      name: 'auditors read what there is in their tenant, and nothing else',
+      outcomes: [
+        { question: 'the instances of document that dave may read', differences: [] },
+        { question: 'the actions that dave may take on document:roadmap', differences: [] },
+      ],
+    })
+  })
+
+  test('refuses a model that the service would refuse, in its words', async () => {
+    const file = written(company.replace('permissions: [write]', 'permissions: [erase]'))
+    const { code, stderr } = await verdictCommand(['test', file])
+    expect(stderr).toContain('there is no action')
+    expect(code).toBe(3)
+  })
+})
+
+describe('a file that is no model', () => {
+  test('is refused with the line of everything that is wrong', async () => {
+    const file = written(
+      [
+        'resources:',
+        '  folder:',
+        '    actionz: [read]',
+        '    actions: 7',
+        '  document:',
+        '    name: 7',
+        '',
+      ].join('\n'),
+    )
+    const { code, stderr } = await verdictCommand(['test', file])
+    const lines = stderr.replaceAll(file, 'FILE').trim().split('\n')
+    expect(lines.toSorted()).toEqual(
+      [
+        'verdict: FILE:3: resources.folder.actionz is none of what may stand here',
+        'FILE:4: resources.folder.actions must be array or object',
+        'FILE:6: resources.document.name must be string',
+      ].toSorted(),
+    )
+    expect(code).toBe(2)
+  })
+
+  test('is refused when something is missing, with the line of what should have it', async () => {
+    const { stderr } = await verdictCommand(['test', written('users: {}\ntests:\n  - allow: []\n')])
+    expect(stderr).toMatch(/model\.yaml:3: tests\.0 must have required properties name/)
+  })
+
+  test.each([
+    ['resources: {', 'a bracket that is never closed'],
+    ['users: {a: {}, a: {}}', 'a key twice'],
+    [
+      'a: &a [1]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: &d [*c, *c, *c, *c]\ne: &e [*d, *d, *d, *d]\nf: [*e, *e, *e, *e]',
+      'aliases that grow',
+    ],
+  ])('is refused when it is %j: %s', async text => {
+    const { code, stderr } = await verdictCommand(['test', written(text)])
+    expect(stderr).toMatch(/^verdict: .*model\.yaml/)
+    expect(code).toBe(2)
+  })
+
+  test('is refused when it is not there', async () => {
+    const { code, stderr } = await verdictCommand(['test', join(directory, 'nowhere.yaml')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('ENOENT')])
+  })
+})
+
+describe('the published schema', () => {
+  const published = fileURLToPath(new URL('../../docs/model-file.schema.json', import.meta.url))
+
+  test('is the one that model files are held against', async () => {
+    expect(JSON.parse(readFileSync(published, 'utf8'))).toEqual(JSON.parse(JSON.stringify(ModelFile)))
+    const { stdout } = await verdictCommand(['schema'])
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(ModelFile)))
+  })
+
+  test('is a JSON Schema that others read alike: it takes the example and refuses what is no model', () => {
+    const validate = new Ajv2020({ strict: false }).compile(JSON.parse(readFileSync(published, 'utf8')))
+    const value = parse(company)
+    expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
+    expect(validate({ ...value, extra: 1 })).toBe(false)
+    expect(validate({ ...value, resources: { 'no key': {} } })).toBe(false)
+  })
+})

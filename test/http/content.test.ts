@@ -1,0 +1,304 @@
+/** Export and import over HTTP: what comes out goes in again, all of it or nothing, and decides as before. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  neighbourOf,
+  question,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+import { content, contentOf, importInto, type Line } from '../support/content.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'verdict-content-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const EXPORT = '/v2/projects/default/envs/default/export'
+
+/** A company with everything that an environment may have. */
+async function fill(verdict: Client): Promise<void> {
+  await verdict.createDocumentModel()
+  const schema = '/v2/schema/default/default'
+  const facts = '/v2/facts/default/default'
+  const made = async (method: string, path: string, body: unknown) =>
+    expect([path, (await verdict.send(method, path, { body })).status]).toEqual([
+      path,
+      expect.toBeOneOf([200, 201, 204]),
+    ])
+  await made('POST', `${schema}/resources/document/action_groups`, {
+    key: 'all',
+    name: 'All',
+    actions: ['read'],
+  })
+  await made('POST', `${schema}/users/attributes`, { key: 'size', type: 'number' })
+  await made('POST', `${schema}/roles`, { key: '__proto__', name: 'Odd', permissions: ['document:read'] })
+  await made('POST', `${facts}/tenants`, {
+    key: 'acme',
+    name: 'Acme',
+    attributes: { tier: { of: [1, null] } },
+  })
+  for (const key of ['alice', 'bob', 'žluťoučký "kůň"', 'a:b#c'])
+    await made('POST', `${facts}/users`, { key, email: 'a@b.c', attributes: { constructor: 1 } })
+  await made('POST', `${facts}/role_assignments`, { user: 'a:b#c', role: '__proto__', tenant: 'acme' })
+  await verdict.group('team')
+  await verdict.group('platform')
+  await verdict.join('team', 'alice')
+  await verdict.join('platform', 'bob')
+  await made('PUT', `${schema}/groups/team/assign_group`, { group_instance_key: 'platform' })
+  await verdict.grant('team', 'editor', 'document:d1')
+  await made('POST', `${facts}/resource_instances`, { resource: 'document', key: 'x:1', tenant: 'acme' })
+  // Gone before the export, its rows perhaps not.
+  await made('POST', `${facts}/users`, { key: 'gone' })
+  await made('POST', `${facts}/role_assignments`, { user: 'gone', role: '__proto__', tenant: 'acme' })
+  await made('DELETE', `${facts}/users/gone`, undefined)
+}
+
+describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
+  let verdict: Client
+  let exported: string
+
+  beforeAll(async () => {
+    verdict = await sharedService(kind === 'memory:' ? {} : { storeUrl: `lmdb:${directory}` })
+    await fill(verdict)
+    exported = await contentOf(verdict, EXPORT)
+  })
+
+  test('is told one thing a line, keys in place of ids, in creation order', () => {
+    const lines = exported
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Line)
+    expect(lines[0]).toEqual({ kind: 'environment', format: 1 })
+    expect(lines.at(-1)).toEqual({ kind: 'end', lines: lines.length - 1 })
+    expect(exported).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4/)
+    const users = lines.filter(line => line.kind === 'user').map(line => line['key'])
+    expect(users).toEqual(['alice', 'bob', 'žluťoučký "kůň"', 'a:b#c'])
+    expect(exported).not.toContain('gone')
+  })
+
+  test('is equal after a round trip through another one, and decides as it did', async () => {
+    const key = await neighbourOf(verdict, 'twin')
+    const answer = await importInto(verdict, 'twin', exported, key)
+    expect(answer.body).toMatchObject({ counts: { user: 4, resource: 2, role: 1 } })
+    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/twin'), key)).toBe(exported)
+    for (const user of ['alice', 'bob', 'žluťoučký "kůň"', 'nobody']) {
+      const body = question(user, 'update', 'document:d1')
+      const here = await verdict.send('POST', '/allowed', { body })
+      const there = await verdict.send('POST', '/allowed', { body, key })
+      expect([user, there.body]).toEqual([user, here.body])
+      expect(here.body).toMatchObject({ allow: ['alice', 'bob'].includes(user) })
+    }
+    // Groups are groups there, too: the grant goes with its relation.
+    const grant = { role: 'editor', resource: 'document', resource_instance: 'd1', tenant: 'default' }
+    const path = '/v2/schema/default/twin/groups/team/roles'
+    expect((await verdict.send('DELETE', path, { key, body: grant })).status).toBe(204)
+    const denied = await verdict.send('POST', '/allowed', {
+      key,
+      body: question('bob', 'update', 'document:d1'),
+    })
+    expect(denied.body).toMatchObject({ allow: false })
+    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/twin'), key)).not.toContain(
+      'group_group_',
+    )
+  })
+
+  test('lists what was imported as it lists what was made', async () => {
+    const key = await neighbourOf(verdict, 'listed')
+    await importInto(verdict, 'listed', exported, key)
+    for (const list of [
+      'users',
+      'tenants',
+      'role_assignments',
+      'relationship_tuples',
+      'resource_instances',
+    ]) {
+      const [here, there] = await Promise.all(
+        [['default', API_KEY] as const, ['listed', key] as const].map(([name, secret]) =>
+          verdict.send<{ data: unknown[]; total_count: number }>(
+            'GET',
+            `/v2/facts/default/${name}/${list}?include_total_count=true`,
+            { key: secret },
+          ),
+        ),
+      )
+      expect([list, withoutIds(there!.body)]).toEqual([list, withoutIds(here!.body)])
+    }
+    const search = await verdict.send<{ total_count: number }>(
+      'GET',
+      '/v2/facts/default/listed/users?role=__proto__',
+      { key },
+    )
+    expect(search.body.total_count).toBe(1)
+  })
+
+  test('takes changes after an import', async () => {
+    const key = await neighbourOf(verdict, 'changed')
+    await importInto(verdict, 'changed', exported, key)
+    const facts = '/v2/facts/default/changed'
+    expect((await verdict.send('POST', `${facts}/users`, { key, body: { key: 'late' } })).status).toBe(200)
+    const member = { user: 'late', role: 'member', resource_instance: 'group:platform' }
+    expect((await verdict.send('POST', `${facts}/role_assignments`, { key, body: member })).status).toBe(200)
+    const { body } = await verdict.send('POST', '/allowed', {
+      key,
+      body: question('late', 'update', 'document:d1'),
+    })
+    expect(body).toMatchObject({ allow: true })
+  })
+
+  test('is replaced only when that is said, under the same keys, by one with another id', async () => {
+    const key = await neighbourOf(verdict, 'replaced')
+    const scope = async () =>
+      (await verdict.send<{ environment_id: string }>('GET', '/v2/api-key/scope', { key })).body
+        .environment_id
+    await importInto(verdict, 'replaced', exported, key)
+    const before = await scope()
+    const other = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind: 'user', key: 'zoe' })
+    const refused = await importInto(verdict, 'replaced', other, key, 409)
+    expect(refused.body).toMatchObject({
+      error_code: 'DUPLICATE_ENTITY',
+      message: expect.stringContaining('replace=true'),
+    })
+    expect(await scope()).toBe(before)
+    await importInto(verdict, 'replaced', other, key, 200, '?replace=true')
+    expect(await scope()).not.toBe(before)
+    const lines = (await contentOf(verdict, EXPORT.replace('envs/default', 'envs/replaced'), key)).split('\n')
+    expect(lines.filter(line => line.includes('"user"'))).toHaveLength(1)
+    const denied = await verdict.send('POST', '/allowed', {
+      key,
+      body: question('alice', 'update', 'document:d1'),
+    })
+    expect(denied.body).toMatchObject({ allow: false })
+  })
+
+  test('is as it was when an import is refused, with the line that is wrong', async () => {
+    const key = await neighbourOf(verdict, 'untouched')
+    const path = EXPORT.replace('envs/default', 'envs/untouched')
+    const before = await contentOf(verdict, path, key)
+    const doc = {
+      kind: 'resource',
+      key: 'doc',
+      name: 'Doc',
+      actions: { read: {} },
+      roles: { r: { name: 'R' } },
+    }
+    const tenants = ['t1', 't2'].map(tenant => ({ kind: 'tenant', key: tenant, name: tenant }))
+    const user = { kind: 'user', key: 'u' }
+    const held = { kind: 'assignment', user: 'u', role: 'r', resource_instance: 'doc:1' }
+    const instance = { kind: 'instance', resource: 'doc', key: '1', tenant: 't1' }
+    const wrong: readonly (readonly [string, string, string])[] = [
+      ['', 'after line 0', 'nothing at all'],
+      ['{"kind":"environment","format":1}\n', 'after line 1', 'no end'],
+      [content(doc).replace('"lines":2', '"lines":3'), 'line 3', 'a wrong count'],
+      [content(doc).replace('"format":1', '"format":2'), 'line 1', 'another format'],
+      [content(user, doc), 'line 3', 'an order that is none'],
+      [content(doc, ...tenants, { ...user, key: '' }), 'line 5', 'an empty key'],
+      [content(...tenants, user, user), 'line 5', 'a user twice'],
+      [content(doc, ...tenants, instance, instance), 'line 6', 'an instance twice'],
+      [content(doc, ...tenants, user, instance, held, held), 'line 8', 'a fact twice'],
+      [content(doc, ...tenants, user, instance, { ...held, role: 's' }), 'line 7', 'a role of nobody'],
+      [content(doc, ...tenants, user, instance, { ...held, tenant: 't2' }), 'line 7', 'another tenant'],
+      [
+        content({ ...doc, roles: { r: { name: 'R', permissions: ['write'] } } }, user),
+        'line 3',
+        'a permission for nothing',
+      ],
+      [
+        content({ ...doc, roles: { r: { name: 'R', extends: ['r'] } } }, user),
+        'line 3',
+        'a role that extends itself',
+      ],
+      ['{"kind":"environment","format":1}\nnothing\n', 'line 2', 'no JSON'],
+      [
+        `{"kind":"environment","format":1}\n{"kind":"user","key":"${'\u{fffd}'}`,
+        'line 2',
+        'a line cut in two',
+      ],
+    ]
+    // Forms are checked by the same code; what is told twice and what is cut off, by what fills the store.
+    const inFiles = ['nothing at all', 'no end', 'a fact twice', 'a line cut in two']
+    const tried = kind === 'memory:' ? wrong : wrong.filter(([, , what]) => inFiles.includes(what))
+    for (const [text, place, what] of tried) {
+      const answer = await importInto(verdict, 'untouched', text, key, 400)
+      expect([what, answer.body]).toEqual([
+        what,
+        expect.objectContaining({ error_code: 'INVALID_INPUT', message: expect.stringContaining(place) }),
+      ])
+    }
+    expect(await contentOf(verdict, path, key)).toBe(before)
+    const { body } = await verdict.send<unknown[]>('GET', '/v2/projects/default/envs?per_page=100', {
+      key: ADMIN_KEY,
+    })
+    expect(body.filter(each => JSON.stringify(each).includes('import-'))).toEqual([])
+  })
+
+  test('is left alone by an import whose caller goes away half-way, and takes the next one', async () => {
+    const key = await neighbourOf(verdict, 'broken')
+    const socket = connect(verdict.port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(
+      `POST /v2/projects/default/envs/broken/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000000\r\n\r\n`,
+    )
+    socket.write(exported)
+    socket.destroy()
+    await once(socket, 'close')
+    await importInto(verdict, 'broken', exported, key)
+    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/broken'), key)).toBe(exported)
+  })
+})
+
+test('what was imported, and what was changed since, is there after a restart', async () => {
+  const first = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+  await fill(first)
+  const exported = await contentOf(first, EXPORT)
+  const key = await neighbourOf(first, 'kept')
+  await importInto(first, 'kept', exported, key)
+  const late = { key, body: { key: 'late' } }
+  expect((await first.send('POST', '/v2/facts/default/kept/users', late)).status).toBe(200)
+  const path = EXPORT.replace('envs/default', 'envs/kept')
+  const before = await contentOf(first, path, key)
+  expect(before).toContain('"late"')
+  const second = await first.restart()
+  expect(await contentOf(second, path, key)).toBe(before)
+  const body = question('bob', 'update', 'document:d1')
+  expect((await second.send('POST', '/allowed', { key, body })).body).toMatchObject({ allow: true })
+})
+
+test('a body far larger than the ceiling of bodies is taken, and an export larger than it is sent', async () => {
+  const verdict = await startedService({ bodyBytesMax: 10_000, storeUrl: `lmdb:${storeDirectory()}` })
+  const key = await neighbourOf(verdict, 'large')
+  const users = Array.from({ length: 20_000 }, (_, index) => ({
+    kind: 'user',
+    key: `user-${index}`,
+    email: null,
+  }))
+  const text = content({ kind: 'tenant', key: 'default', name: 'D' }, ...users)
+  expect(text.length).toBeGreaterThan(50 * 10_000)
+  const answer = await importInto(verdict, 'large', text, key)
+  expect(answer.body).toMatchObject({ counts: { user: 20_000 } })
+  const path = EXPORT.replace('envs/default', 'envs/large')
+  const exported = await contentOf(verdict, path, key)
+  expect(exported.split('\n')).toHaveLength(20_003 + 1)
+  // Whoever reads slowly, or not at all, holds nobody up.
+  const slow = await fetch(verdict.address + path, { headers: { authorization: `Bearer ${key}` } })
+  await verdict.send('POST', '/v2/facts/default/large/users', { key, body: { key: 'late' } })
+  expect(await slow.text()).toBe(exported)
+  const given = await fetch(verdict.address + path, { headers: { authorization: `Bearer ${key}` } })
+  await given.body!.cancel()
+  expect(await contentOf(verdict, path, key)).toContain('"late"')
+})
+
+/** Whatever is new in every environment, left out. */
+function withoutIds(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, part: unknown) =>
+      name === 'id' || name.endsWith('_id') || name === 'last_action_at' ? undefined : part,
+    ),
+  )
+}

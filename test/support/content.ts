@@ -1,0 +1,40 @@
+/** Exports and imports as tests make them. */
+import { expect } from 'vitest'
+import { type Answer, API_KEY, type Client } from './running-service.ts'
+
+export interface Line {
+  readonly kind: string
+  readonly [field: string]: unknown
+}
+
+/** A whole file with these things in it. */
+export function content(...things: readonly Line[]): string {
+  const lines: Line[] = [{ kind: 'environment', format: 1 }, ...things]
+  return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')
+}
+
+/** What an export answers, whole. */
+export async function contentOf(verdict: Client, path: string, key = API_KEY): Promise<string> {
+  const response = await fetch(verdict.address + path, { headers: { authorization: `Bearer ${key}` } })
+  expect(response.status).toBe(200)
+  return response.text()
+}
+
+/** Imports into an environment of the default project. */
+export async function importInto(
+  verdict: Client,
+  environment: string,
+  text: string,
+  key: string,
+  status = 200,
+  query = '',
+): Promise<Answer> {
+  const path = `/v2/projects/default/envs/${environment}/import${query}`
+  const answer = await verdict.send('POST', path, {
+    key,
+    text,
+    headers: { 'content-type': 'application/x-ndjson' },
+  })
+  expect([answer.status, answer.body]).toEqual([status, expect.anything()])
+  return answer
+}

@@ -1,0 +1,76 @@
+/**
+ * Fills the tables of an environment that nobody has open with the rows that lines of text mean. The main thread sends the text
+ * piece by piece, each when the one before was taken; `stop` ends it before its time.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { ContentShapes } from '#http/content-shapes.ts'
+import { assert } from '#model/assert.ts'
+import { errorToData } from '#model/errors.ts'
+import { ContentLines } from '#services/content-lines.ts'
+import { repeatedFact, requireWhole } from '#services/content-loader.ts'
+import { ContentImport } from '#services/management/content-import.ts'
+import { FreshRows } from '#store/fresh-rows.ts'
+import { listRule } from '#store/keyspace.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import type { FromContentThread, ToContentThread } from '#threads/content-thread.ts'
+import { TimeOrderedIds } from '../src/time-ordered-ids.ts'
+
+assert(parentPort, 'this thread is started by the main thread')
+const main = parentPort
+const { directory, now } = workerData as { readonly directory: string; readonly now: number }
+const ids = new TimeOrderedIds(Date.now)
+const tables = new LmdbTables(directory)
+const rows = new FreshRows(tables, listRule)
+const lines = new ContentLines()
+const content = new ContentImport({ ...new ContentShapes(), now, newId: () => ids.next() })
+const stop = new AbortController()
+/** The line each row came from. */
+let rowLines = new Uint32Array(65_536)
+let rowCount = 0
+
+main.on('message', (message: ToContentThread) => void receive(message))
+
+async function receive(message: ToContentThread): Promise<void> {
+  try {
+    if (message.kind === 'piece') {
+      takeAll(lines.take(message.bytes))
+      send({ kind: 'taken' })
+    } else if (message.kind === 'end') {
+      takeAll(lines.finish())
+      requireWhole(content)
+      const { repeated } = await rows.write(stop.signal)
+      if (repeated !== null) throw repeatedFact(rowLines[repeated]!, rowLines[repeated]!)
+      await end({ kind: 'done', counts: content.counts })
+    } else {
+      stop.abort()
+      await end(null)
+    }
+  } catch (error) {
+    await end(stop.signal.aborted ? null : { kind: 'failed', error: errorToData(error) })
+  }
+}
+
+/** The files are closed when the main thread hears of the end. */
+async function end(last: FromContentThread | null): Promise<void> {
+  await tables.close()
+  if (last) send(last)
+  main.close()
+}
+
+function takeAll(texts: Iterable<string>): void {
+  for (const text of texts) {
+    for (const row of content.take(text)) {
+      rows.add(row)
+      if (rowCount === rowLines.length) {
+        const larger = new Uint32Array(2 * rowLines.length)
+        larger.set(rowLines)
+        rowLines = larger
+      }
+      rowLines[rowCount++] = content.lines
+    }
+  }
+}
+
+function send(message: FromContentThread): void {
+  main.postMessage(message)
+}
