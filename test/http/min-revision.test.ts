@@ -21,6 +21,7 @@ const resource = { type: 'document', id: 'plan' }
 /** Every endpoint that decides, with a request for it. */
 const DECISIONS: readonly (readonly [path: string, body: object])[] = [
   ['/allowed', question('alice', 'read', 'document:plan')],
+  ['/allowed/explain', question('alice', 'read', 'document:plan')],
   ['/allowed/bulk', [question('alice', 'read', 'document:plan')]],
   ['/user-permissions', { user: { key: 'alice' } }],
   ['/authorized_users', { action: 'read', resource: { type: 'document', key: 'plan', tenant: 'default' } }],

