@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Minutes of pauses and restarts: `npm run test:faults`.
+    exclude: ['test/faults/**'],
     globalSetup: 'test/support/redis-setup.ts',
     pool: 'forks',
     // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.

@@ -5,15 +5,19 @@
 import { availableParallelism } from 'node:os'
 import { AuthzError } from '#model/errors.ts'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
-
-interface Setting<Value> {
-  /** As the README's table shows it. */
-  readonly shownDefault: string
-  readonly meaning: string
-  /** Reads the text; throws an `Error` that says what was expected. */
-  parse(text: string): Value
-  fallback(): Value
-}
+import {
+  choice,
+  flag,
+  integer,
+  nonEmpty,
+  parseInteger,
+  parseList,
+  parseShare,
+  parseUrl,
+  secret,
+  type Setting,
+  word,
+} from './setting-kinds.ts'
 
 export const settings = {
   HOST: word('127.0.0.1', 'address to listen on'),
@@ -27,7 +31,7 @@ export const settings = {
   STORE_URL: {
     shownDefault: '`lmdb:./data`',
     meaning:
-      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (`rediss://…` with TLS) shared with other nodes',
+      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (others: docs/redis.md) shared with other nodes',
     parse: nonEmpty,
     fallback: () => null,
   } satisfies Setting<string | null>,
@@ -65,6 +69,18 @@ export const settings = {
     parse: value => parseInteger(value, { min: 1, max: 64 }),
     fallback: () => Math.max(1, availableParallelism() - 1),
   } satisfies Setting<number>,
+  POOL_THREADS: {
+    shownDefault: '1, or 0 on one core',
+    meaning:
+      'threads beside each HTTP thread that take part in bulks of thousands and do searches; `0`: none',
+    parse: value => parseInteger(value, { min: 0, max: 64 }),
+    fallback: () => (availableParallelism() > 1 ? 1 : 0),
+  } satisfies Setting<number>,
+  POOL_JOBS_MAX: integer(
+    64,
+    { min: 1, max: 100_000 },
+    'large bulks and searches under way or waiting in one HTTP thread; beyond it 503',
+  ),
   MAX_BODY_BYTES: integer(
     16_777_216,
     { min: 1_024, max: 1_073_741_824 },
@@ -101,7 +117,64 @@ export const settings = {
   STRICT_HEADERS: flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
   AUTHZEN_STRICT: flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
   DEBUG_DECISIONS: flag('explain decisions of `/allowed` in `debug`; slower'),
-  BULK_BYTES_PATH: flag('read bulks of the usual kind straight from their bytes, not by parsing them'),
+  MAX_CONNECTIONS: integer(
+    10_000,
+    { min: 1, max: 1_000_000 },
+    'most open connections; one more is closed at once',
+  ),
+  MAX_MANAGEMENT_QUEUE: integer(
+    1_000,
+    { min: 1, max: 100_000 },
+    'most management requests under way at once; one more is 503',
+  ),
+  BODY_TIMEOUT_MS: integer(
+    60_000,
+    { min: 100, max: 3_600_000 },
+    'how long a body may take to arrive; beyond it 408',
+  ),
+  RATE_LIMIT_PER_SECOND: {
+    shownDefault: 'off',
+    meaning: 'most requests a second with one key, on each node; one more is 429',
+    parse: value => parseInteger(value, { min: 1, max: 1_000_000 }),
+    fallback: () => null,
+  } satisfies Setting<number | null>,
+  AUDIT_RETENTION_DAYS: integer(
+    90,
+    { min: 0, max: 36_500 },
+    'how long entries of the audit log are kept; `0`: for ever',
+  ),
+  STOP_DELAY_MS: integer(
+    1_000,
+    { min: 0, max: 3_000 },
+    'how long a stopping service says that it is not ready before it takes no more connections',
+  ),
+  METRICS: choice(['on', 'off'], 'whether requests and decisions are counted for `/metrics`'),
+  METRICS_TOKEN: secret(
+    'what a scraper of `/metrics` must bring as its bearer token',
+    'none: anybody may look',
+  ),
+  SLOW_REQUEST_MS: integer(
+    1_000,
+    { min: 0, max: 3_600_000 },
+    'requests that take as long are logged; `0`: none are',
+  ),
+  DECISION_LOG: {
+    shownDefault: 'off',
+    meaning: 'where a record of each decision goes: a file, or `stdout`',
+    parse: nonEmpty,
+    fallback: () => null,
+  } satisfies Setting<string | null>,
+  DECISION_LOG_SAMPLE: {
+    shownDefault: '`1`',
+    meaning: 'the part of the decisions that are recorded, above 0 and up to 1',
+    parse: parseShare,
+    fallback: () => 1,
+  } satisfies Setting<number>,
+  TRACING: flag('make OpenTelemetry spans; needs an SDK, see docs/operations.md'),
+  BYTES_PATH: flag(
+    'read decisions of the usual kind straight from their bytes; `false`: parse them all',
+    true,
+  ),
   LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
 } as const
 
@@ -123,6 +196,8 @@ export interface Config {
   readonly adminApiKey: string | null
   readonly keyOverlapSeconds: number
   readonly httpThreads: number
+  readonly poolThreads: number
+  readonly poolJobsMax: number
   readonly bodyBytesMax: number
   readonly bulkChecksMax: number
   readonly listedEntriesMax: number
@@ -134,7 +209,24 @@ export interface Config {
   readonly hasStrictHeaders: boolean
   readonly isAuthzenStrict: boolean
   readonly hasDebug: boolean
-  readonly hasBulkBytesPath: boolean
+  readonly connectionsMax: number
+  readonly managementQueueMax: number
+  readonly receiveMsMax: number
+  /** Null: as many as come. */
+  readonly requestsPerSecondMax: number | null
+  /** 0: for ever. */
+  readonly auditRetentionDays: number
+  readonly stopDelayMs: number
+  readonly metrics: 'on' | 'off'
+  /** Null: anybody may look. */
+  readonly metricsToken: string | null
+  /** 0: none is slow. */
+  readonly slowRequestMs: number
+  /** Null: there is none. */
+  readonly decisionLog: string | null
+  readonly decisionLogShare: number
+  readonly hasTracing: boolean
+  readonly hasBytesPath: boolean
   readonly logLevel: LogLevel
 }
 
@@ -168,6 +260,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     adminApiKey: read('ADMIN_API_KEY'),
     keyOverlapSeconds: read('KEY_OVERLAP_SECONDS'),
     httpThreads: read('HTTP_THREADS'),
+    poolThreads: read('POOL_THREADS'),
+    poolJobsMax: read('POOL_JOBS_MAX'),
     bodyBytesMax: read('MAX_BODY_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),
     listedEntriesMax: read('MAX_LISTED_ENTRIES'),
@@ -179,7 +273,19 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     hasStrictHeaders: read('STRICT_HEADERS'),
     isAuthzenStrict: read('AUTHZEN_STRICT'),
     hasDebug: read('DEBUG_DECISIONS'),
-    hasBulkBytesPath: read('BULK_BYTES_PATH'),
+    connectionsMax: read('MAX_CONNECTIONS'),
+    managementQueueMax: read('MAX_MANAGEMENT_QUEUE'),
+    receiveMsMax: read('BODY_TIMEOUT_MS'),
+    requestsPerSecondMax: read('RATE_LIMIT_PER_SECOND'),
+    auditRetentionDays: read('AUDIT_RETENTION_DAYS'),
+    stopDelayMs: read('STOP_DELAY_MS'),
+    metrics: read('METRICS'),
+    metricsToken: read('METRICS_TOKEN'),
+    slowRequestMs: read('SLOW_REQUEST_MS'),
+    decisionLog: read('DECISION_LOG'),
+    decisionLogShare: read('DECISION_LOG_SAMPLE'),
+    hasTracing: read('TRACING'),
+    hasBytesPath: read('BYTES_PATH'),
     logLevel: read('LOG_LEVEL'),
   }
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
@@ -203,92 +309,4 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       throw new AuthzError('INVALID_INPUT', `setting ${name}: ${(error as Error).message}`)
     }
   }
-}
-
-function word(fallback: string, meaning: string): Setting<string> {
-  return { shownDefault: `\`${fallback}\``, meaning, parse: nonEmpty, fallback: () => fallback }
-}
-
-function integer(
-  fallback: number,
-  range: { readonly min: number; readonly max: number },
-  meaning: string,
-): Setting<number> {
-  return {
-    shownDefault: `\`${fallback}\``,
-    meaning,
-    parse: value => parseInteger(value, range),
-    fallback: () => fallback,
-  }
-}
-
-/** Long enough not to be guessed; the value itself never appears in a message. */
-function secret(meaning: string, shownDefault: string): Setting<string | null> {
-  return { shownDefault, meaning, parse: parseSecret, fallback: () => null }
-}
-
-function parseSecret(value: string): string {
-  if (!/^[\x21-\x7e]{16,512}$/.test(value)) {
-    throw new Error('expected 16 to 512 printable ASCII characters without spaces')
-  }
-  return value
-}
-
-function nonEmpty(value: string): string {
-  if (value === '') throw new Error('expected a text, got an empty one; unset it to use the default')
-  return value
-}
-
-function parseInteger(value: string, range: { readonly min: number; readonly max: number }): number {
-  const number = Number(value)
-  if (!/^\d+$/.test(value) || number < range.min || number > range.max) {
-    throw new Error(`expected a whole number from ${range.min} to ${range.max}, got ${JSON.stringify(value)}`)
-  }
-  return number
-}
-
-/** One of a few values; the first is the default. */
-function choice<const Value extends string>(
-  values: readonly [Value, ...Value[]],
-  meaning: string,
-): Setting<Value> {
-  return {
-    shownDefault: `\`${values[0]}\``,
-    meaning: `${meaning}: ${values.map(value => `\`${value}\``).join(', ')}`,
-    parse: text => {
-      const value = values.find(candidate => candidate === text)
-      if (value === undefined)
-        throw new Error(`expected one of ${values.join(', ')}, got ${JSON.stringify(text)}`)
-      return value
-    },
-    fallback: () => values[0],
-  }
-}
-
-function flag(meaning: string): Setting<boolean> {
-  const parse = (text: string) => {
-    if (text !== 'true' && text !== 'false')
-      throw new Error(`expected true or false, got ${JSON.stringify(text)}`)
-    return text === 'true'
-  }
-  return { shownDefault: '`false`', meaning, parse, fallback: () => false }
-}
-
-function parseList(text: string): string[] {
-  const items = text.split(',').map(item => item.trim())
-  if (items.includes(''))
-    throw new Error(`expected names with commas between them, got ${JSON.stringify(text)}`)
-  return items
-}
-
-function parseUrl(text: string): string {
-  const url = URL.parse(text)
-  // The text is given back as it is, so what the parser forgives (blanks, an empty query) is refused.
-  const isBase = url && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(text)
-  if (!isBase || url.username !== '' || url.password !== '') {
-    throw new Error(
-      `expected an http or https URL without query, fragment or credentials, got ${JSON.stringify(text)}`,
-    )
-  }
-  return text
 }

@@ -29,6 +29,10 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 /** In an index's lock word. */
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
+/** They wait until they are answered. */
+const NOBODY = { isGone: false }
+/** Nobody asks what these requests were. */
+const NAMELESS = { requestId: '', traceparent: null }
 const HEADERS: ReadonlyMap<string, string> = new Map([
   ['authorization', `Bearer ${KEY}`],
   ['content-type', 'application/json'],
@@ -65,6 +69,7 @@ export class InProcessService {
         newId: () => ids.next(),
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),
+        onCommit: () => {},
         onBackgroundFault: onFault,
       },
       whenVisible: revision => replica.whenVisible(revision),
@@ -75,11 +80,20 @@ export class InProcessService {
       engines: readers,
       management: gatewayTo(service),
       isReady: () => true,
+      metrics: { scrape: () => Promise.resolve('') },
+      observer: null,
+      pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
       settings: withoutSecrets(readConfig({})),
     })
-    const principal: Principal = { kind: 'environment', ...scope, projectKey: KEY, environmentKey: KEY }
-    const dispatcher = new Dispatcher(routes, () => principal, { hasStrictHeaders: false, minRevision: null })
+    const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
+    const principal: Principal = { kind: 'environment', ...scope, ...names }
+    const dispatcher = new Dispatcher(routes, () => principal, {
+      hasStrictHeaders: false,
+      minRevision: null,
+      takeRate: null,
+      onCall: null,
+    })
     return new InProcessService(dispatcher, async () => {
       await service.close()
       await store.close()
@@ -98,7 +112,15 @@ export class InProcessService {
     try {
       const match = this.#dispatcher.find(head)
       const principal = this.#dispatcher.admit(match, head)
-      return encodeReply(await this.#dispatcher.answer(match, principal, head, Buffer.from(body)))
+      return encodeReply(
+        await this.#dispatcher.answer(
+          match,
+          { principal, caller: NOBODY },
+          head,
+          Buffer.from(body),
+          NAMELESS,
+        ),
+      )
     } catch (error) {
       return problemAnswer(error, familyOfPath(path))
     }

@@ -30,7 +30,7 @@ let running: RunningService | null = null
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
 process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
 
-const starting = startService(config, log, error => fail(log, 'an HTTP thread died', error))
+const starting = startService(config, log, error => fail(log, 'the service cannot go on', error))
 // Before the first line is printed: whoever reads it may stop the service at once.
 process.once('SIGTERM', stop)
 process.once('SIGINT', stop)
@@ -50,7 +50,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   log.info({ signal }, 'stopping')
   setTimeout(() => failRunning(`not stopped within ${STOP_MS_MAX} ms`), STOP_MS_MAX).unref()
   const service = await starting
-  await service.close()
+  await service.close(config.stopDelayMs)
   log.info('stopped')
   process.exit(0)
 }

@@ -4,6 +4,8 @@
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
@@ -11,9 +13,11 @@ import { IndexFiles } from './index-files.ts'
 import { ContentShapes } from './http/content-shapes.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
+import { InvariantError } from './model/assert.ts'
 import { AuthzError } from './model/errors.ts'
 import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
 import { type ContentLoader, LedgerLoader } from './services/content-loader.ts'
+import { AuditRetention } from './services/audit-retention.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
 import { EnvironmentImports } from './services/environment-imports.ts'
 import { EnvironmentService } from './services/environment-service.ts'
@@ -35,12 +39,21 @@ import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { ContentThread } from './threads/content-thread.ts'
+import { LoopMeter } from './telemetry/loop-meter.ts'
+import { type EnvironmentFigures, Metrics } from './telemetry/metrics.ts'
+import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
+import { DecisionDeadline } from './threads/decision-deadline.ts'
 import { HttpThreads } from './threads/http-threads.ts'
+import { createKeyRates } from './threads/key-rates.ts'
 import type { Credential } from './threads/messages.ts'
 import { OrganizationProgress } from './threads/organization-progress.ts'
+import { Tracing } from './telemetry/tracing.ts'
+import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
+const DAY_MS = 86_400_000
+const TRIM_AUDIT_EVERY_MS = 3_600_000
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
@@ -54,8 +67,13 @@ export interface RunningService {
   readonly hasSampleWorkspace: boolean
   /** For how long this node may have missed what others changed; 0 where nobody else writes. Milliseconds. */
   stalenessMs(): number
-  /** Not ready at once; then everything in flight is answered and everything closed. */
-  close(): Promise<void>
+  /** How many histories of the store were replaced by others since the start: restored, rewound or begun anew. */
+  replacedHistories(): number
+  /**
+   * Not ready at once; then everything in flight is answered and everything closed. For `delayMs` before that it goes on
+   * serving, and asks callers to go elsewhere, so that whoever sends traffic can learn that it should not.
+   */
+  close(delayMs?: number): Promise<void>
   /** Ends the HTTP threads as they are. A process that exits while one listens is aborted by the HTTP library. */
   abandon(): Promise<void>
 }
@@ -73,20 +91,58 @@ export async function startService(
     newId: () => ids.next(),
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
-    onBackgroundFault: error => log.error({ err: error }, 'background work failed'),
+    onCommit: (outcome, tookMs, error) => {
+      metrics.observeCommit(outcome, tookMs)
+      if (outcome === 'failed') log.error({ err: error, tookMs: Math.round(tookMs) }, 'a commit failed')
+    },
+    onBackgroundFault: error => {
+      log.error({ err: error }, 'background work failed')
+      if (error instanceof InvariantError) die(error)
+    },
   }
+  if (config.decisionLog !== null && config.decisionLog !== 'stdout') requireWritable(config.decisionLog)
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
     ...config,
     buildLists,
     log,
   })
   let management: ManagementService | null = null
+  let environments: OpenEnvironments | null = null
+  let freshness: Freshness | null = null
+  let isReady = false
+  let trimming: NodeJS.Timeout | undefined
+  const auditRetentionMs = config.auditRetentionDays * DAY_MS
+  const tracing = config.hasTracing ? new Tracing() : null
+  const counts = createSharedCounts()
+  const managementInFlight = new SharedCount(counts, 'management')
+  const metrics = new Metrics({
+    environments: () => figuresOf(environments, indexes, store),
+    isReady: () => isReady,
+    managementInFlight: () => managementInFlight.value,
+    replacedHistories: () => store.replacedHistories(),
+    activeSeconds: () => [
+      ['main', performance.eventLoopUtilization().active / 1_000] as const,
+      ...threads.activeSeconds(),
+    ],
+  })
+  const mainCounters = ThreadCounters.create([], 0)
+  const loopMeter = new LoopMeter(mainCounters)
+  metrics.addThread('main', mainCounters.handle)
+  const setReady = (value: boolean): void => {
+    isReady = value
+    threads.setReady(value)
+  }
   const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
   const threads = new HttpThreads({
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
-    execute: async (request, body) => requireStarted(management).execute(request, body),
+    execute: (request, body) => {
+      const work = async () => requireStarted(management).execute(request, body)
+      return tracing ? tracing.within(request.operation, request.traceparent, work) : work()
+    },
+    scrape: () => metrics.text(),
+    onCounters: (thread, handle) => metrics.addThread(thread, handle as ThreadCountersHandle),
     onFault: error => log.error({ err: error }, 'a management operation failed'),
     onDeath: die,
   })
@@ -100,14 +156,19 @@ export async function startService(
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
-  let environments: OpenEnvironments | null = null
-  let freshness: Freshness | null = null
-  const close = async (): Promise<void> => {
+  const deadline = new DecisionDeadline()
+  const close = async (delayMs = 0): Promise<void> => {
     freshness?.close()
-    threads.setReady(false)
+    clearInterval(trimming)
+    setReady(false)
+    if (delayMs > 0) {
+      threads.drain()
+      await sleep(delayMs)
+    }
     await threads.close()
     await environments?.close()
     await store.close()
+    loopMeter.close()
   }
 
   try {
@@ -124,11 +185,14 @@ export async function startService(
       port: await portFor(config),
       tokenSecret: organization.tokenSecret(),
       credentials: credentialsFor(organization.secrets()),
+      counts,
+      keyRates: config.requestsPerSecondMax === null ? null : createKeyRates(),
+      deadline: deadline.handle,
       settings: withoutSecrets(config),
     })
     environments = new OpenEnvironments({
       organization,
-      open: known => openEnvironment(known, { store, indexes, surroundings, onDeath: die }),
+      open: known => openEnvironment(known, { store, indexes, surroundings, auditRetentionMs, onDeath: die }),
       drop: environmentId => store.drop(environmentId),
       discardCopies: ({ except }) =>
         store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
@@ -145,14 +209,22 @@ export async function startService(
       keyOverlapSeconds: config.keyOverlapSeconds,
       whenInForce: revision => follower.whenVisible(revision),
     })
+    const retention = new AuditRetention(organizationStore, surroundings, auditRetentionMs)
+    const trim = async (): Promise<void> => {
+      await retention.trim()
+      for (const { service: each } of environments?.all() ?? []) await each?.trimAudit()
+    }
+    const trimInBackground = (): void => void trim().catch(surroundings.onBackgroundFault)
+    trimming = setInterval(trimInBackground, TRIM_AUDIT_EVERY_MS)
     const copies = new EnvironmentCopies(service, environments)
     const imports = new EnvironmentImports(service, environments, contentLoader(store, surroundings))
     management = new ManagementService({ environments, organization: service, copies, imports })
 
     const generated = await ensureKey({ organization, config, environments })
     await follower.whenVisible(await organizationStore.ledger.head())
-    threads.setReady(true)
-    if (store.isShared) freshness = watchFreshness(store, { config, threads, log })
+    setReady(true)
+    trimInBackground()
+    if (store.isShared) freshness = watchFreshness(store, { config, setReady, deadline, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
@@ -160,6 +232,7 @@ export async function startService(
       generatedApiKey: generated?.apiKey ?? null,
       hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
       stalenessMs: () => store.stalenessMs(),
+      replacedHistories: () => store.replacedHistories(),
       close,
       abandon: () => threads.abandon(),
     }
@@ -180,6 +253,15 @@ function contentLoader(store: Store, surroundings: Surroundings): ContentLoader 
   }
   const directoryOf = (id: string) => store.directoryOf(id)!
   return new ContentThread({ entry: CONTENT_IMPORT_ENTRY, directoryOf, now, onFault })
+}
+
+/** Threads open it for themselves; what is wrong with it is said before anything starts. */
+function requireWritable(decisionLog: string): void {
+  try {
+    closeSync(openSync(decisionLog, 'a'))
+  } catch (error) {
+    throw new AuthzError('INVALID_INPUT', `setting DECISION_LOG: ${(error as Error).message}`)
+  }
 }
 
 /** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */
@@ -203,6 +285,27 @@ function requireKeyForAll({ isShared }: Store, { apiKey }: Config): void {
   throw new AuthzError('INVALID_INPUT', `setting API_KEY: ${message}`)
 }
 
+/** The environments that are open, as they are now. */
+function* figuresOf(
+  environments: OpenEnvironments | null,
+  indexes: SharedIndexes,
+  store: Store,
+): Iterable<EnvironmentFigures> {
+  for (const { scope, projectKey, environmentKey } of environments?.all() ?? []) {
+    const look = indexes.look(scope.environmentId)
+    if (!look) continue
+    const { assignments, tuples, records, bytes, ...figures } = look
+    yield {
+      ...figures,
+      project: projectKey,
+      environment: environmentKey,
+      stalenessMs: store.stalenessMs(scope.environmentId),
+      bytes: { header: bytes.header, graph: bytes.graph, closures: bytes.closures, schema: bytes.schema },
+      facts: { assignments, tuples, records },
+    }
+  }
+}
+
 /** The port the threads share. Only a single thread can be left to find a free one for itself. */
 function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
   return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
@@ -212,6 +315,7 @@ interface EnvironmentParts {
   readonly store: Store
   readonly indexes: SharedIndexes
   readonly surroundings: Surroundings
+  readonly auditRetentionMs: number
   readonly onDeath: (error: Error) => void
 }
 
@@ -224,6 +328,7 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
     store,
     scope: known.scope,
     surroundings: parts.surroundings,
+    auditRetentionMs: parts.auditRetentionMs,
     whenVisible: revision => replica.whenVisible(revision),
   })
   await replica.start(error =>
@@ -252,7 +357,8 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
 /** Another node may be doing the same. */
 async function createDefaultTenant(service: EnvironmentService): Promise<void> {
   try {
-    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
+    const body = { key: DEFAULT_TENANT, name: 'Default tenant' }
+    await service.execute('createTenant', { body })
   } catch (error) {
     if (!(error instanceof AuthzError) || error.code !== 'DUPLICATE_ENTITY') throw error
   }
@@ -261,24 +367,32 @@ async function createDefaultTenant(service: EnvironmentService): Promise<void> {
 /** Says and does what follows from not having heard from the store for a while. */
 function watchFreshness(
   store: Store,
-  parts: { readonly config: Config; readonly threads: HttpThreads; readonly log: Logger },
+  parts: {
+    readonly config: Config
+    readonly setReady: (isReady: boolean) => void
+    readonly deadline: DecisionDeadline
+    readonly log: Logger
+  },
 ): Freshness {
-  const { config, threads, log } = parts
+  const { config, setReady, deadline, log } = parts
   const said: Record<Standing, string> = {
     fresh: 'up to date with the store again',
     stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
     stopped: 'too stale: decisions are refused until the store is heard from again',
+    emptied:
+      'the store holds nothing any more: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
   }
   return new Freshness({
     stalenessMs: () => store.stalenessMs(),
+    isEmptied: () => store.isEmptied(),
     staleAfterMs: config.staleAfterMs,
     maxStaleMs: config.maxStaleMs,
+    onLook: decidesForMs => deadline.set(decidesForMs),
     onChange: (standing, stalenessMs) => {
       const fields = { standing, stalenessMs: Math.round(stalenessMs) }
       if (standing === 'fresh') log.info(fields, said.fresh)
       else log.warn(fields, said[standing])
-      threads.setReady(standing === 'fresh')
-      threads.setSuspended(standing === 'stopped')
+      setReady(standing === 'fresh')
     },
   })
 }
@@ -309,14 +423,16 @@ function credentialsOf(
   organization: Organization,
   adminHash: string | null,
 ): Credential[] {
-  const credentials: Credential[] = known.map(({ hash, principal, validUntil }) => ({
-    secretHash: hash,
-    principal,
-    validUntil,
-  }))
+  const slots = new Map<string | null, number>([[null, 0]])
+  const credentials = known.map(({ hash, principal, validUntil }): Credential => {
+    const slot = slots.get(principal.keyId) ?? slots.size
+    slots.set(principal.keyId, slot)
+    return { secretHash: hash, principal, slot, validUntil }
+  })
   if (adminHash === null) return credentials
-  const principal = { kind: 'organization', organizationId: organization.organizationId() } as const
-  return [...credentials, { secretHash: adminHash, principal, validUntil: null }]
+  const organizationId = organization.organizationId()
+  const principal = { kind: 'organization', keyId: null, organizationId } as const
+  return [...credentials, { secretHash: adminHash, principal, slot: 0, validUntil: null }]
 }
 
 function requireStarted(management: ManagementService | null): ManagementService {

@@ -4,22 +4,37 @@
  */
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import type { SlowRequest } from '#http/request-watch.ts'
 import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
+import { LIMIT_NAMES } from '#model/errors.ts'
 import { MinRevision } from '#services/min-revision.ts'
+import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog } from '#telemetry/log.ts'
+import { LoopMeter } from '#telemetry/loop-meter.ts'
+import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
+import { Tracing } from '#telemetry/tracing.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
+import { JobPool } from '#threads/job-pool.ts'
 import { ManagementClient } from '#threads/management-client.ts'
-import type { FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
+import { KeyRates } from '#threads/key-rates.ts'
+import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
+import { SharedCount } from '#threads/shared-count.ts'
 import type { ThreadSettings } from '../src/config.ts'
+import { observeBoth } from './decision-observers.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
+
+const POOL_THREAD_ENTRY = new URL('./pool-thread.ts', import.meta.url)
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
 const options = workerData as HttpThreadOptions<ThreadSettings>
-const { host, port, tokenSecret, settings } = options
+const { host, port, tokenSecret, counts, settings } = options
 const log = createLog(settings.logLevel)
 // Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
 const engines = new EngineReaders(
@@ -28,15 +43,50 @@ const engines = new EngineReaders(
       threadId: threadId + 1,
       lockEveryRead: process.arch !== 'x64',
     }),
+  new DecisionDeadline(options.deadline),
 )
-const management = new ManagementClient(main)
-const credentials = new CredentialCheck(Date.now)
-credentials.replaceAll(options.credentials)
+const management = new ManagementClient(main, {
+  inFlight: new SharedCount(counts, 'management'),
+  max: settings.managementQueueMax,
+})
+const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
+const keyRates = options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
+replaceCredentials(options.credentials)
 let isReady = false
+/** There are some 130. */
+const ENDPOINTS_MAX = 255
+
+const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, ENDPOINTS_MAX) : null
+const loopMeter = counters && new LoopMeter(counters)
+const decisionLog =
+  settings.decisionLog === null
+    ? null
+    : new DecisionLog({
+        destination: settings.decisionLog,
+        share: settings.decisionLogShare,
+        random: Math.random,
+        now: Date.now,
+        counters,
+        onFault: error => log.error({ err: error }, 'the decision log cannot be written'),
+      })
+const slowRequests = new SlowRequestLog(log)
+const connections = new SharedCount(counts, 'connections')
 
 const edge = {
   authenticate: credentials.authenticate,
-  limits: settings,
+  limits: {
+    bodyBytesMax: settings.bodyBytesMax,
+    receiveMsMax: settings.receiveMsMax,
+    connections: { max: settings.connectionsMax, add: (change: 1 | -1) => connections.add(change) },
+  },
+  observer: counters,
+  tracing: settings.hasTracing ? new Tracing() : null,
+  slow:
+    settings.slowRequestMs > 0
+      ? { ms: settings.slowRequestMs, onSlow: (request: SlowRequest) => slowRequests.write(request) }
+      : null,
+  onCall: decisionLog && decisionLog.begin,
+  takeRate: keyRates && keyRates.take,
   minRevision: new MinRevision(engines, settings.minRevisionWaitMs),
   hasStrictHeaders: settings.hasStrictHeaders,
   onFault: (error: unknown, requestId: string) => {
@@ -44,13 +94,43 @@ const edge = {
     if (error instanceof InvariantError) void endAfterFault(error)
   },
 }
-const routes = threadRoutes({ engines, management, isReady: () => isReady, tokenSecret, settings })
+const observer = decisionLog === null ? counters : observeBoth(counters, decisionLog)
+const pool = settings.poolThreads === 0 ? null : createPool()
+const routes = threadRoutes({
+  engines,
+  management,
+  isReady: () => isReady,
+  metrics: management,
+  observer,
+  tokenSecret,
+  settings,
+  pool,
+})
 const server = new HttpServer({ ...edge, routes })
 const opaServer = new HttpServer({
   ...edge,
-  routes: opaThreadRoutes(engines, settings),
+  routes: opaThreadRoutes(engines, settings, observer),
   familyOf: () => 'opa',
 })
+
+function replaceCredentials(replacing: readonly Credential[]): void {
+  credentials.replaceAll(replacing)
+  keyRates?.replaceAll(replacing)
+}
+
+function createPool(): JobPool {
+  return new JobPool({
+    entry: POOL_THREAD_ENTRY,
+    threads: settings.poolThreads,
+    jobsMax: settings.poolJobsMax,
+    engine: environmentId => engines.shareable(environmentId),
+    onThreadEnd: (id, error) => {
+      log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
+      // What it held while it built a closure would be waited for forever.
+      for (const handle of engines.handles()) takeOverLock(handle as SharedIndexHandle, id + 1)
+    },
+  })
+}
 
 function send(message: FromHttpThread): void {
   main.postMessage(message)
@@ -58,6 +138,9 @@ function send(message: FromHttpThread): void {
 
 async function close(patience: { readonly withinMs: number }): Promise<void> {
   await Promise.all([server.close(patience), opaServer.close(patience)])
+  await pool?.close()
+  loopMeter?.close()
+  await decisionLog?.close()
 }
 
 /** The app must be closed before the thread ends: the process would be aborted otherwise. */
@@ -78,7 +161,7 @@ main.on('message', receive)
 function receive(message: ToHttpThread): void {
   switch (message.kind) {
     case 'credentials':
-      credentials.replaceAll(message.credentials)
+      replaceCredentials(message.credentials)
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
       break
     case 'organization':
@@ -86,9 +169,6 @@ function receive(message: ToHttpThread): void {
       break
     case 'ready':
       isReady = message.isReady
-      break
-    case 'suspend':
-      engines.suspend(message.isSuspended)
       break
     case 'answer':
       management.receive(message.call, message.answer)
@@ -101,6 +181,10 @@ function receive(message: ToHttpThread): void {
       break
     case 'answer-piece':
       management.receivePiece(message.call, message.piece)
+      break
+    case 'drain':
+      server.drain()
+      opaServer.drain()
       break
     case 'close':
       void close(message).then(() => main.close())
@@ -115,6 +199,7 @@ function receive(message: ToHttpThread): void {
   }
 }
 
+if (counters) send({ kind: 'counters', handle: counters.handle })
 try {
   if (settings.opaPort !== null) await opaServer.listen({ host, port: settings.opaPort })
   send({ kind: 'listening', port: await server.listen({ host, port }) })

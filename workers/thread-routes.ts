@@ -3,10 +3,12 @@ import { PageTokens } from '#http/page-token.ts'
 import type { Route } from '#http/route.ts'
 import { evaluationReader } from '#http/routes/access.ts'
 import type { ManagementGateway } from '#http/routes/managed.ts'
+import type { MetricsSource } from '#http/routes/metrics.ts'
 import { opaRoutes } from '#http/routes/opa.ts'
 import { createRoutes } from '#http/routes.ts'
 import { AccessService } from '#services/access-service.ts'
-import { DecisionService, type EngineSource } from '#services/decision-service.ts'
+import type { DecisionPool } from '#services/decision-pool.ts'
+import { type DecisionObserver, DecisionService, type EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
 import { PermissionService } from '#services/permission-service.ts'
 import { SearchService } from '#services/search-service.ts'
@@ -16,11 +18,16 @@ export function threadRoutes(parts: {
   readonly engines: EngineSource & ProgressSource
   readonly management: ManagementGateway
   readonly isReady: () => boolean
+  readonly metrics: MetricsSource
+  /** Null: nobody counts. */
+  readonly observer: DecisionObserver | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
+  /** Null: everything is done in this thread. */
+  readonly pool: DecisionPool | null
 }): Route[] {
-  const { engines, management, isReady, tokenSecret, settings } = parts
-  const decisions = new DecisionService(engines, settings)
+  const { engines, management, isReady, metrics, observer, tokenSecret, settings, pool } = parts
+  const decisions = new DecisionService(engines, settings, { observer, pool })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
     readEvaluation: evaluationReader(settings.isAuthzenStrict),
@@ -33,11 +40,21 @@ export function threadRoutes(parts: {
     management,
     isReady,
     organizationRevision: () => engines.organizationProgress()?.revision ?? null,
-    options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
+    metrics,
+    options: {
+      ...settings,
+      // The log has to know what was asked.
+      hasBytesPath: settings.hasBytesPath && settings.decisionLog === null,
+      tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')),
+    },
   })
 }
 
 /** What the second listener answers. */
-export function opaThreadRoutes(engines: EngineSource, settings: ThreadSettings): Route[] {
-  return opaRoutes(new DecisionService(engines, settings))
+export function opaThreadRoutes(
+  engines: EngineSource,
+  settings: ThreadSettings,
+  observer: DecisionObserver | null,
+): Route[] {
+  return opaRoutes(new DecisionService(engines, settings, { observer, pool: null }))
 }

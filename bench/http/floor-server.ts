@@ -2,28 +2,44 @@
  * The floor: a bare uWebSockets.js server that reads the body, parses it as JSON and answers a constant of the size ours
  * answers. What a service that decides can at best reach.
  */
-import { App, us_socket_local_port } from 'uWebSockets.js'
+import { App, type HttpResponse, us_socket_local_port } from 'uWebSockets.js'
 
 const app = App()
 app.post('/allowed', res => answer(res, () => '{"allow":true,"result":true}'))
 app.post('/allowed/bulk', res =>
-  answer(res, checks => {
-    const one = '{"allow":true,"result":true}'
-    return `{"allow":[${Array.from({ length: (checks as unknown[]).length }, () => one).join(',')}]}`
+  answer(res, checks => `{"allow":[${repeated('{"allow":true,"result":true}', checks)}]}`),
+)
+app.post('/access/v1/evaluations', res =>
+  answer(res, body => {
+    const { evaluations } = body as { evaluations: unknown }
+    return `{"evaluations":[${repeated('{"decision":true}', evaluations)}]}`
   }),
 )
 app.listen('127.0.0.1', 0, socket => {
   process.stdout.write(`listens on http://127.0.0.1:${socket ? us_socket_local_port(socket) : 0}\n`)
 })
 
-type Response = Parameters<Parameters<typeof app.post>[1]>[0]
+const texts = new Map<string, string>()
 
-function answer(res: Response, body: (parsed: unknown) => string): void {
+/** As many as there are items; made once for each number, so that it costs nothing. */
+function repeated(one: string, items: unknown): string {
+  const count = (items as unknown[]).length
+  const name = `${one}${count}`
+  let text = texts.get(name)
+  if (text === undefined) {
+    text = Array.from({ length: count }, () => one).join(',')
+    texts.set(name, text)
+  }
+  return text
+}
+
+function answer(res: HttpResponse, body: (parsed: unknown) => string): void {
   let read: Buffer | null = null
   res.onAborted(() => {})
   res.onData((chunk, isLast) => {
     const part = Buffer.from(chunk)
-    read = read === null ? (isLast ? part : Buffer.from(part)) : Buffer.concat([read, part])
+    if (read === null && isLast) read = part
+    else read = read === null ? Buffer.concat([part]) : Buffer.concat([read, part])
     if (!isLast) return
     const parsed: unknown = JSON.parse(read.toString())
     res.cork(() => {

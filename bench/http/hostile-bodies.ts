@@ -21,11 +21,7 @@ if (!Number.isSafeInteger(seed)) throw new Error(`the seed is a whole number, no
 say(`seed ${seed}`)
 
 const service = await ServerProcess.start(new URL('../../src/start.js', import.meta.url), {
-  PORT: '0',
-  STORE_URL: 'memory:',
-  API_KEY,
-  HTTP_THREADS: '1',
-  LOG_LEVEL: 'warn',
+  env: { PORT: '0', STORE_URL: 'memory:', API_KEY, HTTP_THREADS: '1', LOG_LEVEL: 'warn' },
 })
 const { address } = service
 

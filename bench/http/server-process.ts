@@ -1,9 +1,20 @@
-/** A server under test, in a process of its own, pinned to core 0; the load generator runs on core 1. */
-import { type ChildProcess, spawn } from 'node:child_process'
+/** A server under test, in a process of its own, pinned to cores; the load generator runs on another. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
-const SERVER_CORE = '0'
+/** Where servers run that share one core; the load generator has the other. */
+export const SERVER_CORE = '0'
+export const CLIENT_CORE = '1'
+
+export interface ServerOptions {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** As `taskset` reads them. */
+  readonly cores?: string
+}
 
 export class ServerProcess {
   readonly #child: ChildProcess
@@ -15,15 +26,11 @@ export class ServerProcess {
   }
 
   /** Starts the script and waits for the line in which it says its address. Throws when it ends before that. */
-  static async start(script: URL, env: Readonly<Record<string, string>>): Promise<ServerProcess> {
-    const args = [
-      '-c',
-      SERVER_CORE,
-      process.execPath,
-      '--disable-warning=ExperimentalWarning',
-      script.pathname,
-    ]
-    const child = spawn('taskset', args, {
+  static async start(script: URL, options: ServerOptions = {}): Promise<ServerProcess> {
+    const { args = [], env = {}, cores = SERVER_CORE } = options
+    const flags = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=8000']
+    const command = [process.execPath, ...flags, fileURLToPath(script), ...args]
+    const child = spawn('taskset', ['-c', cores, ...command], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -32,6 +39,19 @@ export class ServerProcess {
       if (address !== undefined) return new ServerProcess(child, address)
     }
     throw new Error(`${script.pathname} ended before it said its address`)
+  }
+
+  /** Moves all its threads. */
+  pin(cores: string): void {
+    execFileSync('taskset', ['-acp', cores, String(this.#child.pid)], { stdio: 'ignore' })
+  }
+
+  /** Seconds of a core that it has used so far, all threads together. */
+  cpuSeconds(): number {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
+    // Behind the name, which may hold anything: user and system time in hundredths.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
   async stop(): Promise<void> {

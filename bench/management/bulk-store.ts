@@ -49,6 +49,7 @@ export class BulkStore {
         newId,
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),
+        onCommit: () => {},
         onBackgroundFault: error => {
           throw error
         },

@@ -11,16 +11,45 @@ export const EMPTY_BODY: Buffer = Buffer.alloc(0)
 
 /** Smallest buffer to collect into; the usual second piece still fits. */
 const COLLECT_BYTES_MIN = 4_096
+/** Kept for the next bodies; more is left to the garbage collector. */
+const KEPT_BYTES_MAX = 32 * 1_024 * 1_024
+
+/**
+ * Buffers that are used again. A fresh megabyte for every large bulk is memory that the garbage collector is called for, and
+ * it looks at the whole heap then.
+ */
+export class BodyBuffers {
+  readonly #kept: Buffer[] = []
+  #keptBytes = 0
+
+  /** One that holds at least so many bytes, whatever is in it. */
+  take(bytes: number): Buffer {
+    const place = this.#kept.findIndex(({ length }) => length >= bytes)
+    if (place < 0) return Buffer.allocUnsafeSlow(bytes)
+    const [buffer] = this.#kept.splice(place, 1)
+    this.#keptBytes -= buffer!.length
+    return buffer!
+  }
+
+  /** Nobody reads it any more. */
+  giveBack(buffer: Buffer): void {
+    if (buffer.length === 0 || this.#keptBytes + buffer.length > KEPT_BYTES_MAX) return
+    this.#kept.push(buffer)
+    this.#keptBytes += buffer.length
+  }
+}
 
 export class BodyCollector {
   readonly #bytesMax: number
   readonly #isKept: boolean
+  readonly #buffers: BodyBuffers
   #kept: Buffer = EMPTY_BODY
   #bytes = 0
 
-  constructor({ bytesMax, isKept }: { bytesMax: number; isKept: boolean }) {
-    this.#bytesMax = bytesMax
-    this.#isKept = isKept
+  constructor(options: { bytesMax: number; isKept: boolean; buffers: BodyBuffers }) {
+    this.#bytesMax = options.bytesMax
+    this.#isKept = options.isKept
+    this.#buffers = options.buffers
   }
 
   /** Bytes that have come, kept or not. */
@@ -40,7 +69,7 @@ export class BodyCollector {
   take(piece: ArrayBuffer, isLast: boolean): Buffer | null {
     const start = this.#bytes
     this.#bytes += piece.byteLength
-    if (this.isTooLarge) this.#kept = EMPTY_BODY
+    if (this.isTooLarge) this.release()
     if (this.isTooLarge || !this.#isKept) return isLast ? EMPTY_BODY : null
     if (isLast && start === 0) return Buffer.from(piece)
     if (this.#bytes > this.#kept.length) this.#grow()
@@ -48,10 +77,18 @@ export class BodyCollector {
     return isLast ? this.#kept.subarray(0, this.#bytes) : null
   }
 
+  /** The body was read: its memory is for the next one. */
+  release(): void {
+    const kept = this.#kept
+    this.#kept = EMPTY_BODY
+    this.#buffers.giveBack(kept)
+  }
+
   #grow(): void {
     const capacity = Math.max(COLLECT_BYTES_MIN, this.#bytes, 2 * this.#kept.length)
-    const larger = Buffer.allocUnsafe(Math.min(capacity, this.#bytesMax))
+    const larger = this.#buffers.take(Math.min(capacity, this.#bytesMax))
     larger.set(this.#kept)
+    this.#buffers.giveBack(this.#kept)
     this.#kept = larger
   }
 }

@@ -11,14 +11,18 @@ import { STATUS_CODES } from 'node:http'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import { type Answer, encodeReply } from './answer.ts'
-import { BodyCollector, EMPTY_BODY } from './body.ts'
+import { type BodyBuffers, BodyCollector, EMPTY_BODY } from './body.ts'
+import type { Admitted, Dispatcher, RequestHead } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
-import type { Dispatcher, RequestHead } from './dispatch.ts'
 import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
 import type { HeaderList } from './header-list.ts'
+import { limitOf } from './limit-of.ts'
 import type { RequestIds } from './request-id.ts'
+import type { RequestSpan, RequestTracing } from './request-tracing.ts'
+import type { RequestWatch } from './request-watch.ts'
 import type { RouteMatch } from './router.ts'
 
 /** The part of the library's response object that is used here, as it is used. */
@@ -52,10 +56,17 @@ export interface ConversationHost {
   readonly dispatcher: Dispatcher
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
+  readonly bodies: BodyBuffers
   /** The form of errors under a path, as long as no route is known. */
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
   readonly isDraining: boolean
+  /** Null: nobody wants to know. */
+  readonly watch: RequestWatch | null
+  /** Null: nothing is traced. */
+  readonly tracing: RequestTracing | null
+  /** Those whose bodies come in pieces, until the last one is there. */
+  readonly receiving: Set<Conversation>
   /** Tells the owner of a defect; never throws. */
   report(error: unknown, requestId: string): void
   /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
@@ -72,15 +83,20 @@ const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
-export class Conversation {
+export class Conversation implements Admitted, Waiting {
   readonly #host: ConversationHost
   readonly #wire: Wire
   readonly #head: WireHead
-  readonly #requestId: string
+  readonly requestId: string
+  #span: RequestSpan | null = null
+  /** When it began, as its watch has it. */
+  readonly #beganAt: number
+  /** That of the answer; 0 until there is one. */
+  #status = 0
   /** That of the route; of the path, as long as no route is found. */
   #family: ErrorFamily
   #match: RouteMatch | null
-  #principal: Principal | null = null
+  principal: Principal | null = null
   #isAdmitted = false
   /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
   #refusal: unknown = null
@@ -97,9 +113,24 @@ export class Conversation {
     this.#host = host
     this.#wire = wire
     this.#head = head
-    this.#requestId = host.requestIds.of(head.headers)
+    this.#beganAt = host.watch === null ? 0 : host.watch.begin()
+    this.requestId = host.requestIds.of(head.headers)
     this.#match = known
     this.#family = known === null ? host.familyOf(head.path) : known.route.family
+  }
+
+  get traceparent(): string | null {
+    return this.#span === null ? null : this.#span.traceparent
+  }
+
+  /** What the handler's work may be spared for. */
+  get caller(): Waiting {
+    return this
+  }
+
+  /** Whether the answer has gone out, or the connection has ended before it could. */
+  get isGone(): boolean {
+    return this.#isOver
   }
 
   /** Admits the request and waits for its body, if it has one. */
@@ -107,6 +138,8 @@ export class Conversation {
     const { headers } = this.#head
     this.#wire.onAborted(() => this.#finish())
     this.#admit()
+    const { tracing } = this.#host
+    if (tracing !== null) this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
     if (headers.isLengthRepeated) {
       // Two lengths are two opinions about where the next request begins.
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
@@ -127,6 +160,7 @@ export class Conversation {
     }
     const body = new BodyCollector({
       bytesMax: this.#host.bodyBytesMax,
+      buffers: this.#host.bodies,
       isKept: this.#isAdmitted && this.#match?.route.body !== null,
     })
     this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
@@ -137,8 +171,7 @@ export class Conversation {
     const pieces = new BodyPieces(this.#wire)
     this.#pieces = pieces
     this.#wire.onData((piece, isLast) => pieces.take(piece, isLast))
-    const answer = async () =>
-      this.#host.dispatcher.answer(match, this.#principal, this.#head, EMPTY_BODY, pieces)
+    const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, this, pieces)
     void answer().then(
       async reply => {
         await pieces.passed()
@@ -161,8 +194,12 @@ export class Conversation {
       this.#refuseAndClose(error)
       return
     }
+    if (isLast) this.#host.receiving.delete(this)
+    else this.#host.receiving.add(this)
     if (!body.isTooLarge) {
-      if (whole !== null) this.#answer(whole)
+      if (whole === null) return
+      this.#answer(whole)
+      body.release()
       return
     }
     const refusal = this.#refusal ?? this.#tooLarge()
@@ -175,12 +212,21 @@ export class Conversation {
     }
   }
 
+  /** Refuses the request if its body is not there yet. */
+  stopReceiving(): void {
+    if (this.#isDecided) return
+    const message = 'the body took too long to arrive'
+    this.#refuseAndClose(
+      this.#refusal ?? new AuthzError('REQUEST_TIMEOUT', message, { limit: 'receive-time' }),
+    )
+  }
+
   #admit(): void {
     const { dispatcher } = this.#host
     try {
       this.#match ??= dispatcher.find(this.#head)
       this.#family = this.#match.route.family
-      this.#principal = dispatcher.admit(this.#match, this.#head)
+      this.principal = dispatcher.admit(this.#match, this.#head)
       this.#isAdmitted = true
     } catch (error) {
       this.#refusal = error
@@ -195,7 +241,7 @@ export class Conversation {
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#match, this.#principal, this.#head, body)
+      const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body, this)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return
@@ -218,7 +264,9 @@ export class Conversation {
   }
 
   #tooLarge(): AuthzError {
-    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`)
+    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`, {
+      limit: 'body',
+    })
   }
 
   /**
@@ -242,8 +290,14 @@ export class Conversation {
   }
 
   #fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
-    if (isFault(error)) this.#host.report(error, this.#requestId)
+    if (isFault(error)) this.#host.report(error, this.requestId)
+    else this.#countLimit(error)
     this.#send(problemAnswer(error, this.#family), isCorked, closes)
+  }
+
+  #countLimit(error: unknown): void {
+    const limit = this.#host.watch === null ? null : limitOf(error)
+    if (limit !== null) this.#host.watch?.observer.limitReached(limit)
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
@@ -257,15 +311,16 @@ export class Conversation {
       this.#writeHead(answer)
       this.#writeBody(answer, closes)
     } catch (error) {
-      this.#host.report(error, this.#requestId)
+      this.#host.report(error, this.requestId)
       this.#finish()
     }
   }
 
   #writeHead({ status, contentType, body, headers }: Answer): void {
     const wire = this.#wire
+    this.#status = status
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-    wire.writeHeader('X-Request-ID', this.#requestId)
+    wire.writeHeader('X-Request-ID', this.requestId)
     if (body !== null) wire.writeHeader('Content-Type', contentType)
     for (const name in headers) wire.writeHeader(name, headers[name]!)
   }
@@ -334,7 +389,7 @@ export class Conversation {
         await turn.promise
       }
     } catch (error) {
-      if (isFault(error)) this.#host.report(error, this.#requestId)
+      if (isFault(error)) this.#host.report(error, this.requestId)
       if (!this.#isOver) wire.close()
       this.#finish()
     } finally {
@@ -348,6 +403,9 @@ export class Conversation {
     this.#isDecided = true
     this.#pieces?.lose()
     this.#onTurn()
+    this.#host.receiving.delete(this)
+    this.#span?.end(this.#status)
+    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
     this.#host.leave()
   }
 }

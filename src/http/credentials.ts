@@ -22,6 +22,7 @@ export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization'
 export type Authenticate = (token: string) => Principal | null
 
 const SCHEME = 'bearer'
+const USUAL_SCHEME = 'Bearer'
 
 /** The caller, as far as the route wants one. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
@@ -75,9 +76,11 @@ function isNamed(reference: string | null | undefined, key: string, id: string):
 }
 
 /** The token of a bearer header, `null` for any other header. The scheme's case does not matter. */
-function bearerToken(authorization: string): string | null {
+export function bearerToken(authorization: string): string | null {
   if (authorization.charCodeAt(SCHEME.length) !== 0x20) return null
-  if (authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null
+  // As nearly everybody writes it.
+  const isUsual = authorization.startsWith(USUAL_SCHEME)
+  if (!isUsual && authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null
   const token = authorization.slice(SCHEME.length + 1).trim()
   return token === '' ? null : token
 }

@@ -14,8 +14,9 @@ import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
-import type { HttpRequest, Reply } from './exchange.ts'
+import type { Call, HttpRequest, Reply } from './exchange.ts'
 import { MIN_REVISION } from './header-fields.ts'
 import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
@@ -25,6 +26,12 @@ import { environmentOf } from './routes/caller.ts'
 
 /** A request before its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
+
+/** Of an admitted request: who asks, and who waits. */
+export interface Admitted {
+  readonly principal: Principal | null
+  readonly caller: Waiting
+}
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
@@ -40,10 +47,19 @@ export interface RevisionGate {
   isAhead(text: string): boolean
 }
 
+/** Whether a key may be used once more now, and if so, notes that it was. */
+export type TakeRate = (keyId: string | null) => boolean
+
+export type OnCall = (requestId: string) => void
+
 export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
   /** Null: nobody can ask for a state. */
   readonly minRevision: RevisionGate | null
+  /** Null: as often as anybody likes. */
+  readonly takeRate: TakeRate | null
+  /** Hears the name of each request right before its handler is called; null: nobody does. */
+  readonly onCall: OnCall | null
 }
 
 export class Dispatcher {
@@ -51,12 +67,16 @@ export class Dispatcher {
   readonly #authenticate: Authenticate
   readonly #hasStrictHeaders: boolean
   readonly #minRevision: RevisionGate | null
+  readonly #takeRate: TakeRate | null
+  readonly #onCall: OnCall | null
 
   constructor(routes: readonly Route[], authenticate: Authenticate, options: DispatchOptions) {
     this.#router = new Router(routes)
     this.#authenticate = authenticate
     this.#hasStrictHeaders = options.hasStrictHeaders
     this.#minRevision = options.minRevision
+    this.#takeRate = options.takeRate
+    this.#onCall = options.onCall
   }
 
   /** The route for a method and path. Throws the refusal when there is none. */
@@ -82,6 +102,11 @@ export class Dispatcher {
   #identify(match: RouteMatch, head: RequestHead): Principal | null {
     const { route } = match
     const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
+      throw new AuthzError('RATE_LIMITED', 'too many requests with this key; try again shortly', {
+        limit: 'rate',
+      })
+    }
     if (principal !== null && route.paramNames.length > 0) {
       requireOwn(principal, { project: named(match, 'proj_id'), environment: named(match, 'env_id') })
     }
@@ -93,14 +118,15 @@ export class Dispatcher {
   }
 
   /**
-   * Checks the rest of an admitted request and calls the handler. The body is not used after this returns; `pieces` is one that
-   * goes on.
+   * Checks the rest of an admitted request and calls the handler. The body is not used after this returns; `pieces` is one
+   * that goes on.
    */
   answer(
     match: RouteMatch,
-    principal: Principal | null,
+    { principal, caller }: Admitted,
     head: RequestHead,
     body: Buffer,
+    { requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>,
     pieces: PieceSource | null = null,
   ): Reply | Promise<Reply> {
     const { route } = match
@@ -111,18 +137,23 @@ export class Dispatcher {
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
-    const call = { principal, params, query, body: pieces ?? value, headers: head.headers }
+    const { headers } = head
+    const call = { principal, params, query, body: pieces ?? value, headers, caller, requestId, traceparent }
     // Behind all checks, so that a wait is never in vain.
-    if (minRevision === undefined || this.#minRevision === null) return route.handle(call)
-    let caller = principal
+    if (minRevision === undefined || this.#minRevision === null) return this.#handle(route, call)
+    let present = principal
     const identify = (): string => {
       // The state that was waited for may have made the key, or revoked it.
-      caller = this.#identify(match, head)
-      return environmentOf(caller)
+      present = identifyCaller(route.access, headers.get('authorization'), this.#authenticate)
+      return environmentOf(present)
     }
-    return this.#minRevision
-      .reached(minRevision, identify)
-      .then(() => route.handle({ ...call, principal: caller }))
+    const reached = this.#minRevision.reached(minRevision, identify)
+    return reached.then(() => this.#handle(route, { ...call, principal: present }))
+  }
+
+  #handle(route: Route, call: Call): Reply | Promise<Reply> {
+    if (this.#onCall !== null) this.#onCall(call.requestId)
+    return route.handle(call)
   }
 }
 

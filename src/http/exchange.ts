@@ -4,6 +4,7 @@
  */
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 
 export interface HttpRequest {
   /** Upper case. */
@@ -25,6 +26,12 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
   readonly headers: ReadonlyMap<string, string>
+  /** The name the request goes by in answers and logs. */
+  readonly requestId: string
+  /** Under which the work for it is to be traced; null: it is not. */
+  readonly traceparent: string | null
+  /** Who waits for the answer. */
+  readonly caller: Waiting
 }
 
 /** JSON text made elsewhere, e.g. by the thread that holds the data. */

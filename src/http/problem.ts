@@ -55,6 +55,8 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
     errorCode: 'INVALID_PERMISSION_FORMAT',
     title: 'A permission reads type:action',
   },
+  RATE_LIMITED: { status: 429, errorCode: 'UNEXPECTED_ERROR', title: 'Too many requests with this key' },
+  REQUEST_TIMEOUT: { status: 408, errorCode: 'INVALID_INPUT', title: 'The request took too long to arrive' },
   LIMIT_EXCEEDED: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request exceeds a limit' },
   NOT_FOUND: { status: 404, errorCode: 'NOT_FOUND', title: 'The requested data could not be found' },
   DUPLICATE_ENTITY: { status: 409, errorCode: 'DUPLICATE_ENTITY', title: 'This already exists' },
@@ -97,7 +99,7 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
   },
 }
 
-/** Seconds after which a 503 is worth another try. */
+/** Seconds after which a 429 or a 503 is worth another try. */
 const RETRY_AFTER_SECONDS = '1'
 
 /** The answer to a request that failed. Anything but an `AuthzError` is told as `INTERNAL`, without its text. */
@@ -162,7 +164,7 @@ function opaCode(status: number): string {
 
 function problemHeaders(status: number, error: unknown): Readonly<Record<string, string>> {
   if (status === 401) return { 'WWW-Authenticate': 'Bearer realm="verdict"' }
-  if (status === 503) return { 'Retry-After': RETRY_AFTER_SECONDS }
+  if (status === 503 || status === 429) return { 'Retry-After': RETRY_AFTER_SECONDS }
   if (error instanceof MethodNotAllowedError) return { Allow: error.allow }
   return {}
 }

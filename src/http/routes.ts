@@ -3,6 +3,7 @@ import type { AccessService } from '#services/access-service.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import type { PermissionService } from '#services/permission-service.ts'
 import type { SearchService } from '#services/search-service.ts'
+import { BatchReader } from './bytes/batch-reader.ts'
 import { createDocument } from './openapi/document.ts'
 import type { Route } from './route.ts'
 import { contentRoutes } from './routes/content.ts'
@@ -10,12 +11,14 @@ import { accessSearchRoutes, type SearchOptions } from './routes/access-search.t
 import { accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from './routes/api-key.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { healthRoutes } from './routes/health.ts'
 import { legacyRoutes } from './routes/legacy.ts'
 import { managedByOrganization, type ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
+import { metricsRoute, type MetricsSource } from './routes/metrics.ts'
 import { permissionRoutes } from './routes/permissions.ts'
 import { environmentRoutes, projectRoutes } from './routes/projects.ts'
 import { referenceRoutes } from './routes/reference.ts'
@@ -32,13 +35,25 @@ export interface RouteParts {
   readonly isReady: () => boolean
   /** How far this thread knows the organization's keys; null while it does not. */
   readonly organizationRevision: () => string | null
+  readonly metrics: MetricsSource
   readonly options: SearchOptions & {
     readonly publicUrl: string | null
+    readonly metricsToken: string | null
     readonly isAuthzenStrict: boolean
     readonly hasDebug: boolean
-    readonly hasBulkBytesPath: boolean
+    readonly hasBytesPath: boolean
+    readonly subjectTypes: readonly string[]
     readonly bulkChecksMax: number
   }
+}
+
+function batchReader(options: RouteParts['options']): BatchReader | null {
+  if (!options.hasBytesPath) return null
+  return new BatchReader({
+    checksMax: options.bulkChecksMax,
+    subjectTypes: new Set(options.subjectTypes),
+    isStrict: options.isAuthzenStrict,
+  })
 }
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
@@ -46,10 +61,11 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const routes: Route[] = [
     ...allowedRoutes(parts.decisions, options),
     ...permissionRoutes(parts.permissions),
-    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict }),
+    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, batches: batchReader(options) }),
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
+    metricsRoute(parts.metrics, options.metricsToken),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
@@ -60,6 +76,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...roleRoutes(parts.management),
     ...factRoutes(parts.management),
     ...legacyRoutes(parts.management),
+    ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),
     ...referenceRoutes(() => description),
   ]

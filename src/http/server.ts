@@ -18,13 +18,16 @@ import {
   type us_listen_socket,
 } from 'uWebSockets.js'
 import { assert } from '#model/assert.ts'
+import { BodyBuffers } from './body.ts'
 import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
-import { Dispatcher, type RevisionGate } from './dispatch.ts'
+import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
 import { HeaderList } from './header-list.ts'
 import { familyOfPath } from './path.ts'
 import { RequestIds } from './request-id.ts'
+import type { RequestTracing } from './request-tracing.ts'
+import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
 import type { Route } from './route.ts'
 import type { RouteMatch } from './router.ts'
@@ -38,10 +41,22 @@ export interface HttpServerOptions {
   readonly familyOf?: (path: string) => ErrorFamily
   /** Waits for the state a decision asks for; absent: the header is ignored. */
   readonly minRevision?: RevisionGate
+  /** Keeps keys to their rates; absent: they have none. */
+  readonly takeRate?: TakeRate | null
+  /** Hears the name of each request right before its handler is called; what it throws is a defect of the request. */
+  readonly onCall?: OnCall | null
   readonly limits: {
     /** Beyond it a body is answered with 413 and the connection ends. */
     readonly bodyBytesMax: number
+    /** How long a body may take to arrive; beyond it 408, and the connection ends. Absent: as long as the library lets it. */
+    readonly receiveMsMax?: number
+    /** Absent: as many as there may be files. */
+    readonly connections?: ConnectionLimit
   }
+  /** Counts requests and connections; absent: nobody does. */
+  readonly observer?: RequestObserver | null
+  readonly slow?: SlowRequests | null
+  readonly tracing?: RequestTracing | null
   /**
    * Hears of every defect that was answered with 500, and what it really was. Whether the thread must end is the owner's
    * business; it must close the server first. What this throws is lost.
@@ -49,8 +64,18 @@ export interface HttpServerOptions {
   readonly onFault: (error: unknown, requestId: string) => void
 }
 
+/** Connections of all servers that share a limit. */
+export interface ConnectionLimit {
+  readonly max: number
+  /** Adds to the number of open ones, and returns it. */
+  add(change: 1 | -1): number
+}
+
 /** How long `close` waits for answers that are still being made or sent. */
 const DRAIN_MS_DEFAULT = 5_000
+
+/** How often bodies that do not arrive are looked for. */
+const RECEIVE_LOOK_MS_MAX = 1_000
 
 /** What the library calls the methods. */
 const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
@@ -58,7 +83,10 @@ const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'd
 export class HttpServer {
   readonly #routes: readonly Route[]
   readonly #onFault: HttpServerOptions['onFault']
+  readonly #limits: HttpServerOptions['limits']
+  readonly #observer: RequestObserver | null
   readonly #host: ConversationHost & { isDraining: boolean }
+  #receiveTimer: NodeJS.Timeout | null = null
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
@@ -74,15 +102,26 @@ export class HttpServer {
       hasStrictHeaders = false,
       familyOf = familyOfPath,
       minRevision = null,
+      takeRate = null,
+      onCall = null,
+      observer = null,
+      slow = null,
+      tracing = null,
     } = options
     this.#routes = routes
     this.#onFault = onFault
+    this.#limits = limits
+    this.#observer = observer
     this.#host = {
-      dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision }),
+      dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate, onCall }),
       requestIds: new RequestIds(),
       bodyBytesMax: limits.bodyBytesMax,
+      bodies: new BodyBuffers(),
       familyOf,
       isDraining: false,
+      watch: observer === null ? null : new RequestWatch(routes, observer, slow),
+      tracing,
+      receiving: new Set(),
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),
     }
@@ -93,6 +132,9 @@ export class HttpServer {
     assert(this.#app === null, 'a server listens once')
     const app = App()
     this.#app = app
+    app.filter((res, change) => this.#connected(res, change === 1 ? 1 : -1))
+    const { receiveMsMax } = this.#limits
+    if (receiveMsMax !== undefined) this.#watchReceiving(receiveMsMax)
     for (const route of this.#routes) this.#mount(app, route)
     app.any('/*', (res, req) => this.#accept(res, req, null))
     return new Promise((resolve, reject) => {
@@ -105,6 +147,11 @@ export class HttpServer {
         resolve(us_socket_local_port(socket))
       })
     })
+  }
+
+  /** Goes on serving, and asks every caller to take the next request elsewhere. */
+  drain(): void {
+    this.#host.isDraining = true
   }
 
   /**
@@ -129,6 +176,32 @@ export class HttpServer {
     // This may run inside a callback of the library, which sends the last answer only when that callback returned.
     await new Promise(resolve => setImmediate(resolve))
     this.#app?.close()
+    if (this.#receiveTimer !== null) clearInterval(this.#receiveTimer)
+  }
+
+  /** One that is too many is closed at once; it has been counted, and will be counted off. */
+  #connected(res: HttpResponse, change: 1 | -1): void {
+    this.#observer?.connected(change)
+    const { connections } = this.#limits
+    if (connections === undefined || connections.add(change) <= connections.max || change === -1) return
+    this.#observer?.limitReached('connections')
+    res.close()
+  }
+
+  /** A body in one piece, as nearly all are, is never looked at here. */
+  #watchReceiving(ms: number): void {
+    const since = new Map<Conversation, number>()
+    const look = (): void => {
+      const { receiving } = this.#host
+      for (const conversation of since.keys()) if (!receiving.has(conversation)) since.delete(conversation)
+      const now = performance.now()
+      for (const conversation of receiving) {
+        const from = since.get(conversation)
+        if (from === undefined) since.set(conversation, now)
+        else if (now - from >= ms) conversation.stopReceiving()
+      }
+    }
+    this.#receiveTimer = setInterval(look, Math.min(RECEIVE_LOOK_MS_MAX, ms / 4)).unref()
   }
 
   /**

@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'INVALID_SHAPE'
   | 'INVALID_PERMISSION_FORMAT'
   | 'LIMIT_EXCEEDED'
+  | 'RATE_LIMITED'
+  | 'REQUEST_TIMEOUT'
   // What the request asks of the model.
   | 'NOT_FOUND'
   | 'DUPLICATE_ENTITY'
@@ -41,8 +43,24 @@ export interface ErrorDetail {
   readonly type: string
 }
 
+/** The ceilings whose being reached is counted. */
+export const LIMIT_NAMES = [
+  'body',
+  'receive-time',
+  'connections',
+  'rate',
+  'queue',
+  'batch',
+  'list',
+  'page',
+  'depth',
+] as const
+export type LimitName = (typeof LIMIT_NAMES)[number]
+
 export interface ErrorOptions {
   readonly cause?: unknown
+  /** The ceiling that was reached, where one was. */
+  readonly limit?: LimitName
   /** What a shape error found where; management answers list it as `detail`. */
   readonly detail?: readonly ErrorDetail[]
 }
@@ -52,11 +70,13 @@ export class AuthzError extends Error {
   override readonly name = 'AuthzError'
   readonly code: ErrorCode
   readonly detail: readonly ErrorDetail[]
+  readonly limit: LimitName | null
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = options.detail ?? []
+    this.limit = options.limit ?? null
   }
 }
 

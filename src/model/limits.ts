@@ -34,6 +34,8 @@ export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
 export const BULK_ELEMENTS_MAX = 10_000
 /** Relationships listed inside one detailed instance; the list of tuples has them all. */
 export const INSTANCE_RELATIONSHIPS_MAX = 1_000
+/** Characters of JSON of a request that an entry of the audit log keeps; of a longer one it keeps what the path names. */
+export const AUDIT_INPUT_LENGTH_MAX = 2_048
 /** Environments of an organization, those being copied included: each has an index in memory and files of its own. */
 export const ENVIRONMENTS_MAX = 1_000
 /** How long making a copy of an environment may take before others hold it to be abandoned, and remove it. */

@@ -2,7 +2,12 @@
  * Who is calling, as far as a key tells: all of an organization, one project of it, or one environment (contract B.1,
  * B.13, D-44). A project or an environment goes by its key or its id in paths; neither ever changes.
  */
-export type Principal =
+export type Principal = Caller & {
+  /** The id of the key, to be told from others; null: the one in `ADMIN_API_KEY`. */
+  readonly keyId: string | null
+}
+
+type Caller =
   | { readonly kind: 'organization'; readonly organizationId: string }
   | {
       readonly kind: 'project'

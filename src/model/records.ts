@@ -175,6 +175,21 @@ export interface PurgeRecord {
   readonly lists: readonly Uint8Array[]
 }
 
+/** One management call that changed something; written with the change, in the same commit. */
+export interface AuditRecord {
+  readonly kind: 'audit'
+  readonly id: string
+  readonly createdAt: Instant
+  /** The API key that made the call; null: the one in `ADMIN_API_KEY`. */
+  readonly keyId: string | null
+  readonly requestId: string
+  readonly operation: string
+  /** What was asked for, as its route checked it. */
+  readonly input: Attributes
+  /** Whether the body was too long to be kept. */
+  readonly isInputCut: boolean
+}
+
 /** Organization-wide records; they live in an environment of their own. */
 export interface OrganizationRecord {
   readonly kind: 'organization'
@@ -253,6 +268,7 @@ export type StoredRecord =
   | AssignmentRecord
   | TupleRecord
   | PurgeRecord
+  | AuditRecord
   | OrganizationRecord
   | ProjectRecord
   | EnvironmentRecord

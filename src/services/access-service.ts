@@ -4,6 +4,7 @@
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 import type {
   Decision,
   EvaluationRequest,
@@ -11,6 +12,7 @@ import type {
   EvaluationsRequest,
 } from '#model/wire/access.ts'
 import { queryOf } from './access-mapping.ts'
+import type { Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 
 export interface AccessOptions {
@@ -61,6 +63,15 @@ export class AccessService {
       }
     }
     return { evaluations }
+  }
+
+  /** A batch all of whose items can be read and are to be answered, as it stands in bytes. */
+  evaluatePacked(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: Waiting,
+  ): ReturnType<DecisionService['evaluatePacked']> {
+    return this.#decisions.evaluatePacked(environmentId, packed, waiting)
   }
 
   #evaluateStage(environmentId: string, batch: EvaluationsRequest, items: readonly unknown[]): Decision[] {

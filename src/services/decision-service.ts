@@ -1,9 +1,13 @@
-/** Answers decision requests on the thread that parsed them, from that thread's engines. Never waits. */
-import type { DecisionEngine } from '#engine/engine.ts'
+/**
+ * Answers decision requests on the thread that parsed them, from that thread's engines, without waiting. What is wide goes to
+ * a pool, where there is one.
+ */
+import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import type { DecisionPool, SearchJob, Waiting } from './decision-pool.ts'
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
@@ -11,30 +15,79 @@ export interface EngineSource {
   engine(environmentId: string): DecisionEngine | null
 }
 
+/** Hears of every decision made, at once and in the thread that made it. Never throws. */
+export interface DecisionObserver {
+  decided(isAllowed: boolean, environmentId: string, query: Query): void
+  /** Of a bulk or a batch, in order. `queries` is null where they were bytes. */
+  decidedAll(
+    decisions: ArrayLike<boolean | number>,
+    environmentId: string,
+    queries: readonly Query[] | null,
+  ): void
+}
+
 export class DecisionService {
   readonly #engines: EngineSource
   readonly #bulkChecksMax: number
+  readonly #observer: DecisionObserver | null
+  readonly #pool: DecisionPool | null
 
-  constructor(engines: EngineSource, limits: { readonly bulkChecksMax: number }) {
+  /** `pool`: takes what is wide; null: everything is done here. */
+  constructor(
+    engines: EngineSource,
+    limits: { readonly bulkChecksMax: number },
+    parts: { readonly observer: DecisionObserver | null; readonly pool: DecisionPool | null },
+  ) {
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
+    this.#observer = parts.observer
+    this.#pool = parts.pool
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
   evaluate(environmentId: string, query: Query): boolean {
-    return this.engine(environmentId).evaluate(query)
+    const isAllowed = this.engine(environmentId).evaluate(query)
+    this.#observer?.decided(isAllowed, environmentId, query)
+    return isAllowed
   }
 
   /** In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. */
   evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
     this.requireBulkSize(queries.length)
-    return this.engine(environmentId).evaluateAll(queries)
+    const decisions = this.engine(environmentId).evaluateAll(queries)
+    this.#observer?.decidedAll(decisions, environmentId, queries)
+    return decisions
   }
 
-  /** The same for questions that still are bytes. */
-  evaluatePacked(environmentId: string, packed: PackedQueries): boolean[] {
+  /** The same for questions that still are bytes; a promise where there are many and a pool. The bytes may go then. */
+  evaluatePacked(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: Waiting,
+  ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(packed.count)
-    return this.engine(environmentId).evaluatePacked(packed)
+    const pool = this.#pool
+    if (pool !== null && packed.count >= pool.pooledChecksMin) {
+      const pooled = pool.evaluate(environmentId, packed, waiting)
+      return pooled.then(decisions => this.#observed(environmentId, decisions))
+    }
+    return this.#observed(environmentId, this.engine(environmentId).evaluatePacked(packed))
+  }
+
+  #observed<Decisions extends ArrayLike<boolean | number>>(
+    environmentId: string,
+    decisions: Decisions,
+  ): Decisions {
+    this.#observer?.decidedAll(decisions, environmentId, null)
+    return decisions
+  }
+
+  /** A page of a search, found by the pool where there is one: nobody knows beforehand how much a search finds. */
+  search(environmentId: string, job: SearchJob, waiting: Waiting): KeyPage | Promise<KeyPage> {
+    if (this.#pool !== null) return this.#pool.search(environmentId, job, waiting)
+    const engine = this.engine(environmentId)
+    const { kind, question, page } = job
+    return kind === 'users' ? engine.searchUsers(question, page) : engine.searchResources(question, page)
   }
 
   explain(environmentId: string, query: Query): Explanation {
@@ -46,6 +99,7 @@ export class DecisionService {
     throw new AuthzError(
       'LIMIT_EXCEEDED',
       `one request holds at most ${this.#bulkChecksMax} checks (MAX_BULK_CHECKS), this one ${count}`,
+      { limit: 'batch' },
     )
   }
 

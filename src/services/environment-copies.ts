@@ -17,6 +17,7 @@ import type {
 } from '#model/wire/environment.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentService } from './environment-service.ts'
+import type { AuditCaller, AuditedCall } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import { Created } from './management/created.ts'
 import {
@@ -25,6 +26,7 @@ import {
   presentEnvironment,
   removeEnvironment,
 } from './management/environments.ts'
+import type { OrganizationWriteContext } from './management/organization-context.ts'
 import type { SchemaImport } from './management/schema-import.ts'
 import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
@@ -67,8 +69,11 @@ export class EnvironmentCopies {
    */
   async copyEnvironment(
     principal: Principal,
-    { params, body }: CopyInput,
+    input: CopyInput,
+    caller: AuditCaller,
   ): Promise<AnsweredTwice<Created<Environment>>> {
+    const { params, body } = input
+    const call: AuditedCall = { ...caller, operation: 'copyEnvironment', input }
     const { existing, new: created } = body.target_env
     if (Boolean(existing) === Boolean(created)) {
       const msg = 'expected either an existing environment or a new one'
@@ -76,13 +81,12 @@ export class EnvironmentCopies {
       throw new AuthzError('INVALID_SHAPE', `target_env: ${msg}`, { detail })
     }
     const source = await this.#recordAt(principal, params)
-    const { answer: schema } = await this.#serviceOf(source.id).execute('exportSchema', {
-      scope: body.scope ?? {},
-    })
+    const exported = { scope: body.scope ?? {} }
+    const { answer: schema } = await this.#serviceOf(source.id).execute('exportSchema', exported)
     const copy = { schema, conflictStrategy: body.conflict_strategy ?? 'fail' }
     const { answer, revisions } = created
-      ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy })
-      : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, copy)
+      ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy, call })
+      : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, { copy, call })
     return { answer: new Created(answer), revisions }
   }
 
@@ -90,13 +94,13 @@ export class EnvironmentCopies {
     principal: Principal,
     source: EnvironmentRecord,
     path: EnvironmentPath,
-    copy: SchemaImport,
+    { copy, call }: { readonly copy: SchemaImport; readonly call: AuditedCall },
   ): Promise<AnsweredTwice<Environment>> {
     const target = await this.#recordAt(principal, path)
     if (target.id === source.id) {
       throw new AuthzError('INVALID_INPUT', 'target_env: an environment is not copied into itself')
     }
-    const copied = await this.#serviceOf(target.id).execute('importSchema', copy)
+    const copied = await this.#serviceOf(target.id).execute('importSchema', copy, call)
     const { answer, revision } = await this.#organization.read(principal, context =>
       presentEnvironment(context, target),
     )
@@ -105,17 +109,25 @@ export class EnvironmentCopies {
 
   async #copyIntoNew(
     principal: Principal,
-    target: { readonly proj_id: string; readonly body: EnvironmentCreate; readonly copy: SchemaImport },
+    target: {
+      readonly proj_id: string
+      readonly body: EnvironmentCreate
+      readonly copy: SchemaImport
+      readonly call: AuditedCall
+    },
   ): Promise<AnsweredTwice<Environment>> {
     // As the path names it: by its id it could be another one, whose key looks like that.
     const input = { params: { proj_id: target.proj_id }, body: target.body }
-    const made = await this.#organization.commit(principal, context =>
-      addEnvironment(context, input, { isBeingCopied: true }),
+    const made = await this.#organization.commit(
+      principal,
+      context => addEnvironment(context, input, { isBeingCopied: true }),
+      // Nobody sees it yet: what is noted is that it was shown.
+      null,
     )
     const { id } = made.answer
     try {
-      const copied = await this.#serviceOf(id).execute('importSchema', target.copy)
-      const { answer, revision } = await this.#reveal(principal, id)
+      const copied = await this.#serviceOf(id).execute('importSchema', target.copy, target.call)
+      const { answer, revision } = await this.#reveal(principal, id, target.call)
       return { answer, revisions: [revision, copied.revision] }
     } catch (error) {
       throw (await this.#discard(principal, id)) ? error : deletedMeanwhile()
@@ -124,22 +136,23 @@ export class EnvironmentCopies {
 
   /** Removes a copy that did not come to be. False when it is gone already. */
   async #discard(principal: Principal, id: string): Promise<boolean> {
-    const { answer } = await this.#organization.commit(principal, context => {
+    const discard = (context: OrganizationWriteContext): boolean => {
       const environment = context.records.byId('environment', id)
       if (environment?.isBeingCopied) removeEnvironment(context, environment)
       return environment !== null
-    })
-    return answer
+    }
+    return (await this.#organization.commit(principal, discard)).answer
   }
 
-  #reveal(principal: Principal, id: string): Promise<Answered<Environment>> {
-    return this.#organization.commit(principal, context => {
+  #reveal(principal: Principal, id: string, call: AuditedCall): Promise<Answered<Environment>> {
+    const reveal = (context: OrganizationWriteContext): Environment => {
       const environment = context.records.byId('environment', id)
       if (!environment) throw deletedMeanwhile()
       const revealed = { ...environment, isBeingCopied: false }
       context.records.put(revealed)
       return presentEnvironment(context, revealed)
-    })
+    }
+    return this.#organization.commit(principal, reveal, call)
   }
 
   async #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {

@@ -19,6 +19,8 @@ import type { PieceSource } from './content-stream.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { Answered } from './management/commit-draft.ts'
 import { removeEnvironment } from './management/environments.ts'
+import type { AuditedCall } from './management/audit.ts'
+import type { OrganizationWriteContext } from './management/organization-context.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
 
@@ -28,6 +30,7 @@ export interface ImportInput {
   readonly body: PieceSource
   /** Whether what is there may be anything; else it must be what a new environment has. */
   readonly replaces: boolean
+  readonly call: AuditedCall
 }
 
 export class EnvironmentImports {
@@ -46,16 +49,17 @@ export class EnvironmentImports {
    * meanwhile, and what the loader throws.
    */
   async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
-    const { environment, service, body, replaces } = input
+    const { environment, service, body, replaces, call } = input
     if (!replaces) await requireEmpty(service)
     const { organizationId, environmentId } = environment.scope
     // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
-    const principal = { kind: 'organization', organizationId } as const
+    const principal = { kind: 'organization', organizationId, keyId: call.keyId } as const
     const id = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)
       await this.#open(principal, id)
-      const revision = await this.#exchange(principal, { id, replaced: environmentId, service, replaces })
+      const exchanged = { id, replaced: environmentId, service, replaces, call }
+      const revision = await this.#exchange(principal, exchanged)
       return { answer: { environment_id: id, counts }, revision }
     } catch (error) {
       await this.#discard(principal, id)
@@ -96,12 +100,13 @@ export class EnvironmentImports {
       readonly replaced: string
       readonly service: EnvironmentService
       readonly replaces: boolean
+      readonly call: AuditedCall
     },
   ): Promise<Revision> {
     const thaw = await parts.service.freeze()
     try {
       if (!parts.replaces) await requireEmpty(parts.service)
-      const { revision } = await this.#organization.commit(principal, context => {
+      const exchange = (context: OrganizationWriteContext) => {
         const { records } = context
         const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))
         if (!hidden || !replaced) throw gone()
@@ -112,7 +117,8 @@ export class EnvironmentImports {
         records.delete(hidden)
         removeEnvironment(context, replaced)
         records.put(withoutTraces(hidden, replaced))
-      })
+      }
+      const { revision } = await this.#organization.commit(principal, exchange, parts.call)
       return revision
     } catch (error) {
       thaw()

@@ -5,6 +5,8 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
+import { AuditRetention } from './audit-retention.ts'
+import { audited, type AuditCaller, type AuditedCall } from './management/audit.ts'
 import { type Answered, DraftCommits } from './management/commit-draft.ts'
 import type { EnvironmentScope, WriteContext } from './management/context.ts'
 import { removeRetiredRelation, retireRelation, unusedGroupRelations } from './management/group-relations.ts'
@@ -35,18 +37,22 @@ export class EnvironmentService {
   readonly #purging: Purging
   readonly #underWay = new Set<Promise<unknown>>()
   #isFrozen = false
+  readonly #retention: AuditRetention
 
   constructor(options: {
     readonly store: EnvironmentStore
     readonly scope: EnvironmentScope
     readonly surroundings: Surroundings
     readonly whenVisible: (revision: Revision) => Promise<void>
+    /** How long entries of the audit log are kept; absent or 0: for ever. */
+    readonly auditRetentionMs?: number
   }) {
     this.#store = options.store
     this.#scope = options.scope
     this.#surroundings = options.surroundings
-    this.#commits = new DraftCommits(options.store, options.surroundings.newCommitId)
+    this.#commits = new DraftCommits(options.store, options.surroundings)
     this.#whenVisible = options.whenVisible
+    this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#purging = new Purging({
       ...options,
       whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
@@ -56,14 +62,15 @@ export class EnvironmentService {
 
   /**
    * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` when other writers were faster
-   * `COMMIT_ATTEMPTS_MAX` times in a row.
+   * `COMMIT_ATTEMPTS_MAX` times in a row. What it changes is in the audit log with who called it; nobody did, if it is null.
    */
   async execute<Name extends OperationName>(
     name: Name,
     input: OperationInput<Name>,
+    caller: AuditCaller | null = null,
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
-      const answered = await this.#run(name, input)
+      const answered = await this.#run(name, input, caller && { input, operation: name, ...caller })
       return answered as Answered<OperationAnswer<Name>>
     } catch (error) {
       // "It is there already" is an answer like any other: who hears it may go on to ask for a decision.
@@ -79,7 +86,7 @@ export class EnvironmentService {
     return revision
   }
 
-  async #run(name: OperationName, input: unknown): Promise<Answered<unknown>> {
+  async #run(name: OperationName, input: unknown, call: AuditedCall | null): Promise<Answered<unknown>> {
     const read = (readOperations as Record<string, ReadOperation>)[name]
     if (read) {
       const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
@@ -89,7 +96,7 @@ export class EnvironmentService {
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
-    const answered = await this.#commit(context => write(context, input))
+    const answered = await this.#commit(audited((context: WriteContext) => write(context, input), call))
     this.resumePurges()
     if (!tupleRemovals.has(name)) return answered
     const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
@@ -135,6 +142,11 @@ export class EnvironmentService {
   /** Starts purging what earlier deletions left, unless that is going on. */
   resumePurges(): void {
     this.#purging.resume()
+  }
+
+  /** Removes entries of the audit log that are older than they may be. */
+  trimAudit(): Promise<void> {
+    return this.#retention.trim()
   }
 
   /** Lets the purge step that is under way finish and starts no other; the rest is done after the next start. */

@@ -3,15 +3,19 @@
  * in the end it stops deciding, so that a right that was taken away elsewhere is not granted here without end.
  */
 
-/** `stopped`: it must not decide any more. */
-export type Standing = 'fresh' | 'stale' | 'stopped'
+/** `stopped`: it must not decide any more. `emptied`: nor then, since what it knows was lost by the store. */
+export type Standing = 'fresh' | 'stale' | 'stopped' | 'emptied'
 
 export interface FreshnessOptions {
   /** For how long changes may have been missed, in milliseconds. */
   readonly stalenessMs: () => number
+  /** Whether the store holds nothing any more of what is known here. */
+  readonly isEmptied: () => boolean
   readonly staleAfterMs: number
   /** 0: goes on deciding, however long. */
   readonly maxStaleMs: number
+  /** Told at every look: for how long from now on decisions may be made. Milliseconds; infinite, where for ever. */
+  readonly onLook: (decidesForMs: number) => void
   readonly onChange: (standing: Standing, stalenessMs: number) => void
 }
 
@@ -38,9 +42,11 @@ export class Freshness {
 
   /** Compares now, and tells of a change. */
   look(): void {
-    const { stalenessMs, onChange } = this.#options
+    const { stalenessMs, maxStaleMs, onLook, onChange } = this.#options
     const age = stalenessMs()
     const standing = this.#standingAt(age)
+    const decidesForMs = maxStaleMs === 0 ? Infinity : maxStaleMs - age
+    onLook(standing === 'emptied' ? 0 : decidesForMs)
     if (standing === this.#standing) return
     this.#standing = standing
     onChange(standing, age)
@@ -51,7 +57,8 @@ export class Freshness {
   }
 
   #standingAt(age: number): Standing {
-    const { staleAfterMs, maxStaleMs } = this.#options
+    const { staleAfterMs, maxStaleMs, isEmptied } = this.#options
+    if (isEmptied()) return 'emptied'
     if (maxStaleMs > 0 && age >= maxStaleMs) return 'stopped'
     return age >= staleAfterMs ? 'stale' : 'fresh'
   }

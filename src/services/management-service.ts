@@ -10,6 +10,7 @@ import type { Revision } from '#model/revision.ts'
 import type { PieceSource } from './content-stream.ts'
 import type { AnsweredTwice, EnvironmentCopies } from './environment-copies.ts'
 import type { EnvironmentImports } from './environment-imports.ts'
+import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
@@ -25,6 +26,10 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   readonly about: 'environment'
   readonly operation: Name
   readonly principal: Principal
+  /** The name of the request, for the audit log. */
+  readonly requestId: string
+  /** Under which the work is traced; null: it is not. */
+  readonly traceparent: string | null
   /** The environment as the path names it, by key or id; null: every one the caller may touch. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
@@ -35,6 +40,8 @@ export interface ContentRequest {
   readonly about: 'content'
   readonly operation: 'exportContent' | 'importContent'
   readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
   readonly path: EnvironmentPath
   /** Of an import: whether it takes the place of what is there. */
   readonly replaces: boolean
@@ -44,6 +51,8 @@ export interface OrganizationRequest {
   readonly about: 'organization'
   readonly operation: OrganizationOperationName
   readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
   readonly input: unknown
 }
 
@@ -108,15 +117,16 @@ export class ManagementService {
   }
 
   async #executeOnEnvironments(request: EnvironmentRequest): Promise<Answered<unknown>> {
-    const { operation, principal, path, input } = request
+    const { operation, principal, requestId, path, input } = request
     if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
-    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input)
+    const caller = { keyId: principal.keyId, requestId }
+    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input, caller)
     if (!answered) throw notFound(path)
     return answered
   }
 
   async #executeOnContent(
-    { operation, principal, path, replaces }: ContentRequest,
+    { operation, principal, requestId, path, replaces }: ContentRequest,
     body: PieceSource | null,
   ): Promise<ManagementAnswer> {
     const environment = this.#resolve(principal, path)
@@ -127,19 +137,26 @@ export class ManagementService {
       return { answer, revisions: [revision] }
     }
     assert(body, 'an import has a body')
-    const { answer, revision } = await this.#imports.importContent({ environment, service, body, replaces })
-    return { answer, revisions: [revision] }
+    const call = {
+      keyId: principal.keyId,
+      requestId,
+      operation,
+      input: { params: {}, query: { replace: replaces } },
+    }
+    const imported = await this.#imports.importContent({ environment, service, body, replaces, call })
+    return { answer: imported.answer, revisions: [imported.revision] }
   }
 
   async #executeOnOrganization(request: OrganizationRequest): Promise<ManagementAnswer> {
-    const { operation, principal, input } = request
+    const { operation, principal, requestId, input } = request
+    const caller = { keyId: principal.keyId, requestId }
     if (operation === 'copyEnvironment') {
-      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>)
+      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>, caller)
     }
     if (operation === 'getEnvironmentStats') {
       return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
     }
-    const { answer, revision } = await this.#organization.execute(operation, principal, input)
+    const { answer, revision } = await this.#organization.execute(operation, principal, input, caller)
     return { answer, revisions: [revision] }
   }
 
@@ -151,7 +168,7 @@ export class ManagementService {
     let revision: Revision | null = null
     for (const environment of this.#visibleTo(request.principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
-      const answered = await this.#unlessRemoved(environment, request.operation, { query })
+      const answered = await this.#unlessRemoved(environment, request.operation, { query }, null)
       if (!answered) continue
       data.push(...answered.answer.data)
       revision = answered.revision
@@ -167,11 +184,12 @@ export class ManagementService {
     environment: ManagedEnvironment,
     operation: Name,
     input: OperationInput<Name>,
+    caller: AuditCaller | null,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
       if (!environment.service)
         throw new AuthzError('NOT_READY', 'an environment is not open yet; try again shortly')
-      return await environment.service.execute(operation, input)
+      return await environment.service.execute(operation, input, caller)
     } catch (error) {
       // One that was removed meanwhile fails in its own ways.
       if (this.#isThere(environment)) throw error

@@ -44,10 +44,15 @@ export class OpenEnvironments {
     this.#options = options
   }
 
-  /** At the start an environment that cannot be opened keeps the service from starting. */
+  /**
+   * At the start an environment that cannot be opened keeps the service from starting. Later, when the organization's history was
+   * replaced, it does not end it.
+   */
   async load(): Promise<void> {
+    const isStart = this.#open.size === 0
     await this.#reconcile(error => {
-      throw error
+      if (isStart) throw error
+      this.#options.onFault(error)
     })
     this.#options.discardCopies({ except: new Set(this.#known.map(({ scope }) => scope.environmentId)) })
   }
@@ -74,6 +79,8 @@ export class OpenEnvironments {
 
   async #reconcile(onOpenFault: (error: unknown) => void): Promise<void> {
     const { organization } = this.#options
+    // What is open then belongs to a history that is gone: it goes with the first commit of the new one.
+    if (!organization.isThere()) return
     // All at one moment: what is removed while this goes on is the next round's, or it would be opened again.
     this.#known = organization.environments()
     const noted = organization.removedEnvironmentIds()

@@ -2,6 +2,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import { audited, type AuditCaller, type AuditedCall } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { KeySecrets } from './management/key-secrets.ts'
 import {
@@ -38,11 +39,13 @@ export class OrganizationService {
     name: keyof OrganizationOperations,
     principal: Principal,
     input: unknown,
+    caller: AuditCaller | null = null,
   ): Promise<Answered<unknown>> {
     const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
     if (read) return this.read(principal, context => read(context, input))
     const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
-    return this.commit(principal, context => write(context, input))
+    const call = caller && { ...caller, operation: name, input }
+    return this.commit(principal, context => write(context, input), call)
   }
 
   /** What `query` finds, once it is in force: "it is there" may be followed by a call that relies on it. */
@@ -64,15 +67,16 @@ export class OrganizationService {
     }
   }
 
-  /** Commits what `command` writes; resolves when it is in force. Throws what `DraftCommits.run` does. */
+  /** Commits what `command` writes, with an entry of the call in the audit log; resolves when it is in force. Throws what `DraftCommits.run` does. */
   async commit<Answer>(
     principal: Principal,
     command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,
+    call: AuditedCall | null = null,
   ): Promise<Answered<Answer>> {
     const { organization, whenInForce } = this.#options
     try {
       const answered = await organization.commits.run(records =>
-        command({ ...this.#context(principal), records }),
+        audited(command, call)({ ...this.#context(principal), records }),
       )
       await whenInForce(answered.revision)
       return answered

@@ -54,7 +54,7 @@ export class Organization {
 
   constructor(store: EnvironmentStore, surroundings: Surroundings, secrets: KeySecrets) {
     this.store = store
-    this.commits = new DraftCommits(store, surroundings.newCommitId)
+    this.commits = new DraftCommits(store, surroundings)
     this.#surroundings = surroundings
     this.#secrets = secrets
   }
@@ -87,6 +87,11 @@ export class Organization {
         if (secret !== null) this.#requireUnused(records, name, secret)
       }
     })
+  }
+
+  /** False in a history that another node has begun and not yet filled. */
+  isThere(): boolean {
+    return this.#records().get('organization', rowKeys.organization()) !== undefined
   }
 
   /** Whether the first start has still to be finished. */
@@ -171,16 +176,16 @@ export class Organization {
     }
     return known
 
-    function principalOf({ environmentId, projectId }: ApiKeyRecord): Principal | null {
+    function principalOf({ id: keyId, environmentId, projectId }: ApiKeyRecord): Principal | null {
       if (environmentId !== null) {
         const environment = environments.get(environmentId)
         if (!environment || environment.isHidden) return null
         const { scope, projectKey, environmentKey } = environment
-        return { kind: 'environment', ...scope, projectKey, environmentKey }
+        return { kind: 'environment', keyId, ...scope, projectKey, environmentKey }
       }
-      if (projectId === null) return { kind: 'organization', organizationId }
+      if (projectId === null) return { kind: 'organization', keyId, organizationId }
       const project = records.byId('project', projectId)
-      return project && { kind: 'project', organizationId, projectId, projectKey: project.key }
+      return project && { kind: 'project', keyId, organizationId, projectId, projectKey: project.key }
     }
   }
 
@@ -269,7 +274,7 @@ export class Organization {
     const organization = records.get('organization', rowKeys.organization())
     return {
       records,
-      principal: { kind: 'organization', organizationId: organization?.id ?? '' },
+      principal: { kind: 'organization', keyId: null, organizationId: organization?.id ?? '' },
       now: this.#surroundings.now(),
       newId: this.#surroundings.newId,
       secrets: this.#secrets,

@@ -111,6 +111,7 @@ export class PermissionService {
     return new AuthzError(
       'LIMIT_EXCEEDED',
       `the list has more than ${this.#entriesMax} entries (MAX_LISTED_ENTRIES); ${wayOut}`,
+      { limit: 'list' },
     )
   }
 }

@@ -8,6 +8,7 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import type { ActionSearchRequest, ResourceSearchRequest, SubjectSearchRequest } from '#model/wire/access.ts'
 import { tenantOf } from './access-mapping.ts'
 import type { AccessService } from './access-service.ts'
+import type { Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 
 export interface FoundPage {
@@ -28,7 +29,12 @@ export class SearchService {
     this.#access = access
   }
 
-  subjects(environmentId: string, request: SubjectSearchRequest, page: PageRequest): FoundPage {
+  subjects(
+    environmentId: string,
+    request: SubjectSearchRequest,
+    page: PageRequest,
+    waiting: Waiting,
+  ): FoundPage | Promise<FoundPage> {
     const { subject, action, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
     const question = {
@@ -37,10 +43,15 @@ export class SearchService {
       key: resource.id,
       tenant: tenantOf(resource),
     }
-    return this.#decisions.engine(environmentId).searchUsers(question, page)
+    return this.#decisions.search(environmentId, { kind: 'users', question, page }, waiting)
   }
 
-  resources(environmentId: string, request: ResourceSearchRequest, page: PageRequest): FoundPage {
+  resources(
+    environmentId: string,
+    request: ResourceSearchRequest,
+    page: PageRequest,
+    waiting: Waiting,
+  ): FoundPage | Promise<FoundPage> {
     const { subject, action, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
     const question = {
@@ -49,7 +60,7 @@ export class SearchService {
       type: resource.type,
       tenant: tenantOf(resource),
     }
-    return this.#decisions.engine(environmentId).searchResources(question, page)
+    return this.#decisions.search(environmentId, { kind: 'resources', question, page }, waiting)
   }
 
   /** The actions of a type are few: they are found whole and cut to the page. */

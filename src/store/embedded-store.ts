@@ -57,6 +57,14 @@ export class EmbeddedStore implements Store {
     return 0
   }
 
+  isEmptied(): boolean {
+    return false
+  }
+
+  replacedHistories(): number {
+    return 0
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#closeAll()
     return this.#closed

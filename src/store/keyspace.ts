@@ -8,7 +8,7 @@
  * ```
  * type 1 │ key                     assignment 7 │ user id │ scope id │ role id    (scope: instance or tenant)
  * role 2 │ type id or zeros │ key  tuple      8 │ object id │ relation id │ subject id
- * relation 3 │ type id │ key       purge      9 │ id
+ * relation 3 │ type id │ key       purge      9 │ id             audit 10 │ id
  * tenant   4 │ key                 organization 16
  * user     5 │ key                 project     17 │ key
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
@@ -51,6 +51,7 @@ export const rowKeys = {
   tuple: (objectId: string, relationId: string, subjectId: string) =>
     join(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
   purge: (id: string) => join(KIND_BYTES.purge, [id]),
+  audit: (id: string) => join(KIND_BYTES.audit, [id]),
   organization: () => join(KIND_BYTES.organization, []),
   project: (key: string) => join(KIND_BYTES.project, [], key),
   environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
@@ -97,6 +98,8 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.tuple(record.objectId, record.relationId, record.subjectId)
     case 'purge':
       return rowKeys.purge(record.id)
+    case 'audit':
+      return rowKeys.audit(record.id)
     case 'organization':
       return rowKeys.organization()
     case 'project':

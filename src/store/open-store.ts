@@ -3,7 +3,8 @@
  *
  *     lmdb:DIR     DIR/verdict.lock, DIR/<environment id>/ with one lmdb environment each
  *     memory:      nothing on disk, gone with the process
- *     redis://…    the ledgers in Redis, shared with other processes; a local copy of each in the data directory
+ *     redis://…    the ledgers in Redis, shared with other processes; a local copy of each in the data directory. With TLS
+ *                  (rediss://), Sentinel (redis+sentinel://) or a cluster (redis+cluster://): redis/redis-url.ts
  *
  * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
  * those of other stores may hold a password.
@@ -71,7 +72,8 @@ export async function openStore(
   }
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {
     const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'
-    const expected = 'a store URL is lmdb:DIRECTORY, memory:, redis://… or rediss://…'
+    const expected =
+      'a store URL is lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS)'
     throw new AuthzError('INVALID_INPUT', `${expected}, not ${came}`)
   }
   const { directory, lock } = lockedDirectory(url.slice('lmdb:'.length))

@@ -23,6 +23,7 @@ export const KIND_BYTES = {
   assignment: 7,
   tuple: 8,
   purge: 9,
+  audit: 10,
   organization: 16,
   project: 17,
   environment: 18,
@@ -78,6 +79,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId'],
   tuple: ['id', 'createdAt', 'tenantId'],
   purge: ['id', 'deadIds', 'lists'],
+  audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut'],
   organization: ['id', 'tokenSecret', 'isSetUp'],
   project: [
     'id',
@@ -127,6 +129,7 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
   'instanceId',
   'projectId',
   'environmentId',
+  'keyId',
 ])
 
 const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds'])
@@ -139,6 +142,7 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   'actionGroups',
   'settings',
   'jwks',
+  'input',
 ])
 
 /** The ids that a fact's key holds behind its kind byte, in order. */

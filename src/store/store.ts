@@ -36,10 +36,14 @@ export interface Store {
    */
   directoryOf(id: string): string | null
   /**
-   * For how long the views may have missed what others committed, the most behind of them: 0 for a store that nobody else
-   * writes to. Milliseconds.
+   * For how long the views may have missed what others committed, that of one environment or the most behind of all: 0 for
+   * one that is not open, and for a store that nobody else writes to. Milliseconds.
    */
-  stalenessMs(): number
+  stalenessMs(environmentId?: string): number
+  /** Whether what it kept is gone, and nothing has taken its place: what the views show is no longer anybody's truth. */
+  isEmptied(): boolean
+  /** How many histories were replaced by others under the views since it was opened. */
+  replacedHistories(): number
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

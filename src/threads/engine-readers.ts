@@ -3,30 +3,49 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
+import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
+import type { JobIndex } from './pool-jobs.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
+  /** For the threads of a pool. */
+  readonly index: JobIndex
 }
 
 export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: unknown) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
   #organization: IndexProgress | null = null
-  #isSuspended = false
+  #attachments = 0
+  readonly #deadline: DecisionDeadline
 
-  /** `open` makes a reader of what an index writer handed out. */
-  constructor(open: (handle: unknown) => DecisionEngine) {
+  /** `open` makes a reader of what an index writer handed out. `deadline`: absent where nothing can be missed. */
+  constructor(open: (handle: unknown) => DecisionEngine, deadline = new DecisionDeadline()) {
     this.#open = open
+    this.#deadline = deadline
   }
 
   engine(environmentId: string): DecisionEngine | null {
-    if (this.#isSuspended) {
-      throw new AuthzError('STALE', 'this node has not heard from its store for too long; try another')
+    if (this.#deadline.isOver) {
+      throw new AuthzError('STALE', 'what this node knows is too old, or lost by its store; try another')
     }
     return this.#attached.get(environmentId)?.engine ?? null
+  }
+
+  /** The engine as a decision has it, and what another thread needs to have the same. Throws `NOT_READY` or `STALE`. */
+  shareable(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex } {
+    const engine = this.engine(environmentId)
+    if (!engine)
+      throw new AuthzError('NOT_READY', 'this environment is still being loaded; try again shortly')
+    return { engine, index: this.#attached.get(environmentId)!.index }
+  }
+
+  /** Every index there is. */
+  handles(): unknown[] {
+    return Array.from(this.#attached.values(), ({ index }) => index.handle)
   }
 
   progress(environmentId: string): IndexProgress | null {
@@ -42,15 +61,14 @@ export class EngineReaders implements EngineSource, ProgressSource {
     this.#organization = new IndexProgress(progress)
   }
 
-  /** Whether there are engines to decide with; without, what they know is too old. */
-  suspend(isSuspended: boolean): void {
-    this.#isSuspended = isSuspended
-  }
-
   /** Uses the index from now on, in place of the environment's old one, if any. */
   attach(environmentId: string, { index, progress }: IndexHandle): void {
-    const attached = { engine: this.#open(index), progress: new IndexProgress(progress) }
-    this.#attached.set(environmentId, attached)
+    this.#attachments += 1
+    this.#attached.set(environmentId, {
+      engine: this.#open(index),
+      progress: new IndexProgress(progress),
+      index: { environmentId, attachment: this.#attachments, handle: index },
+    })
   }
 
   /** Decides nothing more for the environment. */

@@ -3,6 +3,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { AuthzError, errorToData } from '#model/errors.ts'
+import { InvariantError } from '#model/assert.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { PieceSource } from '#services/content-stream.ts'
@@ -16,7 +17,7 @@ import type {
   ManagementAnswer as ManagementAnswerMessage,
   ToHttpThread,
 } from './messages.ts'
-import { isPieceSource, ThreadPieces } from './thread-pieces.ts'
+import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /** How long `close` lets the threads work off what is in flight. */
 const DRAIN_MS = 5_000
@@ -32,6 +33,10 @@ export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
   execute(request: ManagementRequest, body: PieceSource | null): Promise<ManagementAnswer>
+  /** The metrics of the process, as text. */
+  scrape(): Promise<string>
+  /** A thread says where it counts. */
+  onCounters(thread: string, handle: unknown): void
   /** An operation failed for a reason that is no `AuthzError`; its caller was told `INTERNAL`. */
   onFault(error: unknown): void
   /** A thread ended that was not asked to, or answered with an error of its own. */
@@ -40,7 +45,7 @@ export interface HttpThreadsOptions {
 
 export class HttpThreads {
   readonly #options: HttpThreadsOptions
-  readonly #threads = new Set<Worker>()
+  readonly #threads = new Map<Worker, string>()
   readonly #pending = new Map<number, Pending>()
   readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
   #lastAcknowledge = 0
@@ -54,18 +59,19 @@ export class HttpThreads {
   async start(options: HttpThreadOptions<unknown>): Promise<number> {
     let { port } = options
     for (let index = 0; index < this.#options.count; index += 1) {
-      port = await this.#startThread({ ...options, port })
+      port = await this.#startThread(`http-${index + 1}`, { ...options, port })
     }
     return port
   }
 
-  #startThread(workerData: HttpThreadOptions<unknown>): Promise<number> {
-    const thread = new Worker(this.#options.entry, { workerData })
-    this.#threads.add(thread)
+  #startThread(name: string, workerData: HttpThreadOptions<unknown>): Promise<number> {
+    const thread = new Worker(this.#options.entry, { workerData, name })
+    this.#threads.set(thread, name)
     return new Promise((resolve, reject) => {
       thread.on('message', (message: FromHttpThread) => {
         if (message.kind === 'listening') resolve(message.port)
         else if (message.kind === 'listen-failed') reject(new Error(message.message))
+        else if (message.kind === 'counters') this.#options.onCounters(name, message.handle)
         else this.#receive(thread, message)
       })
       thread.on('error', error => {
@@ -88,11 +94,6 @@ export class HttpThreads {
     this.#send({ kind: 'ready', isReady })
   }
 
-  /** Whether decisions are refused, because what the indexes know is too old. */
-  setSuspended(isSuspended: boolean): void {
-    this.#send({ kind: 'suspend', isSuspended })
-  }
-
   /** Hands an index to every thread; resolves when all that live decide on it. */
   attach(environmentId: string, handle: IndexHandle): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))
@@ -108,6 +109,18 @@ export class HttpThreads {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, acknowledge }))
   }
 
+  /** Goes on serving, and asks callers to take their next requests elsewhere. */
+  drain(): void {
+    this.#send({ kind: 'drain' })
+  }
+
+  /** Seconds each thread has been at work since it started. */
+  *activeSeconds(): Iterable<readonly [thread: string, seconds: number]> {
+    for (const [thread, name] of this.#threads) {
+      yield [name, thread.performance.eventLoopUtilization().active / 1_000]
+    }
+  }
+
   /** Stops listening, lets what is in flight finish, and ends the threads. */
   close(): Promise<void> {
     return this.#end(DRAIN_MS)
@@ -121,7 +134,9 @@ export class HttpThreads {
 
   async #end(withinMs: number): Promise<void> {
     this.#isClosing = true
-    const ended = [...this.#threads].map(thread => new Promise(resolve => thread.once('exit', resolve)))
+    const ended = [...this.#threads.keys()].map(
+      thread => new Promise(resolve => thread.once('exit', resolve)),
+    )
     this.#send({ kind: 'close', withinMs })
     await Promise.all(ended)
   }
@@ -129,8 +144,8 @@ export class HttpThreads {
   #receive(thread: Worker, message: FromHttpThread): void {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
-    else if (message.kind !== 'listening' && message.kind !== 'listen-failed')
-      this.#pieces(thread).receive(message)
+    else if (message.kind === 'scrape') void this.#scrape(thread, message.call)
+    else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
   }
 
   async #manage(
@@ -139,6 +154,7 @@ export class HttpThreads {
   ): Promise<void> {
     const pieces = this.#pieces(thread)
     const body = hasBody ? pieces.bodyOf(call) : null
+    let broken: InvariantError | null = null
     const answer: ManagementAnswerMessage = await this.#options.execute(request, body).then(
       ({ answer: given, revisions }) => {
         const revision = revisions.map(formatRevision).join(', ')
@@ -153,10 +169,24 @@ export class HttpThreads {
       },
       (error: unknown) => {
         if (!(error instanceof AuthzError)) this.#options.onFault(error)
+        if (error instanceof InvariantError) broken = error
         return { error: errorToData(error) }
       },
     )
     pieces.forgetBody(call)
+    thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+    // What else is wrong nobody knows: as in a thread, it is the end.
+    if (broken) this.#options.onDeath(broken)
+  }
+
+  async #scrape(thread: Worker, call: number): Promise<void> {
+    const answer = await this.#options.scrape().then(
+      json => ({ json, isCreated: false, revision: '' }),
+      (error: unknown) => {
+        this.#options.onFault(error)
+        return { error: errorToData(error) }
+      },
+    )
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
   }
 
@@ -173,13 +203,13 @@ export class HttpThreads {
     const acknowledge = this.#lastAcknowledge
     if (this.#threads.size === 0) return Promise.resolve()
     return new Promise(resolve => {
-      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads) })
+      this.#pending.set(acknowledge, { resolve, waitingFor: new Set(this.#threads.keys()) })
       this.#send(messageWith(acknowledge))
     })
   }
 
   #send(message: ToHttpThread): void {
-    for (const thread of this.#threads) thread.postMessage(message)
+    for (const thread of this.#threads.keys()) thread.postMessage(message)
   }
 
   #acknowledge(thread: Worker, acknowledge: number): void {

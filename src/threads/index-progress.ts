@@ -26,9 +26,14 @@ export function publishProgress({ cell }: ProgressHandle, sequence: number): voi
   Atomics.notify(cell, SEQUENCE)
 }
 
+/** Of the newest commit in the index. */
+export function publishedSequence({ cell }: ProgressHandle): number {
+  return Number(Atomics.load(cell, SEQUENCE))
+}
+
 /** Where an index is. */
-export function revisionAt({ epoch, cell }: ProgressHandle): Revision {
-  return { epoch, sequence: Number(Atomics.load(cell, SEQUENCE)) }
+export function revisionAt(handle: ProgressHandle): Revision {
+  return { epoch: handle.epoch, sequence: publishedSequence(handle) }
 }
 
 export class IndexProgress {

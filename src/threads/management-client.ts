@@ -1,11 +1,15 @@
-/** Sends management requests from an HTTP thread to the thread that writes, and gives each its answer. */
+/**
+ * Sends management requests from an HTTP thread to the thread that writes, and gives each its answer. There is a ceiling
+ * for those of all threads together: what comes faster than it is done is refused at once and not piled up.
+ */
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#model/assert.ts'
-import { errorFromData } from '#model/errors.ts'
+import { AuthzError, errorFromData } from '#model/errors.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
 import { answerPull, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
+import type { SharedCount } from './shared-count.ts'
 
 export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
@@ -24,8 +28,15 @@ interface Waiting {
 
 const NO_BODY = { json: null, isCreated: false }
 
+interface Queue {
+  /** Requests of all threads that have not been answered yet. */
+  readonly inFlight: SharedCount
+  readonly max: number
+}
+
 export class ManagementClient {
   readonly #port: MessagePort
+  readonly #queue: Queue
   readonly #waiting = new Map<number, Waiting>()
   /** What callers send in pieces, by call. */
   readonly #bodies = new Map<number, PieceSource>()
@@ -33,18 +44,44 @@ export class ManagementClient {
   readonly #answers = new Map<number, RemotePieces>()
   #lastCall = 0
 
-  constructor(port: MessagePort) {
+  constructor(port: MessagePort, queue: Queue) {
     this.#port = port
+    this.#queue = queue
   }
 
-  /** Resolves when the change is visible to every decision of the process. Rejects with the operation's `AuthzError`. */
-  execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementReply> {
+  /**
+   * Resolves when the change is visible to every decision of the process. Rejects with the operation's `AuthzError`, and
+   * with `OVERLOADED` when too many are waiting already.
+   */
+  async execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementReply> {
+    const { inFlight, max } = this.#queue
+    try {
+      if (inFlight.add(1) > max) {
+        const message = `${max} management requests are waiting already (MAX_MANAGEMENT_QUEUE); try again shortly`
+        throw new AuthzError('OVERLOADED', message, { limit: 'queue' })
+      }
+      return await this.#call(call => {
+        if (body !== null) this.#bodies.set(call, body)
+        return { kind: 'manage', call, request, hasBody: body !== null }
+      })
+    } finally {
+      inFlight.add(-1)
+    }
+  }
+
+  /** The metrics of the process, as text. */
+  async scrape(): Promise<string> {
+    const { json } = await this.#call(call => ({ kind: 'scrape', call }))
+    assert(json !== null, 'a scrape is answered with text')
+    return json
+  }
+
+  #call(messageWith: (call: number) => FromHttpThread): Promise<ManagementReply> {
     this.#lastCall += 1
     const call = this.#lastCall
     return new Promise((resolve, reject) => {
       this.#waiting.set(call, { resolve, reject })
-      if (body !== null) this.#bodies.set(call, body)
-      this.#send({ kind: 'manage', call, request, hasBody: body !== null })
+      this.#send(messageWith(call))
     })
   }
 

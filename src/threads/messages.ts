@@ -6,13 +6,18 @@ import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { ProgressHandle } from './index-progress.ts'
+import type { DeadlineHandle } from './decision-deadline.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
+import type { KeyRatesHandle } from './key-rates.ts'
 import type { IndexHandle } from './shared-indexes.ts'
+import type { SharedCountsHandle } from './shared-count.ts'
 
 /** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
 export interface Credential {
   readonly secretHash: string
   readonly principal: Principal
+  /** Where the requests with the key are counted; its secrets, new and former, share one place. */
+  readonly slot: number
   /** Milliseconds since 1970, exclusive; null: until it is replaced. */
   readonly validUntil: number | null
 }
@@ -26,6 +31,12 @@ export interface HttpThreadOptions<Settings> {
   readonly tokenSecret: string
   /** Known before the first request is taken, so that a valid key is told to wait and not that it is unknown. */
   readonly credentials: readonly Credential[]
+  /** What is open and under way in all threads. */
+  readonly counts: SharedCountsHandle
+  /** How often each key was used in the present second; null: nobody counts. */
+  readonly keyRates: KeyRatesHandle | null
+  /** Until when it may decide. */
+  readonly deadline: DeadlineHandle
   readonly settings: Settings
 }
 
@@ -49,8 +60,6 @@ export type ToHttpThread =
   | { readonly kind: 'organization'; readonly progress: ProgressHandle }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
-  /** Whether decisions are refused because what the indexes know is too old. */
-  | { readonly kind: 'suspend'; readonly isSuspended: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
   /** Send the next piece of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }
@@ -58,6 +67,8 @@ export type ToHttpThread =
   | { readonly kind: 'cancel-body'; readonly call: number }
   /** A piece of the answer to that call, which the thread asked for. */
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
+  /** Go on serving, and ask callers to take the next request elsewhere. */
+  | { readonly kind: 'drain' }
   /** Stop listening, finish what is in flight within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }
 
@@ -68,6 +79,8 @@ export type ManagementAnswer =
   | { readonly error: ErrorData }
 
 export type FromHttpThread =
+  /** Where this thread counts, for whoever makes metrics of it; comes before all else. */
+  | { readonly kind: 'counters'; readonly handle: unknown }
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly message: string }
   | { readonly kind: 'acknowledged'; readonly acknowledge: number }
@@ -81,3 +94,5 @@ export type FromHttpThread =
   | { readonly kind: 'body-piece'; readonly call: number; readonly piece: PieceAnswer }
   | { readonly kind: 'pull-answer'; readonly call: number }
   | { readonly kind: 'cancel-answer'; readonly call: number }
+  /** The metrics of the process; answered like a management request, with text in place of JSON. */
+  | { readonly kind: 'scrape'; readonly call: number }

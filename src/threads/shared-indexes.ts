@@ -9,11 +9,38 @@ import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
 import type { IndexHost, IndexKeeper } from '#services/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import { createProgress, type ProgressHandle, publishProgress, revisionAt } from './index-progress.ts'
+import {
+  createProgress,
+  type ProgressHandle,
+  publishedSequence,
+  publishProgress,
+  revisionAt,
+} from './index-progress.ts'
+
+export interface IndexBytes {
+  readonly header: number
+  readonly graph: number
+  readonly closures: number
+  readonly schema: number
+}
+
+export interface IndexFigures {
+  readonly assignments: number
+  readonly tuples: number
+  /** Of everything else: tenants, users, instances and their containers. */
+  readonly records: number
+  readonly closuresBuilt: number
+  readonly containersVoided: number
+  readonly tenantsVoided: number
+}
 
 /** The writing side of an index, and what a thread needs to read it. */
 export interface IndexWriter extends ChangeSink {
   readonly handle: unknown
+  /** What stands in the index, and what was built and voided in it. */
+  figures(): IndexFigures
+  /** Bytes of each region. */
+  bytes(): IndexBytes
   /** Collects what removals left, so many short steps of it. False when nothing is left. */
   collect(steps: number): boolean
   /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
@@ -130,6 +157,14 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     writer.apply(changes)
     publishProgress(progress, revision.sequence)
     if (!this.#collecting.has(writer)) void this.#collect(writer)
+  }
+
+  /** An environment's index as it is now; null while there is none. */
+  look(environmentId: string): (IndexFigures & { sequence: number; bytes: IndexBytes }) | null {
+    const loaded = this.#loaded.get(environmentId)
+    if (!loaded) return null
+    const { writer, progress } = loaded
+    return { ...writer.figures(), sequence: publishedSequence(progress), bytes: writer.bytes() }
   }
 
   /** Lets go of an environment's index, for which no more changes come. Safe to repeat. */

@@ -3,7 +3,12 @@ import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ToHttpThread } from './messages.ts'
 import { answerPull, RemotePieces } from './remote-pieces.ts'
 
-type PieceMessage = FromHttpThread & { readonly kind: 'body-piece' | 'pull-answer' | 'cancel-answer' }
+export type PieceMessage = FromHttpThread & { readonly kind: 'body-piece' | 'pull-answer' | 'cancel-answer' }
+
+export function isAboutPieces(message: FromHttpThread): message is PieceMessage {
+  const { kind } = message
+  return kind === 'body-piece' || kind === 'pull-answer' || kind === 'cancel-answer'
+}
 
 export class ThreadPieces {
   readonly #send: (message: ToHttpThread) => void

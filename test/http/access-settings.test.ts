@@ -21,9 +21,9 @@ const CASES: readonly {
     bad: ['', '1', 'yes', 'TRUE', ' true'],
   })),
   {
-    name: 'BULK_BYTES_PATH',
-    field: 'hasBulkBytesPath',
-    fallback: false,
+    name: 'BYTES_PATH',
+    field: 'hasBytesPath',
+    fallback: true,
     good: [
       ['true', true],
       ['false', false],

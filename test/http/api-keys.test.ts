@@ -288,17 +288,27 @@ describe('a rotation', () => {
     expect(read.body.former_secret_valid_until).toBe(body.former_secret_valid_until)
   })
 
-  test('ends by the clock, to the millisecond', () => {
-    let now = 0
-    const check = new CredentialCheck(() => now)
-    const principal = { kind: 'organization', organizationId: 'o' } as const
+  test('ends to the millisecond, however the clock on the wall is set meanwhile', () => {
+    let [now, elapsed] = [500_000, 0]
+    const check = new CredentialCheck({ now: () => now, elapsedMs: () => elapsed })
+    const principal = { kind: 'organization', keyId: null, organizationId: 'o' } as const
     // SHA-256 of "secret".
     const secretHash = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'
-    check.replaceAll([{ secretHash, principal, validUntil: 1_000 }])
-    now = 999
-    expect(check.authenticate('secret')).toBe(principal)
-    now = 1_000
-    expect(check.authenticate('secret')).toBe(null)
+    const credentials = [{ secretHash, principal, slot: 0, validUntil: 501_000 }]
+    check.replaceAll(credentials)
+    elapsed = 999
+    for (const set of [0, 1_000_000, 500_000]) {
+      now = set
+      expect(check.authenticate('secret')).toBe(principal)
+      // Also when other keys change: what is known already is not reckoned anew.
+      check.replaceAll(credentials)
+    }
+    elapsed = 1_000
+    for (const set of [0, 1_000_000, 501_000]) {
+      now = set
+      check.replaceAll(credentials)
+      expect(check.authenticate('secret')).toBe(null)
+    }
   })
 
   test.each([{ overlap_seconds: -1 }, { overlap_seconds: 2_592_001 }, { overlap_seconds: 1.5 }, []])(

@@ -1,4 +1,4 @@
-/** `BULK_BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
+/** `BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
 import { expect, test } from 'vitest'
 import { BulkBodies } from '../support/bulk-bodies.ts'
 import { WORLD } from '../support/hostile-requests.ts'
@@ -7,8 +7,8 @@ import { API_KEY, type Client, sharedService } from '../support/running-service.
 import { RawConnection } from './edge/raw-connection.ts'
 
 const LIMITS = { bulkChecksMax: 500, hasStrictHeaders: true }
-const on = await sharedService({ ...LIMITS, hasBulkBytesPath: true })
-const off = await sharedService({ ...LIMITS, hasBulkBytesPath: false })
+const on = await sharedService({ ...LIMITS, hasBytesPath: true })
+const off = await sharedService({ ...LIMITS, hasBytesPath: false })
 for (const service of [on, off]) {
   await loadModel(async (method, path, body) => {
     const answer = await service.send(method, path, { body })
@@ -93,4 +93,28 @@ test('a body that comes in pieces, cut anywhere, is answered as one that comes w
     expect((await connection.answer())?.body).toBe(text)
   }
   connection.destroy()
+})
+
+test('bodies that come in pieces at the same time are kept apart, again and again', async () => {
+  const bodies = [CHECKS.slice(0, 90), CHECKS.slice(100, 300), CHECKS.slice(40, 45)].map(checks =>
+    Buffer.from(JSON.stringify(checks)),
+  )
+  const right = await Promise.all(bodies.map(async body => (await sameAnswer(body)).text))
+  const connections = await Promise.all(bodies.map(() => RawConnection.open(on.port)))
+  const head = `POST /allowed/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\nX-Request-ID: same\r\n`
+  for (let round = 0; round < 10; round++) {
+    for (const [index, body] of bodies.entries()) {
+      await connections[index]!.send(`${head}Content-Length: ${body.length}\r\n\r\n`)
+    }
+    for (const share of [0.3, 0.7, 1]) {
+      for (const [index, body] of bodies.entries()) {
+        const from = share === 0.3 ? 0 : Math.floor(body.length * (share === 1 ? 0.7 : 0.3))
+        await connections[index]!.send(body.subarray(from, Math.floor(body.length * share)))
+      }
+    }
+    for (const [index, connection] of connections.entries()) {
+      expect((await connection.answer())?.body).toBe(right[index])
+    }
+  }
+  for (const connection of connections) connection.destroy()
 })

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
-import { QUESTION_FIELDS } from '#http/bytes/question-reader.ts'
+import { QUESTION_FIELDS } from '#http/bytes/question-fields.ts'
 import { AllowedQuery } from '#model/wire/decision.ts'
 import { BulkBodies, judge, readOrdinarily } from '../support/bulk-bodies.ts'
 

@@ -10,7 +10,7 @@ import { listRule } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 
 const KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
-const principal = { kind: 'organization', organizationId: '' } as const
+const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
 const body = { key: 'live', name: 'Live' }
 const params = { proj_id: 'default' }
 
@@ -24,6 +24,7 @@ async function twoNodes() {
     newId: randomUUID,
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    onCommit: () => {},
     onBackgroundFault: () => {},
     elapsedMs: () => performance.now(),
   }

@@ -94,6 +94,7 @@ beforeAll(async () => {
       newId,
       newCommitId: () => randomBytes(16),
       newSecret: () => '',
+      onCommit: () => {},
       onBackgroundFault: error => {
         throw error
       },

@@ -9,7 +9,7 @@ import { OrganizationService } from '#services/organization-service.ts'
 import { listRule, lists } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 
-const principal = { kind: 'organization', organizationId: '' } as const
+const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
 
 /** An organization of which nothing is opened: its rows and its operations. */
 async function organizationService() {
@@ -20,6 +20,7 @@ async function organizationService() {
     newId: randomUUID,
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    onCommit: () => {},
     onBackgroundFault: () => {},
     elapsedMs: () => performance.now(),
   }

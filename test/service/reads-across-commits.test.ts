@@ -15,6 +15,7 @@ const surroundings = {
   newId: randomUUID,
   newCommitId: () => randomBytes(16),
   newSecret: () => '',
+  onCommit: () => {},
   onBackgroundFault: (error: unknown) => {
     throw error
   },

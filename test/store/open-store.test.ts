@@ -143,7 +143,7 @@ test('any other URL is refused, naming what was expected and no more than the sc
   for (const [url, came] of cases) {
     await expect(openStore(url, toyRule)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: `a store URL is lmdb:DIRECTORY, memory:, redis://… or rediss://…, not ${came}`,
+      message: `a store URL is lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS), not ${came}`,
     })
   }
 })
@@ -157,6 +157,12 @@ test('a Redis URL that does not fit is refused without a word of its password', 
     'redis://user:secret@host?prefix=with:colon',
     'redis://user:secret@host?prefix={tag}',
     'redis://user:secret@host?timeout=1',
+    'redis://user:secret@host,other',
+    'redis://user:%secret@host',
+    'redis+sentinel://user:secret@one:26379,/0',
+    'redis+sentinel://user:secret@one?replica=secret',
+    'redis+cluster://user:secret@one:6379,two:port',
+    'redis+cluster://user:secret@one/1',
   ]
   for (const url of urls) {
     const error = await openStore(url, toyRule).catch((reason: unknown) => reason as Error)

@@ -59,6 +59,22 @@ test('a commit whose answer was lost is answered by what became of it, and done 
   expect((await allRows(other)).map(({ key }) => key)).toEqual(['alice', 'bob'])
 })
 
+test('a commit that rests on a commit which the history does not have is refused, on any other ground it is done', async () => {
+  const { ledger } = await setup({ logEntriesMax: 2 })
+  const first = { ...commitOf({ put: { alice: 'ar' } }), id: commitId() }
+  const { epoch } = await ledger.commit(first)
+  const on = (sequence: number, id: Uint8Array) =>
+    ledger.commitOn({ epoch, sequence, id }, commitOf({ put: { bob: 'bg' } }))
+  const lost = { code: 'STORE_RESET' }
+  await expect(on(1, commitId())).rejects.toMatchObject(lost)
+  await expect(on(2, first.id)).rejects.toMatchObject(lost)
+  expect((await allRows(ledger)).map(({ key }) => key)).toEqual(['alice'])
+  expect(await on(1, first.id)).toMatchObject({ sequence: 2 })
+  await ledger.commit(commitOf({}))
+  // The log reaches back to 2: of what came before nothing is known, and the requirements decide.
+  expect(await on(1, commitId())).toMatchObject({ sequence: 4 })
+})
+
 test('a refusal whose answer was lost is a refusal the second time, too', async () => {
   const { proxy, ledger, other } = await setup()
   await ledger.commit(commitOf({ put: { alice: 'ar' } }))

@@ -4,12 +4,14 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
+import type { SingleReader } from '#http/bytes/single-reader.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
 import { Shape } from '#http/shape.ts'
 import type { Query } from '#model/decision.ts'
 import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
 import { queryOf } from '#services/native-query.ts'
 import { Random } from '../../bench/datasets/random.ts'
+import { bend } from './bent-bodies.ts'
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
@@ -32,6 +34,18 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
   const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
   const right = readOrdinarily(body)
   if (!isDeepStrictEqual(read, right)) {
+    const text = JSON.stringify(body.toString('latin1'))
+    throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
+  }
+  return true
+}
+
+/** Whether a reader of single decisions took the body; a bulk's judge otherwise. */
+export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
+  const read = reader.read(body)
+  if (read === null) return false
+  const right = readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')]))
+  if (!isDeepStrictEqual([read], right)) {
     const text = JSON.stringify(body.toString('latin1'))
     throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
   }
@@ -89,36 +103,6 @@ const NAMES = [
   'toString',
   'other',
 ]
-/** What bytes are replaced by and filled in with: all that means something, and some that means nothing. */
-const BYTES = [
-  ...Buffer.from('{}[]:,"\\ \n\t\r/0123456789-+.eEutfnal_x'),
-  0x00,
-  0x1f,
-  0x7f,
-  0x80,
-  0xc3,
-  0xa9,
-  0xef,
-  0xff,
-]
-const SNIPPETS = [
-  'null',
-  'true',
-  '01',
-  '1.',
-  '1e5',
-  '-',
-  '"',
-  '\\u0061',
-  '\\"',
-  '{}',
-  '[]',
-  '"key":"z",',
-  ',',
-  '\ufeff',
-  '//',
-]
-
 export class BulkBodies {
   readonly #random: Random
 
@@ -130,16 +114,25 @@ export class BulkBodies {
   next(): Buffer {
     const body = Buffer.from(this.#bulk())
     let bent: Buffer = body
-    if (this.#chance(0.5)) for (let times = 1 + this.#below(3); times > 0; times--) bent = this.#bend(bent)
+    if (this.#chance(0.5))
+      for (let times = 1 + this.#below(3); times > 0; times--) bent = bend(bent, this.#random)
     return bent
   }
 
-  #bulk(): string {
+  /** The same for single decisions: a bulk of one without its brackets, whole or broken. */
+  nextSingle(): Buffer {
+    let body: Buffer = Buffer.from(this.#bulk(1).trim().slice(1, -1))
+    if (this.#chance(0.5))
+      for (let times = 1 + this.#below(3); times > 0; times--) body = bend(body, this.#random)
+    return body
+  }
+
+  #bulk(length = this.#below(7)): string {
     const [blank, isShuffled, isDecorated] = [this.#pick(BLANKS), this.#chance(0.3), this.#chance(0.3)]
     const isUniform = this.#chance(0.8)
     const question = { type: this.#pick(TYPES), action: this.#pick(ACTIONS), tenant: this.#pick(TENANTS) }
     const hasKey = this.#chance(0.9)
-    const items = Array.from({ length: this.#below(7) }, () => {
+    const items = Array.from({ length }, () => {
       const form = isUniform && this.#chance(0.9) ? question : { ...question, action: this.#pick(ACTIONS) }
       const resource: [string, unknown][] = [
         ['type', form.type],
@@ -181,33 +174,6 @@ export class BulkBodies {
       return `${JSON.stringify(name)}${blank}:${blank}${text}`
     })
     return `{${blank}${members.join(`${blank},${blank}`)}${blank}}`
-  }
-
-  #bend(body: Buffer): Buffer {
-    const at = this.#below(body.length + 1)
-    const to = Math.min(body.length, at + 1 + this.#below(8))
-    const [before, cut, after] = [body.subarray(0, at), body.subarray(at, to), body.subarray(to)]
-    switch (this.#below(8)) {
-      case 0:
-        return before
-      case 1:
-        return Buffer.concat([before, after])
-      case 2:
-        return Buffer.concat([before, cut, cut, after])
-      case 3:
-        return Buffer.concat([before, Buffer.from(this.#pick(SNIPPETS)), cut, after])
-      case 4:
-        return Buffer.concat([body, Buffer.from([this.#pick(BYTES)])])
-      case 5: {
-        const from = this.#below(body.length + 1)
-        return Buffer.concat([before, body.subarray(from, from + 30), after])
-      }
-      default: {
-        const bent = Buffer.from(body)
-        if (at < bent.length) bent[at] = this.#pick(BYTES)
-        return bent
-      }
-    }
   }
 
   #shuffle(items: unknown[]): void {

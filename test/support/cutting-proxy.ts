@@ -1,4 +1,7 @@
-/** A wire to a server that a test can cut: all at once, or just behind a command whose answer is to be lost. */
+/**
+ * A wire to a server that a test can cut: all at once, or just behind a command whose answer is to be lost. It can also lose
+ * what the server publishes, and nothing else.
+ */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -7,6 +10,9 @@ interface Target {
   readonly host: string
   readonly port: number
 }
+
+/** A message of a channel as RESP2 has it. */
+const SIGNAL = /\*3\r\n\$7\r\nmessage\r\n\$\d+\r\n[^\r]*\r\n\$\d+\r\n[^\r]*\r\n/g
 
 type Fault =
   /** The command arrives, its answer does not. */
@@ -18,9 +24,15 @@ export class CuttingProxy {
   readonly host = '127.0.0.1'
   readonly port: number
   readonly #server: Server
-  readonly #target: Target
+  #target: Target
   readonly #pairs = new Set<readonly [Socket, Socket]>()
   #isCut = false
+  /** Whether published messages are lost on the way. */
+  isLosingSignals = false
+  /** Of those lost so far. */
+  lostSignals = 0
+  /** Connections that were asked for, those refused included. */
+  connections = 0
   #fault: { readonly kind: Fault; readonly command: string; readonly done: () => void } | null = null
 
   /** For the present test. */
@@ -50,6 +62,13 @@ export class CuttingProxy {
     this.#isCut = false
   }
 
+  /** From now on to that server. */
+  leadTo(target: Target): void {
+    this.#target = target
+    this.#endAll()
+    this.mend()
+  }
+
   /** Ends the connection on which that command comes next, once; resolves when that has happened. */
   failOn(command: string, kind: Fault): Promise<void> {
     return new Promise(done => {
@@ -58,11 +77,12 @@ export class CuttingProxy {
   }
 
   #connect(client: Socket): void {
+    this.connections += 1
     if (this.#isCut) {
       client.destroy()
       return
     }
-    const server = connect(this.#target)
+    const server = connect({ host: this.#target.host, port: this.#target.port })
     const pair = [client, server] as const
     this.#pairs.add(pair)
     for (const socket of pair) {
@@ -86,8 +106,14 @@ export class CuttingProxy {
     })
     server.on('data', bytes => {
       if (isLosing) this.#end(pair)
-      else client.write(bytes)
+      else client.write(this.isLosingSignals ? this.#withoutSignals(bytes) : bytes)
     })
+  }
+
+  #withoutSignals(bytes: Buffer): Buffer {
+    const text = bytes.toString('latin1')
+    this.lostSignals += text.match(SIGNAL)?.length ?? 0
+    return Buffer.from(text.replaceAll(SIGNAL, ''), 'latin1')
   }
 
   #end(pair: readonly [Socket, Socket]): void {

@@ -2,7 +2,7 @@
 import { ENDPOINTS, GOOD } from './access-requests.ts'
 import { MANAGEMENT_CALLS } from './management-calls.ts'
 import { organizationCalls } from './organization-calls.ts'
-import { question } from './running-service.ts'
+import { ADMIN_KEY, question } from './running-service.ts'
 import { routes } from './routes.ts'
 import type { Call } from './schema-calls.ts'
 
@@ -57,6 +57,7 @@ const OTHER_CALLS: readonly Call[] = [
   { operation: 'authzenMetadata', method: 'GET', path: '/.well-known/authzen-configuration' },
   { operation: 'healthy', method: 'GET', path: '/healthy' },
   { operation: 'ready', method: 'GET', path: '/ready' },
+  { operation: 'getMetrics', method: 'GET', path: '/metrics' },
   { operation: 'getApiKeyScope', method: 'GET', path: '/v2/api-key/scope' },
   { operation: 'listUsersEverywhere', method: 'GET', path: '/v1/users' },
   { operation: 'listTenantsEverywhere', method: 'GET', path: '/v1/tenants' },
@@ -71,5 +72,7 @@ export function exampleCalls(apiKeyId: string): Call[] {
     ...REFERENCE_CALLS.map(call => ({ ...call, headers: { 'if-none-match': '*' } })),
     ...MANAGEMENT_CALLS,
     ...organizationCalls(apiKeyId),
+    { operation: 'listAuditEntries', method: 'GET', path: '/v2/audit-log/default/default?order=oldest' },
+    { operation: 'listOrganizationAuditEntries', method: 'GET', path: '/v2/audit-log', key: ADMIN_KEY },
   ]
 }

@@ -86,15 +86,34 @@ export class HostileJudge {
     this.#oracle.apply(WORLD)
     const engine = new MapEngine()
     engine.apply(WORLD)
-    const decisions = new DecisionService({ engine: () => engine }, { bulkChecksMax: BULK_CHECKS_MAX })
+    const decisions = new DecisionService(
+      { engine: () => engine },
+      { bulkChecksMax: BULK_CHECKS_MAX },
+      { observer: null, pool: null },
+    )
     const options = { listedEntriesMax: 100_000, permissionFormat: 'action:resource' } as const
     const ids = { organizationId: '', projectId: '', environmentId: '' }
-    const principal = { kind: 'environment', ...ids, projectKey: '', environmentKey: '' } as const
+    const principal = {
+      kind: 'environment',
+      keyId: null,
+      ...ids,
+      projectKey: '',
+      environmentKey: '',
+    } as const
     this.#listings = new Map(
       permissionRoutes(new PermissionService(decisions, options)).map(route => [
         route.path,
         body => {
-          const reply = route.handle({ principal, params: {}, query: {}, body, headers: new Map() })
+          const reply = route.handle({
+            principal,
+            params: {},
+            query: {},
+            body,
+            requestId: 'r',
+            traceparent: null,
+            headers: new Map(),
+            caller: { isGone: false },
+          })
           if (reply instanceof Promise || !(reply.body instanceof RawJson))
             throw new Error('a listing is a text')
           return JSON.parse(reply.body.text)

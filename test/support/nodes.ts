@@ -6,7 +6,7 @@ type Settings = NonNullable<Parameters<typeof startedService>[0]>
 
 /** Starts so many nodes at once, for the present test, on a store that nobody else uses. */
 export async function startedNodes(
-  redis: RedisUnderTest,
+  redis: Pick<RedisUnderTest, 'url'>,
   count: number,
   settings: Settings = {},
 ): Promise<Client[]> {

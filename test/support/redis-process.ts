@@ -1,5 +1,8 @@
-/** A real Redis in a process of its own, on a free port of this machine, with nothing on disk. For tests and benches. */
-import { execFileSync, spawn } from 'node:child_process'
+/**
+ * A real Redis in a process of its own, on a free port of this machine. For tests and benches. Its data lies in a directory
+ * of its own, so that it can be killed and started again; unless it is told to, it keeps nothing on disk.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,59 +20,96 @@ export interface RedisUnderTest {
   url(at?: { readonly host: string; readonly port: number }): string
 }
 
-export interface RedisProcess extends RedisUnderTest {
-  stop(): Promise<void>
+export interface RedisOptions {
+  /** Further arguments, which may overrule what is set here. */
+  readonly arguments?: readonly string[] | ((port: number, directory: string) => readonly string[])
+  /** Whether it is to watch over others; its configuration is the first argument. */
+  readonly isSentinel?: boolean
 }
 
 /** Starts a server; whoever does so stops it. */
-export async function startRedis(): Promise<RedisProcess> {
+export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
   const program = serverProgram()
   for (let attempt = 1; ; attempt += 1) {
-    const server = await tryStart(program, await freePort())
-    if (server) return server
-    if (attempt === START_ATTEMPTS) throw new Error(`${program} does not start`)
+    const server = new RedisProcess(program, await freePort(), options)
+    if (await server.start()) return server
+    await server.stop()
+    if (attempt === START_ATTEMPTS) throw new Error(`${program} does not start:\n${server.output}`)
   }
 }
 
-async function tryStart(program: string, port: number): Promise<RedisProcess | null> {
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-redis-'))
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
-  const child = spawn(program, [...options, '--save', '', '--appendonly', 'no'])
-  const kill = () => child.kill('SIGKILL')
-  process.once('exit', kill)
-  const ended = once(child, 'exit')
-  const stop = async (): Promise<void> => {
-    kill()
-    await ended
-    process.off('exit', kill)
-    rmSync(directory, { recursive: true, force: true })
-  }
-  if (await saysReady(child.stdout, ended)) {
-    const host = '127.0.0.1'
-    return {
-      host,
-      port,
-      url: (at = { host, port }) => `redis://${at.host}:${at.port}?prefix=${randomUUID()}`,
-      stop,
-    }
-  }
-  await stop()
-  return null
-}
+export class RedisProcess implements RedisUnderTest {
+  readonly host = '127.0.0.1'
+  readonly port: number
+  readonly directory = mkdtempSync(join(tmpdir(), 'verdict-redis-'))
+  /** What it has said. */
+  output = ''
+  /** What it is started with. */
+  readonly commandLine: readonly string[]
+  readonly #program: string
+  #child: ChildProcess | null = null
+  #ended: Promise<unknown> = Promise.resolve()
+  readonly #killAtExit = () => this.#child?.kill('SIGKILL')
 
-async function saysReady(output: NodeJS.ReadableStream, ended: Promise<unknown>): Promise<boolean> {
-  let said = ''
-  output.setEncoding('utf8')
-  const ready = new Promise<boolean>(resolve => {
-    output.on('data', (text: string) => {
-      said += text
-      if (said.includes('Ready to accept connections')) resolve(true)
+  constructor(program: string, port: number, { arguments: given = [], isSentinel = false }: RedisOptions) {
+    this.#program = program
+    this.port = port
+    const extra = typeof given === 'function' ? given(port, this.directory) : given
+    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', this.directory]
+    this.commandLine = isSentinel
+      ? [...extra, '--sentinel', ...place]
+      : [...place, '--save', '', '--appendonly', 'no', ...extra]
+    process.once('exit', this.#killAtExit)
+  }
+
+  url(at: { readonly host: string; readonly port: number } = this): string {
+    return `redis://${at.host}:${at.port}?prefix=${randomUUID()}`
+  }
+
+  /** On the data and the port it had; resolves when it takes connections: whether it does. */
+  async start(): Promise<boolean> {
+    this.output = ''
+    const child = spawn(this.#program, this.commandLine)
+    this.#child = child
+    this.#ended = once(child, 'exit')
+    return this.#saysReady(child.stdout)
+  }
+
+  /** Ends it where it stands, with SIGKILL. */
+  async kill(): Promise<void> {
+    this.#child?.kill('SIGKILL')
+    await this.#ended
+  }
+
+  /** Stops it in its tracks: it holds its connections and says nothing. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT')
+  }
+
+  /** Ends it and removes its data. */
+  async stop(): Promise<void> {
+    await this.kill()
+    process.off('exit', this.#killAtExit)
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  #saysReady(stdout: NodeJS.ReadableStream): Promise<boolean> {
+    stdout.setEncoding('utf8')
+    const ready = new Promise<boolean>(resolve => {
+      stdout.on('data', (text: string) => {
+        this.output += text
+        if (/Ready to accept connections|Sentinel ID is/.test(this.output)) resolve(true)
+      })
     })
-  })
-  return Promise.race([ready, ended.then(() => false)])
+    return Promise.race([ready, this.#ended.then(() => false)])
+  }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -16,8 +16,11 @@ export function routesWithoutService(lost: Error): Route[] {
     },
     management: { execute: () => Promise.reject(lost) },
     isReady: () => false,
+    metrics: { scrape: () => Promise.reject(lost) },
+    observer: null,
     tokenSecret: '00'.repeat(32),
     settings: withoutSecrets(readConfig({})),
+    pool: null,
   })
 }
 

@@ -66,6 +66,7 @@ export class RunningEnvironment {
         newId: randomUUID,
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),
+        onCommit: () => {},
         onBackgroundFault: error => this.faults.push(error),
       },
       whenVisible: revision => replica.whenVisible(revision),

@@ -63,6 +63,8 @@ interface SendOptions {
   /** The bearer token; null sends none. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
+  /** Gives the call up. */
+  readonly signal?: AbortSignal
 }
 
 type Settings = Partial<Config>
@@ -81,7 +83,7 @@ function settingsOf(settings: Settings): Config {
 
 export class Client {
   readonly settings: Config
-  readonly #service: RunningService
+  readonly #service: Pick<RunningService, 'address' | 'close'>
   readonly #deaths: Error[]
   #closed: Promise<void> | null = null
 
@@ -92,7 +94,12 @@ export class Client {
     return new Client(config, service, deaths)
   }
 
-  private constructor(settings: Config, service: RunningService, deaths: Error[]) {
+  /** Speaks to a service that somebody else runs, and closes. */
+  static at(address: string): Client {
+    return new Client(settingsOf({}), { address, close: () => Promise.resolve() }, [])
+  }
+
+  private constructor(settings: Config, service: Pick<RunningService, 'address' | 'close'>, deaths: Error[]) {
     this.settings = settings
     this.#service = service
     this.#deaths = deaths
@@ -134,6 +141,7 @@ export class Client {
         ...options.headers,
       },
       ...(body !== undefined && { body }),
+      ...(options.signal && { signal: options.signal }),
     })
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: bodyOf(text) as Body }

@@ -8,7 +8,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const documents = [
   'README.md',
   'CHANGELOG.md',
-  ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`),
+  'SECURITY.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
 ]
 
 function textOf(document: string): string {
@@ -31,4 +34,17 @@ test('every row of the tables of docs/compatibility.md names a test, but for the
     .filter(row => !row.startsWith('| Subject ') && !row.startsWith('| Story ') && !/^[|\s-]+$/.test(row))
   expect(rows.length).toBeGreaterThan(45)
   expect(rows.filter(row => !/\]\(\.\.\/test\/[^)]+\.test\.ts\) *(, .*)?\|$/.test(row))).toEqual([])
+})
+
+test('every row of docs/threat-model.md names a test that exists', () => {
+  const rows = [...textOf('docs/threat-model.md').matchAll(/^\| (?!-|Attack)(.*) \|$/gm)].map(
+    ([, row]) => row!,
+  )
+  expect(rows.length).toBeGreaterThan(30)
+  const untested = rows.filter(row => {
+    const [, path, name] = /`(test\/\S+\.test\.ts)`(?: "(.+)")?\s*$/.exec(row) ?? []
+    if (path === undefined || !existsSync(join(root, path))) return true
+    return name !== undefined && !/\.redis\./.test(path) && !textOf(path).includes(name)
+  })
+  expect(untested).toEqual([])
 })

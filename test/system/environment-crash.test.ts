@@ -119,6 +119,11 @@ async function changeOrganization(write: (records: Draft) => void): Promise<void
   const store = await openStore(`lmdb:${join(cwd, 'data')}`, listRule)
   const organization = await store.environment(ORGANIZATION_STORE_ID)
   expect(new RecordReader(organization.view).count(lists.all('organization'))).toBe(1)
-  await new DraftCommits(organization, () => randomBytes(16)).run(write)
+  const surroundings = {
+    newCommitId: () => randomBytes(16),
+    elapsedMs: () => performance.now(),
+    onCommit: () => {},
+  }
+  await new DraftCommits(organization, surroundings).run(write)
   await store.close()
 }

@@ -21,7 +21,7 @@ export class ServiceProcess {
 
   constructor({ cwd, env = {}, command }: ProcessOptions) {
     const [file, ...args] = command ?? [process.execPath, '--disable-warning=ExperimentalWarning', START]
-    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), PORT: '0', ...env } })
+    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), PORT: '0', STOP_DELAY_MS: '0', ...env } })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     this.exited = once(this.#child, 'close').then(([code]) => code as number | null)

@@ -90,11 +90,12 @@ export class ClosureBuilder {
     block: number,
     size: number,
   ): void {
-    const { graph } = this.#regions
+    const { graph, header } = this.#regions
     graph[head + L.HEAD_BLOCK] = block
     graph[head + L.HEAD_SIZE] = size
     // Release, and last: who sees this version sees block and size.
     Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
+    header[L.H_CLOSURES_BUILT] = (header[L.H_CLOSURES_BUILT]! + 1) | 0
   }
 
   #isBuilt(container: number, state: number): boolean {

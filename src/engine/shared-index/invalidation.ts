@@ -106,13 +106,15 @@ export class Invalidation {
   }
 
   #bump(container: number): void {
-    const { graph } = this.#regions
+    const { graph, header } = this.#regions
+    header[L.H_CONTAINERS_VOIDED] = (header[L.H_CONTAINERS_VOIDED]! + 1) | 0
     const version = (container << L.LINE_WORDS_LOG2) + L.C_VERSION
     graph[version] = (graph[version]! + 1) | 0
   }
 
   #bumpEpoch(tenant: number): void {
-    const { graph } = this.#regions
+    const { graph, header } = this.#regions
+    header[L.H_TENANTS_VOIDED] = (header[L.H_TENANTS_VOIDED]! + 1) | 0
     const epoch = (tenant << L.LINE_WORDS_LOG2) + L.T_CLOSURE_EPOCH
     graph[epoch] = (graph[epoch]! + 1) | 0
   }

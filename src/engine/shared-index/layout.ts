@@ -81,6 +81,11 @@ export const SIZE_CLASSES = 31
 export const H_CLOSURE_TOP = 96
 export const H_CLOSURE_DEAD = 97
 
+/** For statistics: closures built, containers and whole tenants whose closures were voided. They wrap. */
+export const H_CLOSURES_BUILT = 98
+export const H_CONTAINERS_VOIDED = 99
+export const H_TENANTS_VOIDED = 103
+
 /** Facts that stand, for statistics and benches. */
 export const H_ASSIGNMENTS = 100
 export const H_TUPLES = 101

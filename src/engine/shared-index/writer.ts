@@ -17,6 +17,7 @@ import { Graveyard } from './graveyard.ts'
 import { Invalidation } from './invalidation.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { Key } from './key.ts'
+import * as L from './layout.ts'
 import { LineFetch } from './line-fetch.ts'
 import { Names } from './names.ts'
 import { Precomputation } from './precomputation.ts'
@@ -29,7 +30,6 @@ import { Schema } from './schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
 import { SchemaView } from './schema-view.ts'
 import type { SchemaImage } from './compiled-schema.ts'
-import * as L from './layout.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
 import { decodeSchema, encodeSchema } from './schema-wire.ts'
 import { beginSection, endSection, lock, unlock } from './sequence.ts'
@@ -136,6 +136,19 @@ export class SharedIndexWriter implements ChangeSink {
   /** Bytes of the regions as grown, for statistics. */
   bytes(): ReturnType<Regions['bytes']> {
     return this.#regions.bytes()
+  }
+
+  /** What stands in the index, and how much was built and voided in it so far. */
+  figures() {
+    const { header } = this.#regions
+    return {
+      assignments: header[L.H_ASSIGNMENTS]!,
+      tuples: header[L.H_TUPLES]!,
+      records: header[L.H_RECORDS]!,
+      closuresBuilt: header[L.H_CLOSURES_BUILT]! >>> 0,
+      containersVoided: header[L.H_CONTAINERS_VOIDED]! >>> 0,
+      tenantsVoided: header[L.H_TENANTS_VOIDED]! >>> 0,
+    }
   }
 
   /**

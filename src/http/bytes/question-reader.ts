@@ -1,10 +1,10 @@
 /**
- * Reads one `AllowedQuery` from bytes, fields in any order, without making a value of it: where the five texts of the
+ * Reads one question from bytes, fields in any order, without making a value of it: where the texts of the
  * question stand is all that is kept. Strict: what is out of the ordinary (escapes, other scripts, a field twice, deep
  * nesting) is refused and left to the ordinary parser.
  *
  * It is a security boundary. Whatever it accepts, `JSON.parse` and the schema accept, and they read the same texts; so
- * the fields below are those of the schema (`model/wire/decision.ts`), and everything else is skipped as JSON.
+ * the fields it knows are those of the schema (`question-fields.ts`), and everything else is skipped as JSON.
  */
 import type { QueryForm } from '#model/packed-queries.ts'
 import {
@@ -22,71 +22,13 @@ import {
   skipBlanks,
   stringEnd,
 } from './plain-json.ts'
+import { type Field, type Fields, NO_FIELDS, RESOURCE_PART, SUBJECT_PART, TEXTS } from './question-fields.ts'
 
 /** A text of a question: the places of its first byte and behind its last; both 0 when it is absent or null. */
-interface Place {
+export interface Place {
   from: number
   to: number
 }
-
-/** The texts of a question. */
-const TEXTS = ['user', 'action', 'type', 'key', 'tenant'] as const
-type TextName = (typeof TEXTS)[number]
-
-type Field =
-  /** A text of the question: a string that is not empty. */
-  | { readonly kind: 'text'; readonly text: TextName; readonly isNullable: boolean }
-  /** What the question does not depend on, of the kind the schema wants. */
-  | { readonly kind: 'string-or-null' }
-  | { readonly kind: 'object-or-null' }
-  | { readonly kind: 'object'; readonly fields: Fields }
-
-interface Fields {
-  readonly byName: readonly (readonly [name: string, field: Field])[]
-  /** One bit for each field that must be there, by its place in the list. */
-  readonly required: number
-}
-
-const IGNORED_STRING: Field = { kind: 'string-or-null' }
-const IGNORED_OBJECT: Field = { kind: 'object-or-null' }
-
-const NO_FIELDS = fields({}, [])
-
-const USER_FIELDS = fields(
-  {
-    key: { kind: 'text', text: 'user', isNullable: false },
-    email: IGNORED_STRING,
-    first_name: IGNORED_STRING,
-    last_name: IGNORED_STRING,
-    firstName: IGNORED_STRING,
-    lastName: IGNORED_STRING,
-    attributes: IGNORED_OBJECT,
-  },
-  ['key'],
-)
-
-const RESOURCE_FIELDS = fields(
-  {
-    type: { kind: 'text', text: 'type', isNullable: false },
-    key: { kind: 'text', text: 'key', isNullable: true },
-    tenant: { kind: 'text', text: 'tenant', isNullable: true },
-    attributes: IGNORED_OBJECT,
-    context: IGNORED_OBJECT,
-  },
-  ['type'],
-)
-
-/** Those of the whole question. */
-export const QUESTION_FIELDS = fields(
-  {
-    user: { kind: 'object', fields: USER_FIELDS },
-    action: { kind: 'text', text: 'action', isNullable: false },
-    resource: { kind: 'object', fields: RESOURCE_FIELDS },
-    context: IGNORED_OBJECT,
-    sdk: IGNORED_STRING,
-  },
-  ['user', 'action', 'resource'],
-)
 
 /** How the literals begin. */
 const LETTER_F = 0x66
@@ -98,14 +40,22 @@ const SKIPPED_LEVELS_MAX = 16
 
 export class QuestionReader {
   readonly user: Place = { from: 0, to: 0 }
+  readonly subjectType: Place = { from: 0, to: 0 }
   readonly action: Place = { from: 0, to: 0 }
   readonly type: Place = { from: 0, to: 0 }
   readonly key: Place = { from: 0, to: 0 }
   readonly tenant: Place = { from: 0, to: 0 }
+  /** The parts that were there, one bit each. */
+  parts = 0
   readonly #bytes: Buffer
+  readonly #fields: Fields
+  readonly #readItems: (at: number) => number
 
-  constructor(bytes: Buffer) {
+  /** `readItems` reads the items of a batch, the defaults being known: returns the place behind them, or `REFUSED`. */
+  constructor(bytes: Buffer, fields: Fields, readItems: (at: number) => number = () => REFUSED) {
     this.#bytes = bytes
+    this.#fields = fields
+    this.#readItems = readItems
   }
 
   /** Reads the question that begins there; returns the place behind it, or `REFUSED`. */
@@ -114,7 +64,14 @@ export class QuestionReader {
       this[name].from = 0
       this[name].to = 0
     }
-    return this.#object(at, QUESTION_FIELDS, 0)
+    this.parts = 0
+    return this.#object(at, this.#fields, 0)
+  }
+
+  /** Takes the user, or the whole resource, from the defaults of a batch. */
+  inherit(part: typeof SUBJECT_PART | typeof RESOURCE_PART, from: QuestionReader): void {
+    if (part === SUBJECT_PART) copy(from.user, this.user)
+    else for (const name of ['type', 'key', 'tenant'] as const) copy(from[name], this[name])
   }
 
   /** What the question last read asks beside its keys: `known` again if it is the same. */
@@ -127,13 +84,13 @@ export class QuestionReader {
       isText(this.#bytes, tenant.from, tenant.to, known.tenant ?? '')
     if (isKnown) return known
     return {
-      type: this.#text(type),
-      action: this.#text(action),
-      tenant: tenant.from === 0 ? null : this.#text(tenant),
+      type: this.text(type),
+      action: this.text(action),
+      tenant: tenant.from === 0 ? null : this.text(tenant),
     }
   }
 
-  #text({ from, to }: Place): string {
+  text({ from, to }: Place): string {
     return this.#bytes.toString('latin1', from, to)
   }
 
@@ -166,17 +123,38 @@ export class QuestionReader {
   }
 
   #field(at: number, field: Field): number {
-    if (field.kind === 'object') return this.#object(at, field.fields, 0)
     const bytes = this.#bytes
-    const isNullable = field.kind !== 'text' || field.isNullable
-    if (isNullable && bytes[at] === LETTER_N) return literalEnd(bytes, at, 'null')
-    if (field.kind === 'object-or-null') return this.#object(at, NO_FIELDS, 0)
-    const end = stringEnd(bytes, at)
-    if (end === REFUSED || field.kind === 'string-or-null') return end
-    const place = this[field.text]
+    const isNull = bytes[at] === LETTER_N
+    switch (field.kind) {
+      case 'object':
+        if (isNull) return field.isNullable ? literalEnd(bytes, at, 'null') : REFUSED
+        this.parts |= field.part
+        return this.#object(at, field.fields, 0)
+      case 'object-or-null':
+        return isNull ? literalEnd(bytes, at, 'null') : this.#object(at, NO_FIELDS, 0)
+      case 'string-or-null':
+        return isNull ? literalEnd(bytes, at, 'null') : stringEnd(bytes, at)
+      case 'text':
+        if (isNull && field.isNullable) return literalEnd(bytes, at, 'null')
+        return this.#keep(at, this[field.text])
+      case 'text-or-any':
+        return bytes[at] === QUOTE ? this.#keep(at, this[field.text]) : this.#skip(at, 1)
+      case 'items':
+        return this.#readItems(at)
+      case 'execute-all': {
+        if (isNull) return literalEnd(bytes, at, 'null')
+        const end = stringEnd(bytes, at)
+        return end !== REFUSED && isText(bytes, at + 1, end - 1, 'execute_all') ? end : REFUSED
+      }
+    }
+  }
+
+  #keep(at: number, place: Place): number {
+    const end = stringEnd(this.#bytes, at)
+    if (end === REFUSED || end - at === 2) return REFUSED
     place.from = at + 1
     place.to = end - 1
-    return place.from === place.to ? REFUSED : end
+    return end
   }
 
   /** Any value, as long as it is JSON. */
@@ -216,16 +194,15 @@ export class QuestionReader {
   }
 }
 
-function fields(byName: Readonly<Record<string, Field>>, required: readonly string[]): Fields {
-  const list = Object.entries(byName)
-  const bits = list.map(([name], place) => (required.includes(name) ? 1 << place : 0))
-  return { byName: list, required: bits.reduce((sum, bit) => sum | bit, 0) }
-}
-
 /** The place in the list of the field with the name that stands there, -1 if it is none of them. */
 function fieldAt(bytes: Uint8Array, from: number, to: number, byName: Fields['byName']): number {
   for (let place = 0; place < byName.length; place++) {
     if (isText(bytes, from, to, byName[place]![0])) return place
   }
   return -1
+}
+
+function copy(from: Readonly<Place>, to: Place): void {
+  to.from = from.from
+  to.to = from.to
 }

@@ -23,59 +23,70 @@ interface Gap {
   readonly to: number
 }
 
+/** Where a key stands: in the question, nowhere, or in the defaults of the batch. */
+export type KeyPlace = Gap | 'none' | 'inherited'
+
 export class QuestionTemplate {
   readonly form: QueryForm
-  /** The text before the first key, between the keys, behind the last. */
-  readonly #spans: readonly [Span, Span] | readonly [Span, Span, Span]
+  /** The text before the first key, between the keys, behind the last; fewer where keys stand elsewhere. */
+  readonly #spans: readonly Span[]
   /** Where in a spot the first and the second key go. */
-  readonly #first: number
-  readonly #second: number
+  readonly #slots: readonly number[]
+  /** Where in a spot a key goes that stands in the defaults, and where there is none. */
+  readonly #inherited: readonly number[]
+  readonly #none: readonly number[]
 
-  /** From the question in `bytes[from, to)`; `instance` is null if its instance has no key. */
+  /** From the question in `bytes[from, to)`. */
   constructor(
     bytes: Uint8Array,
-    { from, to, user, instance }: { from: number; to: number; user: Gap; instance: Gap | null },
+    { from, to, user, key }: { from: number; to: number; user: KeyPlace; key: KeyPlace },
     form: QueryForm,
   ) {
     this.form = form
-    if (instance === null) {
-      this.#spans = [new Span(bytes, from, user.from), new Span(bytes, user.to, to)]
-      this.#first = SPOT_USER
-      this.#second = SPOT_KEY
-      return
-    }
-    const isUserFirst = user.from < instance.from
-    const [first, second] = isUserFirst ? [user, instance] : [instance, user]
-    this.#first = isUserFirst ? SPOT_USER : SPOT_KEY
-    this.#second = isUserFirst ? SPOT_KEY : SPOT_USER
-    this.#spans = [
-      new Span(bytes, from, first.from),
-      new Span(bytes, first.to, second.from),
-      new Span(bytes, second.to, to),
+    const places = [
+      { slot: SPOT_USER, place: user },
+      { slot: SPOT_KEY, place: key },
     ]
+    const gaps = places
+      .flatMap(({ slot, place }) => (typeof place === 'object' ? [{ slot, ...place }] : []))
+      .toSorted((left, right) => left.from - right.from)
+    const slotsWith = (wanted: KeyPlace) =>
+      places.filter(({ place }) => place === wanted).map(({ slot }) => slot)
+    this.#slots = gaps.map(({ slot }) => slot)
+    this.#inherited = slotsWith('inherited')
+    this.#none = slotsWith('none')
+    const begins = [from, ...gaps.map(gap => gap.to)]
+    const ends = [...gaps.map(gap => gap.from), to]
+    this.#spans = begins.map((begin, index) => new Span(bytes, begin, ends[index]!))
   }
 
-  /** Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`. */
-  match(bytes: DataView, at: number, spots: Int32Array, spot: number): number {
-    const [head, middle, tail] = this.#spans
-    const first = head.match(bytes, at)
-    if (first === REFUSED) return REFUSED
-    const firstEnd = keyEnd(bytes, first)
-    if (firstEnd === REFUSED) return REFUSED
-    spots[spot + this.#first] = first
-    spots[spot + this.#first + SPOT_LENGTH] = firstEnd - first
-    const second = middle.match(bytes, firstEnd)
-    if (second === REFUSED) return REFUSED
-    if (tail === undefined) {
-      spots[spot + this.#second] = 0
-      spots[spot + this.#second + SPOT_LENGTH] = 0
-      return second
+  /**
+   * Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
+   * `defaults` is a spot with the keys that are inherited.
+   */
+  match(bytes: DataView, at: number, spots: Int32Array, spot: number, defaults: Int32Array): number {
+    const spans = this.#spans
+    const slots = this.#slots
+    let next = spans[0]!.match(bytes, at)
+    for (let gap = 0; gap < slots.length; gap++) {
+      if (next === REFUSED) return REFUSED
+      const end = keyEnd(bytes, next)
+      if (end === REFUSED) return REFUSED
+      const slot = spot + slots[gap]!
+      spots[slot] = next
+      spots[slot + SPOT_LENGTH] = end - next
+      next = spans[gap + 1]!.match(bytes, end)
     }
-    const secondEnd = keyEnd(bytes, second)
-    if (secondEnd === REFUSED) return REFUSED
-    spots[spot + this.#second] = second
-    spots[spot + this.#second + SPOT_LENGTH] = secondEnd - second
-    return tail.match(bytes, secondEnd)
+    if (slots.length === 2 || next === REFUSED) return next
+    for (const slot of this.#inherited) {
+      spots[spot + slot] = defaults[slot]!
+      spots[spot + slot + SPOT_LENGTH] = defaults[slot + SPOT_LENGTH]!
+    }
+    for (const slot of this.#none) {
+      spots[spot + slot] = 0
+      spots[spot + slot + SPOT_LENGTH] = 0
+    }
+    return next
   }
 }
 
@@ -98,17 +109,27 @@ class Span {
     this.#lastMask = rest === 0 ? -1 : (1 << (rest << 3)) - 1
   }
 
-  /** Returns the place behind the text; `REFUSED` if something else stands there, or nothing to fill the last word. */
+  /** Returns the place behind the text; `REFUSED` if something else stands there. */
   match(bytes: DataView, at: number): number {
     const words = this.#words
     const last = words.length - 1
-    if (at + (words.length << 2) > bytes.byteLength) return REFUSED
+    const end = at + this.#bytes
+    if (end > bytes.byteLength) return REFUSED
     for (let word = 0; word < last; word++) {
       if (bytes.getInt32(at + (word << 2), true) !== words[word]) return REFUSED
     }
-    if ((bytes.getInt32(at + (last << 2), true) & this.#lastMask) !== words[last]) return REFUSED
-    return at + this.#bytes
+    const lastAt = at + (last << 2)
+    // The body may end in the middle of the last word.
+    const lastWord = lastAt + 4 <= bytes.byteLength ? bytes.getInt32(lastAt, true) : restOf(bytes, lastAt)
+    return (lastWord & this.#lastMask) === words[last] ? end : REFUSED
   }
+}
+
+/** The last bytes, fewer than four, as a word. */
+function restOf(bytes: DataView, from: number): number {
+  let word = 0
+  for (let at = from; at < bytes.byteLength; at++) word |= bytes.getUint8(at) << ((at - from) << 3)
+  return word
 }
 
 /**

@@ -22,10 +22,12 @@ export function refusalStatuses(route: Route): number[] {
     [403, !isForAll && (access !== 'any-key' || hasPlace)],
     [404, hasPlace],
     [405, true],
+    [408, body !== null],
     // What is done in an environment; routes about the organization say it themselves.
     [409, isManagement && method === 'POST' && access === 'any-key'],
     [413, body !== null],
     [422, isManagement && (hasPlace || query !== null || body !== null)],
+    [429, access !== 'public'],
     [500, true],
     [503, !isForAll],
   ]
@@ -33,7 +35,12 @@ export function refusalStatuses(route: Route): number[] {
   return [...new Set(all)].toSorted((left, right) => left - right)
 }
 
-const HEADERS: Readonly<Record<number, HeaderField>> = { 401: CHALLENGE, 405: ALLOW, 503: RETRY_AFTER }
+const HEADERS: Readonly<Record<number, HeaderField>> = {
+  401: CHALLENGE,
+  405: ALLOW,
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+}
 
 export class RefusalComponents {
   readonly #schemas: SchemaComponents

@@ -7,6 +7,7 @@ import * as access from '#model/wire/access.ts'
 import * as action from '#model/wire/action.ts'
 import * as apiKey from '#model/wire/api-key.ts'
 import * as attribute from '#model/wire/attribute.ts'
+import * as audit from '#model/wire/audit.ts'
 import * as buildingBlocks from '#model/wire/building-blocks.ts'
 import * as decisionDebug from '#model/wire/decision-debug.ts'
 import * as decision from '#model/wire/decision.ts'
@@ -31,6 +32,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   action,
   apiKey,
   attribute,
+  audit,
   buildingBlocks,
   decision,
   decisionDebug,

@@ -69,11 +69,17 @@ const TAGS: readonly Tag[] = [
     description: 'Environments of a project; no data crosses from one to another.',
     paths: ['/v2/projects/{proj_id}/envs'],
   },
+  {
+    name: 'Audit',
+    description: 'What was changed, by which key, when.',
+    paths: ['/v2/audit-log'],
+  },
   { name: 'Keys', description: 'API keys and what they are for.', paths: ['/v2/api-key'] },
   {
     name: 'Service',
-    description: 'Whether the service lives and is ready; this description and its reference.',
-    paths: ['/healthy', '/ready', '/openapi.json', '/docs'],
+    description:
+      'Whether the service lives and is ready, and its metrics; this description and its reference.',
+    paths: ['/healthy', '/ready', '/metrics', '/openapi.json', '/docs'],
   },
 ]
 

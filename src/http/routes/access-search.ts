@@ -1,5 +1,4 @@
 /** AuthZEN searches: which subjects, which resources, which actions (authzen.md section 5). */
-import type { PageRequest } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import {
   ActionSearchRequest,
@@ -10,6 +9,7 @@ import {
   SubjectSearchRequest,
 } from '#model/wire/access.ts'
 import type { FoundPage, SearchService } from '#services/search-service.ts'
+import type { Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import type { PagePosition, PageTokens } from '../page-token.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -38,13 +38,14 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       summary: 'AuthZEN subject search: who may do this on that?',
       body: SubjectSearchRequest,
       responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
-      handle: ({ principal, body }) => {
+      handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const { subject, action, resource, context, page } = body
         const searched = { ...subject, id: null }
         const bound = ['subject', environmentId, ...[searched, action, resource].map(known), context]
-        const found = paged(options, bound, page, request => search.subjects(environmentId, body, request))
-        return answer(found, id => ({ type: subject.type, id }))
+        const position = positionOf(options, bound, page ?? null)
+        const found = search.subjects(environmentId, body, position, caller)
+        return answer(options, { bound, position, found }, id => ({ type: subject.type, id }))
       },
     }),
     defineRoute({
@@ -54,13 +55,14 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       summary: 'AuthZEN resource search: on what may they do this?',
       body: ResourceSearchRequest,
       responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
-      handle: ({ principal, body }) => {
+      handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const { subject, action, resource, context, page } = body
         const searched = { ...resource, id: null }
         const bound = ['resource', environmentId, ...[subject, action, searched].map(known), context]
-        const found = paged(options, bound, page, request => search.resources(environmentId, body, request))
-        return answer(found, id => ({ type: resource.type, id }))
+        const position = positionOf(options, bound, page ?? null)
+        const found = search.resources(environmentId, body, position, caller)
+        return answer(options, { bound, position, found }, id => ({ type: resource.type, id }))
       },
     }),
     defineRoute({
@@ -74,8 +76,9 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
         const environmentId = environmentOf(principal)
         const { subject, resource, context, page } = body
         const bound = ['action', environmentId, ...[subject, resource].map(known), context]
-        const found = paged(options, bound, page, request => search.actions(environmentId, body, request))
-        return answer(found, name => ({ name }))
+        const position = positionOf(options, bound, page ?? null)
+        const found = search.actions(environmentId, body, position)
+        return answer(options, { bound, position, found }, name => ({ name }))
       },
     }),
   ]
@@ -89,25 +92,6 @@ function known(of: {
   readonly properties?: Readonly<Record<string, unknown>> | null
 }): readonly unknown[] {
   return [of.type, of.id, of.name, of.properties]
-}
-
-interface PageFound extends FoundPage {
-  /** Empty at the end. */
-  readonly nextToken: string
-}
-
-/** Finds the page that is asked for, and issues the token for the next one. `bound`: what the token is bound to. */
-function paged(
-  options: SearchOptions,
-  bound: readonly unknown[],
-  page: PageInSearch | undefined,
-  find: (request: PageRequest) => FoundPage,
-): PageFound {
-  const position = positionOf(options, bound, page ?? null)
-  const found = find(position)
-  const after = found.keys.at(-1) ?? position.after
-  const nextToken = found.hasMore ? options.tokens.issue(bound, { limit: position.limit, after }) : ''
-  return { ...found, nextToken }
 }
 
 /** Without a token the beginning; with one, where it says, in pages of the size the walk began with. */
@@ -144,7 +128,25 @@ function oneOf<Value>(
   return value ?? other
 }
 
-function answer<Result>({ keys, total, nextToken }: PageFound, present: (key: string) => Result) {
+interface Search {
+  /** What the token for the next page is bound to. */
+  readonly bound: readonly unknown[]
+  readonly position: PagePosition
+  readonly found: FoundPage | Promise<FoundPage>
+}
+
+/** The page that was found, with a token for the next one. */
+function answer(
+  options: SearchOptions,
+  { bound, position, found }: Search,
+  present: (key: string) => unknown,
+): Reply | Promise<Reply> {
+  if (found instanceof Promise) {
+    return found.then(page => answer(options, { bound, position, found: page }, present) as Reply)
+  }
+  const { keys, total, hasMore } = found
+  const after = keys.at(-1) ?? position.after
+  const nextToken = hasMore ? options.tokens.issue(bound, { limit: position.limit, after }) : ''
   const page = { next_token: nextToken, count: keys.length, total }
   return { status: 200, body: { page, results: keys.map(present) } }
 }

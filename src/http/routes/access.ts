@@ -1,4 +1,5 @@
 /** AuthZEN evaluations: single and in batches (authzen.md sections 3 and 4). */
+import { PackedQueries } from '#model/packed-queries.ts'
 import {
   Decision,
   EvaluationRequest,
@@ -7,9 +8,11 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import type { AccessService } from '#services/access-service.ts'
+import type { BatchReader } from '../bytes/batch-reader.ts'
 import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { Shape } from '../shape.ts'
+import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
 import { environmentOf } from './caller.ts'
 
 /** Reads one evaluation. Strictly, a resource without an id is refused (contract section 0, row 15). */
@@ -21,7 +24,13 @@ export function evaluationReader(isStrict: boolean): (value: unknown) => Evaluat
   }
 }
 
-export function accessRoutes(access: AccessService, { isStrict }: { readonly isStrict: boolean }): Route[] {
+export interface AccessRouteOptions {
+  readonly isStrict: boolean
+  /** Reads batches of the usual kind from their bytes; null: all are parsed. */
+  readonly batches: BatchReader | null
+}
+
+export function accessRoutes(access: AccessService, { isStrict, batches }: AccessRouteOptions): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -52,10 +61,14 @@ export function accessRoutes(access: AccessService, { isStrict }: { readonly isS
       responses: {
         200: { description: 'One decision an item, up to the one that stops.', schema: EvaluationsResponse },
       },
-      handle: ({ principal, body }) => ({
-        status: 200,
-        body: access.evaluateBatch(environmentOf(principal), body),
-      }),
+      readBytes: batches === null ? undefined : body => batches.read(body),
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
+        if (body instanceof PackedQueries) {
+          return replyWith(access.evaluatePacked(environmentId, body, caller), evaluationsAnswer)
+        }
+        return { status: 200, body: access.evaluateBatch(environmentId, body) }
+      },
     }),
   ]
 }

@@ -1,4 +1,5 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (contract A.2, A.3). */
+import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import {
   AllowedQuery,
@@ -11,22 +12,37 @@ import { debugOf } from '#services/decision-debug.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import { queryOf } from '#services/native-query.ts'
 import { BulkReader } from '../bytes/bulk-reader.ts'
+import { SingleReader } from '../bytes/single-reader.ts'
+import { RawJson, type Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { bulkAnswer } from './bulk-answer.ts'
+import { bulkAnswer, replyWith } from './bulk-answer.ts'
 import { environmentOf } from './caller.ts'
 
 export interface AllowedOptions {
   /** Whether answers explain themselves; takes time, so it is off unless asked for. */
   readonly hasDebug: boolean
-  /** Whether bulks of the usual kind are read from their bytes. With debug they are not: it tells the question again. */
-  readonly hasBulkBytesPath: boolean
+  /** Whether bodies of the usual kind are read from their bytes. With debug they are not: it tells the question again. */
+  readonly hasBytesPath: boolean
   readonly bulkChecksMax: number
 }
 
+/** A deny and an allow. */
+const ANSWERS: readonly Reply[] = [false, true].map(allow => ({
+  status: 200,
+  body: new RawJson(JSON.stringify({ allow, result: allow })),
+}))
+
+/** What was read from bytes names the user; a body has an object there. */
+function isQuery(body: AllowedQuery | Query): body is Query {
+  return typeof body.user === 'string'
+}
+
 export function allowedRoutes(decisions: DecisionService, options: AllowedOptions): Route[] {
-  const { hasDebug, hasBulkBytesPath, bulkChecksMax } = options
-  const reader = hasBulkBytesPath && !hasDebug ? new BulkReader(bulkChecksMax) : null
+  const { hasDebug, hasBytesPath, bulkChecksMax } = options
+  const isReadFromBytes = hasBytesPath && !hasDebug
+  const singles = isReadFromBytes ? new SingleReader() : null
+  const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax) : null
   const withDebug = (environmentId: string, question: AllowedQuery, allow: boolean) => {
     const query = queryOf(question)
     const hasTenantRoles = decisions.engine(environmentId).tenantRolesOf(query.user, null, 1).length > 0
@@ -50,13 +66,13 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
       headers: [REQUIRED_REQUEST_ID],
       body: AllowedQuery,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedResult } },
+      readBytes: singles === null ? undefined : body => singles.read(body),
       handle: ({ principal, body }) => {
         const environmentId = environmentOf(principal)
+        if (isQuery(body)) return ANSWERS[Number(decisions.evaluate(environmentId, body))]!
         const allow = decisions.evaluate(environmentId, queryOf(body))
-        return {
-          status: 200,
-          body: hasDebug ? withDebug(environmentId, body, allow) : { allow, result: allow },
-        }
+        if (!hasDebug) return ANSWERS[Number(allow)]!
+        return { status: 200, body: withDebug(environmentId, body, allow) }
       },
     }),
     defineRoute({
@@ -81,11 +97,11 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
       headers: [REQUIRED_REQUEST_ID],
       body: BulkAuthorizationQuery,
       responses: { 200: { description: 'One result for each check, in order.', schema: BulkAllowedResult } },
-      readBytes: reader === null ? undefined : body => reader.read(body),
-      handle: ({ principal, body }) => {
+      readBytes: bulks === null ? undefined : body => bulks.read(body),
+      handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return { status: 200, body: bulkAnswer(decisions.evaluatePacked(environmentId, body)) }
+          return replyWith(decisions.evaluatePacked(environmentId, body, caller), bulkAnswer)
         }
         const decided = decisions.evaluateAll(environmentId, body.map(queryOf))
         if (!hasDebug) return { status: 200, body: bulkAnswer(decided) }

@@ -1,5 +1,6 @@
 /** Everything in an environment, out and in, as lines of JSON. */
 import { assert } from '#model/assert.ts'
+import { namesOf } from './managed.ts'
 import type { EnvironmentPath } from '#model/wire/environment.ts'
 import {
   CONTENT_TYPE,
@@ -34,10 +35,8 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
           headers: [REVISION],
         },
       },
-      handle: async ({ principal, params }) => {
-        const { pieces, revision } = await gateway.execute(
-          contentRequest(principal, params, 'exportContent', false),
-        )
+      handle: async (call: Call<EnvironmentPath>) => {
+        const { pieces, revision } = await gateway.execute(contentRequest(call, 'exportContent', false))
         assert(pieces, 'an export comes in pieces')
         return {
           status: 200,
@@ -67,12 +66,10 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
           headers: [REVISION],
         },
       },
-      handle: async ({ principal, params, query, body }: Call<EnvironmentPath, ImportQuery, unknown>) => {
-        const request = contentRequest(principal, params, 'importContent', query.replace ?? false)
-        const { json, revision } = await gateway.execute(
-          request,
-          (body as PieceSource | undefined) ?? NOTHING,
-        )
+      handle: async (call: Call<EnvironmentPath, ImportQuery, unknown>) => {
+        const request = contentRequest(call, 'importContent', call.query.replace ?? false)
+        const sent = (call.body as PieceSource | undefined) ?? NOTHING
+        const { json, revision } = await gateway.execute(request, sent)
         return { status: 200, body: new RawJson(json ?? ''), headers: { 'x-revision': revision } }
       },
     }),
@@ -83,17 +80,18 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
 const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
 
 function contentRequest(
-  principal: Call['principal'],
-  { proj_id, env_id }: EnvironmentPath,
+  call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'requestId' | 'traceparent'>,
   operation: 'exportContent' | 'importContent',
   replaces: boolean,
 ) {
+  const { principal, params } = call
   assert(principal, 'a management route has a caller')
   return {
     about: 'content',
     operation,
     principal,
-    path: { project: proj_id, environment: env_id },
+    ...namesOf(call),
+    path: { project: params.proj_id, environment: params.env_id },
     replaces,
   } as const
 }

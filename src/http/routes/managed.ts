@@ -125,11 +125,12 @@ export function managedByOrganization(gateway: ManagementGateway) {
     routeOf(
       definition,
       { access: definition.access, headers: [], answered: [REVISION] },
-      async ({ principal, params, query, body }) => {
+      async ({ principal, params, query, body, ...names }) => {
         assert(principal, 'a management route has a caller')
         const { operation } = definition
         const input = { params, query, body }
-        return replyOf(await gateway.execute({ about: 'organization', operation, principal, input }))
+        const request = { about: 'organization', operation, principal, ...namesOf(names), input } as const
+        return replyOf(await gateway.execute(request))
       },
     )
 }
@@ -162,6 +163,11 @@ function routeOf(
   return defineRoute({ ...route, ...common } as Parameters<typeof defineRoute>[0])
 }
 
+/** What a request is called, in the log and in a trace. */
+export function namesOf({ requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>) {
+  return { requestId, traceparent }
+}
+
 async function forward(gateway: ManagementGateway, operation: OperationName, call: Call): Promise<Reply> {
   assert(call.principal, 'a management route has a caller')
   const { proj_id, env_id } = call.params as EnvironmentPath
@@ -169,6 +175,7 @@ async function forward(gateway: ManagementGateway, operation: OperationName, cal
     about: 'environment',
     operation,
     principal: call.principal,
+    ...namesOf(call),
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
   })

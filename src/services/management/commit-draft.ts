@@ -3,6 +3,7 @@ import { ConflictError } from '#model/errors.ts'
 import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
+import type { Surroundings } from '../surroundings.ts'
 import { Draft } from './draft.ts'
 import { drive, isResumable, type Resumable } from './resumable.ts'
 
@@ -12,19 +13,21 @@ export interface Answered<Answer> {
   readonly revision: Revision
 }
 
+type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCommit'>
+
 /**
  * The commits of one environment's commands. The first attempts of all run side by side; a command that lost runs again in
  * a queue with the others that lost, so that it can lose only against newcomers and not against the crowd it came with.
  */
 export class DraftCommits {
   readonly #store: EnvironmentStore
-  readonly #newCommitId: () => Uint8Array
+  readonly #surroundings: CommitSurroundings
   /** Resolves when the last command in the queue is done. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(store: EnvironmentStore, newCommitId: () => Uint8Array) {
+  constructor(store: EnvironmentStore, surroundings: CommitSurroundings) {
     this.#store = store
-    this.#newCommitId = newCommitId
+    this.#surroundings = surroundings
   }
 
   /**
@@ -68,7 +71,23 @@ export class DraftCommits {
     // What the view shows may not be durable yet: the answer tells of that, not of the ledger's head.
     const sequence = view.sequence()
     if (records.isEmpty) return { answer, revision: { epoch, sequence } }
-    return { answer, revision: await ledger.commit({ ...records.toCommit(this.#newCommitId()), epoch }) }
+    const commit = { ...records.toCommit(this.#surroundings.newCommitId()), epoch }
+    return { answer, revision: await this.#timed(() => ledger.commit(commit)) }
+  }
+
+  async #timed(commit: () => Promise<Revision>): Promise<Revision> {
+    const { elapsedMs, onCommit } = this.#surroundings
+    const from = elapsedMs()
+    try {
+      const revision = await commit()
+      onCommit('done', elapsedMs() - from)
+      return revision
+    } catch (error) {
+      const tookMs = elapsedMs() - from
+      if (error instanceof ConflictError) onCommit('conflict', tookMs)
+      else onCommit('failed', tookMs, error)
+      throw error
+    }
   }
 }
 

@@ -20,6 +20,7 @@ import {
   updateAttribute,
 } from './attributes.ts'
 import { putRolesInBulk } from './bulk-roles.ts'
+import { listAuditEntries } from './audit.ts'
 import type { ReadContext, WriteContext } from './context.ts'
 import { countEnvironment } from './environment-counts.ts'
 import { factReads, factWrites } from './fact-operations.ts'
@@ -78,6 +79,7 @@ export const readOperations = {
   listActionGroups,
   listActions,
   listAttributes,
+  listAuditEntries,
   listGroupChildren,
   listGroupParents,
   listGroupRecords,

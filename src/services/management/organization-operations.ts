@@ -7,6 +7,7 @@ import {
   listApiKeys,
   rotateApiKey,
 } from './api-keys.ts'
+import { listAuditEntries } from './audit.ts'
 import {
   createEnvironment,
   deleteEnvironment,
@@ -24,6 +25,7 @@ export const organizationReads = {
   getProject,
   listApiKeys,
   listEnvironments,
+  listOrganizationAuditEntries: listAuditEntries,
   listProjects,
 }
 

@@ -2,6 +2,7 @@
  * Reads an environment's records from its view: by key, by id, by list. Every call answers for the present moment, and
  * none of them, counts of whole lists aside, ever shows a record that is dead (`dead-ids.ts`).
  */
+import { assert } from '#model/assert.ts'
 import type { PurgeRecord, RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { isListed, lists, rowKeyOf } from '#store/keyspace.ts'
 import { decodeAs, decodeRecord, KIND_BYTES } from '#store/record-codec.ts'
@@ -36,6 +37,13 @@ export class RecordReader {
   /** Number of the state that is being read. */
   get sequence(): number {
     return this.view.sequence()
+  }
+
+  /** Sequence of the commit that wrote a stored record last. O(log n). */
+  versionOf(record: StoredRecord): number {
+    const row = this.view.get(rowKeyOf(record))
+    assert(row, 'a record that is asked about is stored')
+    return row.version
   }
 
   /** The record under that row key, or null. O(log n). */

@@ -6,6 +6,7 @@ import { textOf } from '../row-codec.ts'
 import type { Argument, RedisLink, Reply } from './redis-link.ts'
 import { Script } from './redis-link.ts'
 import type { RedisKeys } from './redis-keys.ts'
+import type { Position } from './redis-log.ts'
 
 /** Rows a call carries itself; beyond it they are staged, so that no single command holds up the server with its size. */
 export const CALL_ROWS_MAX = 500
@@ -18,6 +19,8 @@ export interface CommitSettings {
   readonly epoch: string
   readonly keys: RedisKeys
   readonly logEntriesMax: number
+  /** What the sender has read rests on this; null: on nothing that could be lost. */
+  readonly ground: Position | null
 }
 
 /** What came of a call; `unstaged`: the rows staged for it are gone, so it is to be made again. */
@@ -51,7 +54,7 @@ export class CommitCall {
    * when it cannot be told any more whether an earlier call was answered by a commit.
    */
   async make(link: RedisLink, knownSequence: number | null): Promise<CommitOutcome> {
-    const { epoch, keys, logEntriesMax } = this.#settings
+    const { epoch, keys, logEntriesMax, ground } = this.#settings
     const { id, require, put, changes, delete: removed } = this.#commit
     const stagedKey = this.#isStaged ? await this.#stage(link) : null
     const reply = await link.run(
@@ -67,6 +70,8 @@ export class CommitCall {
         require.length,
         removed.length,
         put.length,
+        ground?.id ? ground.sequence : 0,
+        asBuffer(ground?.id ?? ''),
         ...(stagedKey === null ? this.#items : []),
       ],
     )

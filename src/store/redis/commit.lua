@@ -3,7 +3,7 @@ Commits to the ledger of one environment: all or nothing, once per commit id.
 
 KEYS[1]  meta (hash)      KEYS[3]  log (stream)
 KEYS[2]  rows (hash)      KEYS[4]  ids (sorted set)
-KEYS[5]  staged (list): the rows of a large commit in place of ARGV[10…]; absent for the others
+KEYS[5]  staged (list): the rows of a large commit in place of ARGV[12…]; absent for the others
 
 ARGV[1]  epoch the commit belongs to
 ARGV[2]  commit id, 16 bytes
@@ -12,13 +12,15 @@ ARGV[4]  entries the log keeps, at least 1
 ARGV[5]  channel that hears of the commit
 ARGV[6]  changes, carried as they are
 ARGV[7], ARGV[8], ARGV[9]  number of requirements, of deletes, of puts
-ARGV[10…], or the staged list   per requirement: key, 'a' (absent) | 'v' (version) | 'c' (created), number
+ARGV[10], ARGV[11]  sequence and id of a commit that the sender's ground has; 0 and '' where it has none
+ARGV[12…], or the staged list   per requirement: key, 'a' (absent) | 'v' (version) | 'c' (created), number
                                 per delete: key
                                 per put: key, value
 
 Returns  {1, sequence}         committed, now or when this id came first
          {0, index, sequence}  refused: the row of that requirement (from 0) is not as required; nothing was written
-         {-1}                  the history is another one than ARGV[1]; nothing was written
+         {-1}                  the history is another one than ARGV[1], or was rewound behind the sender's ground; nothing
+                               was written
          {-2}                  this was sent before, and the ids do not reach back far enough to tell whether it was done
          {-3}                  the staged rows are gone; nothing was written
 
@@ -27,6 +29,7 @@ Nothing fails behind the first write: what could is read before it. O(requiremen
 local meta, rows, log, ids, staged = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local epoch, id, channel, changes = ARGV[1], ARGV[2], ARGV[5], ARGV[6]
 local known, kept = tonumber(ARGV[3]), tonumber(ARGV[4])
+local ground, ground_id = tonumber(ARGV[10]), ARGV[11]
 local requirement_count, delete_count, put_count = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
 -- Places in creation order per commit.
@@ -70,7 +73,16 @@ if known >= 0 and known + 1 < first then
   return { -2 }
 end
 
-local items, at = ARGV, 9
+-- A version is a number, which a history that was rewound and went on has given again: what the sender read may be another
+-- row by now. As far back as ids are known, its ground is known, too.
+if ground >= first then
+  local found = redis.call('ZSCORE', ids, ground_id)
+  if not found or tonumber(found) ~= ground then
+    return { -1 }
+  end
+end
+
+local items, at = ARGV, 11
 if staged then
   items, at = redis.call('LRANGE', staged, 0, -1), 0
   if #items ~= requirement_count * 3 + delete_count + put_count * 2 then

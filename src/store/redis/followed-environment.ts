@@ -7,8 +7,8 @@
  *
  * Invariant: whoever reads sees the copy of one history at one moment. When that history is gone, or the log no longer
  * reaches back to the copy, another copy is loaded beside it and takes its place as a whole; feeds of the former then end with
- * `STORE_RESET`. Until then the former one answers, and grows stale. A history is begun by a start only: a node that
- * has followed one does not take an empty Redis for the truth.
+ * `STORE_RESET`. Until then, and until who follows has gone over to it, the former one answers, and grows stale. A history is
+ * begun by a start only: a node that has followed one does not take an empty Redis for the truth, but says that it is empty.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, ConflictError } from '#model/errors.ts'
@@ -19,7 +19,8 @@ import type { EnvironmentStore } from '../store.ts'
 import type { View, ViewSnapshot } from '../view.ts'
 import type { HeadListener } from './head-channels.ts'
 import type { LocalCopy } from './local-copy.ts'
-import type { RedisLedger } from './redis-ledger.ts'
+import { EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
+import type { Position } from './redis-log.ts'
 import type { StoreLog } from './store-log.ts'
 
 /** Commits on their way into the copy at once. */
@@ -28,6 +29,12 @@ const WRITES_UNDER_WAY_MAX = 128
 const CLOSE_MS_MAX = 3_000
 /** How long to wait before another attempt to load. */
 const RELOAD_PAUSE_MS = 500
+
+/**
+ * How often in a row nothing has to be found. Once may be the removal of this environment on another node, of which this one
+ * has not heard yet.
+ */
+const EMPTY_FOUND_MIN = 2
 
 /** A copy and what it is a copy of. */
 export interface Followed {
@@ -50,6 +57,8 @@ export interface FollowedEnvironmentOptions {
   readonly buildLists: (copy: LocalCopy, signal: AbortSignal) => Promise<void>
   /** The former copy is closed: its files may go. */
   readonly onReplaced: () => void
+  /** Another history has taken the place of the present one; returns how many have in this process. */
+  readonly countReplacedHistory: () => number
   /** What cannot be mended by going on. */
   readonly onFault: (error: unknown) => void
 }
@@ -64,6 +73,11 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   #listing: Listing
   /** When this node last knew that it had everything. */
   #freshAt = performance.now()
+  /** Whether the present copy is the one that is followed here; until it is, decisions rest on the former one. */
+  #isTakenOver = true
+  #timesFoundEmpty = 0
+  /** Whose history went on differently, or ended: what was committed there may be lost. */
+  readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
   readonly #commits = new Set<Promise<unknown>>()
 
@@ -95,6 +109,11 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     return performance.now() - this.#freshAt
   }
 
+  /** Whether the history is gone, and no other has been taken over. */
+  get isEmptied(): boolean {
+    return this.#timesFoundEmpty >= EMPTY_FOUND_MIN
+  }
+
   onHead(epoch: string, sequence: number): void {
     const { mark, epoch: own } = this.#followed.source
     if (epoch === own && sequence > mark.sequence) mark.advance(sequence)
@@ -114,13 +133,14 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     return this.#checking
   }
 
-  /** Resolves when the copy has the revision. Throws `STORE_RESET` when its history was replaced meanwhile. */
-  async reached(revision: Revision): Promise<void> {
+  /**
+   * Resolves when the copy has the revision, which was heard of from `from`. Throws `STORE_RESET` when that history was replaced
+   * meanwhile, be it by one of the same epoch that lacks its last commits.
+   */
+  async reached(revision: Revision, from: RedisLedger): Promise<void> {
     for (;;) {
       const { source, copy } = this.#followed
-      if (source.epoch !== revision.epoch) {
-        throw new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
-      }
+      if (source.epoch !== revision.epoch || this.#abandoned.has(from)) throw historyReplaced()
       try {
         return await copy.reached(revision.sequence)
       } catch (error) {
@@ -162,7 +182,15 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     if (!isSame || copy.mark.sequence > head.sequence) return source.mark.nudge()
     source.mark.advance(head.sequence)
     await copy.reached(head.sequence)
-    if (this.#followed.copy === copy) this.#freshAt = askedAt
+    if (this.#followed.copy === copy && this.#isTakenOver) this.#freshAt = askedAt
+  }
+
+  /** A reader has begun to follow the present copy: it has loaded what that holds. */
+  takeOver(epoch: string): void {
+    if (epoch !== this.#followed.source.epoch || this.#isTakenOver) return
+    this.#isTakenOver = true
+    this.#timesFoundEmpty = 0
+    void this.check()
   }
 
   #list(copy: LocalCopy): Listing {
@@ -227,21 +255,25 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     for (;;) {
       try {
         const former = this.#followed
-        this.#followed = await load()
+        const next = await load()
+        const isOther = reason.code === 'STORE_RESET'
+        if (isOther) this.#abandoned.add(former.source)
+        this.#followed = next
+        this.#isTakenOver = false
         await this.#stopListing()
         this.#listing = this.#list(this.#followed.copy)
-        const ended = new AuthzError(
-          'STORE_RESET',
-          'the history of the store was replaced; load all rows again',
-        )
+        const ended = historyReplaced()
         await former.source.close(ended)
         await former.copy.close(ended)
         onReplaced()
-        log.warn({ ...fields, revision: this.#followed.copy.mark.sequence }, 'another copy is in force')
+        const counted = isOther ? { replacedHistories: this.#options.countReplacedHistory() } : {}
+        const revision = this.#followed.copy.mark.sequence
+        log.warn({ ...fields, ...counted, revision }, 'another copy is in force')
         return
       } catch (error) {
         if (this.isClosed) return
         if (!(error instanceof AuthzError)) throw error
+        if (error instanceof EmptyStoreError) this.#timesFoundEmpty += 1
         await pause(RELOAD_PAUSE_MS, undefined, { signal: this.#abort.signal }).catch(() => undefined)
         if (this.isClosed) return
       }
@@ -264,24 +296,23 @@ class FollowedLedger implements Ledger {
 
   /** Resolves when the copy has it, too: who wrote reads what was written. */
   async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
-    const { source } = this.#open()
-    if (commit.epoch !== undefined && commit.epoch !== source.epoch) {
-      throw new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
-    }
-    const revision = await this.#environment.track(this.#commit(source, commit))
+    const { source, copy } = this.#open()
+    if (commit.epoch !== undefined && commit.epoch !== source.epoch) throw historyReplaced()
+    const revision = await this.#environment.track(this.#commit(source, commit, copy.position()))
     onApplied?.(this.#environment.followed.copy.keptThreadMs(revision.sequence))
     return revision
   }
 
-  async #commit(source: RedisLedger, commit: Commit): Promise<Revision> {
+  async #commit(source: RedisLedger, commit: Commit, ground: Position): Promise<Revision> {
     try {
-      const revision = await source.commit(commit)
-      await this.#environment.reached(revision)
+      const revision = await source.commitOn(ground, commit)
+      await this.#environment.reached(revision, source)
       return revision
     } catch (error) {
       // Whoever tries again needs what was in the way.
       if (error instanceof ConflictError) {
-        await this.#environment.reached({ epoch: source.epoch, sequence: source.mark.sequence })
+        const { epoch, mark } = source
+        await this.#environment.reached({ epoch, sequence: mark.sequence }, source)
       }
       throw error
     }
@@ -296,7 +327,9 @@ class FollowedLedger implements Ledger {
   }
 
   feed(after: Revision): AsyncIterable<Entry> {
-    return this.#open().copy.feed(after)
+    const { copy } = this.#open()
+    this.#environment.takeOver(after.epoch)
+    return copy.feed(after)
   }
 
   #open(): Followed {
@@ -353,6 +386,10 @@ class PresentView implements View {
       'the lists of this environment are still being built; try again shortly',
     )
   }
+}
+
+function historyReplaced(): AuthzError {
+  return new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
 }
 
 function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {

@@ -2,6 +2,7 @@
  * The signal that there is something new: one connection that listens to the channels of all environments. Signals may be
  * lost, and are after every interruption; whoever listens is told when that may have happened.
  */
+import { Cluster } from 'ioredis'
 import { UnansweredError } from './redis-link.ts'
 import type { RedisClient } from './redis-client.ts'
 
@@ -39,11 +40,18 @@ export class HeadChannels {
 
   /** Makes sure that the connection lives, of which nothing may be heard for long. */
   async probe(): Promise<void> {
-    await this.#client.ping().catch(() => undefined)
+    // The client of a cluster listens on a connection of its own choice, and may lose what it had subscribed to unseen.
+    const probe = this.#client instanceof Cluster ? this.#subscribeAgain() : this.#client.ping()
+    await probe.catch(() => undefined)
   }
 
   close(): void {
     this.#client.disconnect()
+  }
+
+  async #subscribeAgain(): Promise<void> {
+    const channels = [...this.#listeners.keys()]
+    if (this.#client.status === 'ready' && channels.length > 0) await this.#client.subscribe(...channels)
   }
 
   /** Without a connection nothing is asked: it is when there is one. */

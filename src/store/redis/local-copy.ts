@@ -59,6 +59,8 @@ export class LocalCopy {
   readonly #log: CommitLog
   /** Of the newest commit in the log, or in the rows as they were loaded. */
   #sequence: number
+  /** Of the commit there; kept here as well, since the tables show it only when it is on disk. */
+  #id: Uint8Array | null
   #isComplete: boolean
   readonly #keptMs = new Float64Array(KEPT_MS_COUNT)
   /** How far it is on disk; closed with it. */
@@ -71,6 +73,7 @@ export class LocalCopy {
     this.view = new TableView(tables, listRule)
     this.snapshotPlace = snapshotPlaceIn(tables)
     this.#log = new CommitLog(tables, logEntriesMax)
+    this.#id = this.#meta.get(KEYS.id) ?? null
     this.#isComplete = this.#meta.get(KEYS.complete) !== undefined
     const logged = this.#isComplete ? undefined : this.#meta.get(KEYS.logged)
     this.#sequence = logged ? decodeUint48(logged) : this.view.sequence()
@@ -91,8 +94,8 @@ export class LocalCopy {
 
   /** How far it has followed. */
   position(): Position {
-    const id = this.#meta.get(KEYS.id)
-    return { epoch: this.epoch, sequence: this.#sequence, ...(id?.length && { id }) }
+    const id = this.#id?.length ? { id: this.#id } : {}
+    return { epoch: this.epoch, sequence: this.#sequence, ...id }
   }
 
   get epoch(): string {
@@ -116,7 +119,8 @@ export class LocalCopy {
     await this.#tables.write(() => {
       this.view.setSequence(from.sequence)
       for (const entry of since) this.view.applyRows(entry)
-      this.#meta.put(KEYS.id, since.at(-1)?.id ?? from.id ?? new Uint8Array())
+      this.#id = since.at(-1)?.id ?? from.id ?? new Uint8Array()
+      this.#meta.put(KEYS.id, this.#id)
       this.#sequence = this.view.sequence()
       this.#meta.put(KEYS.logged, encodeUint48(this.#sequence))
     })
@@ -157,6 +161,7 @@ export class LocalCopy {
       if (this.#isComplete) this.view.apply(entry)
       else this.#meta.put(KEYS.logged, encodeUint48(sequence))
       this.#meta.put(KEYS.id, entry.id)
+      this.#id = entry.id
       this.#sequence = sequence
       this.#keptMs[sequence % KEPT_MS_COUNT] = performance.now() - from
     })

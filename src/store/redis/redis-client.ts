@@ -1,12 +1,13 @@
 /**
- * How connections to Redis are made: the one place that knows schemes of URLs and options of the client. A topology of its
- * own (Sentinel, Cluster) is another case here, and nothing else.
+ * How connections to Redis are made: the one place that knows options of the client and what the topologies differ in. A
+ * cluster is one client with a connection to each of its nodes; the others are one connection.
  */
-import { Redis } from 'ioredis'
-import type { RedisAddress } from './redis-url.ts'
+import { isIP } from 'node:net'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
 
-/** One connection, made again by itself whenever it is lost. */
-export type RedisClient = Redis
+/** Made again by itself whenever it is lost. */
+export type RedisClient = Redis | Cluster
 
 /** First pause before a lost connection is made again, and the longest; each is shortened by chance. */
 const RECONNECT_MS_MIN = 50
@@ -14,42 +15,102 @@ const RECONNECT_MS_MAX = 2_000
 /** A server that says nothing for so long while an answer is due is taken for gone. Longer than any command takes. */
 const SILENCE_MS_MAX = 5_000
 const CONNECT_MS_MAX = 3_000
+/** How often a cluster is asked which node has what, besides whenever one of them says that it has moved. */
+const SLOTS_REFRESH_MS = 5_000
 
-/** A connection that is being made; commands before it is ready are refused. `name`: as `CLIENT LIST` shows it. */
+/** A client that is being connected; commands before it is ready are refused. `name`: as `CLIENT LIST` shows it. */
 export function connect(address: RedisAddress, name: string): RedisClient {
-  const { scheme, host, port, database, username, password } = address
-  const client = new Redis({
-    host,
-    port,
-    db: database,
-    ...(username !== null && { username }),
-    ...(password !== null && { password }),
-    ...(scheme === 'rediss' && { tls: { servername: host } }),
-    connectionName: `verdict-${name}`,
-    // A script whose answer was lost may have run: whoever sent it sends it again, in a form that says so.
-    autoResendUnfulfilledCommands: false,
-    // With the above the client would leave unanswered commands pending for ever; with 0 it fails them when the
-    // connection does.
-    maxRetriesPerRequest: 0,
-    // For the same reason nothing waits in a queue of the client's: who sends knows whether there is a connection.
-    enableOfflineQueue: false,
-    // Binary replies throughout, whatever else the server could say.
-    protocol: 2,
-    socketTimeout: SILENCE_MS_MAX,
-    connectTimeout: CONNECT_MS_MAX,
-    // Not of use to a client that keeps no other state, and not every compatible server knows the command.
-    disableClientInfo: true,
-    // Whoever subscribes has to look what was missed as well, so it subscribes again itself.
-    autoResubscribe: false,
-    // A replica that was the primary until just now: look for the new one.
-    reconnectOnError: error => error.message.startsWith('READONLY'),
-    retryStrategy: attempt => {
-      const longest = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** Math.min(attempt, 10))
-      // Nodes that lost the server together do not come back together.
-      return longest * (0.5 + Math.random() / 2)
-    },
-  })
+  const client = clientOf(address, `verdict-${name}`)
   // Every command that fails says so itself, and the store watches how long it has heard nothing.
   client.on('error', () => undefined)
   return client
+}
+
+function clientOf(address: RedisAddress, connectionName: string): RedisClient {
+  const options = { ...EVERY_CONNECTION, ...loginOf(address.login), connectionName }
+  switch (address.topology) {
+    case 'single': {
+      const { host, database } = address
+      return new Redis({
+        ...options,
+        ...host,
+        db: database,
+        ...(address.isEncrypted && { tls: tlsOf(host) }),
+      })
+    }
+    case 'sentinel':
+      return new Redis({ ...options, ...sentinelOptions(address), db: address.database })
+    case 'cluster':
+      return clusterOf(address, options)
+  }
+}
+
+const EVERY_CONNECTION = {
+  // A script whose answer was lost may have run: whoever sent it sends it again, in a form that says so.
+  autoResendUnfulfilledCommands: false,
+  // With the above the client would leave unanswered commands pending for ever; with 0 it fails them when the
+  // connection does.
+  maxRetriesPerRequest: 0,
+  // For the same reason nothing waits in a queue of the client's: who sends knows whether there is a connection.
+  enableOfflineQueue: false,
+  // Binary replies throughout, whatever else the server could say.
+  protocol: 2,
+  socketTimeout: SILENCE_MS_MAX,
+  connectTimeout: CONNECT_MS_MAX,
+  // Not of use to a client that keeps no other state, and not every compatible server knows the command.
+  disableClientInfo: true,
+  // Whoever subscribes has to look what was missed as well, so it subscribes again itself.
+  autoResubscribe: false,
+  // A replica that was the primary until just now: look for the new one.
+  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  retryStrategy: reconnectPauseMs,
+} as const satisfies RedisOptions
+
+function sentinelOptions({ sentinels, master, sentinelLogin, isEncrypted }: SentinelAddress) {
+  const { username, password } = sentinelLogin
+  return {
+    sentinels: [...sentinels],
+    name: master,
+    role: 'master' as const,
+    ...(username !== null && { sentinelUsername: username }),
+    ...(password !== null && { sentinelPassword: password }),
+    ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: reconnectPauseMs,
+    sentinelCommandTimeout: CONNECT_MS_MAX,
+    // A primary that was cut off goes on for a while without knowing that another has taken its place.
+    failoverDetector: true,
+  }
+}
+
+function clusterOf(
+  { nodes, isEncrypted }: ClusterAddress,
+  options: typeof EVERY_CONNECTION & ReturnType<typeof loginOf> & { readonly connectionName: string },
+): Cluster {
+  // Whether and when a lost connection to a node is made again is the cluster's business.
+  const { retryStrategy: _pause, ...nodeOptions } = options
+  return new Cluster([...nodes], {
+    redisOptions: { ...nodeOptions, ...(isEncrypted && { tls: {} }) },
+    enableOfflineQueue: false,
+    clusterRetryStrategy: reconnectPauseMs,
+    slotsRefreshInterval: SLOTS_REFRESH_MS,
+    slotsRefreshTimeout: CONNECT_MS_MAX,
+    // The client would send a command again that may have run, and say nothing of it.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+  })
+}
+
+function loginOf({ username, password }: Login) {
+  return { ...(username !== null && { username }), ...(password !== null && { password }) }
+}
+
+/** The name is for servers that have several certificates; an address is none. */
+function tlsOf({ host }: RedisHost): { servername?: string } {
+  return isIP(host) === 0 ? { servername: host } : {}
+}
+
+/** Nodes that lost the server together do not come back together. */
+function reconnectPauseMs(attempt: number): number {
+  const longest = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** Math.min(attempt, 10))
+  return longest * (0.5 + Math.random() / 2)
 }

@@ -31,6 +31,13 @@ export interface RedisLedgerOptions {
   readonly mayBegin: boolean
 }
 
+/** There is no history where there has been one, or where one was to be found. */
+export class EmptyStoreError extends AuthzError {
+  constructor() {
+    super('STORE_RESET', 'the store holds no history any more')
+  }
+}
+
 export class RedisLedger implements Ledger {
   readonly #link: RedisLink
   readonly #keys: RedisKeys
@@ -42,14 +49,14 @@ export class RedisLedger implements Ledger {
   readonly mark: DurableMark
 
   /**
-   * Throws `STORE_RESET` when there is no history and none may begin, `INVALID_INPUT` when another release wrote it, and
+   * Throws `EmptyStoreError` when there is no history and none may begin, `INVALID_INPUT` when another release wrote it, and
    * what the link throws.
    */
   static async open(options: RedisLedgerOptions): Promise<RedisLedger> {
     const { link, keys, mayBegin } = options
     const candidate = mayBegin ? crypto.randomUUID() : ''
     const reply = (await link.run(OPEN, [keys.meta], [FORMAT, candidate])) as readonly Reply[]
-    if (reply[0] === 0) throw new AuthzError('STORE_RESET', 'the store holds no history any more')
+    if (reply[0] === 0) throw new EmptyStoreError()
     if (reply[0] === -1) {
       const message = `the store has format ${String(reply[1])}, this release reads format ${FORMAT}: start the release that wrote it`
       throw new AuthzError('INVALID_INPUT', message)
@@ -86,14 +93,22 @@ export class RedisLedger implements Ledger {
     return positionOf(epoch, sequence, id)
   }
 
-  async commit(commit: Commit): Promise<Revision> {
+  commit(commit: Commit): Promise<Revision> {
+    return this.commitOn(null, commit)
+  }
+
+  /**
+   * A commit that was made on a view at that position: also a history that was rewound behind it is noticed then, and the
+   * commit refused with `STORE_RESET`.
+   */
+  async commitOn(ground: Position | null, commit: Commit): Promise<Revision> {
     this.#assertOpen()
     const rows = commit.put.length + commit.delete.length
     if (rows > COMMIT_ROWS_MAX) {
       const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
-    const done = this.#commit(commit)
+    const done = this.#commit(commit, ground)
     const settled = done.catch(() => undefined)
     this.#underWay.add(settled)
     void settled.then(() => this.#underWay.delete(settled))
@@ -149,11 +164,12 @@ export class RedisLedger implements Ledger {
     await Promise.all(this.#underWay)
   }
 
-  async #commit(commit: Commit): Promise<Revision> {
+  async #commit(commit: Commit, ground: Position | null): Promise<Revision> {
     const call = new CommitCall(commit, {
       epoch: this.epoch,
       keys: this.#keys,
       logEntriesMax: this.#logEntriesMax,
+      ground,
     })
     const knownAtFirst = this.mark.sequence
     const until = performance.now() + PATIENCE_MS

@@ -15,12 +15,14 @@ import { LocalCopy } from './local-copy.ts'
 import { connect } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { RedisLedger } from './redis-ledger.ts'
-import { RedisLink } from './redis-link.ts'
+import { RedisLink, UnansweredError } from './redis-link.ts'
 import type { RedisAddress } from './redis-url.ts'
 import type { StoreLog } from './store-log.ts'
 
 /** How long a start waits for the first connection. */
 const FIRST_CONNECTION_MS_MAX = 10_000
+/** How long it waits for a connection before it tries again to open an environment. */
+const OPEN_AGAIN_MS = 1_000
 /** Comparisons in the time after which a node is stale, so that one that failed does not make it so. */
 const CHECKS_PER_STALE = 5
 const CHECK_MS_MAX = 1_000
@@ -49,8 +51,9 @@ export class RedisStore implements Store {
   readonly #link: RedisLink
   readonly #channels: HeadChannels
   readonly #environments = new EnvironmentSet(id => this.#open(id))
-  readonly #following = new Set<FollowedEnvironment>()
+  readonly #following = new Map<string, FollowedEnvironment>()
   readonly #timer: NodeJS.Timeout
+  #replacedHistories = 0
   #closed: Promise<void> | null = null
 
   /** Throws `STORE_UNAVAILABLE` when there is no server to be had. */
@@ -68,7 +71,7 @@ export class RedisStore implements Store {
     this.#link = new RedisLink(connect(options.address, 'commands'))
     this.#channels = new HeadChannels(connect(options.address, 'signals'))
     this.#link.onReady(() => {
-      for (const environment of this.#following) environment.onDoubt()
+      for (const environment of this.#following.values()) environment.onDoubt()
     })
     const everyMs = Math.min(CHECK_MS_MAX, options.staleAfterMs / CHECKS_PER_STALE)
     this.#timer = setInterval(() => this.#check(), everyMs)
@@ -83,7 +86,7 @@ export class RedisStore implements Store {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     const environment = await this.#environments.take(id)
     if (environment) {
-      this.#following.delete(environment)
+      this.#following.delete(id)
       this.#channels.leave(channel)
       await environment.close()
     }
@@ -104,10 +107,20 @@ export class RedisStore implements Store {
     return null
   }
 
-  stalenessMs(): number {
+  stalenessMs(environmentId?: string): number {
+    if (environmentId !== undefined) return this.#following.get(environmentId)?.stalenessMs() ?? 0
     let stalenessMs = 0
-    for (const environment of this.#following) stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
+    for (const environment of this.#following.values())
+      stalenessMs = Math.max(stalenessMs, environment.stalenessMs())
     return stalenessMs
+  }
+
+  isEmptied(): boolean {
+    return [...this.#following.values()].some(environment => environment.isEmptied)
+  }
+
+  replacedHistories(): number {
+    return this.#replacedHistories
   }
 
   close(): Promise<void> {
@@ -126,10 +139,22 @@ export class RedisStore implements Store {
 
   #check(): void {
     void this.#channels.probe()
-    for (const environment of this.#following) void environment.check()
+    for (const environment of this.#following.values()) void environment.check()
   }
 
+  /** However long it takes to be possible: one that is begun in an interruption is opened behind it. */
   async #open(id: string): Promise<FollowedEnvironment> {
+    for (;;) {
+      try {
+        return await this.#openNow(id)
+      } catch (error) {
+        if (!(error instanceof UnansweredError) || this.#closed) throw error
+        await this.#link.recovered(OPEN_AGAIN_MS)
+      }
+    }
+  }
+
+  async #openNow(id: string): Promise<FollowedEnvironment> {
     const { directory, logEntriesMax, address, log } = this.#options
     const keys = redisKeys(address.prefix, id)
     const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: true })
@@ -145,14 +170,21 @@ export class RedisStore implements Store {
         load: () => this.#load(copies, keys, id),
         buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
         onReplaced: () => copies.removeOthers(),
+        countReplacedHistory: () => (this.#replacedHistories += 1),
         onFault: error => {
           throw error
         },
       },
     )
-    await this.#channels.listen(keys.channel, environment)
-    await environment.reached(source.start)
-    this.#following.add(environment)
+    try {
+      await this.#channels.listen(keys.channel, environment)
+      await environment.reached(source.start, source)
+    } catch (error) {
+      this.#channels.leave(keys.channel)
+      await environment.close()
+      throw error
+    }
+    this.#following.set(id, environment)
     return environment
   }
 

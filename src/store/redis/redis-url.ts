@@ -1,47 +1,140 @@
 /**
- * What a Redis store URL says: `redis://[user:password@]host[:port][/database][?prefix=NAME]`, `rediss://…` with TLS.
- * The prefix begins every key, so that several installations may share one server; default `verdict`.
+ * What a Redis store URL says; `rediss` in place of `redis` with TLS:
+ *
+ *     redis://[user:password@]host[:port][/database][?prefix=NAME]
+ *     redis+sentinel://[user:password@]host[:port],…[/database][?master=NAME&sentinel_user=…&sentinel_password=…&prefix=NAME]
+ *     redis+cluster://[user:password@]host[:port],…[?prefix=NAME]
+ *
+ * User and password are those of the servers that keep data; hosts are sentinels, or some of a cluster's nodes. The prefix
+ * begins every key, so that several installations may share one server; default `verdict`.
  *
  * Messages never carry the URL: it may hold a password.
  */
 import { AuthzError } from '#model/errors.ts'
 
-export interface RedisAddress {
-  readonly scheme: 'redis' | 'rediss'
+export interface RedisHost {
   readonly host: string
   readonly port: number
-  readonly database: number
+}
+
+export interface Login {
   readonly username: string | null
   readonly password: string | null
+}
+
+interface EveryRedisAddress {
+  readonly isEncrypted: boolean
+  readonly login: Login
   readonly prefix: string
 }
 
+export interface SingleAddress extends EveryRedisAddress {
+  readonly topology: 'single'
+  readonly host: RedisHost
+  readonly database: number
+}
+
+export interface SentinelAddress extends EveryRedisAddress {
+  readonly topology: 'sentinel'
+  readonly sentinels: readonly RedisHost[]
+  /** The name by which the sentinels know the server that takes writes. */
+  readonly master: string
+  readonly sentinelLogin: Login
+  readonly database: number
+}
+
+export interface ClusterAddress extends EveryRedisAddress {
+  readonly topology: 'cluster'
+  readonly nodes: readonly RedisHost[]
+}
+
+export type RedisAddress = SingleAddress | SentinelAddress | ClusterAddress
+
+const URL_FORM =
+  /^rediss?(?:\+(?<topology>sentinel|cluster))?:\/\/(?:(?<login>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^?#]*))?(?:\?(?<query>[^#]*))?$/
+const PORTS = { single: 6_379, sentinel: 26_379, cluster: 6_379 } as const
+const PARAMETERS = {
+  single: ['prefix'],
+  sentinel: ['prefix', 'master', 'sentinel_user', 'sentinel_password'],
+  cluster: ['prefix'],
+} as const
+
 export function isRedisUrl(url: string): boolean {
-  return /^rediss?:/.test(url)
+  return /^rediss?(\+sentinel|\+cluster)?:/.test(url)
 }
 
 /** Throws `INVALID_INPUT` naming the part that does not fit. */
 export function parseRedisUrl(text: string): RedisAddress {
-  const url = URL.parse(text)
-  if (!url || !isRedisUrl(text) || url.hostname === '') {
-    throw refusal('expected redis://[user:password@]host[:port][/database]')
+  const parts = URL_FORM.exec(text)?.groups
+  if (!parts) throw refusal('expected redis://[user:password@]host[:port][/database]')
+  const topology = (parts['topology'] as 'sentinel' | 'cluster' | undefined) ?? 'single'
+  const hosts = parts['hosts']!.split(',').map(host => parseHost(host, PORTS[topology]))
+  const [first] = hosts as [RedisHost, ...RedisHost[]]
+  const parameters = parseParameters(parts['query'] ?? '', PARAMETERS[topology])
+  const every = {
+    isEncrypted: text.startsWith('rediss'),
+    login: parseLogin(parts['login'] ?? ''),
+    prefix: parsePrefix(parameters.get('prefix') ?? 'verdict'),
   }
-  const database = url.pathname.slice(1)
-  if (!/^\d{0,5}$/.test(database)) throw refusal('the path is the number of a database, or nothing')
-  const { prefix = 'verdict', ...others } = Object.fromEntries(url.searchParams)
-  if (Object.keys(others).length > 0) throw refusal('the only parameter is prefix')
-  // Braces would be taken for a hash tag, and colons separate the parts of our keys.
-  if (!/^[A-Za-z0-9._-]{1,64}$/.test(prefix))
-    throw refusal('prefix is 1 to 64 letters, digits, dots, _ and -')
+  const database = parseDatabase(parts['path'] ?? '')
+  switch (topology) {
+    case 'single':
+      if (hosts.length > 1) throw refusal('several hosts are of redis+sentinel:// or redis+cluster://')
+      return { ...every, topology, host: first, database }
+    case 'sentinel': {
+      const username = parameters.get('sentinel_user') ?? null
+      const sentinelLogin = { username, password: parameters.get('sentinel_password') ?? null }
+      const master = parameters.get('master') ?? 'mymaster'
+      return { ...every, topology, sentinels: hosts, master, sentinelLogin, database }
+    }
+    case 'cluster':
+      if (database !== 0) throw refusal('a cluster has the one database 0')
+      return { ...every, topology, nodes: hosts }
+  }
+}
+
+function parseHost(text: string, defaultPort: number): RedisHost {
+  const url = URL.parse(`redis://${text}`)
+  if (!url || url.hostname === '' || url.username !== '') throw refusal('a host is a name or an address')
   return {
-    scheme: url.protocol === 'rediss:' ? 'rediss' : 'redis',
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? 6379 : Number(url.port),
-    database: Number(database),
-    username: url.username === '' ? null : decodeURIComponent(url.username),
-    password: url.password === '' ? null : decodeURIComponent(url.password),
-    prefix,
+    port: url.port === '' ? defaultPort : Number(url.port),
   }
+}
+
+function parseLogin(text: string): Login {
+  const colon = text.indexOf(':')
+  const [username, password] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)]
+  return { username: decoded(username), password: decoded(password) }
+}
+
+function decoded(text: string): string | null {
+  try {
+    return text === '' ? null : decodeURIComponent(text)
+  } catch {
+    throw refusal('user or password has a % that stands for nothing')
+  }
+}
+
+function parseDatabase(text: string): number {
+  if (!/^\d{0,5}$/.test(text)) throw refusal('the path is the number of a database, or nothing')
+  return Number(text)
+}
+
+function parseParameters(query: string, known: readonly string[]): URLSearchParams {
+  const parameters = new URLSearchParams(query)
+  if ([...parameters.keys()].some(name => !known.includes(name))) {
+    const which =
+      known.length === 1 ? `the only parameter is ${known[0]}` : `parameters are ${known.join(', ')}`
+    throw refusal(which)
+  }
+  return parameters
+}
+
+/** Braces would be taken for a hash tag, and colons separate the parts of our keys. */
+function parsePrefix(text: string): string {
+  if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text
+  throw refusal('prefix is 1 to 64 letters, digits, dots, _ and -')
 }
 
 function refusal(reason: string): AuthzError {

@@ -35,3 +35,18 @@ test('words go where the caller wants them, and nowhere else', () => {
 function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
+
+test('keys that were chosen to collide under one secret do not under another', () => {
+  const [known, secret] = [new Key(SECRETS.start, SECRETS.multiplier), new Key(0x51ed270b, 0x27d4eb2f)]
+  const slotOf = (key: Key, text: string): number => {
+    expect(key.read(text, 1)).toBe(true)
+    return key.hash >>> 20
+  }
+  const chosen = Array.from({ length: 200_000 }, (_, index) => `key-${index}`).filter(
+    text => slotOf(known, text) === 7,
+  )
+  expect(chosen.length).toBeGreaterThan(20)
+  const groups = Map.groupBy(chosen, text => slotOf(secret, text))
+  const most = Math.max(...Array.from(groups.values(), ({ length }) => length))
+  expect(most).toBeLessThan(chosen.length / 4)
+})

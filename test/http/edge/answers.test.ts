@@ -129,6 +129,8 @@ describe('an error', () => {
     INVALID_SHAPE: [400, 422, 'INVALID_INPUT'],
     INVALID_PERMISSION_FORMAT: [400, 422, 'INVALID_PERMISSION_FORMAT'],
     LIMIT_EXCEEDED: [400, 400, 'INVALID_INPUT'],
+    RATE_LIMITED: [429, 429, 'UNEXPECTED_ERROR'],
+    REQUEST_TIMEOUT: [408, 408, 'INVALID_INPUT'],
     NOT_FOUND: [404, 404, 'NOT_FOUND'],
     DUPLICATE_ENTITY: [409, 409, 'DUPLICATE_ENTITY'],
     INVALID_INPUT: [400, 400, 'INVALID_INPUT'],
@@ -171,7 +173,7 @@ describe('an error', () => {
     const isOurs = code.startsWith('STORE_') || code === 'INTERNAL' || code === 'REVISION_TOO_OLD'
     expect(message === `about ${code}`).toBe(!isOurs)
     for (const answer of [native, access, managed]) {
-      expect(answer.headers.get('retry-after')).toBe(decision === 503 ? '1' : null)
+      expect(answer.headers.get('retry-after')).toBe(decision === 503 || decision === 429 ? '1' : null)
       expect(answer.headers.get('www-authenticate')).toBe(decision === 401 ? 'Bearer realm="verdict"' : null)
     }
   })

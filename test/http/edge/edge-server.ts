@@ -20,6 +20,7 @@ const PRINCIPALS = new Map<string, Principal>([
     ENVIRONMENT_KEY,
     {
       kind: 'environment',
+      keyId: null,
       organizationId: 'o',
       projectId: 'p',
       projectKey: 'project',
@@ -27,7 +28,7 @@ const PRINCIPALS = new Map<string, Principal>([
       environmentKey: 'environment',
     },
   ],
-  [ORGANIZATION_KEY, { kind: 'organization', organizationId: 'o' }],
+  [ORGANIZATION_KEY, { kind: 'organization', keyId: null, organizationId: 'o' }],
 ])
 
 const optional = <T extends import('typebox').TSchema>(schema: T) =>

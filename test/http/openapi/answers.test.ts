@@ -11,7 +11,13 @@ import { HttpServer } from '#http/server.ts'
 import { Description, type JudgedAnswer } from '../../support/description.ts'
 import { exampleCalls } from '../../support/example-calls.ts'
 import { routes, routesWithoutService } from '../../support/routes.ts'
-import { ADMIN_KEY, API_KEY, RESOURCES, sharedService } from '../../support/running-service.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  RESOURCES,
+  sharedService,
+  startedService,
+} from '../../support/running-service.ts'
 import type { Call } from '../../support/schema-calls.ts'
 import { RawConnection, requestText } from '../edge/raw-connection.ts'
 
@@ -198,6 +204,28 @@ describe('refusals', () => {
     expect(await call({ ...each.call, body: undefined }, { method: 'OPTIONS' })).toBe(405)
   })
 
+  test('408: what has a body, when it does not arrive', async () => {
+    const impatient = await startedService({ receiveMsMax: 100 })
+    await Promise.all(
+      those(({ body }) => body !== null).map(async ({ operationId, call: { method, path, key } }) => {
+        const connection = await RawConnection.open(impatient.port)
+        const headers = [`Authorization: Bearer ${key ?? API_KEY}`, 'Content-Type: application/json']
+        await connection.send(requestText(`${method} ${path}`, [...headers, 'Content-Length: 100'], '{'))
+        const answer = await connection.answer()
+        expect(answer?.status, operationId).toBe(408)
+        judge(operationId, answer!)
+        await connection.closed
+      }),
+    )
+  })
+
+  test('429: what needs a key, when the key has been used too often', async () => {
+    const { address } = await startedService({ requestsPerSecondMax: 1 })
+    for (const each of those(({ access }) => access !== 'public')) {
+      while ((await call(each.call, { address })) !== 429);
+    }
+  })
+
   test('409: replacing a resource that is built in', async () => {
     const made = example.get('replaceResource')!
     expect(await call(made, { path: `${RESOURCES}/__user` })).toBe(409)
@@ -229,6 +257,7 @@ describe('trouble of ours', () => {
       API_KEY,
       {
         kind: 'environment',
+        keyId: null,
         organizationId: 'o',
         projectId: 'p',
         projectKey: 'default',
@@ -236,7 +265,7 @@ describe('trouble of ours', () => {
         environmentKey: 'default',
       },
     ],
-    [ADMIN_KEY, { kind: 'organization', organizationId: 'o' }],
+    [ADMIN_KEY, { kind: 'organization', keyId: null, organizationId: 'o' }],
   ])
   const faults: unknown[] = []
   const fault = new Error('something that should not be told')
@@ -272,6 +301,14 @@ describe('trouble of ours', () => {
 
   test.each(dependent)('503: $operationId, with the time of another try', async each => {
     expect(await call(each.call, { address: addresses[1]! })).toBe(503)
+  })
+
+  test('401, 500 and 503: metrics, for others than their scraper, and when there are none', async () => {
+    const metrics = example.get('getMetrics')!
+    const { address } = await startedService({ metricsToken: 'token-of-the-scraper' })
+    expect(await call(metrics, { address })).toBe(401)
+    expect(await call(metrics, { address: addresses[0]! })).toBe(500)
+    expect(await call(metrics, { address: addresses[1]! })).toBe(503)
   })
 
   test('503: readiness, while there is none', async () => {

@@ -1,0 +1,105 @@
+/**
+ * Single decisions beside 2,000 changes a second, which the same service makes: the whole of it, on an embedded store. Then
+ * single answers of the floor, beside the same changes at the service.
+ */
+import { encode, fixedRate, paced, prepare } from '../lib/load-generator.ts'
+import { atMost } from '../lib/measure.ts'
+import { API_KEY, preparedStore } from '../lib/prepared-store.ts'
+import { Drive } from '../datasets/drive.ts'
+import { driveQuestions, mixed, singleRequests } from './drive-questions.ts'
+import { type Percentiles, percentilesOf } from './latency.ts'
+import { ServerProcess } from './server-process.ts'
+import type { Stage } from './stage.ts'
+import type { Result } from './throughput.ts'
+
+/** A tenth of W1: filling a store on disk with all of it takes longer than all other benches together. */
+const SCALE = 0.1
+const SINGLES_PER_SECOND = 5_000
+const CHANGES_PER_SECOND = 2_000
+const SECONDS = 4
+const ROUNDS = 3
+
+interface Round extends Percentiles {
+  readonly changesPerSecond: number
+  /** Of both cores, service, floor and generator together. */
+  readonly load: number
+}
+
+export async function measureBesideWrites(stage: Stage): Promise<Result> {
+  const drive = new Drive('W1 tenth', SCALE)
+  const url = await preparedStore(drive)
+  const service = await ServerProcess.start(new URL('../../src/start.js', import.meta.url), {
+    env: { PORT: '0', STORE_URL: url, API_KEY, HTTP_THREADS: '1', POOL_THREADS: '1', LOG_LEVEL: 'warn' },
+    cores: '0,1',
+  })
+  try {
+    const floor = await stage.floor()
+    const singles = singleRequests(mixed(driveQuestions(drive, 2_000)))
+    const options = { apiKey: API_KEY, pipelining: 1 }
+    const unjudged = singles.map(request => ({ ...request, isRight: () => true }))
+    const bursts = {
+      service: await prepare(service.address, singles, options),
+      floor: await prepare(floor.address, unjudged, options),
+    }
+    const changes = changesOf(drive)
+    const rounds: Record<'service' | 'floor', Round[]> = { service: [], floor: [] }
+    for (let round = -1; round < ROUNDS; round++) {
+      for (const name of ['service', 'floor'] as const) {
+        const { address } = name === 'service' ? service : floor
+        const cpuBefore = cpuSeconds(service, floor)
+        const startedAt = performance.now()
+        let isOver = false
+        const changing = paced(service.address, changes, {
+          connections: 16,
+          perSecond: CHANGES_PER_SECOND,
+          isOver: () => isOver,
+        })
+        const latencies = await fixedRate(address, bursts[name], {
+          connections: 8,
+          seconds: SECONDS,
+          burstsPerSecond: SINGLES_PER_SECOND,
+          isPolite: true,
+        })
+        isOver = true
+        const changesPerSecond = await changing
+        const seconds = (performance.now() - startedAt) / 1_000
+        const load = (cpuSeconds(service, floor) - cpuBefore) / seconds / 2
+        if (round >= 0) rounds[name].push({ ...percentilesOf(latencies), changesPerSecond, load })
+      }
+    }
+    const p99 = (of: readonly Round[]) => of.map(one => one.p99).toSorted((a, b) => a - b)[ROUNDS >> 1]!
+    const ratio = p99(rounds.service) / p99(rounds.floor)
+    return {
+      figures: [atMost('single /allowed beside 2,000 changes/s, p99 vs floor', ratio, 3, '×')],
+      raw: { dataset: `W1 × ${SCALE}, on an embedded store`, besideWrites: rounds },
+    }
+  } finally {
+    await service.stop()
+  }
+}
+
+function cpuSeconds(...servers: readonly ServerProcess[]): number {
+  const own = process.cpuUsage()
+  const others = servers.reduce((sum, server) => sum + server.cpuSeconds(), 0)
+  return others + (own.user + own.system) / 1e6
+}
+
+/** An owner's role on a folder, which nobody has in the drive, given and taken back in turns by each of 16 callers. */
+function changesOf(drive: Drive): () => Buffer {
+  let count = 0
+  return () => {
+    const pair = count >> 5
+    const caller = count & 15
+    const isGiven = (count & 16) === 0
+    count++
+    const user = (pair * 16 + caller) % drive.users
+    const body = JSON.stringify({
+      user: `user-${user}`,
+      role: 'owner',
+      tenant: 'default',
+      resource_instance: `folder:folder-${user % drive.folders}`,
+    })
+    const method = isGiven ? 'POST' : 'DELETE'
+    return encode({ method, path: '/v2/facts/default/default/role_assignments', body }, API_KEY)
+  }
+}

@@ -1,0 +1,105 @@
+/** Questions about the drive as requests of each dialect, with what must be answered: the plain-Map engine says so. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import type { Query } from '#model/decision.ts'
+import { Drive } from '../datasets/drive.ts'
+import type { WireRequest } from '../lib/load-generator.ts'
+
+export interface Question {
+  readonly query: Query
+  readonly isAllowed: boolean
+}
+
+/** What the service has loaded. */
+export function wholeDrive(scale: number): Drive {
+  return new Drive('W1', scale)
+}
+
+/** Raised when the dataset or the questions change. */
+const VERSION = 1
+
+/**
+ * `count` allowed and as many denied ones. What the baseline says is kept in the temporary directory for the next run: it
+ * takes the baseline half a minute to load millions of facts.
+ */
+export function driveQuestions(drive: Drive, count: number): { allowed: Question[]; denied: Question[] } {
+  const name = `verdict-bench-questions-${drive.documents}-${count}-${VERSION}.json`
+  const file = join(tmpdir(), name)
+  if (!existsSync(file)) writeFileSync(file, JSON.stringify(judgedQuestions(drive, count)))
+  return JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof judgedQuestions>
+}
+
+function judgedQuestions(drive: Drive, count: number): { allowed: Question[]; denied: Question[] } {
+  const engine = new MapEngine()
+  engine.apply(drive.things())
+  engine.apply(drive.facts())
+  const ask = (kind: 'allowed' | 'denied'): Question[] =>
+    drive
+      .candidates(count * 2, kind)
+      .map(query => ({ query: { ...query, tenant: 'default' }, isAllowed: engine.evaluate(query) }))
+      .filter(({ isAllowed }) => isAllowed === (kind === 'allowed'))
+      .slice(0, count)
+  return { allowed: ask('allowed'), denied: ask('denied') }
+}
+
+/** Both in turns. */
+export function mixed({ allowed, denied }: { allowed: Question[]; denied: Question[] }): Question[] {
+  return allowed.flatMap((question, index) => [question, denied[index]!])
+}
+
+function nativeCheck({ user, action, type, key, tenant }: Query): object {
+  return { user: { key: user }, action, resource: { type, key, tenant } }
+}
+
+export function singleRequests(questions: readonly Question[]): WireRequest[] {
+  return questions.map(({ query, isAllowed }) => ({
+    path: '/allowed',
+    body: JSON.stringify(nativeCheck(query)),
+    isRight: answer => (answer as { allow?: unknown }).allow === isAllowed,
+  }))
+}
+
+/** `count` bulks of a size, each made of other neighbours. */
+export function bulkRequests(questions: readonly Question[], size: number, count: number): WireRequest[] {
+  return slices(questions, size, count).map(slice => ({
+    path: '/allowed/bulk',
+    body: JSON.stringify(slice.map(({ query }) => nativeCheck(query))),
+    isRight: answer => {
+      const { allow } = answer as { allow: { allow: boolean }[] }
+      return allow.length === size && allow.every((one, index) => one.allow === slice[index]!.isAllowed)
+    },
+  }))
+}
+
+/** Batches with defaults: the subject stands once for all items, each of which has an action and a resource. */
+export function evaluationRequests(
+  questions: readonly Question[],
+  size: number,
+  count: number,
+): WireRequest[] {
+  return slices(questions, size, count).map(slice => ({
+    path: '/access/v1/evaluations',
+    body: JSON.stringify({
+      action: { name: 'read' },
+      context: { time: '2026-01-01T00:00:00Z' },
+      evaluations: slice.map(({ query }) => ({
+        subject: { type: 'user', id: query.user },
+        ...(query.action !== 'read' && { action: { name: query.action } }),
+        resource: { type: query.type, id: query.key },
+      })),
+    }),
+    isRight: answer => {
+      const { evaluations } = answer as { evaluations: { decision: boolean }[] }
+      const isSame = (one: { decision: boolean }, index: number) => one.decision === slice[index]!.isAllowed
+      return evaluations.length === size && evaluations.every(isSame)
+    },
+  }))
+}
+
+function slices(questions: readonly Question[], size: number, count: number): Question[][] {
+  return Array.from({ length: count }, (_, start) =>
+    Array.from({ length: size }, (_unused, index) => questions[(start * size + index) % questions.length]!),
+  )
+}

@@ -1,0 +1,76 @@
+/**
+ * The service on a dataset of millions of facts, loaded straight into its index: the HTTP threads, their pools and the
+ * index are those of the service, only store and management are left out, which decisions do not touch.
+ *
+ *     node bench/http/drive-service.ts [scale]     HTTP_THREADS, POOL_THREADS, … as the service reads them
+ */
+import { hash } from 'node:crypto'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { AuthzError } from '#model/errors.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { HttpThreads } from '#threads/http-threads.ts'
+import { createSharedCounts } from '#threads/shared-count.ts'
+import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { readConfig, withoutSecrets } from '../../src/config.ts'
+import { Drive } from '../datasets/drive.ts'
+import { API_KEY } from '../lib/prepared-store.ts'
+
+const ENVIRONMENT_ID = '00000000-0000-4000-8000-000000000001'
+const config = readConfig({ HTTP_THREADS: '1', LOG_LEVEL: 'warn', ...process.env })
+const drive = new Drive('W1', Number(process.argv[2] ?? 1))
+
+const threads = new HttpThreads({
+  entry: new URL('../../workers/http-thread.ts', import.meta.url),
+  count: config.httpThreads,
+  execute: () => Promise.reject(new AuthzError('NOT_READY', 'there is no management here')),
+  scrape: () => Promise.resolve(''),
+  onCounters: () => {},
+  onFault: fail,
+  onDeath: fail,
+})
+const port = await threads.start({
+  host: '127.0.0.1',
+  port: 0,
+  tokenSecret: '00'.repeat(32),
+  credentials: [
+    {
+      secretHash: hash('sha256', API_KEY, 'hex'),
+      principal: {
+        kind: 'environment',
+        organizationId: ENVIRONMENT_ID,
+        projectId: ENVIRONMENT_ID,
+        environmentId: ENVIRONMENT_ID,
+        projectKey: 'default',
+        environmentKey: 'default',
+        keyId: null,
+      },
+      validUntil: null,
+      slot: 0,
+    },
+  ],
+  counts: createSharedCounts(),
+  keyRates: null,
+  deadline: new DecisionDeadline().handle,
+  settings: withoutSecrets(config),
+})
+const indexes = new SharedIndexes({
+  createWriter: () =>
+    new SharedIndexWriter({ threadId: 1, secrets: { start: 0x3c6ef372, multiplier: 0x2545f491 } }),
+  attach: (environmentId, handle) => threads.attach(environmentId, handle),
+  detach: environmentId => threads.detach(environmentId),
+  kept: null,
+})
+await indexes.load(ENVIRONMENT_ID, changes(), { epoch: 'bench', sequence: 1 }, null)
+threads.setReady(true)
+process.stdout.write(`listens on http://127.0.0.1:${port}\n`)
+process.once('SIGTERM', () => void threads.close().then(() => process.exit(0)))
+
+function* changes() {
+  yield* drive.things()
+  yield* drive.facts()
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`${String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,55 @@
+/**
+ * Millions of bodies of each kind that is read from its bytes, whole and broken, read that way and the ordinary one: fails
+ * at the first that the bytes path accepts and the ordinary way refuses or reads differently. Not a measurement of speed.
+ *
+ *     node bench/http/fuzz-bodies.ts [bodies of each kind] [seed]
+ */
+import { BatchReader } from '#http/bytes/batch-reader.ts'
+import { BulkReader } from '#http/bytes/bulk-reader.ts'
+import { SingleReader } from '#http/bytes/single-reader.ts'
+import { BatchBodies, judgeBatch, OrdinaryBatches } from '../../test/support/batch-bodies.ts'
+import { BulkBodies, judge, judgeSingle } from '../../test/support/bulk-bodies.ts'
+
+const BODIES = 1_000_000
+/** Readers keep what they learn: one for so many bodies, so that what is learned late is put to the test, too. */
+const BODIES_PER_READER = 1_000
+const CHECKS_MAX = 5
+
+const [bodies = BODIES, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number)
+if (!Number.isSafeInteger(bodies) || !Number.isSafeInteger(seed)) throw new Error('both are whole numbers')
+process.stdout.write(`seed ${seed}\n`)
+
+/** Makes a judge of the next body, with a fresh reader. */
+type Kind = () => () => boolean
+
+const [bulks, singles] = [new BulkBodies(seed), new BulkBodies(seed + 1)]
+const batches = new BatchBodies(seed + 2)
+const ofBatches = (isStrict: boolean): Kind => {
+  const ordinary = new OrdinaryBatches(isStrict)
+  return () => {
+    const subjectTypes = new Set(['user', 'identity'])
+    const reader = new BatchReader({ checksMax: CHECKS_MAX, subjectTypes, isStrict })
+    return () => judgeBatch(reader, ordinary, batches.next())
+  }
+}
+const kinds: Record<string, Kind> = {
+  bulks: () => {
+    const reader = new BulkReader(CHECKS_MAX)
+    return () => judge(reader, bulks.next())
+  },
+  singles: () => {
+    const reader = new SingleReader()
+    return () => judgeSingle(reader, singles.nextSingle())
+  },
+  batches: ofBatches(false),
+  'batches, strict': ofBatches(true),
+}
+for (const [name, newJudge] of Object.entries(kinds)) {
+  let judgeNext = newJudge()
+  let accepted = 0
+  for (let count = 0; count < bodies; count++) {
+    if (count % BODIES_PER_READER === 0) judgeNext = newJudge()
+    if (judgeNext()) accepted++
+  }
+  process.stdout.write(`${bodies} ${name}, ${accepted} read from their bytes, 0 differences\n`)
+}

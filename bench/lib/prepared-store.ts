@@ -1,0 +1,57 @@
+/**
+ * A store on disk that holds a dataset, in the default environment: made once, then kept in the temporary directory for
+ * the next run. A service that starts on it decides what the dataset says.
+ */
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ApiKeySecrets } from '../../src/secrets/api-key-secrets.ts'
+import { Organization, ORGANIZATION_STORE_ID } from '#services/organization.ts'
+import { listRule } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { RowLoader } from '../../test/support/row-loader.ts'
+import type { Dataset } from '../datasets/dataset.ts'
+import { storedRows } from '../datasets/stored-rows.ts'
+import { newId } from '../management/bulk-store.ts'
+
+export const API_KEY = 'bench-key-bench-key'
+/** Raised when the form of what is stored, or a dataset, changes. */
+const VERSION = 1
+
+/** The store's URL. Takes a minute or two for millions of facts the first time. */
+export async function preparedStore(dataset: Dataset): Promise<string> {
+  const directory = join(tmpdir(), `verdict-bench-${dataset.name.replaceAll(' ', '-')}-${VERSION}`)
+  if (!existsSync(directory)) {
+    const unfinished = `${directory}-unfinished`
+    rmSync(unfinished, { recursive: true, force: true })
+    mkdirSync(unfinished, { recursive: true })
+    await fill(`lmdb:${unfinished}`, dataset)
+    renameSync(unfinished, directory)
+  }
+  return `lmdb:${directory}`
+}
+
+async function fill(url: string, dataset: Dataset): Promise<void> {
+  const store = await openStore(url, listRule)
+  const secrets = new ApiKeySecrets(null)
+  const surroundings = {
+    now: Date.now,
+    elapsedMs: () => performance.now(),
+    newId,
+    newCommitId: () => randomBytes(16),
+    newSecret: () => randomBytes(32).toString('hex'),
+    onCommit: () => {},
+    onBackgroundFault: (error: unknown) => {
+      throw error
+    },
+  }
+  const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
+  const organization = new Organization(organizationStore, surroundings, secrets)
+  await organization.bootstrap({ apiKey: API_KEY, adminApiKey: null }, store)
+  const { environmentId } = organization.environments()[0]!.scope
+  const loader = new RowLoader((await store.environment(environmentId)).ledger)
+  for (const record of storedRows(dataset)) await loader.add(record)
+  await loader.flush()
+  await store.close()
+}

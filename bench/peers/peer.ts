@@ -1,0 +1,72 @@
+/** Somebody else's way to answer the questions of the drive. */
+import type { Change } from '../../src/model/change.ts'
+import type { Query } from '../../src/model/decision.ts'
+
+export interface Peer {
+  readonly name: string
+  /** What of the model it does not keep or work out by itself, for the table. */
+  readonly cannot: string
+  /** Takes the dataset. */
+  load(facts: Facts): Promise<void>
+  check(query: Query): boolean | Promise<boolean>
+  close(): Promise<void>
+}
+
+/** The drive's facts, sorted by what they mean. Names are `type:key`, users their keys. */
+export interface Facts {
+  /** Users and groups, and the groups they are in. */
+  readonly memberOf: ReadonlyMap<string, readonly string[]>
+  /** Documents and folders, and the folders they lie in. */
+  readonly parentOf: ReadonlyMap<string, readonly string[]>
+  /** Who, users and groups, holds which roles where. */
+  readonly grants: readonly Grant[]
+  readonly count: number
+}
+
+export interface Grant {
+  readonly who: string
+  readonly role: 'viewer' | 'editor' | 'owner'
+  readonly on: string
+}
+
+export const ACTIONS = {
+  viewer: ['read'],
+  editor: ['read', 'write'],
+  owner: ['read', 'write', 'delete'],
+} as const
+
+export function factsOf(changes: Iterable<Change>): Facts {
+  const [memberOf, parentOf] = [new Map<string, string[]>(), new Map<string, string[]>()]
+  const grants = new Map<string, Grant>()
+  let count = 0
+  const grant = (one: Grant) => grants.set(`${one.who} ${one.role} ${one.on}`, one)
+  const add = (map: Map<string, string[]>, from: string, to: string) => {
+    const known = map.get(from)
+    if (!known) map.set(from, [to])
+    else if (!known.includes(to)) known.push(to)
+  }
+  for (const change of changes) {
+    count++
+    if (change.kind === 'assignment-put' && 'instance' in change.scope) {
+      const { type, key } = change.scope.instance
+      if (type === 'group') add(memberOf, change.user, `group:${key}`)
+      else grant({ who: change.user, role: change.role as Grant['role'], on: `${type}:${key}` })
+    } else if (change.kind === 'tuple-put') {
+      const [subject, object] = [change.subject, change.object].map(({ type, key }) => `${type}:${key}`)
+      if (change.relation === 'parent') add(parentOf, object!, subject!)
+      else if (change.relation === 'group') add(memberOf, subject!, object!)
+      else {
+        const role = change.relation.slice('group_group_'.length) as Grant['role']
+        grant({ who: subject!, role, on: object! })
+      }
+    }
+  }
+  return { memberOf, parentOf, grants: [...grants.values()], count }
+}
+
+/** A name and everything above it. */
+export function closureOf(of: ReadonlyMap<string, readonly string[]>, name: string): string[] {
+  const found = new Set([name])
+  for (const one of found) for (const above of of.get(one) ?? []) found.add(above)
+  return [...found]
+}

@@ -1,0 +1,129 @@
+/**
+ * Draws what the benches wrote to `bench/results`: latency against load, cost of a check against the size of a bulk and
+ * against the number of facts, and the peers. Plots without results are left as they are.
+ *
+ *     node bench/plots.ts
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import * as echarts from 'echarts'
+
+const PLOTS = new URL('../docs/plots/', import.meta.url)
+const SIZE = { width: 640, height: 320 }
+const GRID = { left: 70, right: 30, top: 60, bottom: 50 }
+
+/** The part of the library that is used: its own types name files without their endings, which TypeScript does not find. */
+interface Charts {
+  init(
+    element: null,
+    theme: null,
+    options: {
+      readonly renderer: 'svg'
+      readonly ssr: true
+      readonly width: number
+      readonly height: number
+    },
+  ): { setOption(option: object): void; renderToSVGString(): string; dispose(): void }
+}
+
+const { init } = echarts as unknown as Charts
+
+interface Axis {
+  readonly name: string
+  readonly isLogarithmic: boolean
+}
+
+interface Line {
+  readonly name: string
+  readonly points: readonly (readonly [number, number])[]
+}
+
+function chart(title: string, axes: { readonly x: Axis; readonly y: Axis }, lines: readonly Line[]): object {
+  const axis = ({ name, isLogarithmic }: Axis) => ({
+    type: isLogarithmic ? ('log' as const) : ('value' as const),
+    name,
+    nameLocation: 'middle' as const,
+    nameGap: 32,
+  })
+  return {
+    animation: false,
+    backgroundColor: '#ffffff',
+    title: { text: title, left: 'center', textStyle: { fontSize: 14 } },
+    legend: { top: 28 },
+    grid: GRID,
+    xAxis: axis(axes.x),
+    yAxis: { ...axis(axes.y), nameGap: 48, min: 0 },
+    series: lines.map(({ name, points }) => ({ type: 'line', name, data: points.map(point => [...point]) })),
+  }
+}
+
+/** What a bench left behind; null when it was never run. */
+function results<Raw>(name: string): Raw | null {
+  const file = new URL(`./results/${name}.json`, import.meta.url)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { raw: Raw }).raw : null
+}
+
+function draw(name: string, option: object): void {
+  const canvas = init(null, null, { renderer: 'svg', ssr: true, ...SIZE })
+  canvas.setOption(option)
+  mkdirSync(PLOTS, { recursive: true })
+  writeFileSync(new URL(`${name}.svg`, PLOTS), canvas.renderToSVGString())
+  canvas.dispose()
+}
+
+interface Percentiles {
+  readonly p50: number
+  readonly p99: number
+  readonly p999: number
+}
+
+function drawPlots(): void {
+  const latency = results<{ peak: number; curve: Record<string, Percentiles> }>('latency')
+  if (latency) {
+    const points = Object.entries(latency.curve).map(
+      ([share, of]) => [Math.round((Number(share) * latency.peak) / 1_000), of] as const,
+    )
+    const line = (name: keyof Percentiles): Line => ({
+      name,
+      points: points.map(([rate, of]) => [rate, of[name]]),
+    })
+    const axes = {
+      x: { name: 'thousands of decisions a second, one core', isLogarithmic: false },
+      y: { name: 'ms for ten pipelined', isLogarithmic: false },
+    }
+    draw('latency', chart('Latency of /allowed against load', axes, [line('p50'), line('p99'), line('p999')]))
+  }
+  const bulk = results<{ nsPerCheck: Record<string, number> }>('bulk')
+  if (bulk) {
+    const points = Object.entries(bulk.nsPerCheck).map(
+      ([size, ns]) => [Number(size), Math.round(ns)] as const,
+    )
+    const axes = {
+      x: { name: 'checks in a bulk', isLogarithmic: true },
+      y: { name: 'ns a check, over HTTP', isLogarithmic: false },
+    }
+    draw(
+      'bulk',
+      chart('Cost of a check against the size of the bulk', axes, [{ name: '/allowed/bulk', points }]),
+    )
+  }
+  const facts = results<{ sizes: { facts: number; singleNs: number; stagedNs: number }[] }>('facts')
+  if (facts) {
+    const axes = {
+      x: { name: 'facts', isLogarithmic: true },
+      y: { name: 'ns a check, in the engine', isLogarithmic: false },
+    }
+    const line = (name: string, of: 'singleNs' | 'stagedNs'): Line => ({
+      name,
+      points: facts.sizes.map(size => [size.facts, Math.round(size[of])]),
+    })
+    draw(
+      'facts',
+      chart('Cost of a check against the number of facts', axes, [
+        line('one by one', 'singleNs'),
+        line('in bulks', 'stagedNs'),
+      ]),
+    )
+  }
+}
+
+drawPlots()

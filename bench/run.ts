@@ -1,0 +1,49 @@
+/**
+ * The benches of the service as a set: prints a table, writes `bench/results/NAME.json`, draws the plots.
+ *
+ *     npm run bench                everything but the peers; under ten minutes
+ *     npm run bench -- NAME…       single bulk evaluations pool latency beside-bulks facts peers
+ *
+ * BENCH_SCALE=0.1 takes a tenth of the dataset. Needs Linux (`taskset`) and two cores that nobody else uses.
+ */
+import { measureSizes } from './engine/sizes.ts'
+import { measureBesideWrites } from './http/beside-writes.ts'
+import { measureBesideBulks, measureLatency } from './http/latency.ts'
+import { measurePool } from './http/pool.ts'
+import { Stage } from './http/stage.ts'
+import { measureBulk, measureEvaluations, measureSingle, type Result } from './http/throughput.ts'
+import { publish } from './lib/measure.ts'
+import { measurePeers } from './peers/compare.ts'
+
+const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
+  single: measureSingle,
+  bulk: measureBulk,
+  evaluations: measureEvaluations,
+  latency: measureLatency,
+  pool: measurePool,
+  'beside-bulks': measureBesideBulks,
+  'beside-writes': measureBesideWrites,
+  facts: measureSizes,
+  peers: measurePeers,
+}
+/** Asked for by name: it installs what it compares with. */
+const ONLY_BY_NAME = new Set(['peers'])
+
+const asked = process.argv.slice(2)
+const names = asked.length > 0 ? asked : Object.keys(BENCHES).filter(name => !ONLY_BY_NAME.has(name))
+for (const name of names) {
+  if (!BENCHES[name])
+    throw new Error(`no bench is called ${name}; there are ${Object.keys(BENCHES).join(', ')}`)
+}
+const stage = new Stage(Number(process.env['BENCH_SCALE'] ?? 1))
+try {
+  for (const name of names) {
+    const startedAt = performance.now()
+    const { figures, raw } = await BENCHES[name]!(stage)
+    const seconds = Math.round((performance.now() - startedAt) / 1_000)
+    publish(name, figures, { dataset: stage.dataset, seconds, ...raw })
+  }
+} finally {
+  await stage.close()
+}
+await import('./plots.ts')

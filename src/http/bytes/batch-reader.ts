@@ -1,0 +1,111 @@
+/**
+ * Reads the body of an AuthZEN batch from its bytes into packed questions, where it is of the usual kind: every item is to
+ * be answered, and the defaults that it inherits from stand before the items, so that one pass is enough.
+ *
+ * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
+ * never refuses: a body it cannot read, a bad item in it included, is left to the ordinary way.
+ */
+import {
+  type PackedQueries,
+  type QueryForm,
+  SPOT_KEY,
+  SPOT_LENGTH,
+  SPOT_USER,
+  SPOT_WORDS,
+} from '#model/packed-queries.ts'
+import { ListReader, type ReadQuestion } from './list-reader.ts'
+import { isText, REFUSED, skipBlanks } from './plain-json.ts'
+import { ACTION_PART, BATCH_FIELDS, ITEM_FIELDS, RESOURCE_PART, SUBJECT_PART } from './question-fields.ts'
+import { type Place, QuestionReader } from './question-reader.ts'
+
+export interface BatchReaderOptions {
+  /** Longer batches are not read: the ordinary way says that they are too long. */
+  readonly checksMax: number
+  /** Types whose ids are user keys. */
+  readonly subjectTypes: ReadonlySet<string>
+  /** Whether a resource must have an id. */
+  readonly isStrict: boolean
+}
+
+/** No type has an empty name: whatever is asked about it is denied, as it is to a subject that is no user. */
+const NOBODYS: QueryForm = { type: '', action: '', tenant: null }
+
+export class BatchReader {
+  readonly #options: BatchReaderOptions
+  readonly #list: ListReader
+  /** What the defaults of the body before meant. */
+  #inherited = ''
+
+  constructor(options: BatchReaderOptions) {
+    this.#options = options
+    this.#list = new ListReader(options.checksMax)
+  }
+
+  /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
+  read(body: Buffer): PackedQueries | null {
+    const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
+    const reader = new QuestionReader(body, ITEM_FIELDS)
+    const batch: QuestionReader = new QuestionReader(body, BATCH_FIELDS, at => {
+      this.#useDefaults(batch)
+      const settle = (known: QueryForm | null) => this.#settle(body, { reader, batch, known })
+      return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), settle })
+    })
+    const end = batch.read(skipBlanks(body, 0))
+    if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
+    const packed = this.#list.packed(bytes)
+    // Without items it is a single evaluation.
+    return packed.count === 0 ? null : packed
+  }
+
+  /** What items look like holds as long as they inherit the same: all but the keys, which each body has its own of. */
+  #useDefaults(batch: QuestionReader): void {
+    const { parts, subjectType, action, type, tenant } = batch
+    const texts = [subjectType, action, type, tenant].map(place => batch.text(place))
+    const hasKeys = `${parts} ${batch.user.from === 0} ${batch.key.from === 0}`
+    // Separated by what no text contains.
+    const inherited = [hasKeys, ...texts].join('\n')
+    if (inherited !== this.#inherited) this.#list.forget()
+    this.#inherited = inherited
+  }
+
+  #settle(
+    body: Buffer,
+    { reader, batch, known }: { reader: QuestionReader; batch: QuestionReader; known: QueryForm | null },
+  ): ReadQuestion | null {
+    const hasSubject = (reader.parts & SUBJECT_PART) !== 0
+    const hasResource = (reader.parts & RESOURCE_PART) !== 0
+    const subjectType = pick(hasSubject ? reader.subjectType : batch.subjectType, batch.subjectType)
+    if (!hasSubject) reader.inherit(SUBJECT_PART, batch)
+    if ((reader.parts & ACTION_PART) === 0) Object.assign(reader.action, batch.action)
+    if (!hasResource) reader.inherit(RESOURCE_PART, batch)
+    else Object.assign(reader.type, pick(reader.type, batch.type))
+    const { user, action, type, key } = reader
+    if (user.from === 0 || subjectType.from === 0 || action.from === 0 || type.from === 0) return null
+    if (this.#options.isStrict && key.from === 0) return null
+    return {
+      form: this.#isUser(body, subjectType) ? reader.form(known) : NOBODYS,
+      user: hasSubject ? user : 'inherited',
+      key: hasResource ? (key.from === 0 ? 'none' : key) : 'inherited',
+    }
+  }
+
+  #isUser(body: Buffer, { from, to }: Place): boolean {
+    for (const type of this.#options.subjectTypes) if (isText(body, from, to, type)) return true
+    return false
+  }
+}
+
+/** The item's own text, else the default's. */
+function pick(own: Place, inherited: Place): Place {
+  return own.from === 0 ? inherited : own
+}
+
+/** The keys of the defaults, as a question that inherits them has them. */
+function spotOf({ user, key }: QuestionReader): Int32Array {
+  const spot = new Int32Array(SPOT_WORDS)
+  spot[SPOT_USER] = user.from
+  spot[SPOT_USER + SPOT_LENGTH] = user.to - user.from
+  spot[SPOT_KEY] = key.from
+  spot[SPOT_KEY + SPOT_LENGTH] = key.to - key.from
+  return spot
+}

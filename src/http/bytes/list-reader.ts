@@ -1,0 +1,179 @@
+/**
+ * Reads a JSON list of questions from bytes into packed questions. The first question is read; those that look like it are
+ * compared instead (`question-template.ts`), which is several times faster than parsing. Templates outlive the body: the
+ * next one will look the same. Of which dialect the questions are is said by whoever asks.
+ */
+import {
+  PackedQueries,
+  type QueryForm,
+  SPOT_KEY,
+  SPOT_LENGTH,
+  SPOT_USER,
+  SPOT_WORDS,
+} from '#model/packed-queries.ts'
+import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
+import type { QuestionReader } from './question-reader.ts'
+import { type KeyPlace, QuestionTemplate } from './question-template.ts'
+
+const TEMPLATES_MAX = 8
+/** Questions longer than that are read each time: a template is kept, and a caller decides how long it is. */
+const TEMPLATE_BYTES_MAX = 1_024
+/** Another template is learned when those learned from the same body have been of use so many times each. */
+const USES_PER_TEMPLATE = 4
+/** Questions there is room for at first; doubled as needed. */
+const CHECKS_MIN = 512
+
+/** A question that was read, as a list keeps it. */
+export interface ReadQuestion {
+  readonly form: QueryForm
+  readonly user: KeyPlace
+  readonly key: KeyPlace
+}
+
+/** One kind of list in one body. */
+export interface Questions {
+  readonly reader: QuestionReader
+  /** A spot with the keys that questions inherit. */
+  readonly defaults: Int32Array
+  /** What the question last read asks, `known` being the form of the one before; null leaves it to the ordinary parser. */
+  settle(known: QueryForm | null): ReadQuestion | null
+}
+
+/** How far templates have been of use. */
+export class Learning {
+  templates = 0
+  uses = 0
+  misses = 0
+
+  /** Where hardly anything looks alike, comparing costs more than it saves. */
+  get isPromising(): boolean {
+    return this.misses <= TEMPLATES_MAX + this.uses
+  }
+
+  /** Whether another template may be learned. */
+  get isWorthwhile(): boolean {
+    return this.templates * USES_PER_TEMPLATE <= this.uses
+  }
+}
+
+interface ListSource {
+  readonly body: Buffer
+  readonly bytes: DataView
+  /** A spot with the keys that questions inherit. */
+  readonly defaults: Int32Array
+  readonly learned: Learning
+}
+
+export class ListReader {
+  readonly #checksMax: number
+  /** The one used last first. */
+  readonly #templates: QuestionTemplate[] = []
+  #spots = new Int32Array(CHECKS_MIN * SPOT_WORDS)
+  #forms: QueryForm[] = []
+
+  /** Longer lists are not read: the ordinary way says that they are too long. */
+  constructor(checksMax: number) {
+    this.#checksMax = checksMax
+  }
+
+  /** The questions of the list last read, good until the next is. */
+  packed(bytes: DataView): PackedQueries {
+    return new PackedQueries(this.#forms.length, { bytes, spots: this.#spots, forms: this.#forms })
+  }
+
+  /** Forgets what questions look like: the next ones mean something else by the same text. */
+  forget(): void {
+    this.#templates.length = 0
+  }
+
+  /** Reads the list that begins there; returns the place behind it, or `REFUSED`. O(bytes). */
+  read(body: Buffer, bytes: DataView, from: number, questions: Questions): number {
+    this.#forms = []
+    if (body[from] !== OPEN_BRACKET) return REFUSED
+    let at = skipBlanks(body, from + 1)
+    if (body[at] === CLOSE_BRACKET) return at + 1
+    const source = { body, bytes, defaults: questions.defaults, learned: new Learning() }
+    for (let count = 0; count < this.#checksMax; count++) {
+      if ((count + 1) * SPOT_WORDS > this.#spots.length) this.#grow()
+      let next = this.#matchNext(source, at, count)
+      if (next === REFUSED) next = this.#readUnlike(source, questions, at, count)
+      if (next === REFUSED) return REFUSED
+      at = skipBlanks(body, next)
+      if (body[at] === CLOSE_BRACKET) return at + 1
+      if (body[at] !== COMMA) return REFUSED
+      at = skipBlanks(body, at + 1)
+    }
+    return REFUSED
+  }
+
+  /** Compares a question that is no list's, and is now the only one; returns the place behind it, or `REFUSED`. */
+  matchOne({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number): number {
+    this.#forms.length = 0
+    return this.#matchNext({ bytes, defaults, learned }, at, 0)
+  }
+
+  /** The same for one that has to be read. */
+  readOne(source: ListSource, questions: Questions, at: number): number {
+    this.#forms.length = 0
+    return this.#readUnlike(source, questions, at, 0)
+  }
+
+  #matchNext({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number, index: number): number {
+    if (!learned.isPromising) return REFUSED
+    const end = this.#match(bytes, at, index, defaults)
+    if (end === REFUSED) learned.misses++
+    else learned.uses++
+    return end
+  }
+
+  #readUnlike({ body, learned }: ListSource, questions: Questions, at: number, index: number): number {
+    const next = questions.reader.read(at)
+    if (next === REFUSED) return REFUSED
+    const read = questions.settle(this.#forms[index - 1] ?? null)
+    if (read === null) return REFUSED
+    this.#keep(questions.reader, index)
+    this.#forms.push(read.form)
+    if (learned.isWorthwhile && next - at <= TEMPLATE_BYTES_MAX) {
+      learned.templates++
+      this.#learn(body, { from: at, to: next }, read)
+    }
+    return next
+  }
+
+  /** Tries the templates; the place behind the question, or `REFUSED` if none fits. */
+  #match(bytes: DataView, at: number, index: number, defaults: Int32Array): number {
+    const templates = this.#templates
+    const spot = index * SPOT_WORDS
+    for (let place = 0; place < templates.length; place++) {
+      const template = templates[place]!
+      const end = template.match(bytes, at, this.#spots, spot, defaults)
+      if (end === REFUSED) continue
+      for (let before = place; before > 0; before--) templates[before] = templates[before - 1]!
+      templates[0] = template
+      this.#forms.push(template.form)
+      return end
+    }
+    return REFUSED
+  }
+
+  #keep({ user, key }: QuestionReader, index: number): void {
+    const spots = this.#spots
+    const spot = index * SPOT_WORDS
+    spots[spot + SPOT_USER] = user.from
+    spots[spot + SPOT_USER + SPOT_LENGTH] = user.to - user.from
+    spots[spot + SPOT_KEY] = key.from
+    spots[spot + SPOT_KEY + SPOT_LENGTH] = key.to - key.from
+  }
+
+  #learn(body: Buffer, question: { readonly from: number; readonly to: number }, read: ReadQuestion): void {
+    const templates = this.#templates
+    if (templates.length === TEMPLATES_MAX) templates.pop()
+    templates.unshift(new QuestionTemplate(body, { ...question, user: read.user, key: read.key }, read.form))
+  }
+
+  #grow(): void {
+    const spots = new Int32Array(Math.min(this.#checksMax * SPOT_WORDS, 2 * this.#spots.length))
+    spots.set(this.#spots)
+    this.#spots = spots
+  }
+}

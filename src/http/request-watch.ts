@@ -1,0 +1,60 @@
+/** What is kept of every request for those who run the service: counted for all of them, told of the slow ones. */
+import type { LimitName } from '#model/errors.ts'
+import type { Route } from './route.ts'
+
+/** Counts. Called for every request: allocates nothing, never throws. */
+export interface RequestObserver {
+  /** The number under which an endpoint is counted; null: there was no route. */
+  endpoint(operationId: string | null): number
+  began(): void
+  /** `status` 0: the caller was gone before there was an answer. */
+  ended(endpoint: number, status: number, elapsedMs: number): void
+  /** A connection came (1) or went (-1). */
+  connected(change: 1 | -1): void
+  limitReached(limit: LimitName): void
+}
+
+/** A request that took longer than it should. */
+export interface SlowRequest {
+  readonly requestId: string
+  /** Null: there was no route. */
+  readonly operation: string | null
+  /** 0: the caller was gone before there was an answer. */
+  readonly status: number
+  readonly elapsedMs: number
+}
+
+/** From `ms` on a request is slow. */
+export interface SlowRequests {
+  readonly ms: number
+  readonly onSlow: (request: SlowRequest) => void
+}
+
+export class RequestWatch {
+  readonly observer: RequestObserver
+  readonly #slow: SlowRequests | null
+  readonly #endpoints: ReadonlyMap<Route, number>
+  readonly #noEndpoint: number
+
+  constructor(routes: readonly Route[], observer: RequestObserver, slow: SlowRequests | null) {
+    this.observer = observer
+    this.#slow = slow
+    this.#endpoints = new Map(routes.map(route => [route, observer.endpoint(route.operationId)]))
+    this.#noEndpoint = observer.endpoint(null)
+  }
+
+  /** Returns what `end` wants to have back. */
+  begin(): number {
+    this.observer.began()
+    return performance.now()
+  }
+
+  end(beganAt: number, route: Route | null, status: number, requestId: string): void {
+    const elapsedMs = performance.now() - beganAt
+    const endpoint = route === null ? this.#noEndpoint : this.#endpoints.get(route)!
+    this.observer.ended(endpoint, status, elapsedMs)
+    if (this.#slow !== null && elapsedMs >= this.#slow.ms) {
+      this.#slow.onSlow({ requestId, operation: route?.operationId ?? null, status, elapsedMs })
+    }
+  }
+}

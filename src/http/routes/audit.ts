@@ -1,0 +1,29 @@
+/** The audit log: what was changed through the management interface, by which key, when. */
+import { AuditEntryEnvelope, AuditPath, AuditQuery } from '#model/wire/audit.ts'
+import type { Route } from '../route.ts'
+import { managed, type ManagementGateway, type ManageOrganization } from './managed.ts'
+
+const AUDIT_LOG = '/v2/audit-log'
+
+export function auditRoutes(gateway: ManagementGateway, manageOrganization: ManageOrganization): Route[] {
+  return [
+    managed(gateway)({
+      operation: 'listAuditEntries',
+      method: 'GET',
+      path: `${AUDIT_LOG}/{proj_id}/{env_id}`,
+      summary: 'What was changed in an environment, by which key, when',
+      params: AuditPath,
+      query: AuditQuery,
+      answer: AuditEntryEnvelope,
+    }),
+    manageOrganization({
+      operation: 'listOrganizationAuditEntries',
+      method: 'GET',
+      path: AUDIT_LOG,
+      summary: 'What was changed of projects, environments and keys, by which key, when',
+      access: 'organization',
+      query: AuditQuery,
+      answer: AuditEntryEnvelope,
+    }),
+  ]
+}

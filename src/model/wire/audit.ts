@@ -1,0 +1,52 @@
+/** The audit log on the wire: every management call that changed something. */
+import { type Static, Type } from 'typebox'
+import {
+  AttributeMap,
+  envelope,
+  environmentPath,
+  nullable,
+  pagingQuery,
+  Timestamp,
+  Uuid,
+} from './building-blocks.ts'
+
+export const AuditEntry = Type.Object({
+  id: Uuid,
+  created_at: Timestamp,
+  operation: Type.String({ description: 'What was done, as this description names it: `operationId`.' }),
+  api_key_id: nullable(Uuid),
+  request_id: Type.String({ description: 'The `X-Request-ID` of the call.' }),
+  sequence: Type.Integer({
+    minimum: 1,
+    description: 'The commit that made the change: what stands behind the dot in `X-Revision`.',
+  }),
+  input: AttributeMap,
+  is_input_cut: Type.Boolean({
+    description: 'Whether the body was too long to be kept; what the path named is there.',
+  }),
+})
+export type AuditEntry = Static<typeof AuditEntry>
+
+export const AuditEntryEnvelope = envelope(AuditEntry)
+
+export const AuditQuery = Type.Object({
+  ...pagingQuery,
+  operation: Type.Optional(Type.String({ minLength: 1, description: 'Only this operation.' })),
+  api_key_id: Type.Optional(
+    Type.String({ minLength: 1, description: 'Only what this key did; `admin` for `ADMIN_API_KEY`.' }),
+  ),
+  request_id: Type.Optional(
+    Type.String({ minLength: 1, description: 'Only the call of that `X-Request-ID`.' }),
+  ),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Not before this moment.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),
+  order: Type.Optional(
+    Type.Union([Type.Literal('newest'), Type.Literal('oldest')], {
+      default: 'newest',
+      description: 'Which entries come first.',
+    }),
+  ),
+})
+export type AuditQuery = Static<typeof AuditQuery>
+
+export const AuditPath = Type.Object(environmentPath)

@@ -1,0 +1,25 @@
+/** What takes wide work off the thread that parsed it. Its answers are those the engine gives, in the same order. */
+import type { KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
+
+/** Who waits for an answer. */
+export interface Waiting {
+  /** Whether nobody does any more: the connection has ended. */
+  readonly isGone: boolean
+}
+
+export type SearchJob =
+  | { readonly kind: 'users'; readonly question: UserQuestion; readonly page: PageRequest }
+  | { readonly kind: 'resources'; readonly question: ResourceQuestion; readonly page: PageRequest }
+
+/**
+ * Both throw or reject with `OVERLOADED` when too much waits already, and with `INTERNAL` when the thread that was at it
+ * died. What nobody waits for any more is not begun; its promise is rejected with `OVERLOADED`, too.
+ */
+export interface DecisionPool {
+  /** From so many checks on a bulk is better spread over the pool. */
+  readonly pooledChecksMin: number
+  /** 1 or 0 for each question, as `DecisionEngine.evaluatePacked`. The bytes are not used after this returned. */
+  evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array>
+  search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage>
+}

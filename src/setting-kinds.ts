@@ -1,0 +1,107 @@
+/** The kinds of settings there are: how each is read, and what is said of a value that does not fit. */
+
+export interface Setting<Value> {
+  /** As the README's table shows it. */
+  readonly shownDefault: string
+  readonly meaning: string
+  /** Reads the text; throws an `Error` that says what was expected. */
+  parse(text: string): Value
+  fallback(): Value
+}
+
+export function word(fallback: string, meaning: string): Setting<string> {
+  return { shownDefault: `\`${fallback}\``, meaning, parse: nonEmpty, fallback: () => fallback }
+}
+
+export function integer(
+  fallback: number,
+  range: { readonly min: number; readonly max: number },
+  meaning: string,
+): Setting<number> {
+  return {
+    shownDefault: `\`${fallback}\``,
+    meaning,
+    parse: value => parseInteger(value, range),
+    fallback: () => fallback,
+  }
+}
+
+/** Long enough not to be guessed; the value itself never appears in a message. */
+export function secret(meaning: string, shownDefault: string): Setting<string | null> {
+  return { shownDefault, meaning, parse: parseSecret, fallback: () => null }
+}
+
+function parseSecret(value: string): string {
+  if (!/^[\x21-\x7e]{16,512}$/.test(value)) {
+    throw new Error('expected 16 to 512 printable ASCII characters without spaces')
+  }
+  return value
+}
+
+export function nonEmpty(value: string): string {
+  if (value === '') throw new Error('expected a text, got an empty one; unset it to use the default')
+  return value
+}
+
+export function parseInteger(value: string, range: { readonly min: number; readonly max: number }): number {
+  const number = Number(value)
+  if (!/^\d+$/.test(value) || number < range.min || number > range.max) {
+    throw new Error(`expected a whole number from ${range.min} to ${range.max}, got ${JSON.stringify(value)}`)
+  }
+  return number
+}
+
+/** One of a few values; the first is the default. */
+export function choice<const Value extends string>(
+  values: readonly [Value, ...Value[]],
+  meaning: string,
+): Setting<Value> {
+  return {
+    shownDefault: `\`${values[0]}\``,
+    meaning: `${meaning}: ${values.map(value => `\`${value}\``).join(', ')}`,
+    parse: text => {
+      const value = values.find(candidate => candidate === text)
+      if (value === undefined)
+        throw new Error(`expected one of ${values.join(', ')}, got ${JSON.stringify(text)}`)
+      return value
+    },
+    fallback: () => values[0],
+  }
+}
+
+export function flag(meaning: string, fallback = false): Setting<boolean> {
+  const parse = (text: string) => {
+    if (text !== 'true' && text !== 'false')
+      throw new Error(`expected true or false, got ${JSON.stringify(text)}`)
+    return text === 'true'
+  }
+  return { shownDefault: `\`${fallback}\``, meaning, parse, fallback: () => fallback }
+}
+
+export function parseList(text: string): string[] {
+  const items = text.split(',').map(item => item.trim())
+  if (items.includes(''))
+    throw new Error(`expected names with commas between them, got ${JSON.stringify(text)}`)
+  return items
+}
+
+export function parseUrl(text: string): string {
+  const url = URL.parse(text)
+  // The text is given back as it is, so what the parser forgives (blanks, an empty query) is refused.
+  const isBase = url && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(text)
+  if (!isBase || url.username !== '' || url.password !== '') {
+    throw new Error(
+      `expected an http or https URL without query, fragment or credentials, got ${JSON.stringify(text)}`,
+    )
+  }
+  return text
+}
+
+/** A part of a whole, more than nothing of it. */
+export function parseShare(text: string): number {
+  const share = Number(text)
+  if (text.trim() === '' || !(share > 0 && share <= 1)) {
+    throw new Error(`expected a number above 0 and up to 1, got ${JSON.stringify(text)}`)
+  }
+  return share
+}

@@ -1,0 +1,123 @@
+/**
+ * The decision log of one thread: a line of JSON for each decision, or for a sample of them. Lines wait in memory, up to a
+ * ceiling, for a writer that works beside the decisions; what finds no room is dropped and counted. No decision ever waits
+ * for a disk or a reader of standard output.
+ *
+ * Several threads append to one file. Each write holds whole lines and goes to the end, so lines are never mixed; on a pipe
+ * that holds for writes of up to 4,096 bytes, which is why none is larger unless a single line is.
+ */
+import { destination } from 'pino'
+import type { ThreadCounters } from './thread-counters.ts'
+
+/** A question as it was asked; see `Query`. */
+interface Asked {
+  readonly user: string
+  readonly action: string
+  readonly type: string
+  readonly key: string | null
+  readonly tenant: string | null
+}
+
+const BUFFERED_BYTES_MAX = 4 * 1_024 * 1_024
+const WRITTEN_AT_ONCE_BYTES = 4_096
+/** Lines are on their way after so long, however few they are. */
+const FLUSH_EVERY_MS = 1_000
+/** How long the end of a thread waits for what is buffered. */
+const CLOSE_MS_MAX = 1_000
+
+export interface DecisionLogOptions {
+  /** A file, which is appended to, or `stdout`. */
+  readonly destination: string
+  /** The part of the decisions that is recorded, above 0 and up to 1. */
+  readonly share: number
+  /** Below which a decision is recorded if it is less than `share`: drawn anew for each. */
+  readonly random: () => number
+  /** The time of a record, in milliseconds since 1970. */
+  readonly now: () => number
+  readonly counters: ThreadCounters | null
+  /** The file cannot be opened or written. Goes on dropping; called once until a write succeeds again. */
+  readonly onFault: (error: unknown) => void
+}
+
+export class DecisionLog {
+  readonly #options: DecisionLogOptions
+  readonly #output: ReturnType<typeof destination>
+  readonly #timer: NodeJS.Timeout
+  #requestId = ''
+  #dropped = 0
+  #isFaulty = false
+
+  constructor(options: DecisionLogOptions) {
+    this.#options = options
+    this.#output = destination({
+      dest: options.destination === 'stdout' ? 1 : options.destination,
+      sync: false,
+      append: true,
+      minLength: WRITTEN_AT_ONCE_BYTES - 1,
+      maxWrite: WRITTEN_AT_ONCE_BYTES,
+      maxLength: BUFFERED_BYTES_MAX,
+    } as Parameters<typeof destination>[0])
+    this.#output.on('drop', () => (this.#dropped += 1))
+    this.#output.on('write', () => (this.#isFaulty = false))
+    this.#output.on('error', (error: unknown) => this.#fault(error))
+    this.#timer = setInterval(() => this.#output.flush(), FLUSH_EVERY_MS).unref()
+  }
+
+  /** Names the request whose decisions come next. */
+  readonly begin = (requestId: string): void => {
+    this.#requestId = requestId
+  }
+
+  decided(isAllowed: boolean, environmentId: string, asked: Asked): void {
+    const { share, random, now, counters } = this.#options
+    if (share < 1 && random() >= share) return
+    const record = {
+      time: new Date(now()).toISOString(),
+      request_id: this.#requestId,
+      environment_id: environmentId,
+      user: asked.user,
+      action: asked.action,
+      resource_type: asked.type,
+      resource_key: asked.key,
+      tenant: asked.tenant,
+      allow: isAllowed,
+    }
+    if (this.#isDropped(`${JSON.stringify(record)}\n`)) counters?.logged(0, 1)
+    else counters?.logged(1, 0)
+  }
+
+  decidedAll(decisions: ArrayLike<boolean | number>, environmentId: string, asked: readonly Asked[]): void {
+    for (const [index, each] of asked.entries()) this.decided(Boolean(decisions[index]), environmentId, each)
+  }
+
+  /** Writes what is buffered, unless that takes too long. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    const patience = Promise.withResolvers<void>()
+    const timer = setTimeout(patience.resolve, CLOSE_MS_MAX)
+    this.#output.once('finish', patience.resolve)
+    this.#output.once('close', patience.resolve)
+    this.#output.once('error', () => patience.resolve())
+    this.#output.end()
+    await patience.promise
+    clearTimeout(timer)
+  }
+
+  /** Hands a line to the writer. True when it found no room. */
+  #isDropped(line: string): boolean {
+    const before = this.#dropped
+    try {
+      this.#output.write(line)
+    } catch (error) {
+      // The file could not be opened.
+      this.#fault(error)
+      return true
+    }
+    return this.#dropped > before
+  }
+
+  #fault(error: unknown): void {
+    if (!this.#isFaulty) this.#options.onFault(error)
+    this.#isFaulty = true
+  }
+}

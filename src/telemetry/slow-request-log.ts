@@ -1,0 +1,39 @@
+/**
+ * One log line for each slow request, up to so many a second: a bad minute must not be made worse by thousands of lines,
+ * which are written synchronously. What was left out is told with the next line.
+ */
+import type { Logger } from 'pino'
+
+const LINES_PER_SECOND_MAX = 10
+
+export interface SlowRequestLine {
+  readonly requestId: string
+  readonly operation: string | null
+  readonly status: number
+  readonly elapsedMs: number
+}
+
+export class SlowRequestLog {
+  readonly #log: Logger
+  #second = 0
+  #lines = 0
+  #omitted = 0
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  write({ requestId, operation, status, elapsedMs }: SlowRequestLine): void {
+    const second = Math.floor(performance.now() / 1_000)
+    if (second !== this.#second) [this.#second, this.#lines] = [second, 0]
+    if (this.#lines === LINES_PER_SECOND_MAX) {
+      this.#omitted += 1
+      return
+    }
+    this.#lines += 1
+    const omitted = this.#omitted > 0 ? { omitted: this.#omitted } : {}
+    this.#omitted = 0
+    const fields = { requestId, operation, status, elapsedMs: Math.round(elapsedMs), ...omitted }
+    this.#log.warn(fields, 'slow request')
+  }
+}

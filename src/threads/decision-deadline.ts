@@ -1,0 +1,45 @@
+/**
+ * Until when the threads may decide by what they know: one shared cell, which main moves on while it hears from the store, and
+ * which each thread goes by alone. So the bound holds, too, where nobody has the time to say that it is over: main is
+ * busy, or the whole process was stopped for a while and the first thing it does is to answer.
+ */
+
+/** What goes from main to the threads. */
+export interface DeadlineHandle {
+  /** Whether there is a deadline, and the deadline: milliseconds of the clock that all threads share, modulo 2³². */
+  readonly cells: Int32Array
+}
+
+const IS_SET = 0
+const UNTIL = 1
+
+export class DecisionDeadline {
+  readonly handle: DeadlineHandle
+  /** From this thread's `performance.now()`, which is cheap to ask, to the clock that all share. */
+  readonly #offsetMs = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+
+  constructor(handle: DeadlineHandle = { cells: new Int32Array(new SharedArrayBuffer(8)) }) {
+    this.handle = handle
+  }
+
+  /** Main: decisions may be made for so long from now on, a day at most; infinite where nothing can be missed, 0 for not at all. */
+  set(forMs: number): void {
+    if (forMs === Infinity) {
+      Atomics.store(this.handle.cells, IS_SET, 0)
+      return
+    }
+    // Relaxed would do: nothing else is published with them.
+    Atomics.store(this.handle.cells, UNTIL, this.#now() + Math.max(0, forMs))
+    Atomics.store(this.handle.cells, IS_SET, 1)
+  }
+
+  get isOver(): boolean {
+    if (Atomics.load(this.handle.cells, IS_SET) === 0) return false
+    // The difference of two numbers that have wrapped, right as long as it is less than 24 days.
+    return ((Atomics.load(this.handle.cells, UNTIL) - this.#now()) | 0) <= 0
+  }
+
+  #now(): number {
+    return (performance.now() + this.#offsetMs) | 0
+  }
+}

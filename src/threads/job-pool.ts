@@ -1,0 +1,346 @@
+/**
+ * The Piscina pool beside an HTTP thread: it takes large bulks and searches, so that neither keeps single decisions waiting,
+ * and so that one large bulk is worked on by several cores.
+ *
+ *     bulk ─► copied once into shared memory ─► parts, in order ─► pool threads, one part each at a time
+ *                                                             └──► this thread, a small part each turn
+ *
+ * Parts are given out when somebody is free to begin them, so whoever is faster does more, and what nobody waits for any
+ * more is dropped before it is begun: a job that runs is never interrupted, since Piscina would end its thread for that.
+ *
+ * A thread of the pool that dies takes its jobs with it: they are answered with an error, its lock on an index is given
+ * free, and another thread is started at the next job. Until a thread has started, everything is done here.
+ */
+import type { Worker } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
+import { AuthzError, errorFromData } from '#model/errors.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
+import type { DecisionPool, SearchJob, Waiting } from '#services/decision-pool.ts'
+import { MemoryStock } from './memory-stock.ts'
+import {
+  type JobIndex,
+  partOf,
+  placesOf,
+  type PoolAnswer,
+  type PoolJob,
+  shareBulk,
+  type SharedBulk,
+  verdictsOf,
+} from './pool-jobs.ts'
+import { searchWith } from './search-job.ts'
+
+/**
+ * From so many checks on a bulk is spread. With one pool thread on the second of two cores, bulks of 1,000 gain nothing
+ * (the copy and the message cost what the thread saves), bulks of 2,000 a fifth, bulks of 10,000 two thirds:
+ * `npm run bench -- pool`.
+ */
+const POOLED_CHECKS_MIN = 2_000
+/** Checks of a part for the pool: about half a millisecond, against 20 to 50 µs for the message there and back. */
+const POOL_PART_CHECKS = 1_024
+/** Checks of a part done here: about 60 µs, for which single decisions have to wait. */
+const OWN_PART_CHECKS = 128
+
+export interface JobPoolOptions {
+  /** The module that does the jobs, see `pool-jobs.ts`. */
+  readonly entry: URL
+  readonly threads: number
+  /** Bulks and searches that may wait or be under way at once. */
+  readonly jobsMax: number
+  /** The environment's engine in this thread, and what another needs to have the same. Throws what a decision would. */
+  engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
+  /** A thread of the pool has ended that should not have. */
+  onThreadEnd(threadId: number, error: Error): void
+}
+
+interface Outcome<Value> {
+  readonly resolve: (value: Value) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Bulk extends Outcome<Uint8Array> {
+  readonly kind: 'bulk'
+  readonly environmentId: string
+  readonly index: JobIndex
+  readonly shared: SharedBulk
+  /** The next question nobody has begun. */
+  next: number
+  /** Parts under way in the pool. */
+  running: number
+  readonly waiting: Waiting
+}
+
+interface Search extends Outcome<KeyPage> {
+  readonly kind: 'search'
+  readonly index: JobIndex
+  readonly job: SearchJob
+  readonly waiting: Waiting
+}
+
+export class JobPool implements DecisionPool {
+  readonly pooledChecksMin = POOLED_CHECKS_MIN
+  readonly #options: JobPoolOptions
+  readonly #pool: Piscina<PoolJob, PoolAnswer<unknown>>
+  readonly #memory = new MemoryStock()
+  readonly #watched = new WeakSet<object>()
+  /** Not begun, or begun and with parts left, the oldest first. */
+  readonly #queue: (Bulk | Search)[] = []
+  #jobCount = 0
+  /** Jobs in the pool: never more than it has threads, so that what waits, waits here. */
+  #running = 0
+  #isWarm = false
+  #isWarmingUp = false
+  #isTurnPlanned = false
+  #isClosed = false
+
+  constructor(options: JobPoolOptions) {
+    this.#options = options
+    this.#pool = new Piscina({
+      filename: options.entry.href,
+      minThreads: 0,
+      maxThreads: options.threads,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // An idle thread sleeps in `Atomics.wait` and runs no event loop: quickest to wake, and it need not hear of anything
+      // between jobs, since each brings its index along.
+      atomics: 'sync',
+    })
+    this.#pool.on('error', () => {
+      // The thread's end is seen as such, below.
+    })
+    this.#pool.on('workerCreate', () => this.#watchThreads())
+  }
+
+  /** Whether its threads have started; until then this thread does everything. */
+  get isWarm(): boolean {
+    return this.#isWarm
+  }
+
+  /** Those that have started and not ended. */
+  get threads(): readonly Worker[] {
+    return this.#pool.threads
+  }
+
+  evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array> {
+    const { index } = this.#options.engine(environmentId)
+    this.#admit()
+    const memory = this.#memory.take(placesOf(packed.count, packed.bytes.byteLength).end)
+    const shared = shareBulk(packed, memory)
+    return this.#queued<Uint8Array>(outcome => {
+      const job = { environmentId, index, shared, next: 0, running: 0, waiting, ...outcome }
+      return { kind: 'bulk', ...job }
+    })
+  }
+
+  search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage> {
+    const { engine, index } = this.#options.engine(environmentId)
+    if (!this.#isWarm) {
+      this.#warmUp()
+      return Promise.resolve(searchWith(engine, job))
+    }
+    this.#admit()
+    return this.#queued<KeyPage>(outcome => ({ kind: 'search', index, job, waiting, ...outcome }))
+  }
+
+  /** Ends the threads; what waits is refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const job of this.#queue.splice(0)) job.reject(shuttingDown())
+    await this.#pool.destroy()
+  }
+
+  #admit(): void {
+    if (this.#isClosed) throw shuttingDown()
+    if (this.#jobCount >= this.#options.jobsMax) this.#dropAbandoned()
+    if (this.#jobCount >= this.#options.jobsMax) {
+      throw new AuthzError('OVERLOADED', 'too many large bulks and searches are under way; try again shortly')
+    }
+    this.#jobCount++
+  }
+
+  /** Queues a job; it counts until it has its first outcome. */
+  #queued<Value>(jobWith: (outcome: Outcome<Value>) => Bulk | Search): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      let isOver = false
+      const end = (settle: () => void): void => {
+        if (isOver) return
+        isOver = true
+        this.#jobCount--
+        settle()
+      }
+      this.#queue.push(
+        jobWith({
+          resolve: value => end(() => resolve(value)),
+          reject: error => end(() => reject(error as Error)),
+        }),
+      )
+      this.#giveOut()
+    })
+  }
+
+  /** Forgets what nobody waits for and nobody has begun. */
+  #dropAbandoned(): void {
+    for (const job of this.#queue.filter(({ waiting }) => waiting.isGone)) this.#drop(job)
+  }
+
+  #drop(job: Bulk | Search): void {
+    this.#remove(job)
+    if (job.kind === 'search') job.reject(abandoned())
+    else {
+      job.next = job.shared.count
+      this.#endIfDone(job)
+    }
+  }
+
+  /** Gives every free thread of the pool the next part of what waits; the rest is done here, turn by turn. */
+  #giveOut(): void {
+    if (this.#queue.length > 0 && !this.#isWarm) this.#warmUp()
+    while (this.#isWarm && this.#running < this.#options.threads) {
+      const job = this.#nextJob()
+      if (job === null) break
+      if (job.kind === 'search') this.#runSearch(job)
+      else this.#runPart(job)
+    }
+    if (!this.#isTurnPlanned && this.#queue.some(({ kind }) => kind === 'bulk')) {
+      this.#isTurnPlanned = true
+      // Between two parts the event loop turns: single decisions that have come meanwhile go first.
+      setImmediate(() => this.#takeTurn())
+    }
+  }
+
+  /** The oldest that somebody waits for. */
+  #nextJob(): Bulk | Search | null {
+    for (;;) {
+      const job = this.#queue[0]
+      if (job === undefined) return null
+      if (!job.waiting.isGone) return job
+      this.#drop(job)
+    }
+  }
+
+  #takeTurn(): void {
+    this.#isTurnPlanned = false
+    this.#nextJob()
+    const bulk = this.#queue.find(({ kind }) => kind === 'bulk') as Bulk | undefined
+    if (bulk !== undefined) {
+      const { from, count } = this.#begin(bulk, OWN_PART_CHECKS)
+      try {
+        // The engine as it is now: one that was taken back meanwhile decides nothing any more.
+        const { engine } = this.#options.engine(bulk.environmentId)
+        verdictsOf(bulk.shared).set(engine.evaluatePacked(partOf(bulk.shared, from, count)).map(Number), from)
+        this.#endIfDone(bulk)
+      } catch (error) {
+        this.#fail(bulk, error)
+      }
+    }
+    this.#giveOut()
+  }
+
+  #runPart(bulk: Bulk): void {
+    const { from, count } = this.#begin(bulk, POOL_PART_CHECKS)
+    bulk.running++
+    this.#run({ kind: 'checks', index: bulk.index, bulk: bulk.shared, from, count }).then(
+      () => {
+        bulk.running--
+        this.#endIfDone(bulk)
+      },
+      (error: unknown) => {
+        bulk.running--
+        this.#fail(bulk, error)
+      },
+    )
+  }
+
+  #runSearch(search: Search): void {
+    this.#remove(search)
+    this.#run({ kind: 'search', index: search.index, search: search.job }).then(
+      page => search.resolve(page as KeyPage),
+      search.reject,
+    )
+  }
+
+  async #run(job: PoolJob): Promise<unknown> {
+    this.#running++
+    try {
+      const answer = await this.#pool.run(job)
+      if ('error' in answer) throw errorFromData(answer.error)
+      return answer.value
+    } finally {
+      this.#running--
+      queueMicrotask(() => this.#giveOut())
+    }
+  }
+
+  /** Takes the next questions of a bulk, which leaves the queue with its last ones. */
+  #begin(bulk: Bulk, checksMax: number): { readonly from: number; readonly count: number } {
+    const from = bulk.next
+    const count = Math.min(checksMax, bulk.shared.count - from)
+    bulk.next += count
+    if (bulk.next === bulk.shared.count) this.#remove(bulk)
+    return { from, count }
+  }
+
+  #endIfDone(bulk: Bulk): void {
+    if (bulk.next < bulk.shared.count || bulk.running > 0) return
+    if (bulk.waiting.isGone) bulk.reject(abandoned())
+    else bulk.resolve(verdictsOf(bulk.shared).slice())
+    this.#memory.giveBack(bulk.shared.memory)
+  }
+
+  /** One bad part is the answer to the whole; its memory is used again when no thread writes into it any more. */
+  #fail(bulk: Bulk, error: unknown): void {
+    bulk.reject(error)
+    this.#remove(bulk)
+    bulk.next = bulk.shared.count
+    this.#endIfDone(bulk)
+  }
+
+  #remove(job: Bulk | Search): void {
+    const place = this.#queue.indexOf(job)
+    if (place >= 0) this.#queue.splice(place, 1)
+  }
+
+  #warmUp(): void {
+    if (this.#isWarmingUp || this.#isClosed) return
+    this.#isWarmingUp = true
+    const starts = Array.from({ length: this.#options.threads }, () => this.#pool.run({ kind: 'warm-up' }))
+    Promise.all(starts)
+      .then(
+        () => {
+          this.#isWarm = true
+        },
+        () => {
+          // The next job tries again.
+        },
+      )
+      .finally(() => {
+        this.#isWarmingUp = false
+        if (this.#isWarm) this.#giveOut()
+      })
+  }
+
+  #watchThreads(): void {
+    for (const thread of this.#pool.threads) {
+      if (this.#watched.has(thread)) continue
+      this.#watched.add(thread)
+      // It is gone from the thread once it has ended.
+      const { threadId } = thread
+      let reason: Error = new Error('a thread of the pool ended by itself')
+      thread.once('error', error => {
+        reason = error as Error
+      })
+      thread.once('exit', () => {
+        if (this.#isClosed) return
+        this.#isWarm = false
+        this.#options.onThreadEnd(threadId, reason)
+      })
+    }
+  }
+}
+
+function shuttingDown(): AuthzError {
+  return new AuthzError('OVERLOADED', 'this node is stopping; try another')
+}
+
+function abandoned(): AuthzError {
+  return new AuthzError('OVERLOADED', 'nobody waits for this any more')
+}

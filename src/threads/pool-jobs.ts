@@ -1,0 +1,102 @@
+/**
+ * What an HTTP thread gives the threads of its pool, as plain data and shared memory. A job brings the index along, so a
+ * pool thread needs no message between jobs, and one that is new is as good as any.
+ */
+import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
+import type { ErrorData } from '#model/errors.ts'
+import type { SearchJob } from '#services/decision-pool.ts'
+
+/** The index a job is decided on; one that is attached anew has another number. */
+export interface JobIndex {
+  readonly environmentId: string
+  readonly attachment: number
+  readonly handle: unknown
+}
+
+/** A bulk in shared memory: its body, where the keys stand in it, and room for the verdicts, one byte each. */
+export interface SharedBulk {
+  readonly memory: SharedArrayBuffer
+  readonly count: number
+  readonly bodyBytes: number
+  /** The different forms of its questions. */
+  readonly forms: readonly QueryForm[]
+}
+
+export type PoolJob =
+  /** Does nothing, and tells by that that the thread has started. */
+  | { readonly kind: 'warm-up' }
+  | {
+      readonly kind: 'checks'
+      readonly index: JobIndex
+      readonly bulk: SharedBulk
+      readonly from: number
+      readonly count: number
+    }
+  | { readonly kind: 'search'; readonly index: JobIndex; readonly search: SearchJob }
+
+/** What a job throws on purpose crosses threads as data; anything else is a fault, and rejects. */
+export type PoolAnswer<Value> = { readonly value: Value } | { readonly error: ErrorData }
+
+/*
+ *     ┌ verdicts ┬ spots ───────────┬ forms ───────────┬ body ─────┐
+ *     │ u8       │ 4 × i32          │ i32, which form  │ bytes     │     each for all questions; multiples of 8 bytes
+ */
+interface Places {
+  readonly spots: number
+  readonly forms: number
+  readonly body: number
+  readonly end: number
+}
+
+export function placesOf(count: number, bodyBytes: number): Places {
+  const spots = round8(count)
+  const forms = spots + round8(count * SPOT_WORDS * 4)
+  const body = forms + round8(count * 4)
+  return { spots, forms, body, end: body + round8(bodyBytes) }
+}
+
+/** Copies a bulk into memory that is large enough, see `placesOf`. */
+export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): SharedBulk {
+  const { count, bytes, spots, forms } = packed
+  const places = placesOf(count, bytes.byteLength)
+  new Int32Array(memory, places.spots, count * SPOT_WORDS).set(spots.subarray(0, count * SPOT_WORDS))
+  new Uint8Array(memory, places.body, bytes.byteLength).set(
+    new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  )
+  const numbers = new Map<QueryForm, number>()
+  const formOf = new Int32Array(memory, places.forms, count)
+  for (let index = 0; index < count; index++) {
+    const form = forms[index]!
+    let number = numbers.get(form)
+    if (number === undefined) {
+      number = numbers.size
+      numbers.set(form, number)
+    }
+    formOf[index] = number
+  }
+  return { memory, count, bodyBytes: bytes.byteLength, forms: [...numbers.keys()] }
+}
+
+/** Some of its questions. */
+export function partOf(
+  { memory, count, bodyBytes, forms }: SharedBulk,
+  from: number,
+  length: number,
+): PackedQueries {
+  const places = placesOf(count, bodyBytes)
+  const spots = new Int32Array(memory, places.spots + from * SPOT_WORDS * 4, length * SPOT_WORDS)
+  const formOf = new Int32Array(memory, places.forms + from * 4, length)
+  return new PackedQueries(length, {
+    bytes: new DataView(memory, places.body, bodyBytes),
+    spots,
+    forms: Array.from(formOf, number => forms[number]!),
+  })
+}
+
+export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
+  return new Uint8Array(memory, 0, count)
+}
+
+function round8(bytes: number): number {
+  return (bytes + 7) & ~7
+}

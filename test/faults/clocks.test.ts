@@ -1,0 +1,97 @@
+/** The clock of a machine is set, far forward or back. What is reckoned in time goes on as if it had not been. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import type { ApiKey } from '#model/wire/api-key.ts'
+import { ADMIN_KEY, type Client, question, storeDirectory } from '../support/running-service.ts'
+import { isReady } from './support/node-process.ts'
+import { type NodesOnWires, STALE_MS_MAX, startNodesOnWires, TIMING } from './support/nodes-on-wires.ts'
+import { Workload } from './support/workload.ts'
+
+const CLOCK = pathToFileURL(fileURLToPath(new URL('./support/settable-clock.js', import.meta.url))).href
+const DAY_MS = 86_400_000
+const JUMPS = [
+  ['forward', DAY_MS],
+  ['back', -DAY_MS],
+] as const
+
+/** Two nodes whose clocks can be set. */
+async function nodesWithClock(): Promise<NodesOnWires & { readonly setClock: (offsetMs: number) => void }> {
+  const file = join(storeDirectory(), 'offset')
+  const setClock = (offsetMs: number) => writeFileSync(file, String(offsetMs))
+  setClock(0)
+  const settings = { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_OFFSET_FILE: file, ADMIN_API_KEY: ADMIN_KEY }
+  return { ...(await startNodesOnWires({ settings })), setClock }
+}
+
+async function statusWith(client: Client, key: string): Promise<number> {
+  return (await client.send('GET', '/v2/api-key/scope', { key })).status
+}
+
+test.each(JUMPS)('a clock set %s by a day: nobody is stale for it, and nothing is lost', async (_, jump) => {
+  const { nodes, setClock } = await nodesWithClock()
+  const workload = await Workload.start(nodes, { staleMsMax: STALE_MS_MAX })
+  setClock(jump)
+  await workload.hasWritten(50)
+  for (const { client } of nodes) expect(await isReady(client!)).toBe(true)
+  setClock(0)
+  await workload.hasWritten(50)
+  expect(await workload.end()).toMatchObject({ refused: 0, failedWrites: 0 })
+})
+
+test.each(JUMPS)(
+  'a clock set %s by a day while Redis is away: stale and stopped when it is time',
+  async (_, jump) => {
+    const { nodes, wires, setClock } = await nodesWithClock()
+    const client = nodes[0]!.client!
+    const decides = async () =>
+      (await client.post('/allowed', question('alice', 'read', 'document'))).status === 200
+    const cutAt = performance.now()
+    for (const wire of wires) wire.cut()
+    setClock(jump)
+    while (await isReady(client)) await pause(5)
+    expect(performance.now() - cutAt).toBeGreaterThan(Number(TIMING.STALE_AFTER_MS) / 2)
+    while (await decides()) await pause(5)
+    const tookMs = performance.now() - cutAt
+    expect(tookMs).toBeGreaterThan(Number(TIMING.MAX_STALE_MS) - 500)
+    expect(tookMs).toBeLessThan(STALE_MS_MAX + 1_000)
+  },
+)
+
+test.each(JUMPS)(
+  'a clock set %s by a day within the overlap of a key: it lasts as long as was said',
+  async (_, jump) => {
+    const { nodes, setClock } = await nodesWithClock()
+    const clients = nodes.map(({ client }) => client!)
+    const [one] = clients as [Client]
+    const created = await one.send<ApiKey>('POST', '/v2/api-key', {
+      key: ADMIN_KEY,
+      body: { object_type: 'org', access_level: 'admin' },
+    })
+    expect(created.status, JSON.stringify(created.body)).toBe(200)
+    const overlapMs = 4_000
+    const rotated = await one.send<ApiKey>('POST', `/v2/api-key/${created.body.id}/rotate-secret`, {
+      key: ADMIN_KEY,
+      body: { overlap_seconds: overlapMs / 1_000 },
+    })
+    expect(rotated.status, JSON.stringify(rotated.body)).toBe(200)
+    const rotatedAt = performance.now()
+    for (const client of clients)
+      while ((await statusWith(client, rotated.body.secret!)) !== 200) await pause(5)
+    setClock(jump)
+    // Another key, so that every thread hears of all of them again.
+    await one.send('POST', '/v2/api-key', {
+      key: ADMIN_KEY,
+      body: { object_type: 'org', access_level: 'admin' },
+    })
+    for (const client of clients) expect(await statusWith(client, created.body.secret!)).toBe(200)
+    for (const client of clients)
+      while ((await statusWith(client, created.body.secret!)) === 200) await pause(5)
+    const lastedMs = performance.now() - rotatedAt
+    expect(lastedMs).toBeGreaterThan(overlapMs - 500)
+    expect(lastedMs).toBeLessThan(overlapMs + 1_500)
+    for (const client of clients) expect(await statusWith(client, rotated.body.secret!)).toBe(200)
+  },
+)

@@ -1,0 +1,149 @@
+/**
+ * Redis comes back with another history: none, an older one, or one that went on differently. Nodes notice, take it over
+ * whole, say so and count it; nothing they answer is of both. Where there is none, they are not ready and decide nothing.
+ */
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { type RedisProcess, startRedis } from '../support/redis-process.ts'
+import { isReady, NodeProcess } from './support/node-process.ts'
+import { type NodesOnWires, orders, startNodesOnWires } from './support/nodes-on-wires.ts'
+import { grantBoth, makeModel, Watch } from './support/watch.ts'
+
+const USERS = ['kept', 'lost', 'fresh']
+
+/** Nodes that know the one user who will be in the other history as well. */
+async function startedWithKept(redisArguments: readonly string[] = []): Promise<NodesOnWires> {
+  const system = await startNodesOnWires({ redisArguments })
+  const client = await system.nodes[0]!.serving()
+  await makeModel(client)
+  await grantBoth(client, 'kept')
+  return system
+}
+
+async function loseUser({ nodes }: NodesOnWires): Promise<Watch> {
+  await grantBoth(await nodes[1]!.serving(), 'lost')
+  const watch = new Watch(nodes, USERS)
+  await watch.until('kept and lost')
+  watch.forget()
+  return watch
+}
+
+/** What each node has said of histories: how many were replaced so far, in the organization and the environment. */
+function expectReplaced({ nodes }: NodesOnWires): void {
+  for (const { log } of nodes) {
+    expect(log).toContain('"reason":"STORE_RESET"')
+    expect(log).toMatch(/"replacedHistories":[12],.*another copy is in force/)
+  }
+}
+
+async function expectReady({ nodes }: NodesOnWires): Promise<void> {
+  const until = performance.now() + 10_000
+  for (const node of nodes) {
+    while (!(await isReady(await node.serving()))) {
+      expect(performance.now()).toBeLessThan(until)
+      await pause(20)
+    }
+  }
+}
+
+const losses: readonly [string, (redis: RedisProcess) => Promise<unknown>][] = [
+  ['FLUSHALL', redis => orders(redis).call('FLUSHALL')],
+  ['a restart without its data', redis => redis.kill().then(() => redis.start())],
+]
+
+test.each(losses)(
+  '%s: nobody decides by nothing; a node that starts begins anew, and all follow it',
+  async (_, lose) => {
+    const system = await startedWithKept()
+    const watch = await loseUser(system)
+    await lose(system.redis)
+    await watch.until('503')
+    for (const { client } of system.nodes) expect(await isReady(client!)).toBe(false)
+    expect(watch.decidedBy()).toEqual([['kept and lost'], ['kept and lost']])
+    for (const { log } of system.nodes) expect(log).toContain('"standing":"emptied"')
+    // Writes do not make one either.
+    const refused = await system.nodes[0]!.client!.post('/v2/facts/default/default/users', {
+      key: 'too-soon',
+    })
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+
+    const late = await system.add()
+    await expectReady(system)
+    await makeModel(late.client!)
+    await grantBoth(system.nodes[0]!.client!, 'fresh')
+    await watch.until('fresh')
+    expect(watch.decidedBy()).toEqual([
+      ['kept and lost', '', 'fresh'],
+      ['kept and lost', '', 'fresh'],
+    ])
+    expectReplaced({ ...system, nodes: system.nodes.slice(0, 2) })
+  },
+)
+
+test('a backup from before the last writes: it is taken over whole by every node, and gone on from', async () => {
+  const system = await startedWithKept()
+  await orders(system.redis).call('SAVE')
+  const watch = await loseUser(system)
+  await system.redis.kill()
+  expect(await system.redis.start()).toBe(true)
+  await watch.until('kept')
+  await grantBoth(system.nodes[1]!.client!, 'fresh')
+  await watch.until('kept and fresh')
+  const states = ['kept and lost', 'kept', 'kept and fresh']
+  expect(watch.decidedBy()).toEqual([states, states])
+  await expectReady(system)
+  expectReplaced(system)
+})
+
+test('emptied, and then given its backup: the nodes go on by themselves', async () => {
+  const system = await startedWithKept()
+  const { redis } = system
+  await orders(redis).call('SAVE')
+  copyFileSync(join(redis.directory, 'dump.rdb'), join(redis.directory, 'backup'))
+  const watch = await loseUser(system)
+  await orders(redis).call('FLUSHALL')
+  await watch.until('503')
+  await redis.kill()
+  copyFileSync(join(redis.directory, 'backup'), join(redis.directory, 'dump.rdb'))
+  expect(await redis.start()).toBe(true)
+  await watch.until('kept')
+  await expectReady(system)
+  await grantBoth(system.nodes[0]!.client!, 'fresh')
+  await watch.until('kept and fresh')
+  expectReplaced(system)
+})
+
+test('a failover that loses the last writes, and goes on before the others are back: no node mixes the two', async () => {
+  const system = await startedWithKept()
+  const { redis, wires } = system
+  const behind = await CuttingProxy.to(redis)
+  const replica = await startRedis({ arguments: ['--replicaof', behind.host, String(behind.port)] })
+  onTestFinished(() => replica.stop())
+  await hasSynced(replica)
+  behind.cut()
+  const watch = await loseUser(system)
+  for (const wire of wires) wire.cut()
+  await redis.kill()
+  await orders(replica).call('REPLICAOF', 'NO', 'ONE')
+  // The same numbers again, and more of them, before the nodes can see any of it.
+  const storeUrl = `redis://${replica.host}:${replica.port}?prefix=${system.prefix}`
+  const late = await NodeProcess.start('late', { storeUrl })
+  await grantBoth(late.client!, 'fresh')
+  for (let index = 0; index < 5; index += 1) await late.client!.user(`more-${index}`)
+  for (const wire of wires) wire.leadTo(replica)
+  await watch.until('kept and fresh')
+  const states = ['kept and lost', 'kept and fresh']
+  expect(watch.decidedBy()).toEqual([states, states])
+  await expectReady(system)
+  expectReplaced(system)
+})
+
+async function hasSynced(replica: RedisProcess): Promise<void> {
+  const server = orders(replica)
+  while (!String(await server.info('replication')).includes('master_link_status:up')) await pause(20)
+  expect(await server.dbsize()).toBeGreaterThan(0)
+}

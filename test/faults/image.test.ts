@@ -1,0 +1,107 @@
+/**
+ * What `Dockerfile` makes, made without Docker: the files it copies, and no others, in an empty folder; its own commands to
+ * install, to start and to ask for its health. And what `docker-compose.yml` says, by a linter and where it must fit the rest.
+ */
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../support/redis-process.ts'
+import { API_KEY, Client, storeDirectory } from '../support/running-service.ts'
+import { ServiceProcess } from '../system/service-process.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+/** The runtime of the image, as far as this machine has it. */
+const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`
+const MEBIBYTE = 1_048_576
+
+interface Instruction {
+  readonly name: string
+  readonly text: string
+}
+
+function instructions(): Instruction[] {
+  const text = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll(/\\\n\s*/g, '')
+  return text
+    .split('\n')
+    .filter(line => line !== '' && !line.startsWith('#'))
+    .map(line => ({ name: line.slice(0, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) }))
+}
+
+function allOf(name: string): string[] {
+  return instructions().flatMap(instruction => (instruction.name === name ? [instruction.text] : []))
+}
+
+/** What is copied from this project, as it is named here. */
+function copied(): string[] {
+  return [
+    ...new Set(allOf('COPY').flatMap(text => (text.startsWith('--') ? [] : text.split(' ').slice(0, -1)))),
+  ]
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+}
+
+test('the image serves from what is copied into it, says that it is healthy, and is small', async () => {
+  const folder = join(storeDirectory(), 'app')
+  mkdirSync(folder)
+  for (const path of copied()) cpSync(join(root, path), join(folder, path), { recursive: true })
+  const [install] = allOf('RUN')
+  await run('sh', ['-c', install!], { cwd: folder, env: { ...process.env, PATH } })
+  expect(existsSync(join(folder, 'node_modules/vitest'))).toBe(false)
+  expect(bytesIn(folder) / MEBIBYTE).toBeLessThan(80)
+
+  const settings = Object.fromEntries(
+    allOf('ENV').flatMap(text => text.split(' ').map(pair => pair.split('='))),
+  )
+  const port = String(await freePort())
+  const here = { ...settings, PATH, HOST: '127.0.0.1', PORT: port, STORE_URL: 'lmdb:./data', API_KEY }
+  const command = JSON.parse(allOf('CMD')[0]!) as [string, ...string[]]
+  const service = new ServiceProcess({ cwd: folder, env: here, command })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
+  const client = Client.at(await service.address())
+  expect((await client.get('/ready')).status).toBe(200)
+  await client.createDocumentModel()
+
+  const [check, ...args] = JSON.parse(/CMD (\[.+\])$/.exec(allOf('HEALTHCHECK')[0]!)![1]!) as [
+    string,
+    ...string[],
+  ]
+  await run(check, args, { env: here })
+  expect(await service.end('SIGTERM')).toBe(0)
+  await expect(run(check, args, { env: here })).rejects.toMatchObject({ code: 1 })
+})
+
+test('the image runs without root, on the Node the service needs, and holds no secret', () => {
+  expect(allOf('FROM').every(text => /^node:22-slim( AS \w+)?$/.test(text))).toBe(true)
+  expect(allOf('USER')).toEqual(['node'])
+  expect(allOf('EXPOSE')).toEqual(['7766'])
+  expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).not.toMatch(/^(ENV|ARG).*(KEY|PASSWORD)/m)
+  // Of what lies around nothing gets near it.
+  const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n')
+  expect(ignored).toEqual(['*', ...copied().map(path => `!${path}`)])
+})
+
+test('docker-compose.yml is what its linter takes for good, and fits image and balancer', async () => {
+  await run('npx', ['dclint', '--max-warnings', '0', 'docker-compose.yml'], {
+    cwd: root,
+    env: { ...process.env, PATH },
+  })
+  const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
+  expect(text).toContain('./deploy/haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro')
+  const used = [...readFileSync(join(root, 'deploy/haproxy.cfg'), 'utf8').matchAll(/\$\{(\w+)\}/g)]
+  expect(used.length).toBeGreaterThan(2)
+  for (const [, name] of used) expect(text).toMatch(new RegExp(`^      ${name}: `, 'm'))
+  // Secrets come from outside, and not in passing.
+  for (const line of text.split('\n')) {
+    if (/(KEY|PASSWORD)\b/.test(line) && !line.startsWith('#'))
+      expect(line).toMatch(/\$\{\w+:\?|^ {6}ADMIN_API_KEY:$/)
+  }
+  expect(text.match(/memory:/g)).toHaveLength(3)
+})

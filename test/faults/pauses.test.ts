@@ -1,0 +1,67 @@
+/**
+ * Redis is silent for longer than a node goes on by itself, or gone and back with what it had. Nodes say so, stop deciding in
+ * time, come back by themselves, and nothing acknowledged is lost.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { isReady } from './support/node-process.ts'
+import { type NodesOnWires, orders, STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
+import { Workload } from './support/workload.ts'
+
+const options = { staleMsMax: STALE_MS_MAX }
+const SILENCE_MS = 10_000
+
+/** Nodes said that they were behind, in the right order, and that they are no longer. */
+function expectStandings({ nodes }: NodesOnWires): void {
+  for (const node of nodes) {
+    const standings = [...node.log.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)
+    expect(standings.slice(0, 2), node.log).toEqual(['stale', 'stopped'])
+    expect(standings.at(-1)).toBe('fresh')
+  }
+}
+
+async function readiness({ nodes }: NodesOnWires): Promise<boolean[]> {
+  return Promise.all(nodes.map(async node => isReady(await node.serving())))
+}
+
+test('CLIENT PAUSE for 10 s: decisions go on within the bound, then 503, then everything as before', async () => {
+  const system = await startNodesOnWires()
+  const workload = await Workload.start(system.nodes, options)
+  await orders(system.redis).call('CLIENT', 'PAUSE', SILENCE_MS, 'ALL')
+  await pause(SILENCE_MS - 1_000)
+  expect(await readiness(system)).toEqual([false, false])
+  await workload.hasWritten(50)
+  const seen = await workload.end()
+  expect(seen.refused).toBeGreaterThan(100)
+  expect(seen.commits).toBe(workload.history.sent)
+  expectStandings(system)
+})
+
+test('a Redis frozen for 10 s: decisions go on within the bound, then 503, then everything as before', async () => {
+  const system = await startNodesOnWires()
+  const workload = await Workload.start(system.nodes, options)
+  system.redis.freeze()
+  await pause(SILENCE_MS)
+  expect(await readiness(system)).toEqual([false, false])
+  system.redis.thaw()
+  await workload.hasWritten(50)
+  const seen = await workload.end()
+  expect(seen.refused).toBeGreaterThan(100)
+  expect(seen.commits).toBe(workload.history.sent)
+  expectStandings(system)
+})
+
+test('a Redis with appendfsync always, killed and started again and again, has all it acknowledged', async () => {
+  const redisArguments = ['--appendonly', 'yes', '--appendfsync', 'always']
+  const { redis, nodes } = await startNodesOnWires({ redisArguments })
+  const workload = await Workload.start(nodes, options)
+  for (let round = 0; round < 5; round += 1) {
+    await redis.kill()
+    await pause(round * 250)
+    expect(await redis.start()).toBe(true)
+    await workload.hasWritten(30)
+  }
+  const seen = await workload.end()
+  expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
+  expect(nodes.map(({ log }) => log).join('')).not.toContain('another copy')
+})

@@ -1,0 +1,84 @@
+/** Many nodes lose Redis together. They do not come back together. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { openStore } from '#store/open-store.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import { bytes, commitOf, shown, toyRule } from '../store/toy-rows.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { startRedis } from '../support/redis-process.ts'
+
+const NODES = 50
+/** One for commands, one for signals. */
+const CONNECTIONS = 2 * NODES
+
+interface Node extends EnvironmentStore {
+  readonly store: Store
+}
+
+test('fifty feeds survive a restart of Redis: connected anew once each, spread over time, with everything', async () => {
+  const redis = await startRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+  onTestFinished(() => redis.stop())
+  const proxy = await CuttingProxy.to(redis)
+  const url = `redis://${proxy.host}:${proxy.port}?prefix=${randomUUID()}`
+  const nodes: Node[] = []
+  for (let index = 0; index < NODES; index += 1) nodes.push(await startNode(url))
+  const first = nodes[0]!
+  const head = await first.ledger.commit(commitOf({ put: { before: 'ar' } }))
+  for (const { ledger } of nodes) await follows(ledger, { ...head, sequence: 0 }, head.sequence)
+
+  // Cut before the server goes, so that every attempt is counted.
+  proxy.cut()
+  await redis.kill()
+  const atCut = proxy.connections
+  await pause(5_000)
+  // Each pauses longer and longer: 50, 100, 200, 400, 800, 1,600, 2,000 ms, less up to a half.
+  const attempts = proxy.connections - atCut
+  expect(attempts).toBeGreaterThan(CONNECTIONS)
+  expect(attempts).toBeLessThan(CONNECTIONS * 12)
+
+  expect(await redis.start()).toBe(true)
+  const arrivals: number[] = []
+  const mendedAt = performance.now()
+  const atMend = proxy.connections
+  proxy.mend()
+  while (proxy.connections - atMend < CONNECTIONS) {
+    arrivals.push(proxy.connections - atMend)
+    expect(performance.now() - mendedAt).toBeLessThan(10_000)
+    await pause(100)
+  }
+  const next = await commitWhenReady(first)
+  for (const { ledger } of nodes) await follows(ledger, head, next)
+  for (const { view } of nodes) expect(shown(view)).toEqual(shown(first.view))
+  // Nobody in vain, and never more than a quarter of them within a tenth of a second.
+  expect(proxy.connections - atMend).toBe(CONNECTIONS)
+  const steps = arrivals.slice(1).map((count, index) => count - arrivals[index]!)
+  expect(Math.max(...steps)).toBeLessThan(CONNECTIONS / 4)
+  expect(first.view.get(bytes('after'))).toBeDefined()
+})
+
+async function startNode(url: string): Promise<Node> {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-feed-'))
+  const store = await openStore(url, toyRule, { dataDirectory: directory })
+  onTestFinished(async () => {
+    await store.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return { store, ...(await store.environment('followed')) }
+}
+
+/** A commit waits for its connection. */
+async function commitWhenReady({ ledger }: Node): Promise<number> {
+  return (await ledger.commit(commitOf({ put: { after: 'bg' } }))).sequence
+}
+
+async function follows(
+  ledger: EnvironmentStore['ledger'],
+  after: Parameters<EnvironmentStore['ledger']['feed']>[0],
+  sequence: number,
+): Promise<void> {
+  for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= sequence) return
+}

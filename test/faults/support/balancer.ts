@@ -1,0 +1,46 @@
+/** HAProxy in a process of its own, with the very configuration that `docker-compose.yml` mounts. For the present test. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { freePort } from '../../support/redis-process.ts'
+
+const CONFIGURATION = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta.url))
+const PATIENCE_MS = 20_000
+
+export interface BalancerOptions {
+  /** Name and port of the nodes. */
+  readonly nodes: string
+  /** Who knows the name: host and port. */
+  readonly nameServer: string
+}
+
+/** Resolves to its address when it has a node to send traffic to. */
+export async function startBalancer({ nodes, nameServer }: BalancerOptions): Promise<string> {
+  const port = await freePort()
+  const settings = { BIND: `127.0.0.1:${port}`, NODES: nodes, NAMESERVER: nameServer }
+  const balancer = spawn('haproxy', ['-db', '-f', CONFIGURATION], { env: { ...process.env, ...settings } })
+  let said = ''
+  for (const output of [balancer.stdout, balancer.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => (said += text))
+  }
+  const ended = once(balancer, 'exit')
+  onTestFinished(async () => {
+    balancer.kill('SIGKILL')
+    await ended
+  })
+  const address = `http://127.0.0.1:${port}`
+  const until = performance.now() + PATIENCE_MS
+  const isReady = () =>
+    fetch(`${address}/ready`).then(
+      answer => answer.ok,
+      () => false,
+    )
+  while (!(await isReady())) {
+    if (balancer.exitCode !== null || performance.now() > until)
+      throw new Error(`no way through HAProxy: ${said}`)
+    await pause(50)
+  }
+  return address
+}

@@ -1,0 +1,63 @@
+/** A Redis of one's own and nodes on it, each on a wire that can be cut. All for the present test. */
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { onTestFinished } from 'vitest'
+import { CuttingProxy } from '../../support/cutting-proxy.ts'
+import { type RedisProcess, startRedis } from '../../support/redis-process.ts'
+import { NodeProcess } from './node-process.ts'
+
+/** Soon enough for a test, and not so soon that a machine under load passes for a fault. */
+const STALE_AFTER_MS = 1_000
+const MAX_STALE_MS = 4_000
+/** By how much the bound may be exceeded: a look every twentieth of it, and what a busy machine adds. */
+const LATENESS_MS_MAX = 700
+
+/** The settings of a node that are to go with it. */
+export const TIMING = { STALE_AFTER_MS: `${STALE_AFTER_MS}`, MAX_STALE_MS: `${MAX_STALE_MS}` }
+export const STALE_MS_MAX = MAX_STALE_MS + LATENESS_MS_MAX
+
+export interface NodesOnWires {
+  readonly redis: RedisProcess
+  readonly prefix: string
+  readonly nodes: NodeProcess[]
+  /** In the order of the nodes. */
+  readonly wires: CuttingProxy[]
+  /** Another node, on a wire of its own. */
+  add(): Promise<NodeProcess>
+}
+
+export interface NodesOnWiresOptions {
+  readonly nodes?: number
+  readonly redisArguments?: readonly string[]
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export async function startNodesOnWires(options: NodesOnWiresOptions = {}): Promise<NodesOnWires> {
+  const { nodes: count = 2, redisArguments = [], settings = {} } = options
+  const redis = await startRedis({ arguments: redisArguments })
+  onTestFinished(() => redis.stop())
+  const prefix = randomUUID()
+  const nodes: NodeProcess[] = []
+  const wires: CuttingProxy[] = []
+  const add = async (): Promise<NodeProcess> => {
+    const wire = await CuttingProxy.to(redis)
+    const node = new NodeProcess(`node-${nodes.length + 1}`, {
+      storeUrl: `redis://${wire.host}:${wire.port}?prefix=${prefix}`,
+      settings: { ...TIMING, ...settings },
+    })
+    nodes.push(node)
+    wires.push(wire)
+    await node.serving()
+    return node
+  }
+  await Promise.all(Array.from({ length: count }, add))
+  return { redis, prefix, nodes, wires, add }
+}
+
+/** A connection to give orders to the server by, around the wires. */
+export function orders(redis: RedisProcess): Redis {
+  const client = new Redis({ host: redis.host, port: redis.port, protocol: 2, maxRetriesPerRequest: null })
+  client.on('error', () => undefined)
+  onTestFinished(() => client.disconnect())
+  return client
+}

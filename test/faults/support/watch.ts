@@ -1,0 +1,101 @@
+/**
+ * Watches what nodes decide while the history behind them is replaced. Each of a few users is allowed in two places or in none,
+ * by one commit; the state of a node is which of them are. A mixture of two histories, or half a commit, is a state that was
+ * never there.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished } from 'vitest'
+import { type Client, FACTS, question } from '../../support/running-service.ts'
+import type { NodeProcess } from './node-process.ts'
+
+const PLACES = ['first', 'second'] as const
+const ASK_PAUSE_MS = 5
+const PATIENCE_MS = 25_000
+
+/** What a node answers: the users that are allowed, `503`, or `gone` without an answer. */
+type State = string
+
+export class Watch {
+  readonly #users: readonly string[]
+  readonly #states = new Map<NodeProcess, State[]>()
+  #isOver = false
+
+  /** For the present test. */
+  constructor(nodes: readonly NodeProcess[], users: readonly string[]) {
+    this.#users = users
+    const watching = nodes.map(node => this.#watch(node))
+    onTestFinished(async () => {
+      this.#isOver = true
+      await Promise.all(watching)
+    })
+  }
+
+  /** Resolves when that is what every node answers. */
+  async until(state: State): Promise<void> {
+    const isSo = () => [...this.#states.values()].every(states => states.at(-1) === state)
+    const endAt = performance.now() + PATIENCE_MS
+    while (!isSo()) {
+      if (performance.now() > endAt)
+        throw new Error(`waited for ${state}: ${JSON.stringify([...this.#states.values()])}`)
+      await pause(ASK_PAUSE_MS)
+    }
+  }
+
+  /** Forgets all but what the nodes answer now. */
+  forget(): void {
+    for (const states of this.#states.values()) states.splice(0, states.length - 1)
+  }
+
+  /** The states each node has decided by, one after the other; refusals are left out. */
+  decidedBy(): State[][] {
+    return [...this.#states.values()].map(states =>
+      states
+        .filter(state => state !== '503' && state !== 'gone')
+        .filter((state, index, all) => state !== all[index - 1]),
+    )
+  }
+
+  async #watch(node: NodeProcess): Promise<void> {
+    const states: State[] = []
+    this.#states.set(node, states)
+    while (!this.#isOver) {
+      const state = node.client === null ? 'gone' : await this.#ask(node.client)
+      if (state !== states.at(-1)) states.push(state)
+      await pause(ASK_PAUSE_MS)
+    }
+  }
+
+  async #ask(client: Client): Promise<State> {
+    const body = this.#users.flatMap(user => PLACES.map(place => question(user, 'read', `document:${place}`)))
+    const answer = await client.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', body).catch(() => null)
+    if (answer === null) return 'gone'
+    if (answer.status !== 200) return String(answer.status)
+    const allowed = answer.body.allow.map(({ allow }) => allow)
+    return this.#users
+      .map((user, index) => {
+        const [first, second] = [allowed[2 * index]!, allowed[2 * index + 1]!]
+        if (first !== second) return `half of ${user}`
+        return first ? user : ''
+      })
+      .filter(text => text !== '')
+      .join(' and ')
+  }
+}
+
+export async function makeModel(client: Client): Promise<void> {
+  await client.createDocumentModel()
+  for (const place of PLACES) await client.instance(`document:${place}`)
+}
+
+/** Makes the user, who is then allowed in both places at once. */
+export async function grantBoth(client: Client, user: string): Promise<void> {
+  await client.user(user)
+  const body = PLACES.map(place => ({
+    user,
+    role: 'viewer',
+    resource_instance: `document:${place}`,
+    tenant: 'default',
+  }))
+  const answer = await client.post(`${FACTS}/role_assignments/bulk`, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+}

@@ -1,0 +1,221 @@
+/**
+ * One writer and an asker for each node, at work while a test breaks things around them. The writer tries a write again, at
+ * the next node, until it is acknowledged. Every answer is judged as it comes.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { type Client, FACTS, question } from '../../support/running-service.ts'
+import { isReady, type NodeProcess } from './node-process.ts'
+import { RING_SEATS, ringWrite, type SeatAnswers } from './ring.ts'
+import { WriteHistory } from './write-history.ts'
+
+const PLACES = ['first', 'second'] as const
+/** Between two writes, and between two questions to a node: a fault is to fall between as many of them as possible. */
+const WRITE_PAUSE_MS = 10
+const ASK_PAUSE_MS = 10
+const RETRY_PAUSE_MS = 50
+/** A call that nobody answers, as a client with some patience would give it up. */
+const CALL_MS_MAX = 15_000
+
+/** What clients saw: to be asserted, and to be told in `docs/redis.md`. */
+export interface Seen {
+  /** Decisions that were made, and that were refused with 503 or not answered at all. */
+  decided: number
+  refused: number
+  /** Attempts to write that were not acknowledged. */
+  failedWrites: number
+  /** Made by all attempts together, and whoever else wrote: a write that was tried again is one commit still. */
+  commits: number
+}
+
+export interface WorkloadOptions {
+  /** How old a state may be that a node decides by: `MAX_STALE_MS` and how late that may be noticed. */
+  readonly staleMsMax: number
+}
+
+export class Workload {
+  readonly history: WriteHistory
+  readonly seen: Seen = { decided: 0, refused: 0, failedWrites: 0, commits: 0 }
+  readonly #commitsAtFirst: number
+  readonly #nodes: NodeProcess[]
+  readonly #wrong: string[] = []
+  /** Whose last answer was the state behind all writes. */
+  readonly #level = new Set<NodeProcess>()
+  #isOver = false
+  #isWriting = true
+  readonly #work: Promise<unknown>[] = []
+  #writing: Promise<void> = Promise.resolve()
+
+  /** Makes the model, and begins. */
+  static async start(nodes: readonly NodeProcess[], options: WorkloadOptions): Promise<Workload> {
+    const client = await nodes[0]!.serving()
+    await seatUsers(client)
+    const workload = new Workload(nodes, options, await commitsIn(client))
+    // So that what follows finds work going on everywhere.
+    await workload.hasWritten(10)
+    return workload
+  }
+
+  private constructor(
+    nodes: readonly NodeProcess[],
+    { staleMsMax }: WorkloadOptions,
+    commitsAtFirst: number,
+  ) {
+    this.#commitsAtFirst = commitsAtFirst
+    this.history = new WriteHistory({ staleMsMax })
+    this.#nodes = [...nodes]
+    this.#writing = this.#write()
+    for (const node of nodes) this.#work.push(this.#ask(node))
+  }
+
+  /** Writes to, and asks, that node as well. */
+  join(node: NodeProcess): void {
+    this.#nodes.push(node)
+    this.#work.push(this.#ask(node))
+  }
+
+  /** Resolves when so many more writes are acknowledged. */
+  async hasWritten(more: number): Promise<void> {
+    const until = this.history.sent + more
+    while (this.history.sent <= until) await pause(WRITE_PAUSE_MS)
+  }
+
+  /** No more writes: resolves when the last one is acknowledged. Questions go on. */
+  async stopWriting(): Promise<void> {
+    this.#isWriting = false
+    await this.#writing
+  }
+
+  goOnWriting(): void {
+    this.#isWriting = true
+    this.#writing = this.#write()
+  }
+
+  /**
+   * Stops writing, waits until every node is ready and has everything, each process being the one it is, and ends. Throws
+   * what the judge found.
+   */
+  async end(recoveryMsMax = 20_000): Promise<Seen> {
+    await this.stopWriting()
+    const until = performance.now() + recoveryMsMax
+    // What was level with fewer writes need not be now.
+    this.#level.clear()
+    try {
+      await Promise.all(this.#nodes.map(node => this.#hasRecovered(node, until)))
+    } finally {
+      this.#isOver = true
+      await Promise.all(this.#work)
+    }
+    expect(this.#wrong.slice(0, 5)).toEqual([])
+    this.seen.commits = (await commitsIn(this.#nodes[0]!.client!)) - this.#commitsAtFirst
+    expect(this.seen.decided).toBeGreaterThan(20)
+    return this.seen
+  }
+
+  async #write(): Promise<void> {
+    let turn = 0
+    while (this.#isWriting) {
+      turn += 1
+      await this.#insist(this.history.send(performance.now()), turn)
+      await pause(WRITE_PAUSE_MS)
+    }
+  }
+
+  async #insist(number: number, turn: number): Promise<void> {
+    for (let attempt = turn; ; attempt += 1) {
+      const node = this.#nodes[attempt % this.#nodes.length]!
+      const { incarnation } = node
+      const status = node.client ? await writeAt(node.client, number) : 0
+      if (status === 200) return this.history.acknowledge(performance.now(), incarnation)
+      this.seen.failedWrites += 1
+      if (status !== 0 && status !== 503) this.#wrong.push(`${incarnation} answered a write with ${status}`)
+      await pause(RETRY_PAUSE_MS)
+    }
+  }
+
+  async #ask(node: NodeProcess): Promise<void> {
+    while (!this.#isOver) {
+      const isLevel = node.client !== null && (await this.#askOnce(node, node.client))
+      if (isLevel) this.#level.add(node)
+      else this.#level.delete(node)
+      await pause(ASK_PAUSE_MS)
+    }
+  }
+
+  /** One question at a time to a node, so that its answers come in the order of its states. */
+  async #askOnce(node: NodeProcess, client: Client): Promise<boolean> {
+    const { incarnation } = node
+    const askedAt = performance.now()
+    const seats = await askSeats(client)
+    if (!Array.isArray(seats)) {
+      this.seen.refused += 1
+      if (seats !== 0 && seats !== 503) this.#wrong.push(`${incarnation} answered a question with ${seats}`)
+      return false
+    }
+    this.seen.decided += 1
+    const answer = { node: incarnation, askedAt, answeredAt: performance.now(), seats }
+    const wrong = this.history.judge(answer)
+    if (wrong !== null) this.#wrong.push(wrong)
+    return this.history.isLast(answer)
+  }
+
+  async #hasRecovered(node: NodeProcess, until: number): Promise<void> {
+    for (;;) {
+      if ((await isReady(await node.serving())) && this.#level.has(node)) return
+      if (performance.now() > until) {
+        throw new Error(`${node.incarnation} has not recovered; ${this.#wrong.join('; ')}\n${node.log}`)
+      }
+      await pause(RETRY_PAUSE_MS)
+    }
+  }
+}
+
+async function commitsIn(client: Client): Promise<number> {
+  return Number((await client.revision()).split('.')[1])
+}
+
+async function seatUsers(client: Client): Promise<void> {
+  await client.createDocumentModel()
+  for (const place of PLACES) await client.instance(`document:${place}`)
+  const users = Array.from({ length: RING_SEATS }, (_, seat) => ({ key: `seat-${seat}` }))
+  const answer = await client.post('/v2/facts/default/default/bulk/users', { operations: users })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+}
+
+/** Status 0: no answer. */
+async function writeAt(client: Client, number: number): Promise<number> {
+  const { kind, seat } = ringWrite(number)
+  const body = PLACES.map(place => ({
+    user: `seat-${seat}`,
+    role: 'viewer',
+    resource_instance: `document:${place}`,
+    tenant: 'default',
+  }))
+  const method = kind === 'seat' ? 'POST' : 'DELETE'
+  const call = client.send(method, `${FACTS}/role_assignments/bulk`, {
+    body,
+    signal: AbortSignal.timeout(CALL_MS_MAX),
+  })
+  return (await call.catch(() => ({ status: 0 }))).status
+}
+
+const QUESTIONS = PLACES.map(place =>
+  Array.from({ length: RING_SEATS }, (_, seat) => question(`seat-${seat}`, 'read', `document:${place}`)),
+).flat()
+
+/** All seats at one state, or the status of another answer; 0: none. */
+export async function askSeats(client: Client): Promise<SeatAnswers | number> {
+  const answer = await client
+    .send<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', {
+      body: QUESTIONS,
+      signal: AbortSignal.timeout(CALL_MS_MAX),
+    })
+    .catch(() => null)
+  if (answer === null) return 0
+  if (answer.status !== 200) return answer.status
+  const allowed = answer.body.allow.map(({ allow }) => allow)
+  return Array.from({ length: RING_SEATS }, (_, seat) => ({
+    first: allowed[seat]!,
+    second: allowed[RING_SEATS + seat]!,
+  }))
+}

@@ -1,0 +1,66 @@
+/** A cluster of three Redis servers that share the slots, without replicas, in processes of this machine. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { freePort, type RedisProcess, startRedis } from '../../support/redis-process.ts'
+
+const SLOTS = 16_384
+const NODES = 3
+
+export interface ClusterProcesses {
+  readonly nodes: readonly RedisProcess[]
+  /** A store URL with a prefix that nobody else uses. */
+  url(): string
+  stop(): Promise<void>
+}
+
+export async function startCluster(): Promise<ClusterProcesses> {
+  const nodes = await Promise.all(Array.from({ length: NODES }, startNode))
+  const clients = nodes.map(({ host, port }) => new Redis({ host, port }))
+  try {
+    await join(nodes, clients)
+  } finally {
+    for (const client of clients) client.disconnect()
+  }
+  return {
+    nodes,
+    url: () => {
+      const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',')
+      return `redis+cluster://${hosts}?prefix=${randomUUID()}`
+    },
+    stop: async () => void (await Promise.all(nodes.map(node => node.stop()))),
+  }
+}
+
+async function startNode(): Promise<RedisProcess> {
+  const busPort = await freePort()
+  const cluster = [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-port',
+    String(busPort),
+    '--cluster-node-timeout',
+    '2000',
+  ]
+  const onDisk = ['--appendonly', 'yes', '--appendfsync', 'always']
+  return startRedis({ arguments: [...cluster, ...onDisk] })
+}
+
+async function join(nodes: readonly RedisProcess[], clients: readonly Redis[]): Promise<void> {
+  for (const [index, client] of clients.entries()) {
+    const [first, behind] = [index, index + 1].map(part => Math.floor((part * SLOTS) / NODES))
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', first!, behind! - 1)
+    await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
+  }
+  for (const node of nodes.slice(1)) {
+    const [, busPort] = /cluster-port (\d+)/.exec(node.commandLine.join(' ').replaceAll('--', ''))!
+    await clients[0]!.call('CLUSTER', 'MEET', node.host, node.port, busPort!)
+  }
+  for (const client of clients) {
+    const isWhole = async () => {
+      const info = String(await client.call('CLUSTER', 'INFO'))
+      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`)
+    }
+    while (!(await isWhole())) await pause(50)
+  }
+}

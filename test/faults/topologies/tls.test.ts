@@ -1,0 +1,36 @@
+/** `rediss://`: a Redis that speaks nothing but TLS. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { openStore } from '#store/open-store.ts'
+import { describeNodes } from '../../service/nodes-contract.ts'
+import { describeRedisLedger } from '../../store/redis-ledger-contract.ts'
+import { toyRule } from '../../store/toy-rows.ts'
+import { startRedis } from '../../support/redis-process.ts'
+import { storeDirectory } from '../../support/running-service.ts'
+import { makeCertificates, trustAuthority } from './certificates.ts'
+
+const certificates = makeCertificates()
+const redis = await startRedis({
+  arguments: port => ['--port', '0', '--tls-port', String(port), ...certificates.serverArguments],
+})
+afterAll(async () => {
+  await redis.stop()
+  certificates.remove()
+})
+const url = () => `rediss://${redis.host}:${redis.port}?prefix=${randomUUID()}`
+
+/** In front of everything else: what is trusted once is trusted by the whole process. */
+const untrusted = await openStore(url(), toyRule, {
+  dataDirectory: join(certificates.directory, 'untrusted'),
+}).catch((error: unknown) => error)
+trustAuthority(certificates.authority)
+
+test('a server whose certificate nobody vouches for is not trusted', async () => {
+  expect(untrusted).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  const store = await openStore(url(), toyRule, { dataDirectory: storeDirectory() })
+  await store.close()
+})
+
+await describeRedisLedger('redis over TLS', url)
+describeNodes('redis over TLS', { url })

@@ -1,0 +1,268 @@
+/** The audit log: every management call that changed something is in it, once, and nothing else is. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { AuditEntry } from '#model/wire/audit.ts'
+import { AuditRetention } from '#services/audit-retention.ts'
+import { DraftCommits } from '#services/management/commit-draft.ts'
+import { listRule, lists } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { exampleCalls } from '../support/example-calls.ts'
+import { startedNodes } from '../support/nodes.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import { routes } from '../support/routes.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  type Envelope,
+  FACTS,
+  neighbourOf,
+  question,
+  refusal,
+  revisionOf,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+
+const LOG = '/v2/audit-log/default/default'
+const ORGANIZATION_LOG = '/v2/audit-log'
+const redis = await sharedRedis()
+
+async function entries(verdict: Client, query = '', path = LOG): Promise<AuditEntry[]> {
+  const key = path === ORGANIZATION_LOG ? ADMIN_KEY : API_KEY
+  const answer = await verdict.send<Envelope<AuditEntry>>('GET', `${path}?per_page=100${query}`, { key })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  expect(answer.body.page_count).toBe(Math.ceil(answer.body.total_count / 100))
+  return answer.body.data
+}
+
+async function keyId(verdict: Client, project = 'default', environment = 'default'): Promise<string> {
+  const path = `/v2/api-key/${project}/${environment}`
+  return (await verdict.send<{ id: string }>('GET', path, { key: ADMIN_KEY })).body.id
+}
+
+test('every operation that changes something leaves one entry, with the key, the request and the commit; no other does', async () => {
+  const verdict = await startedService()
+  const created = await verdict.send<{ id: string }>('POST', '/v2/api-key', {
+    key: ADMIN_KEY,
+    body: { project_id: 'default', environment_id: 'default' },
+  })
+  await verdict.user('alice')
+  const ours = await keyId(verdict)
+  const audited = new Set<string>()
+  for (const [index, call] of exampleCalls(created.body.id).entries()) {
+    const about =
+      call.path.startsWith('/v2/projects') || call.path.startsWith('/v2/api-key') ? ORGANIZATION_LOG : LOG
+    const [before] = await entries(verdict, '', about)
+    const headers = { 'x-request-id': `call-${index}`, ...call.headers }
+    const key = call.key ?? API_KEY
+    const answer = await verdict.send(call.method, call.path, { key, body: call.body, headers })
+    expect([call.operation, answer.status < 400]).toEqual([call.operation, true])
+    const [entry, next] = await entries(verdict, '', about)
+    if (entry?.id === before?.id) continue
+    audited.add(call.operation)
+    expect(next?.id, call.operation).toBe(before?.id)
+    expect(entry).toMatchObject({
+      operation: call.operation,
+      api_key_id: key === ADMIN_KEY ? null : ours,
+      request_id: `call-${index}`,
+    })
+    if (about === LOG) expect(entry!.sequence).toBeLessThanOrEqual(Number(revisionOf(answer).split('.')[1]))
+    expect(Date.now() - Date.parse(entry!.created_at)).toBeLessThan(60_000)
+  }
+  const writes = routes.filter(({ method, family }) => family === 'management' && method !== 'GET')
+  const names = writes.map(({ operationId }) => operationId)
+  expect(names.filter(name => !audited.has(name))).toEqual([])
+  expect([...audited].filter(name => !names.includes(name))).toEqual([])
+})
+
+describe('an entry', () => {
+  test('has what was asked for: what the path names, and the body if it is short', async () => {
+    const verdict = await startedService()
+    await verdict.user('alice')
+    await verdict.patch(`${FACTS}/users/alice`, { attributes: { level: 3 } })
+    await verdict.send('PATCH', `${FACTS}/users/alice`, { text: '{"attributes":{"__proto__":{"a":1}}}' })
+    await verdict.patch(`${FACTS}/users/alice`, { attributes: { long: 'x'.repeat(3_000) } })
+    await verdict.put(`${FACTS}/bulk/users`, {
+      operations: Array.from({ length: 101 }, (_, i) => ({ key: `u${i}` })),
+    })
+    await verdict.delete(`${FACTS}/users/alice`)
+    const told = (await entries(verdict)).map(({ operation, input, is_input_cut }) => [
+      operation,
+      JSON.stringify(input),
+      is_input_cut,
+    ])
+    expect(told).toEqual([
+      ['deleteUser', '{"user_id":"alice"}', false],
+      ['replaceUsers', '{}', true],
+      ['updateUser', '{"user_id":"alice"}', true],
+      ['updateUser', '{"user_id":"alice","body":{"attributes":{"__proto__":{"a":1}}}}', false],
+      ['updateUser', '{"user_id":"alice","body":{"attributes":{"level":3}}}', false],
+      ['createUser', '{"body":{"key":"alice"}}', false],
+    ])
+  })
+
+  test('is made by nothing that failed, changed nothing, or only asked', async () => {
+    const verdict = await startedService()
+    await verdict.user('alice')
+    const [before] = await entries(verdict)
+    expect((await verdict.post(`${FACTS}/users`, { key: 'alice' })).status).toBe(409)
+    expect((await verdict.post(`${FACTS}/users`, {})).status).toBe(422)
+    expect((await verdict.delete(`${FACTS}/users/nobody`)).status).toBe(404)
+    expect((await verdict.send('DELETE', `${FACTS}/users/alice`, { key: 'nonsense' })).status).toBe(401)
+    await verdict.allows('alice', 'read', 'document')
+    await verdict.post('/allowed/bulk', [question('alice', 'read', 'document')])
+    const [after] = await entries(verdict)
+    expect(after).toEqual(before)
+  })
+
+  test('is made once by a command that lost against others and ran again', async () => {
+    const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+    await verdict.user('alice')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        verdict.patch(`${FACTS}/users/alice`, { attributes: { index } }),
+      ),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const found = await entries(verdict, '&operation=updateUser')
+    expect(found).toHaveLength(20)
+    expect(new Set(found.map(({ sequence }) => sequence)).size).toBe(20)
+  })
+
+  test('of a long name of a request has the beginning of it', async () => {
+    const verdict = await startedService()
+    const headers = { 'x-request-id': 'r'.repeat(1_000) }
+    await verdict.send('POST', `${FACTS}/users`, { body: { key: 'alice' }, headers })
+    expect((await entries(verdict))[0]!.request_id).toBe('r'.repeat(128))
+  })
+})
+
+describe('the list', () => {
+  test('comes newest first or oldest first, in pages that share nothing and leave nothing out', async () => {
+    const verdict = await startedService()
+    for (let index = 0; index < 7; index += 1) await verdict.user(`user-${index}`)
+    const page = async (query: string) => {
+      const { body } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?${query}`)
+      expect([body.total_count, body.page_count]).toEqual([7, Math.ceil(7 / 3)])
+      return body.data.map(({ input }) => (input['body'] as { key: string }).key.slice(5)).join('')
+    }
+    for (const filter of ['', '&operation=createUser', '&api_key_id=' + (await keyId(verdict))]) {
+      const newest = [1, 2, 3, 4].map(number => page(`page=${number}&per_page=3${filter}`))
+      expect(await Promise.all(newest)).toEqual(['654', '321', '0', ''])
+      const oldest = [1, 2, 3, 4].map(number => page(`page=${number}&per_page=3&order=oldest${filter}`))
+      expect(await Promise.all(oldest)).toEqual(['012', '345', '6', ''])
+    }
+  })
+
+  test('is narrowed by operation, key, request and time', async () => {
+    const verdict = await startedService()
+    const headers = { 'x-request-id': 'the-one' }
+    await verdict.user('alice')
+    await verdict.send('POST', `${FACTS}/users`, { key: ADMIN_KEY, body: { key: 'bob' }, headers })
+    await verdict.tenant('acme')
+    const all = await entries(verdict)
+    expect(all.map(({ operation }) => operation)).toEqual(['createTenant', 'createUser', 'createUser'])
+    const found = async (query: string) =>
+      (await entries(verdict, query)).map(({ id }) => all.findIndex(each => each.id === id))
+    expect(await found('&operation=createTenant')).toEqual([0])
+    expect(await found('&api_key_id=admin')).toEqual([1])
+    expect(await found(`&api_key_id=${(await keyId(verdict)).toUpperCase()}`)).toEqual([0, 2])
+    expect(await found(`&api_key_id=${randomUUID()}`)).toEqual([])
+    expect(await found('&request_id=the-one')).toEqual([1])
+    const [newest] = all
+    expect(await found(`&since=${newest!.created_at}&operation=createTenant`)).toEqual([0])
+    expect(await found(`&until=${newest!.created_at}&operation=createTenant`)).toEqual([])
+    expect(await found('&until=2020-01-01T00:00:00Z')).toEqual([])
+    expect(await found('&since=2020-01-01T00:00:00%2B02:00')).toEqual([0, 1, 2])
+    for (const query of ['since=yesterday', 'order=random', 'page=0']) {
+      expect(refusal(await verdict.get(`${LOG}?${query}`))[0], query).toBe(422)
+    }
+  })
+
+  test("is an environment's own; that of the organization is for keys of the organization", async () => {
+    const verdict = await startedService()
+    const neighbour = await neighbourOf(verdict, 'neighbour')
+    await verdict.user('alice')
+    const theirs = '/v2/audit-log/default/neighbour'
+    expect((await verdict.send('GET', LOG, { key: neighbour })).status).toBe(403)
+    const { body } = await verdict.send<Envelope<AuditEntry>>('GET', theirs, { key: neighbour })
+    expect(body.data).toEqual([])
+    for (const key of [API_KEY, neighbour]) {
+      expect((await verdict.send('GET', ORGANIZATION_LOG, { key })).status).toBe(403)
+    }
+    const told = await entries(verdict, '', ORGANIZATION_LOG)
+    expect(told.map(({ operation, api_key_id: key }) => [operation, key])).toEqual([
+      ['createEnvironment', null],
+    ])
+    expect(JSON.stringify(told)).not.toContain(neighbour)
+  })
+
+  test('is there after a restart', async () => {
+    const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+    await verdict.user('alice')
+    const before = await entries(verdict)
+    expect(before).toHaveLength(1)
+    const next = await verdict.restart()
+    expect(await entries(next)).toEqual(before)
+  })
+
+  test('is one of all nodes on one Redis', async () => {
+    const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+    await one.user('alice')
+    const put = await other.post(`${FACTS}/users`, { key: 'bob' })
+    const sequence = Number(revisionOf(put).split('.')[1])
+    for (const node of [one, other]) {
+      // The feed may take a moment to the other one.
+      for (;;) {
+        const found = await entries(node)
+        if (found.length < 2) continue
+        expect(found[0]).toMatchObject({ operation: 'createUser', input: { body: { key: 'bob' } }, sequence })
+        expect(found).toHaveLength(2)
+        break
+      }
+    }
+  })
+})
+
+describe('retention', () => {
+  test('removes what is too old, however much, and nothing else; 0 keeps all', async () => {
+    let now = 1_700_000_000_000
+    const store = await openStore('memory:', listRule)
+    const environment = await store.environment('environment')
+    const surroundings = {
+      now: () => now,
+      newCommitId: () => randomBytes(16),
+      elapsedMs: () => 0,
+      onCommit: () => {},
+    }
+    const commits = new DraftCommits(environment, surroundings)
+    const add = (count: number) =>
+      commits.run(records => {
+        for (let index = 0; index < count; index += 1) {
+          const rest = { keyId: null, requestId: 'r', operation: 'createUser', input: {}, isInputCut: false }
+          records.put({ kind: 'audit', id: randomUUID(), createdAt: now, ...rest })
+        }
+        const times = { createdAt: now, updatedAt: now }
+        const about = { name: 'T', description: null, attributes: null }
+        records.put({ kind: 'tenant', id: randomUUID(), key: `t${now}`, ...about, ...times })
+      })
+    await add(450)
+    now += 1_000
+    await add(30)
+    const left = () => environment.view.count(lists.all('audit'))
+    await new AuditRetention(environment, surroundings, 0).trim()
+    expect(left()).toBe(480)
+    const retention = new AuditRetention(environment, surroundings, 1_000)
+    await retention.trim()
+    expect(left()).toBe(480)
+    now += 1
+    await Promise.all([retention.trim(), new AuditRetention(environment, surroundings, 1_000).trim()])
+    expect(left()).toBe(30)
+    expect(environment.view.count(lists.all('tenant'))).toBe(2)
+    await store.close()
+    // A store that has closed meanwhile is none of its troubles.
+    now += 10_000
+    await retention.trim().catch(error => expect(error).toBe(undefined))
+  })
+})

@@ -1,0 +1,194 @@
+/**
+ * The bytes path of `/access/v1/evaluations` and of `/allowed`: whatever it reads, the ordinary way reads the same and
+ * answers without an error. A security boundary, so it is held to that by cases, by cuts and by random bodies.
+ */
+import { describe, expect, test } from 'vitest'
+import { BatchReader } from '#http/bytes/batch-reader.ts'
+import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
+import { SingleReader } from '#http/bytes/single-reader.ts'
+import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
+import { BatchBodies, judgeBatch, OrdinaryBatches } from '../support/batch-bodies.ts'
+import { BulkBodies, judgeSingle } from '../support/bulk-bodies.ts'
+
+const CHECKS_MAX = 50
+const ordinary = new OrdinaryBatches(false)
+const strictly = new OrdinaryBatches(true)
+
+function newReader(isStrict = false): BatchReader {
+  return new BatchReader({ checksMax: CHECKS_MAX, subjectTypes: new Set(['user', 'identity']), isStrict })
+}
+
+/** Whether a reader who has seen nothing yet takes the batch. */
+function isRead(batch: unknown, isStrict = false): boolean {
+  const text = typeof batch === 'string' ? batch : JSON.stringify(batch)
+  return judgeBatch(newReader(isStrict), isStrict ? strictly : ordinary, Buffer.from(text))
+}
+
+const subject = (id: string, type: string | null = 'user') => ({ type, id })
+const action = { name: 'read' }
+const resource = (id: string | null, more: object = {}) => ({ type: 'document', id, ...more })
+const ITEMS = [{ resource: resource('a') }, { resource: resource('b') }, { resource: resource('c') }]
+
+describe('a batch of the usual kind is read', () => {
+  test.each([
+    [
+      'with everything in its items',
+      { evaluations: [{ subject: subject('u'), action, resource: resource('a') }] },
+    ],
+    ['with subject and action as defaults', { subject: subject('u'), action, evaluations: ITEMS }],
+    [
+      'with an action and a resource as defaults',
+      {
+        action,
+        resource: resource('a'),
+        evaluations: [{ subject: subject('u') }, { subject: subject('v') }],
+      },
+    ],
+    [
+      'with all as defaults',
+      { subject: subject('u'), action, resource: resource('a'), evaluations: [{}, {}] },
+    ],
+    [
+      'with types as defaults',
+      {
+        subject: { type: 'user' },
+        action,
+        resource: { type: 'document' },
+        evaluations: [{ subject: { id: 'u' }, resource: { id: 'a' } }],
+      },
+    ],
+    [
+      'with null where something is inherited',
+      {
+        subject: subject('u'),
+        action,
+        evaluations: [{ subject: null, action: null, resource: resource('a') }],
+      },
+    ],
+    [
+      'with tenants, and properties that are none',
+      {
+        subject: subject('u'),
+        action,
+        evaluations: [
+          { resource: resource('a', { properties: { tenant: 'acme' } }) },
+          { resource: resource('a', { properties: { tenant: 7, other: 'x' } }) },
+          { resource: resource('a', { properties: null }) },
+          { resource: resource(null) },
+        ],
+      },
+    ],
+    [
+      'with subjects that are no users',
+      {
+        action,
+        evaluations: [subject('u'), subject('r', 'robot')].map(one => ({ subject: one, ...ITEMS[0] })),
+      },
+    ],
+    [
+      'with contexts, and options before or behind',
+      {
+        options: { evaluations_semantic: 'execute_all' },
+        subject: subject('u'),
+        action,
+        context: { a: 1 },
+        evaluations: [{ ...ITEMS[0], context: {} }],
+        more: [1],
+      },
+    ],
+    [
+      'with options at the end',
+      { subject: subject('u'), action, evaluations: ITEMS, options: { evaluations_semantic: null } },
+    ],
+  ])('%s', (_, batch) => {
+    expect(isRead(batch)).toBe(true)
+    expect(isRead(JSON.stringify(batch, null, 2))).toBe(true)
+  })
+})
+
+describe('a batch is left to the ordinary way', () => {
+  const good = { subject: subject('u'), action, evaluations: ITEMS }
+  test.each([
+    ['of one evaluation', { subject: subject('u'), action, resource: resource('a') }],
+    ['without items', { ...good, evaluations: [] }],
+    ['that stops early', { ...good, options: { evaluations_semantic: 'deny_on_first_deny' } }],
+    ['with an item that lacks something', { action, evaluations: ITEMS }],
+    ['with an item that is none', { ...good, evaluations: [...ITEMS, 5] }],
+    ['with a bad default that an item inherits', { ...good, action: 'read' }],
+    ['with a bad context', { ...good, context: 5 }],
+    [
+      'with a default that is missed behind the items',
+      '{"evaluations":[{"resource":{"type":"t","id":"k"}}],"action":{"name":"a"}}',
+    ],
+    [
+      'with a type behind the items',
+      '{"action":{"name":"a"},"evaluations":[{"subject":{"id":"u"},"resource":{"type":"t"}}],"subject":{"type":"user"}}',
+    ],
+    ['with a field twice', '{"action":{"name":"a"},"action":{"name":"b"},"evaluations":[{}]}'],
+    ['in another script', { ...good, subject: subject('zoë') }],
+    ['cut short', JSON.stringify(good).slice(0, -1)],
+    ['with more behind it', `${JSON.stringify(good)}x`],
+  ])('%s', (_, batch) => {
+    expect(isRead(batch)).toBe(false)
+  })
+
+  test('that has more items than a batch may have', () => {
+    const items = Array.from({ length: CHECKS_MAX }, () => ITEMS[0])
+    expect(isRead({ ...good, evaluations: items })).toBe(true)
+    expect(isRead({ ...good, evaluations: [...items, ITEMS[0]] })).toBe(false)
+  })
+
+  test('that asks about types, where that is forbidden', () => {
+    const batch = { ...good, evaluations: [{ resource: resource(null) }] }
+    expect([isRead(batch, false), isRead(batch, true)]).toEqual([true, false])
+  })
+})
+
+test('what was learned under other defaults is forgotten', () => {
+  const reader = newReader()
+  const batches = ['read', 'write'].flatMap(name =>
+    ['user', 'robot'].flatMap(type =>
+      ['u', 'v'].map(id => ({ subject: subject(id, type), action: { name }, evaluations: ITEMS })),
+    ),
+  )
+  for (const batch of [...batches, ...batches]) {
+    expect(judgeBatch(reader, ordinary, Buffer.from(JSON.stringify(batch)))).toBe(true)
+  }
+})
+
+test('the reader knows every field of the schemas, so that it skips none that they check', () => {
+  const namesOf = ({ byName }: Fields) => byName.map(([name]) => name).toSorted()
+  expect(namesOf(BATCH_FIELDS)).toEqual(Object.keys(EvaluationsRequest.properties).toSorted())
+  expect(namesOf(ITEM_FIELDS)).toEqual(Object.keys(EvaluationRequest.properties).toSorted())
+  for (const member of ['subject', 'action', 'resource'] as const) {
+    const field = ITEM_FIELDS.byName.find(([name]) => name === member)![1]
+    const known = field.kind === 'object' ? namesOf(field.fields) : []
+    expect(known).toEqual(Object.keys(EvaluationRequest.properties[member].properties).toSorted())
+  }
+})
+
+test.each([false, true])('of random batches it reads none differently, strictly: %s', isStrict => {
+  const bodies = new BatchBodies(20_261_121)
+  const judge = isStrict ? strictly : ordinary
+  let reader = newReader(isStrict)
+  const counts = { read: 0, accepted: 0 }
+  for (let count = 0; count < 10_000; count++) {
+    if (count % 500 === 0) reader = newReader(isStrict)
+    const body = bodies.next()
+    if (judgeBatch(reader, judge, body)) counts.read++
+    if (judge.read(body) !== null) counts.accepted++
+  }
+  expect(counts.read).toBeGreaterThan(1_000)
+  expect(counts.read / counts.accepted).toBeGreaterThan(0.7)
+})
+
+test('of random single decisions it reads none differently', () => {
+  const bodies = new BulkBodies(20_261_122)
+  let reader = new SingleReader()
+  let read = 0
+  for (let count = 0; count < 10_000; count++) {
+    if (count % 2_500 === 0) reader = new SingleReader()
+    if (judgeSingle(reader, bodies.nextSingle())) read++
+  }
+  expect(read).toBeGreaterThan(2_000)
+})

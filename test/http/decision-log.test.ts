@@ -1,0 +1,166 @@
+/** The decision log: what was decided, line by line, and never at the cost of a decision. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { DecisionLog } from '#telemetry/decision-log.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
+import { Scrape } from '../support/metrics.ts'
+import { API_KEY, type Client, question, startedService, storeDirectory } from '../support/running-service.ts'
+import { ServiceProcess } from '../system/service-process.ts'
+
+function recordsIn(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as Record<string, unknown>)
+}
+
+async function ask(verdict: Client, user: string): Promise<void> {
+  const headers = { 'x-request-id': `about-${user}` }
+  await verdict.send('POST', '/allowed', { body: question(user, 'read', 'document:d1', 'acme'), headers })
+}
+
+test('has a record of each decision, those of bulks one by one, with the request it was asked in', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path, hasBytesPath: true })
+  await verdict.createDocumentModel()
+  await verdict.user('alice')
+  await verdict.assign('alice', 'viewer', 'document:d1')
+  const revision = await verdict.revision()
+  await ask(verdict, 'alice')
+  const bulk = [question('alice', 'read', 'document:d1'), question('eve\n"', 'read', 'document')]
+  await verdict.send('POST', '/allowed/bulk', { body: bulk, headers: { 'x-request-id': 'in-bulk' } })
+  await verdict.send('POST', '/access/v1/evaluation', {
+    body: {
+      subject: { type: 'user', id: 'alice' },
+      action: { name: 'read' },
+      resource: { type: 'document', id: 'd1' },
+    },
+    headers: { 'x-request-id': 'waited', 'x-min-revision': revision },
+  })
+  const scrape = await Scrape.of(verdict.address)
+  await verdict.close()
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  const scope = {
+    environment_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    time: expect.stringMatching(/^\d{4}-.*Z$/),
+  }
+  const about = { action: 'read', resource_type: 'document', resource_key: 'd1', tenant: null, ...scope }
+  expect(records).toEqual([
+    { ...about, request_id: 'about-alice', user: 'alice', tenant: 'acme', allow: false },
+    { ...about, request_id: 'in-bulk', user: 'alice', allow: true },
+    { ...about, request_id: 'in-bulk', user: 'eve\n"', resource_key: null, allow: false },
+    { ...about, request_id: 'waited', user: 'alice', allow: true },
+  ])
+  expect(scrape.sum('verdict_decision_log_records_total', { result: 'written' })).toBe(4)
+  expect(scrape.sum('verdict_checks_total')).toBe(4)
+})
+
+test('goes to standard output beside what is said to people, and is whole after SIGTERM', async () => {
+  const service = new ServiceProcess({
+    cwd: storeDirectory(),
+    env: {
+      API_KEY,
+      DECISION_LOG: 'stdout',
+      STORE_URL: 'memory:',
+      HTTP_THREADS: '2',
+    },
+  })
+  const address = await service.address()
+  for (let index = 0; index < 50; index += 1) {
+    const response = await fetch(`${address}/allowed/bulk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: JSON.stringify([0, 1, 2].map(at => question(`user-${index}-${at}`, 'read', 'document'))),
+    })
+    expect(response.status).toBe(200)
+  }
+  expect(await service.end('SIGTERM')).toBe(0)
+  const lines = service.stdout.split('\n').filter(line => line.startsWith('{'))
+  const users = new Set(lines.map(line => (JSON.parse(line) as { user: string }).user))
+  expect(users.size).toBe(150)
+})
+
+test('of a sample has that part of the decisions', () => {
+  const draws = [0.1, 0.25, 0.3, 0.9, 0.2]
+  const path = join(storeDirectory(), 'decisions.log')
+  const log = new DecisionLog({
+    destination: path,
+    share: 0.25,
+    random: () => draws.shift()!,
+    now: () => 0,
+    counters: null,
+    onFault: error => expect(error).toBe(undefined),
+  })
+  for (const user of ['a', 'b', 'c', 'd', 'e']) {
+    log.decided(true, 'environment', { user, action: 'read', type: 'document', key: null, tenant: null })
+  }
+  return log.close().then(() => {
+    expect(recordsIn(readFileSync(path, 'utf8')).map(({ user }) => user)).toEqual(['a', 'e'])
+  })
+})
+
+test('drops and counts what finds no room, and keeps no more in memory', async () => {
+  // Nobody reads from this pipe.
+  const pipe = join(storeDirectory(), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const counters = ThreadCounters.create([], 0)
+  const log = new DecisionLog({
+    destination: pipe,
+    share: 1,
+    random: () => 0,
+    now: () => 0,
+    counters,
+    onFault: error => expect(error).toBe(undefined),
+  })
+  const asked = { user: 'u'.repeat(400), action: 'read', type: 'document', key: null, tenant: null }
+  const from = performance.now()
+  for (let count = 0; count < 20_000; count += 1) log.decided(true, 'environment', asked)
+  expect(performance.now() - from).toBeLessThan(5_000)
+  const [written, dropped] = counters
+    .metrics('here')
+    .find(({ name }) => name === 'verdict_decision_log_records_total')!
+    .values.map(({ value }) => value)
+  expect(written! + dropped!).toBe(20_000)
+  // Four MiB of lines of some 580 bytes.
+  expect(written).toBeGreaterThan(6_000)
+  expect(written).toBeLessThan(9_000)
+  const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let read = ''
+  reader.stdout.setEncoding('utf8').on('data', (text: string) => (read += text))
+  await log.close()
+  // What found room is there, once there is somebody who reads.
+  await once(reader, 'close')
+  expect(recordsIn(read)).toHaveLength(written!)
+})
+
+test('that cannot be opened is refused at the start', async () => {
+  const service = new ServiceProcess({
+    cwd: storeDirectory(),
+    env: { API_KEY, DECISION_LOG: './nowhere/decisions.log', STORE_URL: 'memory:' },
+  })
+  expect(await service.exited).toBe(1)
+  expect(service.stderr).toContain('setting DECISION_LOG: ENOENT')
+})
+
+test('on a disk that is full is told of once, and decisions go on', async () => {
+  const service = new ServiceProcess({
+    cwd: storeDirectory(),
+    // What it is for: every write to it fails as one to a full disk does.
+    env: { API_KEY, DECISION_LOG: '/dev/full', STORE_URL: 'memory:', HTTP_THREADS: '1' },
+  })
+  const address = await service.address()
+  for (let count = 0; count < 100; count += 1) {
+    const response = await fetch(`${address}/allowed`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: JSON.stringify(question('alice', 'read', 'document')),
+    })
+    expect(response.status).toBe(200)
+  }
+  expect(await service.end('SIGTERM')).toBe(0)
+  expect(service.stderr.match(/the decision log cannot be written/g)).toHaveLength(1)
+  expect(service.stderr).toContain('ENOSPC')
+})

@@ -1,0 +1,251 @@
+/** Every ceiling is reached, says so in its own way, is counted, and leaves the service as it was. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { createKeyRates, KeyRates } from '#threads/key-rates.ts'
+import { Scrape } from '../support/metrics.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  FACTS,
+  neighbourOf,
+  question,
+  refusal,
+  SCHEMA,
+  sharedService,
+  startedService,
+} from '../support/running-service.ts'
+import { RawConnection, requestText } from './edge/raw-connection.ts'
+
+/** Two who stop in the middle of a request. The library gives them eleven seconds, which pass beside the other tests. */
+const patient = await sharedService()
+const [inHead, inBody] = [await RawConnection.open(patient.port), await RawConnection.open(patient.port)]
+await inHead.send('POST /allowed HTTP/1.1\r\nHost: verdict\r\nX-Slow:')
+await inBody.send(
+  requestText('POST /allowed', [`Authorization: Bearer ${API_KEY}`, 'Content-Length: 9'], '{'),
+)
+
+async function counted(verdict: Client, limit: string): Promise<number> {
+  return (await Scrape.of(verdict.address)).sum('verdict_limit_reached_total', { limit })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+describe('a ceiling on one request', () => {
+  const withSettings = { bodyBytesMax: 4_096, bulkChecksMax: 3, listedEntriesMax: 1 } as const
+
+  test.each([
+    ['body', 413, (verdict: Client) => verdict.send('POST', '/allowed', { text: ' '.repeat(4_097) })],
+    [
+      'batch',
+      400,
+      (verdict: Client) =>
+        verdict.post('/allowed/bulk', Array(4).fill(question('alice', 'read', 'document'))),
+    ],
+    [
+      'batch',
+      400,
+      (verdict: Client) =>
+        verdict.post('/access/v1/evaluations', {
+          subject: { type: 'user', id: 'alice' },
+          action: { name: 'read' },
+          resource: { type: 'document', id: '1' },
+          evaluations: Array(4).fill({}),
+        }),
+    ],
+    ['list', 400, (verdict: Client) => verdict.post('/user-permissions', { user: { key: 'alice' } })],
+    ['page', 422, (verdict: Client) => verdict.get(`${FACTS}/users?per_page=101`)],
+    [
+      'depth',
+      422,
+      (verdict: Client) =>
+        verdict.send('POST', `${FACTS}/users`, {
+          text: `{"key":"bob","attributes":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`,
+        }),
+    ],
+  ] as const)('(%s) is answered with %i and counted', async (limit, status, send) => {
+    const verdict = await startedService(withSettings)
+    await verdict.createDocumentModel()
+    await verdict.user('alice')
+    for (const document of ['document:1', 'document:2']) {
+      await verdict.instance(document)
+      await verdict.assign('alice', 'viewer', document)
+    }
+    expect(await counted(verdict, limit)).toBe(0)
+    expect((await send(verdict)).status).toBe(status)
+    expect(await counted(verdict, limit)).toBe(1)
+  })
+})
+
+describe('connections', () => {
+  test('beyond MAX_CONNECTIONS are closed at once, and taken again when others have gone', async () => {
+    const verdict = await startedService({ connectionsMax: 2, httpThreads: 2, port: await freePort() })
+    const first = await RawConnection.open(verdict.port)
+    const second = await RawConnection.open(verdict.port)
+    const healthy = async (connection: RawConnection) => {
+      await connection.send(requestText('GET /healthy', []))
+      return (await connection.answer())?.status
+    }
+    expect([await healthy(first), await healthy(second)]).toEqual([200, 200])
+    const third = await RawConnection.open(verdict.port)
+    await third.closed
+    expect(await third.answer()).toBe(null)
+    // Those that are there go on.
+    await second.send(requestText('GET /metrics', []))
+    const scrape = new Scrape((await second.answer())!.body)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'connections' })).toBe(1)
+    first.destroy()
+    for (;;) {
+      const next = await RawConnection.open(verdict.port)
+      const status = await Promise.race([healthy(next).catch(() => undefined), next.closed])
+      next.destroy()
+      if (status === 200) break
+    }
+    second.destroy()
+  })
+})
+
+describe('a body', () => {
+  test('that keeps coming for longer than BODY_TIMEOUT_MS is 408, and the connection ends', async () => {
+    const verdict = await startedService({ receiveMsMax: 200 })
+    const slow = await RawConnection.open(verdict.port)
+    const head = ['Content-Length: 100000', `Authorization: Bearer ${API_KEY}`]
+    await slow.send(requestText('POST /allowed', head, '{'))
+    const connection = { isOver: false }
+    void slow.closed.then(() => (connection.isOver = true))
+    const dripping = (async () => {
+      // Never idle, never done.
+      while (!connection.isOver) {
+        await slow.send(' ')
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    })()
+    const answer = await slow.answer()
+    expect(answer?.status).toBe(408)
+    await slow.closed
+    await dripping
+    expect(await counted(verdict, 'receive-time')).toBe(1)
+    // Who sends a body in pieces and in time is answered.
+    const brisk = await RawConnection.open(verdict.port)
+    const body = JSON.stringify(question('alice', 'read', 'document'))
+    const rest = [`Content-Length: ${body.length}`, `Authorization: Bearer ${API_KEY}`]
+    await brisk.send(requestText('POST /allowed', rest, body.slice(0, 5)))
+    await brisk.send(body.slice(5))
+    expect((await brisk.answer())?.status).toBe(200)
+    brisk.destroy()
+  })
+})
+
+describe('management requests', () => {
+  test('beyond MAX_MANAGEMENT_QUEUE are 503 with Retry-After, at once, and decisions go on', async () => {
+    const verdict = await startedService({ managementQueueMax: 2 })
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => verdict.post(`${FACTS}/users`, { key: `user-${index}` })),
+    )
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(answers.length - refused.length).toBeGreaterThan(0)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const answer of refused) {
+      expect(refusal(answer)).toEqual([503, 'UNEXPECTED_ERROR'])
+      expect(answer.headers.get('retry-after')).toBe('1')
+    }
+    const { body } = await verdict.get<unknown[]>(`${FACTS}/users?per_page=100`)
+    expect((body as unknown as { data: unknown[] }).data).toHaveLength(answers.length - refused.length)
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'queue' })).toBe(refused.length)
+    expect(scrape.sum('verdict_management_in_flight')).toBe(0)
+    expect(await verdict.allows('user-0', 'read', 'document')).toBe(false)
+  })
+})
+
+describe('a rate', () => {
+  test('holds for a key on all threads together, with 429 and Retry-After, and for no other key', async () => {
+    const limit = 5
+    const verdict = await startedService({
+      requestsPerSecondMax: limit,
+      httpThreads: 2,
+      port: await freePort(),
+    })
+    const neighbour = await neighbourOf(verdict, 'neighbour')
+    const ask = (key: string) =>
+      verdict.send('POST', '/allowed', { key, body: question('alice', 'read', 'document') })
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(API_KEY)))
+    const passed = answers.filter(({ status }) => status === 200).length
+    // Those of one second, or of two when it changes on the way.
+    expect([limit, 2 * limit]).toContain(passed)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(40 - passed)
+    for (const { headers, body } of refused) {
+      expect(headers.get('retry-after')).toBe('1')
+      expect(body).toEqual({ code: 429, message: 'too many requests with this key; try again shortly' })
+    }
+    expect((await ask(neighbour)).status).toBe(200)
+    // What needs no key has no rate.
+    for (let call = 0; call < 3 * limit; call += 1) {
+      expect((await verdict.send('GET', '/ready', { key: null })).status).toBe(200)
+    }
+    expect(await counted(verdict, 'rate')).toBe(refused.length)
+    while ((await ask(API_KEY)).status !== 200);
+  })
+
+  test('is told in the form of the path', async () => {
+    const verdict = await startedService({ requestsPerSecondMax: 1 })
+    const spent = async (method: string, path: string, key: string) => {
+      for (;;) {
+        const answer = await verdict.send(method, path, { key, body: {} })
+        if (answer.status === 429) return answer
+      }
+    }
+    expect((await spent('POST', '/access/v1/evaluation', API_KEY)).body).toMatch(/^too many requests/)
+    expect(refusal(await spent('DELETE', `${SCHEMA}/roles/nobody`, ADMIN_KEY))).toEqual([
+      429,
+      'UNEXPECTED_ERROR',
+    ])
+  })
+
+  test('counts by the second, what is refused not at all, and lets the second of another one begin anew', () => {
+    let now = 1_700_000_000_000
+    const handle = createKeyRates()
+    const threads = [new KeyRates(handle, 3, () => now), new KeyRates(handle, 3, () => now)]
+    const principal = (keyId: string) => ({ kind: 'organization', keyId, organizationId: 'o' }) as const
+    for (const rates of threads) {
+      rates.replaceAll([
+        { principal: principal('a'), slot: 0 },
+        { principal: principal('b'), slot: 10_000 },
+      ])
+    }
+    const take = (keyId: string) => threads.map(rates => rates.take(keyId))
+    expect([take('a'), take('a')]).toEqual([
+      [true, true],
+      [true, false],
+    ])
+    expect(take('b')).toEqual([true, true])
+    now += 999
+    expect(take('a')).toEqual([false, false])
+    now += 1
+    expect([take('a'), take('a')]).toEqual([
+      [true, true],
+      [true, false],
+    ])
+    // The numbers of seconds in a cell begin anew after 4,096 of them.
+    now += 4_096_000
+    expect(take('a')).toEqual([false, false])
+    now += 1_000
+    expect(take('a')).toEqual([true, true])
+  })
+})
+
+test('a connection on which nothing moves is ended by the library, and the request is an aborted one', async () => {
+  await Promise.all([inHead.closed, inBody.closed])
+  expect([await inHead.answer(), await inBody.answer()]).toEqual([null, null])
+  const scrape = await Scrape.of(patient.address)
+  expect(scrape.sum('verdict_http_requests_total', { endpoint: 'isAllowed', status: 'aborted' })).toBe(1)
+})

@@ -1,0 +1,242 @@
+/** What `/metrics` says is what happened: real requests first, then the numbers. */
+import { connect, createServer } from 'node:net'
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { Scrape } from '../support/metrics.ts'
+import {
+  API_KEY,
+  FACTS,
+  neighbourOf,
+  question,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+
+const METRICS_TOKEN = 'token-of-the-scraper'
+
+describe('requests', () => {
+  test('are counted by endpoint and status, with their time by outcome', async () => {
+    const verdict = await startedService()
+    await verdict.createDocumentModel()
+    await verdict.allows('alice', 'read', 'document:d1')
+    await verdict.allows('alice', 'read', 'document:d1')
+    await verdict.send('POST', '/allowed', { text: '{' })
+    await verdict.send('POST', '/allowed', { key: null })
+    await verdict.get('/nowhere')
+    const scrape = await Scrape.of(verdict.address)
+    const requests = (labels: Record<string, string>) => scrape.sum('verdict_http_requests_total', labels)
+    expect(requests({ endpoint: 'isAllowed', status: '200' })).toBe(2)
+    expect(requests({ endpoint: 'isAllowed', status: '400' })).toBe(1)
+    expect(requests({ endpoint: 'isAllowed', status: '401' })).toBe(1)
+    expect(requests({ endpoint: 'none', status: '404' })).toBe(1)
+    expect(requests({ endpoint: 'createResource', status: '200' })).toBe(1)
+    const durations = (suffix: string, labels: Record<string, string>) =>
+      scrape.sum(`verdict_http_request_duration_seconds_${suffix}`, { endpoint: 'isAllowed', ...labels })
+    expect(durations('count', { outcome: 'answered' })).toBe(2)
+    expect(durations('count', { outcome: 'refused' })).toBe(2)
+    expect(durations('bucket', { outcome: 'answered', le: '+Inf' })).toBe(2)
+    expect(durations('sum', { outcome: 'answered' })).toBeGreaterThan(0)
+    expect(durations('sum', { outcome: 'answered' })).toBeLessThan(5)
+    // The scrape itself.
+    expect(scrape.sum('verdict_http_requests_in_flight')).toBe(1)
+  })
+
+  test('whose callers go away are aborted ones', async () => {
+    const verdict = await startedService()
+    const socket = connect(verdict.port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(
+      `POST /allowed HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${API_KEY}\r\nContent-Length: 100\r\n\r\n{`,
+    )
+    await until(async () => (await Scrape.of(verdict.address)).sum('verdict_http_requests_in_flight') === 2)
+    socket.destroy()
+    const aborted = { endpoint: 'isAllowed', status: 'aborted' }
+    await until(
+      async () => (await Scrape.of(verdict.address)).sum('verdict_http_requests_total', aborted) === 1,
+    )
+  })
+
+  test('of all threads are added up', async () => {
+    const verdict = await startedService({ httpThreads: 3, port: await freePort() })
+    // Each call has a connection of its own, which the kernel gives to one of the threads.
+    for (let call = 0; call < 30; call += 1) {
+      const response = await fetch(`${verdict.address}/healthy`, { headers: { connection: 'close' } })
+      expect(response.status).toBe(200)
+    }
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_http_requests_total', { endpoint: 'healthy' })).toBe(30)
+    const threads = scrape.samples
+      .filter(({ name }) => name === 'verdict_thread_heap_bytes')
+      .map(({ labels, value }) => [labels['thread'], value > 1_000_000])
+    expect(threads).toEqual([
+      ['main', true],
+      ['http-1', true],
+      ['http-2', true],
+      ['http-3', true],
+    ])
+  })
+
+  test('are not counted with METRICS=off, and what the main thread knows is told all the same', async () => {
+    const verdict = await startedService({ metrics: 'off' })
+    await verdict.get('/healthy')
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_http_requests_total')).toBe(0)
+    expect(scrape.sum('verdict_ready')).toBe(1)
+  })
+})
+
+describe('decisions', () => {
+  test('are counted one by one, those of bulks, batches and AuthZEN too', async () => {
+    const verdict = await startedService({ opaPort: await freePort() })
+    await verdict.createDocumentModel()
+    await verdict.user('alice')
+    await verdict.instance('document:d1')
+    await verdict.assign('alice', 'viewer', 'document:d1')
+    const [yes, no] = [question('alice', 'read', 'document:d1'), question('alice', 'update', 'document:d1')]
+    await verdict.post('/allowed', yes)
+    await verdict.post('/allowed/bulk', [yes, no, no])
+    const subject = { type: 'user', id: 'alice' }
+    const resource = { type: 'document', id: 'd1' }
+    await verdict.post('/access/v1/evaluation', { subject, action: { name: 'update' }, resource })
+    await verdict.post('/access/v1/evaluations', {
+      subject,
+      action: { name: 'read' },
+      evaluations: [{ resource }, { resource }],
+    })
+    const opa = `http://127.0.0.1:${verdict.settings.opaPort}/v1/data/permit/root`
+    const asked = await fetch(opa, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: JSON.stringify({ input: yes }),
+    })
+    expect(await asked.json()).toMatchObject({ result: { allow: true } })
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_checks_total', { decision: 'allow' })).toBe(5)
+    expect(scrape.sum('verdict_checks_total', { decision: 'deny' })).toBe(3)
+    expect(scrape.sum('verdict_batch_checks_count')).toBe(2)
+    expect(scrape.sum('verdict_batch_checks_sum')).toBe(5)
+    expect(scrape.sum('verdict_batch_checks_bucket', { le: '1' })).toBe(0)
+    expect(scrape.sum('verdict_batch_checks_bucket', { le: '10' })).toBe(2)
+    expect(scrape.sum('verdict_http_requests_total', { endpoint: 'isAllowedOpa', status: '200' })).toBe(1)
+  })
+
+  test('read from their bytes are counted, too', async () => {
+    const verdict = await startedService({ hasBytesPath: true })
+    await verdict.createDocumentModel()
+    await verdict.post('/allowed/bulk', [question('alice', 'read', 'document:d1')])
+    expect((await Scrape.of(verdict.address)).sum('verdict_checks_total', { decision: 'deny' })).toBe(1)
+  })
+})
+
+describe('an environment', () => {
+  test('has its revision, its facts and the bytes of each region', async () => {
+    const verdict = await startedService()
+    await neighbourOf(verdict, 'empty')
+    await verdict.createDocumentModel()
+    await verdict.user('alice')
+    await verdict.instance('document:d1')
+    await verdict.assign('alice', 'viewer', 'document:d1')
+    const scrape = await Scrape.of(verdict.address)
+    const ours = { project: 'default', environment: 'default' }
+    const sequence = Number((await verdict.revision()).split('.')[1])
+    expect(scrape.sum('verdict_revision', ours)).toBe(sequence)
+    expect(scrape.sum('verdict_revision', { ...ours, environment: 'empty' })).toBeLessThan(sequence)
+    expect(scrape.sum('verdict_index_facts', { ...ours, kind: 'assignments' })).toBe(1)
+    expect(scrape.sum('verdict_index_facts', { ...ours, kind: 'tuples' })).toBe(0)
+    for (const region of ['header', 'graph', 'closures', 'schema']) {
+      expect(scrape.sum('verdict_index_bytes', { ...ours, region }), region).toBeGreaterThan(0)
+    }
+    expect(scrape.sum('verdict_staleness_seconds', ours)).toBe(0)
+  })
+
+  test('has the closures that were built, and the containers whose closures a change voided', async () => {
+    const verdict = await startedService()
+    await verdict.resource({
+      key: 'folder',
+      actions: { read: {} },
+      roles: { viewer: { name: 'V', permissions: ['read'] } },
+    })
+    await verdict.relation('folder', 'parent', 'folder')
+    const grant = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
+    await verdict.post('/v2/schema/default/default/resources/folder/roles/viewer/implicit_grants', grant)
+    await verdict.user('alice')
+    for (const key of ['a', 'b', 'c']) await verdict.instance(`folder:${key}`)
+    await verdict.relate('folder:a', 'parent', 'folder:b')
+    await verdict.assign('alice', 'viewer', 'folder:a')
+    expect(await verdict.allows('alice', 'read', 'folder:b')).toBe(true)
+    const before = await Scrape.of(verdict.address)
+    expect(before.sum('verdict_closures_built_total')).toBeGreaterThan(0)
+    await verdict.relate('folder:b', 'parent', 'folder:c')
+    await verdict.relate('folder:c', 'parent', 'folder:a')
+    expect(await verdict.allows('alice', 'read', 'folder:c')).toBe(true)
+    const after = await Scrape.of(verdict.address)
+    const voided = 'verdict_closure_containers_voided_total'
+    expect(after.sum(voided)).toBeGreaterThan(before.sum(voided))
+    expect(after.sum('verdict_closures_built_total')).toBeGreaterThan(
+      before.sum('verdict_closures_built_total'),
+    )
+  })
+})
+
+describe('commits', () => {
+  test('are counted with their time, and conflicts beside them', async () => {
+    const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+    const before = await Scrape.of(verdict.address)
+    // All of one key: one is first, and the others lose to it or find it there.
+    await Promise.all(
+      Array.from({ length: 20 }, () => verdict.put(`${FACTS}/users/alice`, { key: 'alice', email: 'a@b.c' })),
+    )
+    const after = await Scrape.of(verdict.address)
+    const grown = (name: string, labels = {}) => after.sum(name, labels) - before.sum(name, labels)
+    const done = grown('verdict_commits_total', { outcome: 'done' })
+    expect(done).toBeGreaterThan(0)
+    expect(grown('verdict_commit_duration_seconds_count')).toBe(done)
+    expect(grown('verdict_commits_total', { outcome: 'conflict' })).toBeGreaterThan(0)
+    expect(after.sum('verdict_commits_total', { outcome: 'failed' })).toBe(0)
+  })
+})
+
+describe('the process', () => {
+  test('has the delay of every event loop, its memory, its processor time and its start', async () => {
+    const verdict = await startedService()
+    const isMeasured = (scrape: Scrape, thread: string) =>
+      scrape.sum('verdict_event_loop_delay_seconds_count', { thread }) > 0
+    await until(async () => {
+      const scrape = await Scrape.of(verdict.address)
+      return isMeasured(scrape, 'main') && isMeasured(scrape, 'http-1')
+    })
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('process_resident_memory_bytes')).toBeGreaterThan(30_000_000)
+    expect(scrape.sum('process_cpu_seconds_total')).toBeGreaterThan(0)
+    expect(scrape.sum('process_start_time_seconds')).toBeGreaterThan(1_600_000_000)
+    for (const thread of ['main', 'http-1']) {
+      expect(scrape.sum('verdict_thread_active_seconds_total', { thread })).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('with METRICS_TOKEN', () => {
+  test('metrics are for its bearer alone, and keys of the service open nothing there', async () => {
+    const verdict = await sharedService({ metricsToken: METRICS_TOKEN })
+    for (const key of [null, API_KEY, `${METRICS_TOKEN}x`, METRICS_TOKEN.slice(1)]) {
+      const answer = await verdict.send('GET', '/metrics', { key })
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="verdict"'])
+    }
+    await Scrape.of(verdict.address, { authorization: `Bearer ${METRICS_TOKEN}` })
+  })
+})
+
+/** Asks again and again, over HTTP, until it holds; the test's own time is the limit. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(resolve => setImmediate(resolve))
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,121 @@
+/**
+ * Large bulks, batches and searches in a service with a pool: a caller cannot tell, by no answer, that other threads took
+ * part in it.
+ */
+import { expect, test } from 'vitest'
+import { loadModel } from '../support/load-model.ts'
+import { WORLD } from '../support/hostile-requests.ts'
+import { API_KEY, sharedService } from '../support/running-service.ts'
+import { RawConnection } from './edge/raw-connection.ts'
+
+const pooled = await sharedService({ poolThreads: 2 })
+const alone = await sharedService({ poolThreads: 0 })
+for (const service of [pooled, alone]) {
+  await loadModel(async (method, path, body) => {
+    const answer = await service.send(method, path, { body })
+    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200)
+  }, WORLD)
+}
+
+const USERS = ['alice', 'bob', 'carol', 'dave', 'stranger']
+const INSTANCES = ['d1', 'd2', 'a:b', 'a1', 'none', null]
+const ACTIONS = ['read', 'update', 'fly']
+const LARGE = 9_001
+
+/** Neighbours differ, so that answers in another order would be other answers. */
+const QUESTIONS = Array.from({ length: LARGE }, (_, index) => ({
+  user: USERS[(index * 7) % USERS.length]!,
+  action: ACTIONS[(index * 5) % ACTIONS.length]!,
+  key: INSTANCES[(index * 11 + Math.floor(index / 97)) % INSTANCES.length]!,
+}))
+
+async function sameAnswer(path: string, body: unknown) {
+  // Twice: a pool is asked from the second time on, when its threads have started.
+  await pooled.post(path, body)
+  const [one, other] = [await pooled.post(path, body), await alone.post(path, body)]
+  expect([one.status, one.body]).toEqual([other.status, other.body])
+  return one
+}
+
+test('a bulk of thousands is answered in order, as without a pool', async () => {
+  const checks = QUESTIONS.map(({ user, action, key }) => ({
+    user: { key: user },
+    action,
+    resource: { type: 'document', key },
+  }))
+  const { status, body } = await sameAnswer('/allowed/bulk', checks)
+  const { allow } = body as { allow: { allow: boolean }[] }
+  expect([status, allow.length]).toEqual([200, LARGE])
+  expect(new Set(allow.map(one => one.allow)).size).toBe(2)
+})
+
+test('a batch of thousands is answered in order, as without a pool', async () => {
+  const evaluations = QUESTIONS.map(({ user, action, key }) => ({
+    subject: { type: 'user', id: user },
+    action: { name: action },
+    resource: { type: 'document', id: key },
+  }))
+  const { status, body } = await sameAnswer('/access/v1/evaluations', { evaluations })
+  expect([status, (body as { evaluations: unknown[] }).evaluations.length]).toEqual([200, LARGE])
+})
+
+test.each([0, LARGE / 2, LARGE - 1])(
+  'a bad element at place %i is refused as without a pool',
+  async place => {
+    const checks: unknown[] = QUESTIONS.map(({ user, action, key }) => ({
+      user: { key: user },
+      action,
+      resource: { type: 'document', key },
+    }))
+    checks[Math.floor(place)] = { user: { key: 'alice' }, action: 'read' }
+    expect((await sameAnswer('/allowed/bulk', checks)).status).toBe(400)
+    const evaluations: unknown[] = QUESTIONS.map(({ user }) => ({ subject: { type: 'user', id: user } }))
+    evaluations[Math.floor(place)] = 5
+    const batch = { action: { name: 'read' }, resource: { type: 'document', id: 'd1' }, evaluations }
+    expect((await sameAnswer('/access/v1/evaluations', batch)).status).toBe(200)
+  },
+)
+
+test('searches find page by page what they find without a pool', async () => {
+  for (const [kind, question] of [
+    ['subject', { subject: { type: 'user' }, resource: { type: 'document', id: 'd1' } }],
+    ['resource', { subject: { type: 'user', id: 'alice' }, resource: { type: 'document' } }],
+  ] as const) {
+    const body = { ...question, action: { name: 'read' }, page: { limit: 1 } }
+    await pooled.post(`/access/v1/search/${kind}`, body)
+    const walks = await Promise.all(
+      [pooled, alone].map(async service => {
+        const found: unknown[] = []
+        for (let token = ''; ;) {
+          const asked = token === '' ? body : { ...body, page: { token } }
+          const answer = await service.post<{ results: unknown[]; page: { next_token: string } }>(
+            `/access/v1/search/${kind}`,
+            asked,
+          )
+          expect(answer.status).toBe(200)
+          found.push(...answer.body.results)
+          token = answer.body.page.next_token
+          if (token === '') return found
+        }
+      }),
+    )
+    expect(walks[0]!.length).toBeGreaterThan(0)
+    expect(walks[0]).toEqual(walks[1])
+  }
+})
+
+test('a caller who hangs up leaves the pool to the others', async () => {
+  const checks = QUESTIONS.map(({ user, action, key }) => ({
+    user: { key: user },
+    action,
+    resource: { type: 'document', key },
+  }))
+  const body = JSON.stringify(checks)
+  const head = `POST /allowed/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\n`
+  for (let count = 0; count < 20; count++) {
+    const connection = await RawConnection.open(pooled.port)
+    await connection.send(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+    connection.destroy()
+  }
+  expect((await sameAnswer('/allowed/bulk', checks)).status).toBe(200)
+})

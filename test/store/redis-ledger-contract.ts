@@ -1,0 +1,82 @@
+/**
+ * The ledger's contract on a Redis, however it is reached: the ledger itself, and the environment that follows it in a local
+ * copy.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { MemoryTables } from '#store/memory/memory-tables.ts'
+import { openStore } from '#store/open-store.ts'
+import { connect } from '#store/redis/redis-client.ts'
+import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLedger } from '#store/redis/redis-ledger.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { TableView } from '#store/table-view.ts'
+import { describeLedger } from './contract.ts'
+import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
+import { toyRule } from './toy-rows.ts'
+
+const LOG_ENTRIES_MAX = 100_000
+const exceptions = { onApplied: 'what Redis has acknowledged is as durable as it gets there' }
+
+/** `newUrl` gives store URLs, each with a prefix of its own. */
+export async function describeRedisLedger(name: string, newUrl: () => string): Promise<void> {
+  const link = new RedisLink(connect(parseRedisUrl(newUrl()), 'test'))
+  await link.recovered(10_000)
+  afterAll(() => link.close())
+  describeLedger(name, options => openLedger(link, newUrl(), options), exceptions)
+  describeLedger(`${name}, followed`, options => openEnvironment(newUrl(), options), exceptions)
+}
+
+/** The ledger with a view that is fed from its log, the plain way. */
+function openLedger(link: RedisLink, url: string, options: OpenOptions = {}): Promise<LedgerUnderTest> {
+  return openAt(link, redisKeys(parseRedisUrl(url).prefix, 'contract'), options)
+}
+
+async function openAt(link: RedisLink, keys: RedisKeys, options: OpenOptions): Promise<LedgerUnderTest> {
+  const { logEntriesMax = LOG_ENTRIES_MAX } = options
+  const ledger = await RedisLedger.open({ link, keys, logEntriesMax, mayBegin: true })
+  const tables = new MemoryTables()
+  const view = new TableView(tables, toyRule)
+  return {
+    ledger,
+    view: async () => {
+      const head = await ledger.head()
+      if (view.sequence() === head.sequence) return view
+      for await (const entry of ledger.feed({ epoch: head.epoch, sequence: view.sequence() })) {
+        await tables.write(() => view.apply(entry))
+        if (entry.revision.sequence === head.sequence) break
+      }
+      return view
+    },
+    reopen: async () => {
+      await ledger.close()
+      return openAt(link, keys, options)
+    },
+    dispose: () => ledger.close(),
+  }
+}
+
+/** The environment as services get it. */
+function openEnvironment(url: string, options: OpenOptions = {}): Promise<LedgerUnderTest> {
+  return openIn(url, mkdtempSync(join(tmpdir(), 'verdict-copy-')), options)
+}
+
+async function openIn(url: string, directory: string, options: OpenOptions): Promise<LedgerUnderTest> {
+  const store = await openStore(url, toyRule, { dataDirectory: directory, ...options })
+  const { ledger, view } = await store.environment('contract')
+  return {
+    ledger,
+    view: async () => view,
+    reopen: async () => {
+      await store.close()
+      return openIn(url, directory, options)
+    },
+    dispose: async () => {
+      await store.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Bodies for `/access/v1/evaluations`, from the usual to the broken, and the judge of whoever reads them from their bytes:
+ * what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { BatchReader } from '#http/bytes/batch-reader.ts'
+import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
+import { evaluationReader } from '#http/routes/access.ts'
+import { Shape } from '#http/shape.ts'
+import type { Query } from '#model/decision.ts'
+import { EvaluationsRequest } from '#model/wire/access.ts'
+import { AccessService } from '#services/access-service.ts'
+import { DecisionService } from '#services/decision-service.ts'
+import { Random } from '../../bench/datasets/random.ts'
+import { bend } from './bent-bodies.ts'
+
+const SUBJECT_TYPES = new Set(['user', 'identity'])
+const shape = new Shape(EvaluationsRequest, 'body')
+
+/** What the ordinary way asks the engine; null where it refuses the body, answers an item with an error, or stops early. */
+export class OrdinaryBatches {
+  readonly #service: AccessService
+  #asked: Query[] = []
+
+  constructor(isStrict: boolean) {
+    const engine = {
+      evaluateAll: (queries: readonly Query[]) => {
+        this.#asked.push(...queries)
+        return queries.map(() => true)
+      },
+    }
+    const decisions = new DecisionService(
+      { engine: () => engine as never },
+      { bulkChecksMax: 50 },
+      { observer: null, pool: null },
+    )
+    this.#service = new AccessService(decisions, {
+      subjectTypes: SUBJECT_TYPES,
+      readEvaluation: evaluationReader(isStrict),
+    })
+  }
+
+  /** One question an item; null for one that is denied because its subject is no user. */
+  read(body: Buffer): (Query | null)[] | null {
+    this.#asked = []
+    let answer
+    try {
+      const value = parseJson(body, DECISION_DEPTH_MAX)
+      shape.check(value)
+      const batch = value as EvaluationsRequest
+      const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
+      if (semantic !== 'execute_all' || (batch.evaluations ?? []).length === 0) return null
+      answer = this.#service.evaluateBatch('any', batch)
+    } catch {
+      return null
+    }
+    if (!('evaluations' in answer) || answer.evaluations.some(({ context }) => context)) return null
+    const asked = [...this.#asked]
+    return answer.evaluations.map(({ decision }) => (decision ? asked.shift()! : null))
+  }
+}
+
+/** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
+export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body: Buffer): boolean {
+  const packed = reader.read(body)
+  if (packed === null) return false
+  const read = Array.from({ length: packed.count }, (_, index) => {
+    const query = packed.query(index)
+    return query.type === '' ? null : query
+  })
+  const right = ordinary.read(body)
+  if (!isDeepStrictEqual(read, right)) {
+    const text = JSON.stringify(body.toString('latin1'))
+    throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
+  }
+  return true
+}
+
+const KEYS = [
+  'alice',
+  'b',
+  'user-17',
+  'doc 4',
+  'a:b#c',
+  '{"',
+  '__proto__',
+  'null',
+  'x'.repeat(40),
+  '',
+  'é',
+  'a"b',
+]
+const SUBJECTS = ['user', 'user', 'identity', 'robot', '', null, undefined, 5]
+const TYPES = ['document', 'folder', '__proto__', undefined, null]
+const ODD: readonly unknown[] = [
+  null,
+  undefined,
+  {},
+  [],
+  'text',
+  5,
+  { tenant: 'acme' },
+  { tenant: 7 },
+  { tenant: '' },
+  { a: { b: [1] } },
+]
+const BLANKS = ['', '', '', ' ', '\n  ', '\t']
+const OPTIONS = [
+  undefined,
+  undefined,
+  null,
+  {},
+  { evaluations_semantic: 'execute_all' },
+  { evaluations_semantic: null },
+  { evaluations_semantic: 'deny_on_first_deny' },
+  { evaluations_semantic: 'other' },
+  { more: 1 },
+  5,
+]
+
+type Members = Record<string, unknown>
+
+export class BatchBodies {
+  readonly #random: Random
+
+  constructor(seed: number) {
+    this.#random = new Random(seed)
+  }
+
+  /** Half of them whole, the others with some bytes changed. */
+  next(): Buffer {
+    let body: Buffer = Buffer.from(this.#batch())
+    if (this.#chance(0.5))
+      for (let times = 1 + this.#below(3); times > 0; times--) body = bend(body, this.#random)
+    return body
+  }
+
+  #batch(): string {
+    const isPlain = this.#chance(0.7)
+    const has = { subject: this.#chance(0.6), action: this.#chance(0.7), resource: this.#chance(0.3) }
+    const defaults: Members = {
+      ...(has.subject && { subject: this.#subject(isPlain) }),
+      ...(has.action && { action: this.#action(isPlain) }),
+      ...(has.resource && { resource: this.#resource(isPlain) }),
+      ...(this.#chance(0.3) && { context: this.#pick<unknown>(isPlain ? [{ a: 1 }, null] : ODD) }),
+      ...(this.#chance(0.3) && { options: this.#pick(isPlain ? OPTIONS.slice(0, 6) : OPTIONS) }),
+    }
+    const gives = {
+      subject: !has.subject || this.#chance(0.3),
+      action: !has.action || this.#chance(0.3),
+      resource: !has.resource || this.#chance(0.9),
+    }
+    const items = Array.from({ length: this.#below(7) }, () => {
+      if (!isPlain && this.#chance(0.05)) return this.#pick(ODD)
+      const isOther = !isPlain && this.#chance(0.2)
+      const item: Members = {
+        ...((gives.subject || isOther) && { subject: this.#subject(isPlain) }),
+        ...((gives.action || isOther) && { action: this.#action(isPlain) }),
+        ...((gives.resource || isOther) && { resource: this.#resource(isPlain) }),
+        ...(!isPlain && this.#chance(0.2) && { context: this.#pick(ODD) }),
+      }
+      return this.#chance(0.05) ? this.#shuffled(item) : item
+    })
+    const batch = { ...defaults, evaluations: items }
+    const text = JSON.stringify(this.#chance(0.1) ? this.#shuffled(batch) : batch, null, this.#pick(BLANKS))
+    return this.#pick(BLANKS) + text + this.#pick(BLANKS)
+  }
+
+  #subject(isPlain: boolean): unknown {
+    if (!isPlain && this.#chance(0.15)) return this.#pick(ODD)
+    return {
+      type: isPlain ? this.#pick(['user', 'user', 'robot']) : this.#pick(SUBJECTS),
+      id: this.#key(isPlain),
+      ...(!isPlain && this.#chance(0.3) && { properties: this.#pick(ODD) }),
+    }
+  }
+
+  #action(isPlain: boolean): unknown {
+    if (!isPlain && this.#chance(0.1)) return this.#pick(ODD)
+    return { name: this.#pick(['read', 'write']), ...(this.#chance(0.1) && { properties: this.#pick(ODD) }) }
+  }
+
+  #resource(isPlain: boolean): unknown {
+    if (!isPlain && this.#chance(0.1)) return this.#pick(ODD)
+    return {
+      type: isPlain ? 'document' : this.#pick(TYPES),
+      ...(this.#chance(0.9) && { id: this.#key(isPlain) }),
+      ...(this.#chance(0.3) && { properties: isPlain ? { tenant: 'acme' } : this.#pick(ODD) }),
+    }
+  }
+
+  #key(isPlain: boolean): unknown {
+    if (!isPlain && this.#chance(0.3)) return this.#pick(KEYS)
+    return `key-${this.#below(100_000)}`
+  }
+
+  #shuffled(members: Members): Members {
+    const entries = Object.entries(members)
+    for (let last = entries.length - 1; last > 0; last--) {
+      const other = this.#below(last + 1)
+      const entry = entries[last]!
+      entries[last] = entries[other]!
+      entries[other] = entry
+    }
+    return Object.fromEntries(entries)
+  }
+
+  #chance(share: number): boolean {
+    return this.#random.next() < share
+  }
+
+  #below(end: number): number {
+    return this.#random.below(end)
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return this.#random.pick(from)
+  }
+}

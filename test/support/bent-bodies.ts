@@ -1,0 +1,60 @@
+/** Bodies bent a little: what somebody would send who looks for a hole in whoever reads them. */
+import type { Random } from '../../bench/datasets/random.ts'
+
+/** What bytes are replaced by and filled in with: all that means something, and some that means nothing. */
+const BYTES = [
+  ...Buffer.from('{}[]:,"\\ \n\t\r/0123456789-+.eEutfnal_x'),
+  0x00,
+  0x1f,
+  0x7f,
+  0x80,
+  0xc3,
+  0xa9,
+  0xef,
+  0xff,
+]
+const SNIPPETS = [
+  'null',
+  'true',
+  '01',
+  '1.',
+  '1e5',
+  '-',
+  '"',
+  '\\u0061',
+  '\\"',
+  '{}',
+  '[]',
+  '"key":"z",',
+  ',',
+  '\ufeff',
+  '//',
+]
+
+/** A copy in which some bytes are cut, repeated, replaced or filled in. */
+export function bend(body: Buffer, random: Random): Buffer {
+  const at = random.below(body.length + 1)
+  const to = Math.min(body.length, at + 1 + random.below(8))
+  const [before, cut, after] = [body.subarray(0, at), body.subarray(at, to), body.subarray(to)]
+  switch (random.below(8)) {
+    case 0:
+      return before
+    case 1:
+      return Buffer.concat([before, after])
+    case 2:
+      return Buffer.concat([before, cut, cut, after])
+    case 3:
+      return Buffer.concat([before, Buffer.from(random.pick(SNIPPETS)), cut, after])
+    case 4:
+      return Buffer.concat([body, Buffer.from([random.pick(BYTES)])])
+    case 5: {
+      const from = random.below(body.length + 1)
+      return Buffer.concat([before, body.subarray(from, from + 30), after])
+    }
+    default: {
+      const bent = Buffer.from(body)
+      if (at < bent.length) bent[at] = random.pick(BYTES)
+      return bent
+    }
+  }
+}

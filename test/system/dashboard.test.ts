@@ -1,0 +1,82 @@
+/** The dashboard, the alerts and the list of metrics in the documents are about metrics that there are. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { LIMIT_NAMES } from '#model/errors.ts'
+import { Scrape } from '../support/metrics.ts'
+import { askedIn } from '../support/promql.ts'
+import { question, sharedService } from '../support/running-service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const text = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** Put on by Prometheus. */
+const SCRAPED = ['instance']
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.post('/allowed/bulk', [question('alice', 'read', 'document')])
+const scrape = await Scrape.of(verdict.address)
+const labelsOf = (metric: string) =>
+  new Set(scrape.samples.filter(({ name }) => name === metric).flatMap(({ labels }) => Object.keys(labels)))
+
+/** What is wrong with an expression; empty when nothing is. */
+function findings(expression: string): string[] {
+  const { metrics, labels } = askedIn(expression)
+  const unknown = metrics.filter(metric => !scrape.samples.some(({ name }) => name === metric))
+  const known = new Set([...SCRAPED, ...metrics.flatMap(metric => [...labelsOf(metric)])])
+  return [...unknown, ...labels.filter(label => !known.has(label))].map(name => `${name} in ${expression}`)
+}
+
+interface Panel {
+  readonly type: string
+  readonly title: string
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+const { panels } = JSON.parse(text('docs/grafana-dashboard.json')) as { panels: readonly Panel[] }
+const graphs = panels.filter(({ type }) => type !== 'row')
+
+test.each(graphs)('the graph "$title" asks for metrics and labels that exist', ({ targets = [] }) => {
+  expect(targets.length).toBeGreaterThan(0)
+  for (const { expr, legendFormat } of targets) {
+    expect(findings(expr)).toEqual([])
+    const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!)
+    const known = new Set([...SCRAPED, ...askedIn(expr).metrics.flatMap(metric => [...labelsOf(metric)])])
+    expect(shown.filter(label => !known.has(label))).toEqual([])
+  }
+})
+
+test('what does not exist is found', () => {
+  expect(findings('sum by (nothing) (rate(verdict_checks_total[1m])) / verdict_nothing')).toEqual([
+    expect.stringMatching(/^verdict_nothing in/),
+    expect.stringMatching(/^nothing in/),
+  ])
+  expect(() => findings('sum by (rate(')).toThrow('no PromQL')
+})
+
+/** What the first columns of the table behind that heading of docs/operations.md name. */
+function tableIn(heading: string): string[] {
+  const section = text('docs/operations.md').split(`\n${heading}\n`)[1]!.split('\n#')[0]!
+  return [...section.matchAll(/^\| `([a-z_-]+)` /gm)]
+    .map(([, name]) => name!)
+    .filter(name => name !== 'limit')
+}
+
+test('every metric is in the dashboard, and every one of them, and no other, in docs/operations.md', () => {
+  const shown = new Set(
+    graphs.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => askedIn(expr).metrics)),
+  )
+  const bare = new Set([...shown].map(name => name.replace(/_(bucket|sum|count)$/, '')))
+  const all = [...scrape.types().keys()]
+  expect(all.filter(name => !bare.has(name) && !shown.has(name))).toEqual([])
+  expect(tableIn('## Metrics').toSorted()).toEqual(all.toSorted())
+  expect(tableIn('### Limits').toSorted()).toEqual(LIMIT_NAMES.toSorted())
+})
+
+test('every alert in docs/operations.md asks for metrics and labels that exist', () => {
+  const alerts = [...text('docs/operations.md').matchAll(/^ *expr: (.+)$/gm)].map(([, expr]) => expr!)
+  expect(alerts.length).toBeGreaterThanOrEqual(8)
+  for (const alert of alerts) expect(findings(alert)).toEqual([])
+})

@@ -1,0 +1,168 @@
+/** The pool by itself: what waits, what is dropped, what is refused, and what becomes of the jobs of a thread that dies. */
+import { once } from 'node:events'
+import { afterEach, expect, test } from 'vitest'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import * as L from '#engine/shared-index/layout.ts'
+import { takeOverLock } from '#engine/shared-index/recovery.ts'
+import { beginSection, lock } from '#engine/shared-index/sequence.ts'
+import { PackedQueries, type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_WORDS } from '#model/packed-queries.ts'
+import { JobPool } from '#threads/job-pool.ts'
+import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
+import { SharedEngine } from '../engine/shared-engine.ts'
+import { World } from '../engine/world.ts'
+
+const ENTRY = new URL('../../workers/pool-thread.ts', import.meta.url)
+const COUNT = 20_000
+const HERE = { isGone: false }
+
+const engine = new SharedEngine()
+const world = new World(
+  engine,
+  tenant('default'),
+  resourceType('document', 'read'),
+  role('document', 'viewer', { can: ['read'] }),
+  user('alice'),
+  user('bob'),
+  instance('document:d'),
+  assign('alice', 'viewer', 'document:d'),
+)
+const { handle } = engine.writer
+const reader = new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false })
+const form: QueryForm = { type: 'document', action: 'read', tenant: 'default' }
+
+let open: JobPool[] = []
+afterEach(async () => {
+  for (const pool of open) await pool.close()
+  open = []
+})
+
+function newPool(options: { jobsMax?: number; threads?: number } = {}): { pool: JobPool; ended: number[] } {
+  const ended: number[] = []
+  const pool = new JobPool({
+    entry: ENTRY,
+    threads: options.threads ?? 1,
+    jobsMax: options.jobsMax ?? 10,
+    engine: () => ({ engine: reader, index: { environmentId: 'e', attachment: 1, handle } }),
+    onThreadEnd: id => {
+      ended.push(id)
+      takeOverLock(handle, id + 1)
+    },
+  })
+  open.push(pool)
+  return { pool, ended }
+}
+
+/** Questions in turns: alice, who may, and bob, who may not. */
+function questions(count = COUNT): PackedQueries {
+  const body = Buffer.from('alicebobd...')
+  const spots = new Int32Array(count * SPOT_WORDS)
+  for (let index = 0; index < count; index++) {
+    const at = index * SPOT_WORDS
+    spots[at] = index % 2 === 0 ? 0 : 5
+    spots[at + SPOT_LENGTH] = index % 2 === 0 ? 5 : 3
+    spots[at + SPOT_KEY] = 8
+    spots[at + SPOT_KEY + SPOT_LENGTH] = 1
+  }
+  const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
+  return new PackedQueries(count, { bytes, spots, forms: Array.from({ length: count }, () => form) })
+}
+
+const RIGHT = Uint8Array.from({ length: COUNT }, (_, index) => Number(index % 2 === 0))
+
+/** In bulk: a comparison value by value takes longer than the deciding. */
+function expectRight(verdicts: Uint8Array): void {
+  expect(Buffer.compare(verdicts, RIGHT.subarray(0, verdicts.length))).toBe(0)
+}
+
+/** A pool whose threads have started: searches go there only then. */
+async function warmPool(options: { jobsMax?: number; threads?: number } = {}) {
+  const started = newPool(options)
+  while (!started.pool.isWarm) {
+    expectRight(await started.pool.evaluate('e', questions(), HERE))
+  }
+  return started
+}
+
+test('bulks are answered in order, several at once, with one thread or with three', async () => {
+  expect(world.can('alice', 'read', 'document:d')).toBe(true)
+  for (const threads of [1, 3]) {
+    const { pool } = newPool({ threads })
+    for (let round = 0; round < 5; round++) {
+      const all = await Promise.all(
+        [COUNT, 3_000, COUNT, 2_001].map(count => pool.evaluate('e', questions(count), HERE)),
+      )
+      expect(all.map(({ length }) => length)).toEqual([COUNT, 3_000, COUNT, 2_001])
+      for (const verdicts of all) expectRight(verdicts)
+    }
+  }
+})
+
+test('more than may wait is refused as overload, and what is answered makes room', async () => {
+  const { pool } = newPool({ jobsMax: 2 })
+  const first = [pool.evaluate('e', questions(), HERE), pool.evaluate('e', questions(), HERE)]
+  expect(() => pool.evaluate('e', questions(), HERE)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+  for (const verdicts of await Promise.all(first)) expectRight(verdicts)
+  expectRight(await pool.evaluate('e', questions(), HERE))
+})
+
+test('what nobody waits for any more is dropped, and makes room', async () => {
+  const { pool } = newPool({ jobsMax: 2 })
+  const gone = { isGone: false }
+  const jobs = [pool.evaluate('e', questions(), gone), pool.evaluate('e', questions(), gone)]
+  const ends = Promise.allSettled(jobs)
+  gone.isGone = true
+  const next = pool.evaluate('e', questions(), HERE)
+  for (const end of await ends) {
+    expect(end).toMatchObject({ status: 'rejected', reason: { code: 'OVERLOADED' } })
+  }
+  expectRight(await next)
+})
+
+test('a thread that dies: its jobs are answered with an error, its lock is free, the next is done by another', async () => {
+  const { pool, ended } = await warmPool()
+  const [thread] = pool.threads
+  const { threadId } = thread!
+  const header = new Int32Array(handle.header)
+  // As if it was changing the index when it died; meanwhile the search waits for it to be done.
+  lock(header, threadId + 1)
+  beginSection(header)
+  const search = pool.search(
+    'e',
+    {
+      kind: 'users',
+      question: { action: 'read', type: 'document', key: 'd', tenant: null },
+      page: { after: null, limit: 10 },
+    },
+    HERE,
+  )
+  const refused = expect(search).rejects.toThrow()
+  const end = once(thread!, 'exit')
+  void thread!.terminate()
+  await refused
+  await end
+  expect(ended).toEqual([threadId])
+  expect(Atomics.load(header, L.H_LOCK)).toBe(0)
+  expectRight(await pool.evaluate('e', questions(), HERE))
+  while (!pool.isWarm) await pool.evaluate('e', questions(), HERE)
+  expect(pool.threads[0]!.threadId).not.toBe(threadId)
+})
+
+test('a search is done by the pool, and finds what the engine finds', async () => {
+  const { pool } = await warmPool()
+  const question = { action: 'read', type: 'document', key: 'd', tenant: null }
+  const page = { after: null, limit: 10 }
+  expect(await pool.search('e', { kind: 'users', question, page }, HERE)).toEqual({
+    keys: ['alice'],
+    hasMore: false,
+    total: 1,
+  })
+})
+
+test('a pool that is closed refuses what waits and what comes', async () => {
+  const { pool } = newPool()
+  const waiting = pool.evaluate('e', questions(), HERE)
+  const refused = expect(waiting).rejects.toMatchObject({ code: 'OVERLOADED' })
+  await pool.close()
+  await refused
+  expect(() => pool.evaluate('e', questions(), HERE)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+})

@@ -1,0 +1,43 @@
+/** A thread of the pool: does the jobs of one HTTP thread, on the indexes that they bring along. */
+import { threadId } from 'node:worker_threads'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { AuthzError, errorToData } from '#model/errors.ts'
+import { searchWith } from '#threads/search-job.ts'
+import { type JobIndex, partOf, type PoolAnswer, type PoolJob, verdictsOf } from '#threads/pool-jobs.ts'
+
+/** Indexes a thread stays attached to, the one used last first: those it forgets can be freed. */
+const READERS_MAX = 16
+const readers: { readonly index: JobIndex; readonly reader: SharedIndexReader }[] = []
+
+export default function work(job: PoolJob): PoolAnswer<unknown> {
+  try {
+    return { value: answerOf(job) }
+  } catch (error) {
+    if (error instanceof AuthzError) return { error: errorToData(error) }
+    throw error
+  }
+}
+
+function answerOf(job: PoolJob): unknown {
+  if (job.kind === 'warm-up') return null
+  const reader = readerOf(job.index)
+  if (job.kind === 'search') return searchWith(reader, job.search)
+  const { bulk, from, count } = job
+  verdictsOf(bulk).set(reader.evaluatePacked(partOf(bulk, from, count)).map(Number), from)
+  return null
+}
+
+function readerOf(index: JobIndex): SharedIndexReader {
+  const place = readers.findIndex(({ index: known }) => known.environmentId === index.environmentId)
+  let [entry] = place < 0 ? [] : readers.splice(place, 1)
+  if (entry?.index.attachment !== index.attachment) {
+    const lockEveryRead = process.arch !== 'x64'
+    // As in an HTTP thread: 0 in a lock word means that nobody holds it.
+    const options = { threadId: threadId + 1, lockEveryRead }
+    entry = { index, reader: new SharedIndexReader(index.handle as SharedIndexHandle, options) }
+  }
+  readers.unshift(entry!)
+  readers.length = Math.min(readers.length, READERS_MAX)
+  return entry!.reader
+}
