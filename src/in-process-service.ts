@@ -56,6 +56,7 @@ export class InProcessService {
       createWriter: () => new SharedIndexWriter({ threadId: WRITER_ID, secrets }),
       attach: async (id, handle) => readers.attach(id, handle),
       detach: async id => readers.detach(id),
+      kept: null,
     })
     const replica = new Replica(scope.environmentId, environment, indexes)
     const ids = new TimeOrderedIds(Date.now)
@@ -135,7 +136,8 @@ function gatewayTo(service: EnvironmentService): ManagementGateway {
   return {
     execute: async request => {
       if (request.about === 'content' && request.operation === 'exportContent') {
-        return { json: null, isCreated: false, revision: null, pieces: await service.exportContent() }
+        const { answer, revision } = await service.exportContent()
+        return { json: null, isCreated: false, revision: formatRevision(revision), pieces: answer }
       }
       if (request.about !== 'environment' || request.path === null) {
         throw new AuthzError('FORBIDDEN', 'there is no organization here, only one environment')

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
+import { IndexFiles } from './index-files.ts'
 import { ContentShapes } from './http/content-shapes.ts'
 import { reservePort } from './http/reserve-port.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
@@ -45,6 +46,7 @@ import { DecisionDeadline } from './threads/decision-deadline.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import { createKeyRates } from './threads/key-rates.ts'
 import type { Credential } from './threads/messages.ts'
+import { OrganizationProgress } from './threads/organization-progress.ts'
 import { Tracing } from './telemetry/tracing.ts'
 import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
@@ -150,6 +152,7 @@ export async function startService(
         threadId: MAIN_THREAD_ID,
         secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
       }),
+    kept: new IndexFiles(MAIN_THREAD_ID, log),
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
@@ -169,6 +172,7 @@ export async function startService(
   }
 
   try {
+    requireKeyForAll(store, config)
     const secrets = new ApiKeySecrets(config.adminApiKey)
     const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
     const organization = new Organization(organizationStore, surroundings, secrets)
@@ -190,10 +194,13 @@ export async function startService(
       organization,
       open: known => openEnvironment(known, { store, indexes, surroundings, auditRetentionMs, onDeath: die }),
       drop: environmentId => store.drop(environmentId),
+      discardCopies: ({ except }) =>
+        store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
       replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
       onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
     })
-    const follower = new Replica(ORGANIZATION_STORE_ID, organizationStore, environments)
+    const progress = new OrganizationProgress(environments, handle => threads.followOrganization(handle))
+    const follower = new Replica(ORGANIZATION_STORE_ID, organizationStore, progress)
     await follower.start(error => die(new Error('the organization is no longer followed', { cause: error })))
     const service = new OrganizationService({
       organization,
@@ -213,7 +220,7 @@ export async function startService(
     const imports = new EnvironmentImports(service, environments, contentLoader(store, surroundings))
     management = new ManagementService({ environments, organization: service, copies, imports })
 
-    const generated = await ensureKey({ organization, config, environments, isShared: store.isShared })
+    const generated = await ensureKey({ organization, config, environments })
     await follower.whenVisible(await organizationStore.ledger.head())
     setReady(true)
     trimInBackground()
@@ -268,6 +275,16 @@ async function buildLists(directory: string, signal: AbortSignal): Promise<void>
   if (code !== 0) throw new Error(`the thread that builds lists ended with code ${code}`)
 }
 
+/**
+ * Of several nodes that start together each would make another key, and a start without the operator's would take it from
+ * the nodes that have it. Looked at before anything is written.
+ */
+function requireKeyForAll({ isShared }: Store, { apiKey }: Config): void {
+  if (!isShared || apiKey !== null) return
+  const message = 'expected a key, since the store is shared: give every node the same one'
+  throw new AuthzError('INVALID_INPUT', `setting API_KEY: ${message}`)
+}
+
 /** The environments that are open, as they are now. */
 function* figuresOf(
   environments: OpenEnvironments | null,
@@ -306,7 +323,7 @@ interface EnvironmentParts {
 async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<OpenEnvironment> {
   const { environmentId } = known.scope
   const store = await parts.store.environment(environmentId)
-  const replica = new Replica(environmentId, store, parts.indexes)
+  const replica = new Replica(environmentId, store, parts.indexes, parts.indexes)
   const service = new EnvironmentService({
     store,
     scope: known.scope,
@@ -324,6 +341,10 @@ async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts)
   )
   return {
     service,
+    close: async () => {
+      await service.close()
+      await replica.close()
+    },
     remove: async () => {
       await service.close()
       // Ends the feed, and with it what the index is told.
@@ -384,18 +405,10 @@ async function ensureKey(parts: {
   readonly organization: Organization
   readonly config: Config
   readonly environments: OpenEnvironments
-  readonly isShared: boolean
 }): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {
-  const { organization, config, environments, isShared } = parts
+  const { organization, config, environments } = parts
   const isFirstStart = organization.isNew()
   if (!isFirstStart && (organization.hasKeys() || config.adminApiKey !== null)) return null
-  // Each of several nodes that start together would show another one, and only the last would be good for anything.
-  if (isShared) {
-    throw new AuthzError(
-      'INVALID_INPUT',
-      'setting API_KEY: expected a key, since the store is shared: no key is generated there',
-    )
-  }
   const hasSampleWorkspace = isFirstStart && config.storeUrl === null
   // The sample first: a crash before the key is kept makes the next start a first one again.
   if (hasSampleWorkspace) {

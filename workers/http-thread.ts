@@ -168,6 +168,9 @@ function receive(message: ToHttpThread): void {
       replaceCredentials(message.credentials)
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
       break
+    case 'organization':
+      engines.followOrganization(message.progress)
+      break
     case 'ready':
       isReady = message.isReady
       break

@@ -9,12 +9,13 @@ import { createRoutes } from '#http/routes.ts'
 import { AccessService } from '#services/access-service.ts'
 import type { DecisionPool } from '#services/decision-pool.ts'
 import { type DecisionObserver, DecisionService, type EngineSource } from '#services/decision-service.ts'
+import type { ProgressSource } from '#services/min-revision.ts'
 import { PermissionService } from '#services/permission-service.ts'
 import { SearchService } from '#services/search-service.ts'
 import type { ThreadSettings } from '../src/config.ts'
 
 export function threadRoutes(parts: {
-  readonly engines: EngineSource
+  readonly engines: EngineSource & ProgressSource
   readonly management: ManagementGateway
   readonly isReady: () => boolean
   readonly metrics: MetricsSource
@@ -38,6 +39,7 @@ export function threadRoutes(parts: {
     search: new SearchService(decisions, access),
     management,
     isReady,
+    organizationRevision: () => engines.organizationProgress()?.revision ?? null,
     metrics,
     options: {
       ...settings,

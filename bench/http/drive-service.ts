@@ -58,8 +58,9 @@ const indexes = new SharedIndexes({
     new SharedIndexWriter({ threadId: 1, secrets: { start: 0x3c6ef372, multiplier: 0x2545f491 } }),
   attach: (environmentId, handle) => threads.attach(environmentId, handle),
   detach: environmentId => threads.detach(environmentId),
+  kept: null,
 })
-await indexes.load(ENVIRONMENT_ID, changes(), { epoch: 'bench', sequence: 1 })
+await indexes.load(ENVIRONMENT_ID, changes(), { epoch: 'bench', sequence: 1 }, null)
 threads.setReady(true)
 process.stdout.write(`listens on http://127.0.0.1:${port}\n`)
 process.once('SIGTERM', () => void threads.close().then(() => process.exit(0)))

@@ -7,12 +7,19 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 export const API_KEY = 'bench-key-bench-key'
+export const ADMIN_KEY = 'bench-key-of-the-organization'
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 export interface Answer {
   readonly status: number
   readonly revision: string | null
   readonly body: unknown
+}
+
+export interface CallOptions {
+  /** Default: the environment's. */
+  readonly key?: string
+  readonly minRevision?: string
 }
 
 export class NodeProcess {
@@ -27,7 +34,13 @@ export class NodeProcess {
     readonly storeUrl: string
     readonly directory: string
   }): Promise<NodeProcess> {
-    const env = { API_KEY, PORT: '0', STORE_URL: options.storeUrl, DATA_DIR: options.directory }
+    const env = {
+      API_KEY,
+      ADMIN_API_KEY: ADMIN_KEY,
+      PORT: '0',
+      STORE_URL: options.storeUrl,
+      DATA_DIR: options.directory,
+    }
     const args = ['--disable-warning=ExperimentalWarning', START]
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env } })
     const log: Record<string, unknown>[] = []
@@ -45,14 +58,15 @@ export class NodeProcess {
     this.log = log
   }
 
-  call(method: string, path: string, body?: unknown): Promise<Answer> {
+  call(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body)
       const headers = {
-        authorization: `Bearer ${API_KEY}`,
+        authorization: `Bearer ${options.key ?? API_KEY}`,
         'content-type': 'application/json',
         // Node leaves it out for a DELETE.
         'content-length': Buffer.byteLength(text),
+        ...(options.minRevision !== undefined && { 'x-min-revision': options.minRevision }),
       }
       const call = request(`${this.#address}${path}`, { method, headers, agent: this.#agent }, response => {
         const pieces: Buffer[] = []
@@ -73,8 +87,8 @@ export class NodeProcess {
   }
 
   /** As `call`; throws unless it succeeds. */
-  async done(method: string, path: string, body?: unknown): Promise<Answer> {
-    const answer = await this.call(method, path, body)
+  async done(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
+    const answer = await this.call(method, path, body, options)
     if (answer.status >= 300)
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer
@@ -87,9 +101,18 @@ export class NodeProcess {
     return { anonymous: bytes('RssAnon') + bytes('RssShmem'), mapped: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return this.#end('SIGTERM')
+  }
+
+  /** Without a chance to put anything in order. */
+  kill(): Promise<void> {
+    return this.#end('SIGKILL')
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     const ended = once(this.#child, 'exit')
-    this.#child.kill('SIGTERM')
+    this.#child.kill(signal)
     this.#agent.destroy()
     await ended
   }

@@ -17,6 +17,7 @@ import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { Call, HttpRequest, Reply } from './exchange.ts'
+import { MIN_REVISION } from './header-fields.ts'
 import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
 import type { Route } from './route.ts'
@@ -34,12 +35,16 @@ export interface Admitted {
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
-const MIN_REVISION = 'x-min-revision'
 
 /** Makes a decision wait for the state that its caller asks for. */
 export interface RevisionGate {
-  /** Resolves when decisions see the revision. Rejects with the refusal. */
-  reached(environmentId: string, revision: string): Promise<void>
+  /**
+   * Resolves when decisions see what the header says. Rejects with the refusal. `identify`: the caller's environment, as the keys
+   * say that are in force by then; throws the refusal.
+   */
+  reached(text: string, identify: () => string): Promise<void>
+  /** Whether the header names a state of the organization that this node has still to come to. */
+  isAhead(text: string): boolean
 }
 
 /** Whether a key may be used once more now, and if so, notes that it was. */
@@ -79,8 +84,22 @@ export class Dispatcher {
     return this.#router.match(head.method, head.path)
   }
 
-  /** Checks what else the head can tell, and says who is calling. Throws the refusal. */
+  /**
+   * Checks what else the head can tell, and says who is calling. Throws the refusal. Null for nobody in particular, and for a key
+   * that may be one in a state that the request waits for: `answer` looks at it again.
+   */
   admit(match: RouteMatch, head: RequestHead): Principal | null {
+    try {
+      return this.#identify(match, head)
+    } catch (error) {
+      const wanted = minRevisionOf(match.route, head)
+      const isUnknown = error instanceof AuthzError && error.code === 'UNAUTHENTICATED'
+      if (isUnknown && wanted !== undefined && this.#minRevision?.isAhead(wanted)) return null
+      throw error
+    }
+  }
+
+  #identify(match: RouteMatch, head: RequestHead): Principal | null {
     const { route } = match
     const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
     if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
@@ -111,7 +130,7 @@ export class Dispatcher {
     pieces: PieceSource | null = null,
   ): Reply | Promise<Reply> {
     const { route } = match
-    const minRevision = route.access === 'environment' ? head.headers.get(MIN_REVISION) : undefined
+    const minRevision = minRevisionOf(route, head)
     // What was read from bytes still lies in them: not for a handler that is called after this has returned.
     const read = minRevision === undefined ? (route.readBytes?.(body) ?? null) : null
     const value = read ?? readBody(route, body)
@@ -122,14 +141,25 @@ export class Dispatcher {
     const call = { principal, params, query, body: pieces ?? value, headers, caller, requestId, traceparent }
     // Behind all checks, so that a wait is never in vain.
     if (minRevision === undefined || this.#minRevision === null) return this.#handle(route, call)
-    const reached = this.#minRevision.reached(environmentOf(principal), minRevision)
-    return reached.then(() => this.#handle(route, call))
+    let present = principal
+    const identify = (): string => {
+      // The state that was waited for may have made the key, or revoked it.
+      present = identifyCaller(route.access, headers.get('authorization'), this.#authenticate)
+      return environmentOf(present)
+    }
+    const reached = this.#minRevision.reached(minRevision, identify)
+    return reached.then(() => this.#handle(route, { ...call, principal: present }))
   }
 
   #handle(route: Route, call: Call): Reply | Promise<Reply> {
     if (this.#onCall !== null) this.#onCall(call.requestId)
     return route.handle(call)
   }
+}
+
+/** What a decision asks for; other routes do not read the header. */
+function minRevisionOf(route: Route, head: RequestHead): string | undefined {
+  return route.access === 'environment' ? head.headers.get(MIN_REVISION.name.toLowerCase()) : undefined
 }
 
 /** A parameter before its shape is looked at: null when the path has none of that name, `undefined` when it is illegible. */

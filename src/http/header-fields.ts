@@ -67,10 +67,23 @@ export const ANSWERED_REQUEST_ID: HeaderField = {
   schema: RequestId,
 }
 
+const Revisions = Type.String({ pattern: '^[A-Za-z0-9-]+\\.[0-9]+( *, *[A-Za-z0-9-]+\\.[0-9]+)*$' })
+
 export const REVISION: HeaderField = {
   name: 'X-Revision',
-  description: 'The state of the environment the answer tells of: an epoch and a number that grows.',
-  schema: Type.String({ pattern: '^[A-Za-z0-9-]+\\.[0-9]+$' }),
+  description:
+    'The state the answer tells of, of the environment or of the organization: an epoch and a number that grows. Two of them, ' +
+    'separated by a comma, where it tells of both.',
+  schema: Revisions,
+}
+
+/** Every decision reads it. */
+export const MIN_REVISION: RequestHeaderField = {
+  name: 'X-Min-Revision',
+  description:
+    'What an answer had as `X-Revision`, or several of these, separated by commas: decided on a state that has them, keys ' +
+    'included, or not at all.',
+  schema: Revisions,
 }
 
 export const MAX_AGE: HeaderField = {

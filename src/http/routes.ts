@@ -33,6 +33,8 @@ export interface RouteParts {
   readonly search: SearchService
   readonly management: ManagementGateway
   readonly isReady: () => boolean
+  /** How far this thread knows the organization's keys; null while it does not. */
+  readonly organizationRevision: () => string | null
   readonly metrics: MetricsSource
   readonly options: SearchOptions & {
     readonly publicUrl: string | null
@@ -64,7 +66,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),
     metricsRoute(parts.metrics, options.metricsToken),
-    apiKeyScopeRoute,
+    apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
     ...environmentRoutes(manageOrganization),

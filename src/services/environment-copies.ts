@@ -15,8 +15,10 @@ import type {
   EnvironmentPath,
   EnvironmentStats,
 } from '#model/wire/environment.ts'
+import type { Revision } from '#model/revision.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { AuditCaller, AuditedCall } from './management/audit.ts'
+import type { Answered } from './management/commit-draft.ts'
 import { Created } from './management/created.ts'
 import {
   addEnvironment,
@@ -28,6 +30,12 @@ import type { OrganizationWriteContext } from './management/organization-context
 import type { SchemaImport } from './management/schema-import.ts'
 import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
+
+/** An answer that tells of the organization and of an environment, with the state of each. */
+export interface AnsweredTwice<Answer> {
+  readonly answer: Answer
+  readonly revisions: readonly [organization: Revision, environment: Revision]
+}
 
 interface CopyInput {
   readonly params: EnvironmentPath
@@ -46,12 +54,13 @@ export class EnvironmentCopies {
   async getEnvironmentStats(
     principal: Principal,
     input: { readonly params: EnvironmentPath },
-  ): Promise<EnvironmentStats> {
-    const environment = await this.#organization.read(principal, context =>
+  ): Promise<AnsweredTwice<EnvironmentStats>> {
+    const { answer: environment, revision } = await this.#organization.read(principal, context =>
       presentEnvironment(context, environmentAt(context, input.params)),
     )
-    const { answer } = await this.#serviceOf(environment.id).execute('countEnvironment', undefined)
-    return { ...environment, pdp_configs: [], stats: { ...answer, has_decision_logs: false, members: [] } }
+    const counted = await this.#serviceOf(environment.id).execute('countEnvironment', undefined)
+    const stats = { ...counted.answer, has_decision_logs: false as const, members: [] }
+    return { answer: { ...environment, pdp_configs: [], stats }, revisions: [revision, counted.revision] }
   }
 
   /**
@@ -62,7 +71,7 @@ export class EnvironmentCopies {
     principal: Principal,
     input: CopyInput,
     caller: AuditCaller,
-  ): Promise<Created<Environment>> {
+  ): Promise<AnsweredTwice<Created<Environment>>> {
     const { params, body } = input
     const call: AuditedCall = { ...caller, operation: 'copyEnvironment', input }
     const { existing, new: created } = body.target_env
@@ -75,11 +84,10 @@ export class EnvironmentCopies {
     const exported = { scope: body.scope ?? {} }
     const { answer: schema } = await this.#serviceOf(source.id).execute('exportSchema', exported)
     const copy = { schema, conflictStrategy: body.conflict_strategy ?? 'fail' }
-    return new Created(
-      created
-        ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy, call })
-        : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, { copy, call }),
-    )
+    const { answer, revisions } = created
+      ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy, call })
+      : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, { copy, call })
+    return { answer: new Created(answer), revisions }
   }
 
   async #copyIntoExisting(
@@ -87,13 +95,16 @@ export class EnvironmentCopies {
     source: EnvironmentRecord,
     path: EnvironmentPath,
     { copy, call }: { readonly copy: SchemaImport; readonly call: AuditedCall },
-  ): Promise<Environment> {
+  ): Promise<AnsweredTwice<Environment>> {
     const target = await this.#recordAt(principal, path)
     if (target.id === source.id) {
       throw new AuthzError('INVALID_INPUT', 'target_env: an environment is not copied into itself')
     }
-    await this.#serviceOf(target.id).execute('importSchema', copy, call)
-    return this.#organization.read(principal, context => presentEnvironment(context, target))
+    const copied = await this.#serviceOf(target.id).execute('importSchema', copy, call)
+    const { answer, revision } = await this.#organization.read(principal, context =>
+      presentEnvironment(context, target),
+    )
+    return { answer, revisions: [revision, copied.revision] }
   }
 
   async #copyIntoNew(
@@ -104,34 +115,36 @@ export class EnvironmentCopies {
       readonly copy: SchemaImport
       readonly call: AuditedCall
     },
-  ): Promise<Environment> {
+  ): Promise<AnsweredTwice<Environment>> {
     // As the path names it: by its id it could be another one, whose key looks like that.
     const input = { params: { proj_id: target.proj_id }, body: target.body }
-    const { id } = await this.#organization.commit(
+    const made = await this.#organization.commit(
       principal,
       context => addEnvironment(context, input, { isBeingCopied: true }),
       // Nobody sees it yet: what is noted is that it was shown.
       null,
     )
+    const { id } = made.answer
     try {
-      await this.#serviceOf(id).execute('importSchema', target.copy, target.call)
-      return await this.#reveal(principal, id, target.call)
+      const copied = await this.#serviceOf(id).execute('importSchema', target.copy, target.call)
+      const { answer, revision } = await this.#reveal(principal, id, target.call)
+      return { answer, revisions: [revision, copied.revision] }
     } catch (error) {
       throw (await this.#discard(principal, id)) ? error : deletedMeanwhile()
     }
   }
 
   /** Removes a copy that did not come to be. False when it is gone already. */
-  #discard(principal: Principal, id: string): Promise<boolean> {
+  async #discard(principal: Principal, id: string): Promise<boolean> {
     const discard = (context: OrganizationWriteContext): boolean => {
       const environment = context.records.byId('environment', id)
       if (environment?.isBeingCopied) removeEnvironment(context, environment)
       return environment !== null
     }
-    return this.#organization.commit(principal, discard)
+    return (await this.#organization.commit(principal, discard)).answer
   }
 
-  #reveal(principal: Principal, id: string, call: AuditedCall): Promise<Environment> {
+  #reveal(principal: Principal, id: string, call: AuditedCall): Promise<Answered<Environment>> {
     const reveal = (context: OrganizationWriteContext): Environment => {
       const environment = context.records.byId('environment', id)
       if (!environment) throw deletedMeanwhile()
@@ -142,8 +155,8 @@ export class EnvironmentCopies {
     return this.#organization.commit(principal, reveal, call)
   }
 
-  #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {
-    return this.#organization.read(principal, context => environmentAt(context, path))
+  async #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {
+    return (await this.#organization.read(principal, context => environmentAt(context, path))).answer
   }
 
   #serviceOf(environmentId: string): EnvironmentService {

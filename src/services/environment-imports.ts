@@ -12,10 +12,12 @@ import { AuthzError } from '#model/errors.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ImportResult } from '#model/wire/environment-content.ts'
+import type { Revision } from '#model/revision.ts'
 import { lists } from '#store/keyspace.ts'
 import type { ContentLoader } from './content-loader.ts'
 import type { PieceSource } from './content-stream.ts'
 import type { EnvironmentService } from './environment-service.ts'
+import type { Answered } from './management/commit-draft.ts'
 import { removeEnvironment } from './management/environments.ts'
 import type { AuditedCall } from './management/audit.ts'
 import type { OrganizationWriteContext } from './management/organization-context.ts'
@@ -46,7 +48,8 @@ export class EnvironmentImports {
    * Throws `DUPLICATE_ENTITY` when there is something and it is not to be replaced, `NOT_FOUND` when the environment goes
    * meanwhile, and what the loader throws.
    */
-  async importContent({ environment, service, body, replaces, call }: ImportInput): Promise<ImportResult> {
+  async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
+    const { environment, service, body, replaces, call } = input
     if (!replaces) await requireEmpty(service)
     const { organizationId, environmentId } = environment.scope
     // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
@@ -55,16 +58,17 @@ export class EnvironmentImports {
     try {
       const counts = await this.#loader.load(id, body)
       await this.#open(principal, id)
-      await this.#exchange(principal, { id, replaced: environmentId, service, replaces, call })
-      return { environment_id: id, counts }
+      const exchanged = { id, replaced: environmentId, service, replaces, call }
+      const revision = await this.#exchange(principal, exchanged)
+      return { answer: { environment_id: id, counts }, revision }
     } catch (error) {
       await this.#discard(principal, id)
       throw error
     }
   }
 
-  #addHidden(principal: Principal, replacedId: string): Promise<string> {
-    return this.#organization.commit(principal, context => {
+  async #addHidden(principal: Principal, replacedId: string): Promise<string> {
+    const { answer } = await this.#organization.commit(principal, context => {
       const replaced = context.records.byId('environment', replacedId)
       if (!replaced) throw gone()
       const id = context.newId()
@@ -74,6 +78,7 @@ export class EnvironmentImports {
       context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
       return id
     })
+    return answer
   }
 
   /** Resolves when the index is loaded. */
@@ -97,7 +102,7 @@ export class EnvironmentImports {
       readonly replaces: boolean
       readonly call: AuditedCall
     },
-  ): Promise<void> {
+  ): Promise<Revision> {
     const thaw = await parts.service.freeze()
     try {
       if (!parts.replaces) await requireEmpty(parts.service)
@@ -113,7 +118,8 @@ export class EnvironmentImports {
         removeEnvironment(context, replaced)
         records.put(withoutTraces(hidden, replaced))
       }
-      await this.#organization.commit(principal, exchange, parts.call)
+      const { revision } = await this.#organization.commit(principal, exchange, parts.call)
+      return revision
     } catch (error) {
       thaw()
       throw error

@@ -108,11 +108,18 @@ export class EnvironmentService {
   }
 
   /** Everything in it as lines, as of now. Ends with an error when nobody reads on for a while. */
-  async exportContent(): Promise<PieceSource> {
+  async exportContent(): Promise<Answered<PieceSource>> {
     // The lists are read, too.
     await this.#store.whenListed()
     const snapshot = this.#store.view.snapshot()
-    return new ContentStream(contentLines(snapshot.view), () => snapshot.release())
+    try {
+      const revision = await this.#inForce(snapshot.view.sequence())
+      const answer = new ContentStream(contentLines(snapshot.view), () => snapshot.release())
+      return { answer, revision }
+    } catch (error) {
+      snapshot.release()
+      throw error
+    }
   }
 
   /** Number of the newest commit. */

@@ -8,7 +8,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import type { PieceSource } from './content-stream.ts'
-import type { EnvironmentCopies } from './environment-copies.ts'
+import type { AnsweredTwice, EnvironmentCopies } from './environment-copies.ts'
 import type { EnvironmentImports } from './environment-imports.ts'
 import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
@@ -71,17 +71,20 @@ export type OrganizationOperationName = keyof AllOrganizationOperations
 export type OrganizationInput<Name extends OrganizationOperationName> = Parameters<
   AllOrganizationOperations[Name]
 >[1]
-export type OrganizationAnswer<Name extends OrganizationOperationName> = Awaited<
-  AnswerOf<ReturnType<AllOrganizationOperations[Name]>>
->
+export type OrganizationAnswer<Name extends OrganizationOperationName> =
+  Awaited<AnswerOf<ReturnType<AllOrganizationOperations[Name]>>> extends infer Given
+    ? Given extends AnsweredTwice<infer Answer>
+      ? Answer
+      : Given
+    : never
 
 /** The operations that can be asked of all environments at once. */
 export type EverywhereOperation = 'listUsersEverywhere' | 'listTenantsEverywhere'
 
-/** An answer, and the state of the environment it tells of; the organization's states are not told. */
+/** An answer, and the states it tells of: of an environment, of the organization, or of both. */
 export interface ManagementAnswer {
   readonly answer: unknown
-  readonly revision: Revision | null
+  readonly revisions: readonly Revision[]
 }
 
 export class ManagementService {
@@ -108,9 +111,12 @@ export class ManagementService {
    */
   async execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementAnswer> {
     if (request.about === 'content') return this.#executeOnContent(request, body)
-    if (request.about === 'organization') {
-      return { answer: await this.#executeOnOrganization(request), revision: null }
-    }
+    if (request.about === 'organization') return this.#executeOnOrganization(request)
+    const { answer, revision } = await this.#executeOnEnvironments(request)
+    return { answer, revisions: [revision] }
+  }
+
+  async #executeOnEnvironments(request: EnvironmentRequest): Promise<Answered<unknown>> {
     const { operation, principal, requestId, path, input } = request
     if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
     const caller = { keyId: principal.keyId, requestId }
@@ -126,7 +132,10 @@ export class ManagementService {
     const environment = this.#resolve(principal, path)
     const { service } = environment
     if (!service) throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
-    if (operation === 'exportContent') return { answer: await service.exportContent(), revision: null }
+    if (operation === 'exportContent') {
+      const { answer, revision } = await service.exportContent()
+      return { answer, revisions: [revision] }
+    }
     assert(body, 'an import has a body')
     const call = {
       keyId: principal.keyId,
@@ -134,11 +143,11 @@ export class ManagementService {
       operation,
       input: { params: {}, query: { replace: replaces } },
     }
-    const answer = await this.#imports.importContent({ environment, service, body, replaces, call })
-    return { answer, revision: null }
+    const imported = await this.#imports.importContent({ environment, service, body, replaces, call })
+    return { answer: imported.answer, revisions: [imported.revision] }
   }
 
-  #executeOnOrganization(request: OrganizationRequest): Promise<unknown> {
+  async #executeOnOrganization(request: OrganizationRequest): Promise<ManagementAnswer> {
     const { operation, principal, requestId, input } = request
     const caller = { keyId: principal.keyId, requestId }
     if (operation === 'copyEnvironment') {
@@ -147,7 +156,8 @@ export class ManagementService {
     if (operation === 'getEnvironmentStats') {
       return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
     }
-    return this.#organization.execute(operation, principal, input, caller)
+    const { answer, revision } = await this.#organization.execute(operation, principal, input, caller)
+    return { answer, revisions: [revision] }
   }
 
   /** One page over all environments, one after the other, as a bare array (contract B.14). */

@@ -3,9 +3,9 @@
  * or not at all. Costs nothing where nobody asks for it.
  */
 import { AuthzError } from '#model/errors.ts'
-import { parseRevision } from '#model/revision.ts'
+import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'
 
-/** Where an environment's index stands. */
+/** Where an environment's index stands, or what follows from the organization. */
 export interface Progress {
   readonly epoch: string
   readonly revision: string
@@ -16,10 +16,14 @@ export interface Progress {
 export interface ProgressSource {
   /** Null while the environment is not loaded. */
   progress(environmentId: string): Progress | null
+  /** How far keys and environments are those of the organization; null before they are known. */
+  organizationProgress(): Progress | null
 }
 
 /** Requests that wait in one thread at once. */
 export const MIN_REVISION_WAITERS_MAX = 10_000
+/** Revisions in one request. */
+const REVISIONS_MAX = 8
 
 export class MinRevision {
   readonly #source: ProgressSource
@@ -33,37 +37,67 @@ export class MinRevision {
   }
 
   /**
-   * Resolves when decisions see `text`, a revision as answers of management carry it. Throws `INVALID_INPUT` when it is none
-   * or of another history, `NOT_READY` when it does not come in time, `OVERLOADED` when too many wait.
+   * Resolves when decisions see what `text` says: a revision as answers of management carry it, or several, separated by
+   * commas. Those of the organization are waited for first; then `identify` says, or says anew, whose environment the others
+   * are of. Throws `INVALID_INPUT` when they are none or of another history, `NOT_READY` when one does not come in time,
+   * `OVERLOADED` when too many wait, and what `identify` throws.
    */
-  async reached(environmentId: string, text: string): Promise<void> {
-    const wanted = parseRevision(text)
-    if (wanted === null) {
-      throw new AuthzError(
-        'INVALID_INPUT',
-        'X-Min-Revision is what an answer gave as X-Revision: <epoch>.<sequence>',
-      )
+  async reached(text: string, identify: () => string): Promise<void> {
+    const revisions = revisionsIn(text)
+    const until = performance.now() + this.#waitMs
+    const organization = this.#source.organizationProgress()
+    const isOrganizations = ({ epoch }: Revision): boolean => epoch === organization?.epoch
+    for (const wanted of revisions.filter(isOrganizations)) await this.#reach(organization!, wanted, until)
+    const environmentId = identify()
+    for (const wanted of revisions) {
+      if (isOrganizations(wanted)) continue
+      const progress = this.#source.progress(environmentId)
+      if (!progress) {
+        throw new AuthzError('NOT_READY', 'this environment is still being loaded; try again shortly')
+      }
+      if (wanted.epoch !== progress.epoch) {
+        throw new AuthzError(
+          'INVALID_INPUT',
+          `X-Min-Revision is of another history than this environment, which is at ${progress.revision}`,
+        )
+      }
+      await this.#reach(progress, wanted, until)
     }
-    const progress = this.#source.progress(environmentId)
-    if (!progress) {
-      throw new AuthzError('NOT_READY', 'this environment is still being loaded; try again shortly')
-    }
-    if (wanted.epoch !== progress.epoch) {
-      throw new AuthzError(
-        'INVALID_INPUT',
-        `X-Min-Revision is of another history than this environment, which is at ${progress.revision}`,
-      )
-    }
+  }
+
+  /**
+   * Whether it says something of the organization that has not been heard of here: then a key that is not known may be
+   * one all the same. Only who was told a revision of the organization can say so.
+   */
+  isAhead(text: string): boolean {
+    const organization = this.#source.organizationProgress()
+    const here = organization && parseRevision(organization.revision)
+    if (!here) return false
+    const revisions = text.split(',', REVISIONS_MAX).map(part => parseRevision(part.trim()))
+    return revisions.some(wanted => wanted?.epoch === here.epoch && wanted.sequence > here.sequence)
+  }
+
+  async #reach(progress: Progress, wanted: Revision, until: number): Promise<void> {
     if (this.#waiterCount >= MIN_REVISION_WAITERS_MAX) {
       throw new AuthzError('OVERLOADED', 'too many requests wait for a revision; try again shortly')
     }
     this.#waiterCount += 1
-    const isThere = await progress.reaches(wanted.sequence, this.#waitMs)
+    const isThere = await progress.reaches(wanted.sequence, Math.max(0, until - performance.now()))
     this.#waiterCount -= 1
     if (isThere) return
     throw new AuthzError(
       'NOT_READY',
-      `this node is at ${progress.revision} and did not come to ${text} within ${this.#waitMs} ms; try again shortly`,
+      `this node is at ${progress.revision} and did not come to ${formatRevision(wanted)} within ${this.#waitMs} ms; try again shortly`,
     )
   }
+}
+
+function revisionsIn(text: string): Revision[] {
+  const parts = text.split(',')
+  const revisions = parts.flatMap(part => parseRevision(part.trim()) ?? [])
+  if (revisions.length === parts.length && parts.length <= REVISIONS_MAX) return revisions
+  throw new AuthzError(
+    'INVALID_INPUT',
+    `X-Min-Revision is what an answer gave as X-Revision: <epoch>.<sequence>, or up to ${REVISIONS_MAX} of them, separated by commas`,
+  )
 }

@@ -5,12 +5,13 @@
  *
  * Keys go first: when an environment is closed, nobody has a key to it any more.
  */
-import type { IndexHost } from './index-host.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
 
 export interface OpenEnvironment {
   readonly service: EnvironmentService
+  /** Ends what goes on in it, and keeps for the next start what that need not make again. */
+  close(): Promise<void>
   /** Ends what goes on in it, and removes all it holds here and in the store. Safe to repeat. */
   remove(): Promise<void>
 }
@@ -26,13 +27,15 @@ export interface OpenEnvironmentsOptions {
   open(known: KnownEnvironment): Promise<OpenEnvironment>
   /** Removes what a store holds of an environment that is not open. Safe to repeat. */
   drop(environmentId: string): Promise<void>
+  /** Removes what is kept here of environments that others removed while this process was not there. */
+  discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /** Resolves when every thread goes by these secrets. */
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
   /** An environment could not be opened or removed; that is tried again at the next change, or the next start. */
   onFault(error: unknown): void
 }
 
-export class OpenEnvironments implements IndexHost {
+export class OpenEnvironments {
   readonly #options: OpenEnvironmentsOptions
   readonly #open = new Map<string, OpenEnvironment>()
   #known: readonly KnownEnvironment[] = []
@@ -51,6 +54,7 @@ export class OpenEnvironments implements IndexHost {
       if (isStart) throw error
       this.#options.onFault(error)
     })
+    this.#options.discardCopies({ except: new Set(this.#known.map(({ scope }) => scope.environmentId)) })
   }
 
   async apply(): Promise<void> {
@@ -70,7 +74,7 @@ export class OpenEnvironments implements IndexHost {
   }
 
   async close(): Promise<void> {
-    for (const { service } of this.#open.values()) await service.close()
+    for (const open of this.#open.values()) await open.close()
   }
 
   async #reconcile(onOpenFault: (error: unknown) => void): Promise<void> {

@@ -3,6 +3,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import { audited, type AuditCaller, type AuditedCall } from './management/audit.ts'
+import type { Answered } from './management/commit-draft.ts'
 import type { KeySecrets } from './management/key-secrets.ts'
 import {
   type OrganizationOperations,
@@ -39,7 +40,7 @@ export class OrganizationService {
     principal: Principal,
     input: unknown,
     caller: AuditCaller | null = null,
-  ): Promise<unknown> {
+  ): Promise<Answered<unknown>> {
     const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
     if (read) return this.read(principal, context => read(context, input))
     const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
@@ -51,13 +52,18 @@ export class OrganizationService {
   async read<Result>(
     principal: Principal,
     query: (context: OrganizationReadContext) => Result,
-  ): Promise<AnswerOf<Result>> {
+  ): Promise<Answered<AnswerOf<Result>>> {
     const { store } = this.#options.organization
     try {
       const result = query({ ...this.#context(principal), records: new RecordReader(store.view) })
-      return (isResumable(result) ? await drive(result as Resumable<unknown>) : result) as AnswerOf<Result>
-    } finally {
-      await this.#inForce(store.view.sequence())
+      const answer = isResumable(result) ? await drive(result as Resumable<unknown>) : result
+      return {
+        answer: answer as AnswerOf<Result>,
+        revision: await this.#inForce(store.view.sequence()),
+      }
+    } catch (error) {
+      if (error instanceof AuthzError) await this.#inForce(store.view.sequence())
+      throw error
     }
   }
 
@@ -66,14 +72,14 @@ export class OrganizationService {
     principal: Principal,
     command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,
     call: AuditedCall | null = null,
-  ): Promise<Answer> {
+  ): Promise<Answered<Answer>> {
     const { organization, whenInForce } = this.#options
     try {
-      const { answer, revision } = await organization.commits.run(records =>
+      const answered = await organization.commits.run(records =>
         audited(command, call)({ ...this.#context(principal), records }),
       )
-      await whenInForce(revision)
-      return answer
+      await whenInForce(answered.revision)
+      return answered
     } catch (error) {
       if (error instanceof AuthzError) await this.#inForce(organization.store.view.sequence())
       throw error
@@ -81,9 +87,11 @@ export class OrganizationService {
   }
 
   /** Waits for a state that the view has shown, which may not be on disk yet. */
-  async #inForce(sequence: number): Promise<void> {
+  async #inForce(sequence: number): Promise<Revision> {
     const { organization, whenInForce } = this.#options
-    await whenInForce({ ...(await organization.store.ledger.head()), sequence })
+    const revision = { ...(await organization.store.ledger.head()), sequence }
+    await whenInForce(revision)
+    return revision
   }
 
   #context(principal: Principal) {

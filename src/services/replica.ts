@@ -9,7 +9,8 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-import type { IndexHost } from './index-host.ts'
+import type { SnapshotPlace } from '#store/snapshot-place.ts'
+import type { IndexHost, IndexKeeper } from './index-host.ts'
 import { loadChanges } from './load-changes.ts'
 
 interface Waiter {
@@ -22,6 +23,11 @@ export class Replica {
   readonly #environmentId: string
   readonly #store: EnvironmentStore
   readonly #host: IndexHost
+  readonly #keeper: IndexKeeper | null
+  /** Of the view that the engines come from; null: they are not to be kept. */
+  #place: SnapshotPlace | null = null
+  #isClosed = false
+  #applying: Promise<void> = Promise.resolve()
   /** What every decision sees; null before the first load. */
   #visible: Revision | null = null
   readonly #formerEpochs = new Set<string>()
@@ -29,10 +35,17 @@ export class Replica {
   /** Why following has ended; null while it goes on. */
   #endReason: unknown = null
 
-  constructor(environmentId: string, store: EnvironmentStore, host: IndexHost) {
+  /** `keeper`: what keeps engines from one start to the next, if anything does. */
+  constructor(
+    environmentId: string,
+    store: EnvironmentStore,
+    host: IndexHost,
+    keeper: IndexKeeper | null = null,
+  ) {
     this.#environmentId = environmentId
     this.#store = store
     this.#host = host
+    this.#keeper = keeper
   }
 
   /**
@@ -40,7 +53,7 @@ export class Replica {
    * error that ended it before.
    */
   async start(onFault: (error: unknown) => void): Promise<void> {
-    const from = await this.#load()
+    const from = (await this.#restore()) ?? (await this.#load())
     void this.#followAll(from).then(
       () => this.#end(new AuthzError('STORE_CLOSED', 'the store is closed')),
       (error: unknown) => {
@@ -63,10 +76,52 @@ export class Replica {
     })
   }
 
+  /** Applies nothing more, and keeps the engines for the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#applying
+    // A view that was replaced has another past than engines of the former one.
+    if (this.#place === null || this.#place !== this.#store.snapshotPlace()) return
+    await this.#keeper?.keep(this.#environmentId, this.#place)
+  }
+
+  /** Takes the engines that an earlier process kept, and brings them level before anybody decides on them. */
+  async #restore(): Promise<Revision | null> {
+    const place = this.#store.snapshotPlace()
+    if (!this.#keeper || !place) return null
+    const head = await this.#store.ledger.head()
+    let at = await this.#keeper.restore(this.#environmentId, place, head.epoch)
+    if (at === null || at.sequence > head.sequence) return null
+    try {
+      if (at.sequence < head.sequence) at = await this.#catchUp(at, head)
+    } catch (error) {
+      if (!isLeftBehind(error)) throw error
+      return null
+    }
+    if (place !== this.#store.snapshotPlace()) return null
+    await this.#keeper.publish(this.#environmentId)
+    this.#place = place
+    this.#advance(at)
+    return at
+  }
+
+  async #catchUp(from: Revision, to: Revision): Promise<Revision> {
+    let at = from
+    for await (const { changes, revision } of this.#store.ledger.feed(from)) {
+      await this.#host.apply(this.#environmentId, changes, revision)
+      at = revision
+      if (at.sequence >= to.sequence) break
+    }
+    return at
+  }
+
   async #load(): Promise<Revision> {
+    this.#place = null
+    const place = this.#store.snapshotPlace()
     const head = await this.#store.ledger.head()
     const from: Revision = { epoch: head.epoch, sequence: this.#store.view.sequence() }
-    await this.#host.load(this.#environmentId, loadChanges(this.#store.view), from)
+    await this.#host.load(this.#environmentId, loadChanges(this.#store.view), from, place)
+    if (place === this.#store.snapshotPlace()) this.#place = place
     if (this.#visible !== null && this.#visible.epoch !== from.epoch) {
       this.#formerEpochs.add(this.#visible.epoch)
       const isLost = (waiter: Waiter) => waiter.revision.epoch !== from.epoch
@@ -81,16 +136,17 @@ export class Replica {
       try {
         return await this.#follow(from)
       } catch (error) {
-        const isLeftBehind =
-          error instanceof AuthzError && (error.code === 'STORE_RESET' || error.code === 'REVISION_TOO_OLD')
-        if (!isLeftBehind) throw error
+        if (!isLeftBehind(error)) throw error
       }
     }
   }
 
   async #follow(after: Revision): Promise<void> {
     for await (const entry of this.#store.ledger.feed(after)) {
-      await this.#host.apply(this.#environmentId, entry.changes, entry.revision)
+      if (this.#isClosed) return
+      const applying = this.#host.apply(this.#environmentId, entry.changes, entry.revision)
+      this.#applying = applying.catch(() => undefined)
+      await applying
       this.#advance(entry.revision)
     }
   }
@@ -115,6 +171,11 @@ export class Replica {
     this.#waiters = this.#waiters.filter(waiter => !isMeant(waiter))
     return taken
   }
+}
+
+/** Whether a feed ended because it cannot go on from where it was. */
+function isLeftBehind(error: unknown): boolean {
+  return error instanceof AuthzError && (error.code === 'STORE_RESET' || error.code === 'REVISION_TOO_OLD')
 }
 
 function historyReplaced(): AuthzError {

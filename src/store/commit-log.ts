@@ -44,12 +44,12 @@ export class CommitLog {
     return stored && decodeUint48(stored)
   }
 
-  /** Adds the entry and drops what is too old. Only inside `Tables.write`. */
-  append(entry: Entry): void {
+  /** Adds the entry and drops what is too old, unless all is still needed. Only inside `Tables.write`. */
+  append(entry: Entry, { keepsAll = false } = {}): void {
     const sequence = encodeUint48(entry.revision.sequence)
     this.#log.put(sequence, encodeEntry(entry))
     this.#commits.put(entry.id, sequence)
-    this.#trim(entry.revision.sequence - this.#entriesMax)
+    if (!keepsAll) this.#trim(entry.revision.sequence - this.#entriesMax)
   }
 
   /** Entries from `first` to `last`, both included: the first ones, as many as fit one read, at least one. */

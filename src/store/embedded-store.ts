@@ -1,6 +1,7 @@
 /** A store in tables of its own: each environment's ledger and view share them. */
 import { EmbeddedLedger } from './embedded-ledger.ts'
 import { EnvironmentSet } from './environment-set.ts'
+import { snapshotPlaceIn } from './snapshot-place.ts'
 import type { EnvironmentStore, Store } from './store.ts'
 import { TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
@@ -44,6 +45,9 @@ export class EmbeddedStore implements Store {
     this.#options.removeTables(id)
   }
 
+  /** What it has is no copy. */
+  discardCopies(): void {}
+
   directoryOf(id: string): string | null {
     return this.#options.directoryOf(id)
   }
@@ -73,7 +77,8 @@ export class EmbeddedStore implements Store {
       const view = new TableView(tables, listRule)
       const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
       const ledger = await EmbeddedLedger.open({ tables, view, ...retention })
-      return { ledger, view, tables, whenListed: () => Promise.resolve() }
+      const place = snapshotPlaceIn(tables)
+      return { ledger, view, tables, whenListed: () => Promise.resolve(), snapshotPlace: () => place }
     } catch (error) {
       await tables.close()
       throw error

@@ -72,7 +72,10 @@ export class ListBuild {
     this.#lists = tables.table('lists')
   }
 
-  /** Throws the signal's reason when that is given on the way; the lists are of no use then. */
+  /**
+   * Another build may have come some way with the same rows: what it left is what this one makes. Throws the signal's reason when that
+   * is given on the way; the lists are of no use then.
+   */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     const conditional: number[] = []
@@ -202,17 +205,25 @@ export class ListBuild {
   }
 
   async #flush(): Promise<void> {
-    const entries = this.#entries
+    const [entries, tables] = [this.#entries, this.#tables]
     this.#entries = new PackedItems()
     const order = entries.byKey()
+    let previous: Promise<void> = Promise.resolve()
     for (let from = 0; from < order.length; from += WRITE_ENTRIES) {
-      this.#signal?.throwIfAborted()
-      await this.#tables.write(() => {
+      const next = tables.write(() => {
         for (const index of order.subarray(from, from + WRITE_ENTRIES)) {
           this.#lists.put(entries.key(index), NOTHING)
         }
       })
+      // It is waited for below; it may fail before.
+      next.catch(() => undefined)
+      // One on its way to the disk while the next is being made.
+      await previous
+      previous = next
+      if (this.#signal?.aborted) break
     }
+    await previous
+    this.#signal?.throwIfAborted()
   }
 }
 

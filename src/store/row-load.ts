@@ -9,6 +9,8 @@ import type { Tables } from './tables.ts'
 
 /** Rows put in one write: some 30 ms, so that others get their turn. */
 const WRITE_ROWS = 10_000
+/** Writes on their way to the disk while the next is being made: waiting for each costs more time than making it. */
+const WRITES_UNDER_WAY_MAX = 4
 
 export class RowLoad {
   /** Rows as they will be stored; their rank is `created`. */
@@ -55,14 +57,15 @@ export class RowLoad {
 }
 
 async function write(tables: Tables, order: Uint32Array, put: (index: number) => void): Promise<void> {
-  let previous: Promise<void> = Promise.resolve()
+  const underWay: Promise<void>[] = []
   for (let from = 0; from < order.length; from += WRITE_ROWS) {
     const next = tables.write(() => {
       for (const index of order.subarray(from, from + WRITE_ROWS)) put(index)
     })
-    // One on its way to the disk while the next is being made.
-    await previous
-    previous = next
+    // It is waited for below; it may fail before.
+    next.catch(() => undefined)
+    underWay.push(next)
+    if (underWay.length > WRITES_UNDER_WAY_MAX) await underWay.shift()
   }
-  await previous
+  await Promise.all(underWay)
 }

@@ -1,5 +1,6 @@
 /** A store: the environments it keeps, each a ledger and the view that follows it. `open-store.ts` makes one from a URL. */
 import type { Ledger } from './ledger.ts'
+import type { SnapshotPlace } from './snapshot-place.ts'
 import type { View } from './view.ts'
 
 export interface EnvironmentStore {
@@ -7,6 +8,11 @@ export interface EnvironmentStore {
   readonly view: View
   /** Resolves when the view has its lists, which only one that was loaded just now may be without. */
   whenListed(): Promise<void>
+  /**
+   * Where to keep what is derived from the view as it is; null: nowhere. The same object as long as the view's tables are the
+   * same, so another one says that they were replaced.
+   */
+  snapshotPlace(): SnapshotPlace | null
 }
 
 export interface Store {
@@ -19,6 +25,11 @@ export interface Store {
    * it meets `STORE_CLOSED`. Safe to repeat, also after a crash half-way; removing what is not there is no error.
    */
   drop(id: string): Promise<void>
+  /**
+   * Removes what this process keeps of environments that are kept elsewhere, and are not among these: they were removed while
+   * nobody told it.
+   */
+  discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /**
    * Where the tables of an environment are that is not open, so that another thread can fill them; null where only this one
    * can, through the ledger.

@@ -43,6 +43,8 @@ export interface TablesSnapshot {
 }
 
 export interface Tables {
+  /** Theirs alone, and gone with them; null when they are in none. */
+  readonly directory: string | null
   /** The table of that name, created when missing. Always the same object for one name. Not inside `write`. */
   table(name: string): Table
   /**

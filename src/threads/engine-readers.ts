@@ -4,7 +4,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
-import { IndexProgress } from './index-progress.ts'
+import { IndexProgress, type ProgressHandle } from './index-progress.ts'
 import type { JobIndex } from './pool-jobs.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
@@ -18,6 +18,7 @@ interface Attached {
 export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: unknown) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
+  #organization: IndexProgress | null = null
   #attachments = 0
   readonly #deadline: DecisionDeadline
 
@@ -49,6 +50,15 @@ export class EngineReaders implements EngineSource, ProgressSource {
 
   progress(environmentId: string): IndexProgress | null {
     return this.#attached.get(environmentId)?.progress ?? null
+  }
+
+  /** How far this process follows the organization; null while it does not. */
+  organizationProgress(): IndexProgress | null {
+    return this.#organization
+  }
+
+  followOrganization(progress: ProgressHandle): void {
+    this.#organization = new IndexProgress(progress)
   }
 
   /** Uses the index from now on, in place of the environment's old one, if any. */

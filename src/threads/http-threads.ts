@@ -8,6 +8,7 @@ import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
+import type { ProgressHandle } from './index-progress.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 import type {
   Credential,
@@ -98,6 +99,11 @@ export class HttpThreads {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))
   }
 
+  /** Tells every thread how far the organization is followed; what moves in it afterwards they see by themselves. */
+  followOrganization(progress: ProgressHandle): void {
+    this.#send({ kind: 'organization', progress })
+  }
+
   /** Takes an environment's index back; resolves when no thread decides on it any more. */
   detach(environmentId: string): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, acknowledge }))
@@ -150,15 +156,16 @@ export class HttpThreads {
     const body = hasBody ? pieces.bodyOf(call) : null
     let broken: InvariantError | null = null
     const answer: ManagementAnswerMessage = await this.#options.execute(request, body).then(
-      ({ answer: given, revision }) => {
+      ({ answer: given, revisions }) => {
+        const revision = revisions.map(formatRevision).join(', ')
         if (isPieceSource(given)) {
           pieces.keepAnswer(call, given)
-          return { inPieces: true } as const
+          return { inPieces: true, revision } as const
         }
         const isCreated = given instanceof Created
         const told = isCreated ? given.body : given
         const json = told === undefined ? null : JSON.stringify(told)
-        return { json, isCreated, revision: revision && formatRevision(revision) }
+        return { json, isCreated, revision }
       },
       (error: unknown) => {
         if (!(error instanceof AuthzError)) this.#options.onFault(error)
@@ -174,7 +181,7 @@ export class HttpThreads {
 
   async #scrape(thread: Worker, call: number): Promise<void> {
     const answer = await this.#options.scrape().then(
-      json => ({ json, isCreated: false, revision: null }),
+      json => ({ json, isCreated: false, revision: '' }),
       (error: unknown) => {
         this.#options.onFault(error)
         return { error: errorToData(error) }

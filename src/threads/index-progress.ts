@@ -31,6 +31,11 @@ export function publishedSequence({ cell }: ProgressHandle): number {
   return Number(Atomics.load(cell, SEQUENCE))
 }
 
+/** Where an index is. */
+export function revisionAt(handle: ProgressHandle): Revision {
+  return { epoch: handle.epoch, sequence: publishedSequence(handle) }
+}
+
 export class IndexProgress {
   readonly #handle: ProgressHandle
 
@@ -44,8 +49,7 @@ export class IndexProgress {
 
   /** The revision, in its wire form. */
   get revision(): string {
-    const sequence = Number(Atomics.load(this.#handle.cell, SEQUENCE))
-    return formatRevision({ epoch: this.#handle.epoch, sequence })
+    return formatRevision(revisionAt(this.#handle))
   }
 
   /** Whether the index has that sequence, or comes to it in time. Everyone who waits looks at every commit. */

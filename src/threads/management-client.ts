@@ -15,8 +15,8 @@ export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
   readonly json: string | null
   readonly isCreated: boolean
-  /** `<epoch>.<sequence>`: the state of the environment the answer tells of; null: it is about none. */
-  readonly revision: string | null
+  /** `<epoch>.<sequence>`: the state the answer tells of, or several, separated by commas. */
+  readonly revision: string
   /** The body, where it comes in pieces. */
   readonly pieces?: PieceSource
 }
@@ -26,7 +26,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-const NO_BODY = { json: null, isCreated: false, revision: null }
+const NO_BODY = { json: null, isCreated: false }
+
 interface Queue {
   /** Requests of all threads that have not been answered yet. */
   readonly inFlight: SharedCount
@@ -90,8 +91,9 @@ export class ManagementClient {
     this.#waiting.delete(call)
     this.#bodies.delete(call)
     if ('error' in answer) waiting.reject(errorFromData(answer.error))
-    else if ('inPieces' in answer) waiting.resolve({ ...NO_BODY, pieces: this.#piecesOf(call) })
-    else waiting.resolve(answer)
+    else if ('inPieces' in answer) {
+      waiting.resolve({ ...NO_BODY, revision: answer.revision, pieces: this.#piecesOf(call) })
+    } else waiting.resolve(answer)
   }
 
   /** The main thread wants the next piece of a body. */

@@ -5,6 +5,7 @@
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
+import type { ProgressHandle } from './index-progress.ts'
 import type { DeadlineHandle } from './decision-deadline.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
 import type { KeyRatesHandle } from './key-rates.ts'
@@ -55,6 +56,8 @@ export type ToHttpThread =
     }
   /** Forget the environment's index. Acknowledged. */
   | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
+  /** How far this process follows the organization, from now on. */
+  | { readonly kind: 'organization'; readonly progress: ProgressHandle }
   /** Whether `/ready` says yes. */
   | { readonly kind: 'ready'; readonly isReady: boolean }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
@@ -70,9 +73,9 @@ export type ToHttpThread =
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
-  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string | null }
+  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string }
   /** It comes in pieces, which are to be asked for. */
-  | { readonly inPieces: true }
+  | { readonly inPieces: true; readonly revision: string }
   | { readonly error: ErrorData }
 
 export type FromHttpThread =

@@ -7,8 +7,15 @@ import type { ChangeSink } from '#engine/engine.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
-import type { IndexHost } from '#services/index-host.ts'
-import { createProgress, type ProgressHandle, publishedSequence, publishProgress } from './index-progress.ts'
+import type { IndexHost, IndexKeeper } from '#services/index-host.ts'
+import type { SnapshotPlace } from '#store/snapshot-place.ts'
+import {
+  createProgress,
+  type ProgressHandle,
+  publishedSequence,
+  publishProgress,
+  revisionAt,
+} from './index-progress.ts'
 
 export interface IndexBytes {
   readonly header: number
@@ -38,6 +45,34 @@ export interface IndexWriter extends ChangeSink {
   collect(steps: number): boolean
   /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
   precompute(work: number): boolean
+  /** The index as it can be kept, if nothing changes it meanwhile; null while something waits to be collected. */
+  save(): unknown
+}
+
+/** Where indexes are kept, in the form in which writers save them. Nothing throws: without it all is as right, and slower. */
+export interface KeptIndexes {
+  /** Null when there is none that may be used. */
+  read(
+    environmentId: string,
+    place: SnapshotPlace,
+    epoch: string,
+  ): Promise<{ readonly revision: Revision; readonly writer: IndexWriter } | null>
+  /** Gives it up when it cannot be done by then (`performance.now()`). */
+  write(
+    kept: { readonly environmentId: string; readonly revision: Revision; readonly saved: unknown },
+    place: SnapshotPlace,
+    until: number,
+  ): Promise<void>
+}
+
+interface SharedIndexesOptions {
+  readonly createWriter: () => IndexWriter
+  /** Null: each start loads everything. */
+  readonly kept: KeptIndexes | null
+  /** Hands an index to every thread that decides; resolves when all have heard. */
+  readonly attach: (environmentId: string, handle: IndexHandle) => Promise<void>
+  /** Takes it back. */
+  readonly detach: (environmentId: string) => Promise<void>
 }
 
 /** What a thread needs to decide on an index: the index, and how far it is. */
@@ -55,27 +90,27 @@ interface Loaded {
 const LOAD_PART_CHANGES = 1_000
 /** Records' worth of closures built in one turn: about half a millisecond. */
 const PRECOMPUTED_A_TURN = 2_000
+/** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
+const KEEP_MS_MAX = 3_000
 
-export class SharedIndexes implements IndexHost {
-  readonly #createWriter: () => IndexWriter
-  readonly #attach: (environmentId: string, handle: IndexHandle) => Promise<void>
-  readonly #detach: (environmentId: string) => Promise<void>
+export class SharedIndexes implements IndexHost, IndexKeeper {
+  readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   readonly #collecting = new Set<IndexWriter>()
+  /** All of them together have that long. */
+  #keepUntil: number | null = null
 
-  /** `attach` hands an index to every thread that decides, `detach` takes it back; they resolve when all have heard. */
-  constructor(options: {
-    readonly createWriter: () => IndexWriter
-    readonly attach: (environmentId: string, handle: IndexHandle) => Promise<void>
-    readonly detach: (environmentId: string) => Promise<void>
-  }) {
-    this.#createWriter = options.createWriter
-    this.#attach = options.attach
-    this.#detach = options.detach
+  constructor(options: SharedIndexesOptions) {
+    this.#options = options
   }
 
-  async load(environmentId: string, changes: Iterable<Change>, revision: Revision): Promise<void> {
-    const writer = this.#createWriter()
+  async load(
+    environmentId: string,
+    changes: Iterable<Change>,
+    revision: Revision,
+    place: SnapshotPlace | null,
+  ): Promise<void> {
+    const writer = this.#options.createWriter()
     let part: Change[] = []
     for (const change of changes) {
       part.push(change)
@@ -86,9 +121,33 @@ export class SharedIndexes implements IndexHost {
     }
     writer.apply(part)
     while (writer.precompute(PRECOMPUTED_A_TURN)) await nextTurn()
-    const progress = createProgress(revision)
-    await this.#attach(environmentId, { index: writer.handle, progress })
-    this.#loaded.set(environmentId, { writer, progress })
+    const loaded = { writer, progress: createProgress(revision) }
+    // Before anybody decides on it and builds closures: a process that ends in a crash need not load all this again.
+    if (place) await this.#write(environmentId, place, loaded, Infinity)
+    await this.#use(environmentId, loaded)
+  }
+
+  async restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null> {
+    const kept = (await this.#options.kept?.read(environmentId, place, epoch)) ?? null
+    if (kept === null) return null
+    const { writer, revision } = kept
+    this.#loaded.set(environmentId, { writer, progress: createProgress(revision) })
+    return revision
+  }
+
+  async publish(environmentId: string): Promise<void> {
+    const loaded = this.#loaded.get(environmentId)
+    assert(loaded, 'what is published has been restored')
+    await this.#use(environmentId, loaded)
+  }
+
+  async keep(environmentId: string, place: SnapshotPlace): Promise<void> {
+    const loaded = this.#loaded.get(environmentId)
+    if (!loaded) return
+    this.#keepUntil ??= performance.now() + KEEP_MS_MAX
+    while (this.#collecting.has(loaded.writer) && performance.now() < this.#keepUntil) await nextTurn()
+    const isAtRest = !this.#collecting.has(loaded.writer)
+    if (isAtRest) await this.#write(environmentId, place, loaded, this.#keepUntil)
   }
 
   async apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void> {
@@ -110,8 +169,26 @@ export class SharedIndexes implements IndexHost {
 
   /** Lets go of an environment's index, for which no more changes come. Safe to repeat. */
   async remove(environmentId: string): Promise<void> {
-    await this.#detach(environmentId)
+    await this.#options.detach(environmentId)
     this.#loaded.delete(environmentId)
+  }
+
+  async #use(environmentId: string, loaded: Loaded): Promise<void> {
+    const { writer, progress } = loaded
+    await this.#options.attach(environmentId, { index: writer.handle, progress })
+    this.#loaded.set(environmentId, loaded)
+  }
+
+  async #write(
+    environmentId: string,
+    place: SnapshotPlace,
+    { writer, progress }: Loaded,
+    until: number,
+  ): Promise<void> {
+    const saved = writer.save()
+    if (saved === null) return
+    const kept = { environmentId, revision: revisionAt(progress), saved }
+    await this.#options.kept?.write(kept, place, until)
   }
 
   /** In idle moments, a step a turn: requests and commits go first. */

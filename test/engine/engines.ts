@@ -1,7 +1,7 @@
 /** The engines that are held to the contract, each made anew and empty. */
 import type { Engine } from '#engine/engine.ts'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
-import { COLLIDING, CollectingEngine, PrecomputingEngine, SharedEngine } from './shared-engine.ts'
+import { COLLIDING, CollectingEngine, KeptEngine, PrecomputingEngine, SharedEngine } from './shared-engine.ts'
 
 export interface EngineUnderTest {
   readonly name: string
@@ -19,6 +19,7 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }) },
   { name: 'locking every read', newEngine: () => new SharedEngine({ lockEveryRead: true }) },
   { name: 'collecting after every commit', newEngine: () => new CollectingEngine() },
+  { name: 'kept and restored after every commit', newEngine: () => new KeptEngine() },
   { name: 'with every closure built ahead', newEngine: () => new PrecomputingEngine(1_000_000) },
   // Often a commit comes while containers wait to be looked at.
   { name: 'building closures ahead bit by bit', newEngine: () => new PrecomputingEngine(40) },

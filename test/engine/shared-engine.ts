@@ -9,7 +9,8 @@ import type {
   UserQuestion,
 } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { HashSecrets } from '#engine/shared-index/regions.ts'
+import { type HashSecrets, Regions } from '#engine/shared-index/regions.ts'
+import type { SavedState } from '#engine/shared-index/saved-index.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -27,8 +28,8 @@ export interface SharedEngineOptions {
 }
 
 export class SharedEngine implements Engine {
-  readonly writer: SharedIndexWriter
-  readonly reader: SharedIndexReader
+  writer: SharedIndexWriter
+  reader: SharedIndexReader
 
   constructor({ secrets = SECRETS, lockEveryRead = false, ...rest }: SharedEngineOptions = {}) {
     this.writer = new SharedIndexWriter({ threadId: 1, secrets, ...rest })
@@ -89,6 +90,28 @@ export class CollectingEngine extends SharedEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
     while (this.writer.collect(1_000));
+  }
+}
+
+/** Is kept after every commit, and made to stand again from what was kept. */
+export class KeptEngine extends SharedEngine {
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    while (this.writer.collect(1_000));
+    const { parts, state } = this.writer.save()!
+    const { header, graph, closures, schema } = parts
+    const handle = Regions.emptyHandle({
+      header: header.length,
+      graph: graph.length,
+      closures: closures.length,
+      schema: schema.length,
+    })
+    for (const part of ['header', 'graph', 'closures', 'schema'] as const) {
+      new Uint8Array(handle[part]).set(parts[part])
+    }
+    const kept = JSON.parse(JSON.stringify(state)) as SavedState
+    this.writer = SharedIndexWriter.restore({ threadId: 1 }, { handle, state: kept })
+    this.reader = new SharedIndexReader(this.writer.handle, { threadId: 2 })
   }
 }
 

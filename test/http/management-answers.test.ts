@@ -30,9 +30,22 @@ test('no management operation on an environment is left out here', () => {
   expect(managed.map(({ operationId }) => operationId).filter(name => !called.has(name))).toEqual([])
 })
 
+test('every route of management promises a revision with every success', () => {
+  const silent = routes
+    .filter(({ family }) => family === 'management')
+    .flatMap(({ operationId, responses }) =>
+      Object.values(responses)
+        .filter(({ headers = [] }) => !headers.some(({ name }) => name === 'X-Revision'))
+        .map(() => operationId),
+    )
+  expect(silent).toEqual([])
+})
+
 describe('the scope of a key', () => {
   test('names organization, project and environment, by which paths may call them', async () => {
-    const { body } = await verdict.get<Record<string, string>>('/v2/api-key/scope')
+    const answer = await verdict.get<Record<string, string>>('/v2/api-key/scope')
+    const { body } = answer
+    revisionOf(answer)
     expect(answerFindings('getApiKeyScope', 200, body)).toEqual([])
     const { project_id: project, environment_id: environment } = body
     const { body: tenant } = await verdict.post<Tenant>(`/v2/facts/${project}/${environment}/tenants`, {

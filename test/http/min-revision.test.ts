@@ -1,7 +1,15 @@
 /** `X-Min-Revision`: a decision is made on a state that has that revision, or not at all. Whatever the store. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../support/access-requests.ts'
-import { type Answer, type Client, question, sharedService } from '../support/running-service.ts'
+import { routes } from '../support/routes.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  type Client,
+  question,
+  revisionOf,
+  sharedService,
+} from '../support/running-service.ts'
 
 const WAIT_MS = 150
 const client = await sharedService({ minRevisionWaitMs: WAIT_MS })
@@ -13,6 +21,7 @@ const resource = { type: 'document', id: 'plan' }
 /** Every endpoint that decides, with a request for it. */
 const DECISIONS: readonly (readonly [path: string, body: object])[] = [
   ['/allowed', question('alice', 'read', 'document:plan')],
+  ['/allowed/explain', question('alice', 'read', 'document:plan')],
   ['/allowed/bulk', [question('alice', 'read', 'document:plan')]],
   ['/user-permissions', { user: { key: 'alice' } }],
   ['/authorized_users', { action: 'read', resource: { type: 'document', key: 'plan', tenant: 'default' } }],
@@ -30,6 +39,13 @@ function ask(path: string, body: unknown, revision: string): Promise<Answer> {
 /** The revision that many commits behind the present one. */
 async function ahead(of: Client, by: number): Promise<string> {
   const [epoch, sequence] = (await of.revision()).split('.')
+  return `${epoch}.${Number(sequence) + by}`
+}
+
+/** The organization's revision, so many commits behind the present one. */
+async function organizationAhead(by: number): Promise<string> {
+  const answer = await client.send('GET', '/v2/projects', { key: ADMIN_KEY })
+  const [epoch, sequence] = revisionOf(answer).split('.')
   return `${epoch}.${Number(sequence) + by}`
 }
 
@@ -74,6 +90,20 @@ describe.each(DECISIONS)('%s', (path, body) => {
     }
   })
 
+  test('takes a revision of the organization, alone and with one of the environment', async () => {
+    const [here, there] = [await client.revision(), await organizationAhead(0)]
+    for (const revisions of [there, `${here}, ${there}`, `${there},${here}`]) {
+      const answer = await ask(path, body, revisions)
+      expect([answer.status, answer.body]).toEqual([200, (await client.post(path, body)).body])
+    }
+    for (const revisions of [await organizationAhead(1_000), `${there}, ${await ahead(client, 1_000)}`]) {
+      expect((await ask(path, body, revisions)).status).toBe(503)
+    }
+    for (const revisions of [`${here},`, `${here} ${there}`, Array(9).fill(here).join()]) {
+      expect((await ask(path, body, revisions)).status, revisions).toBe(400)
+    }
+  })
+
   test('refuses a request with the wrong shape without waiting', async () => {
     expect((await ask(path, 7, await ahead(client, 1_000))).status).toBe(400)
   })
@@ -85,6 +115,59 @@ test('a decision waits for a revision that is still to come, and is made from it
   const answering = ask('/allowed', body, await ahead(client, 1))
   await client.assign('bob', 'viewer', 'document:plan')
   expect(await answering).toMatchObject({ status: 200, body: { allow: true } })
+})
+
+test('no route that decides is left out here', () => {
+  const deciding = routes.filter(({ access }) => access === 'environment').map(({ path }) => path)
+  expect(deciding.toSorted()).toEqual(DECISIONS.map(([path]) => path).toSorted())
+})
+
+async function madeKey(): Promise<{ readonly id: string; readonly secret: string }> {
+  const body = { project_id: 'default', environment_id: 'default' }
+  const made = await client.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
+    key: ADMIN_KEY,
+    body,
+  })
+  return made.body
+}
+
+function askWith(key: string, revision: string): Promise<Answer> {
+  const body = question('alice', 'read', 'document:plan')
+  return client.send('POST', '/allowed', { key, body, headers: { 'x-min-revision': revision } })
+}
+
+test('a key that is revoked in the state that a decision waits for does not get the decision', async () => {
+  const { id, secret } = await madeKey()
+  expect((await askWith(secret, await organizationAhead(0))).status).toBe(200)
+  const asking = askWith(secret, await organizationAhead(1))
+  const revoked = await client.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })
+  expect(revoked.status).toBe(204)
+  expect((await asking).status).toBe(401)
+})
+
+test('a key that may be made in a state still to come is not told that it is none', async () => {
+  expect((await askWith('no-key-at-all-no-key-at-all', await organizationAhead(0))).status).toBe(401)
+  expect((await askWith('no-key-at-all-no-key-at-all', await ahead(client, 1_000))).status).toBe(401)
+  const waiting = await askWith('no-key-at-all-no-key-at-all', await organizationAhead(1_000))
+  expect([waiting.status, waiting.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
+  // The organization comes to that state, and there is no such key in it.
+  const asking = askWith('no-key-at-all-no-key-at-all', await organizationAhead(1))
+  await madeKey()
+  expect((await asking).status).toBe(401)
+})
+
+test('the copy of an environment tells of the organization and of the copy', async () => {
+  const body = { target_env: { new: { key: 'copied', name: 'Copied' } } }
+  const path = '/v2/projects/default/envs/default/copy'
+  const copied = await client.send('POST', path, { key: ADMIN_KEY, body })
+  const revisions = copied.headers.get('x-revision')!
+  const [organization, environment] = revisions.split(', ')
+  expect(organization!.split('.')[0]).toBe((await organizationAhead(0)).split('.')[0])
+  const key = await client.send<{ secret: string }>('GET', '/v2/api-key/default/copied', { key: ADMIN_KEY })
+  const headers = { 'x-min-revision': revisions }
+  const asked = { key: key.body.secret, body: question('alice', 'read', 'document:plan'), headers }
+  expect((await client.send('POST', '/allowed', asked)).status).toBe(200)
+  expect(environment).toMatch(/^[a-z0-9-]+\.\d+$/)
 })
 
 test('the revision does not matter to requests that decide nothing', async () => {

@@ -36,9 +36,10 @@ async function twoNodes() {
   const whenInForce = () => Promise.resolve()
   const options = { organization, surroundings, secrets, keyOverlapSeconds: 0, whenInForce }
   const service = new OrganizationService(options)
-  const { id } = await service.commit(principal, context =>
+  const { answer } = await service.commit(principal, context =>
     addEnvironment(context, { params, body }, { isBeingCopied: true }),
   )
+  const { id } = answer
   return {
     service,
     id,
@@ -71,9 +72,9 @@ test('its key is taken while it is being made, and given to the next who asks wh
   const create = () => nodes.service.execute('createEnvironment', principal, { params, body })
   await expect(create()).rejects.toMatchObject({ code: 'DUPLICATE_ENTITY' })
   nodes.wait(COPY_MS_MAX + 1)
-  const made = (await create()) as { readonly id: string }
+  const made = (await create()).answer as { readonly id: string }
   expect(made.id).not.toBe(nodes.id)
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
   const listed = await nodes.service.execute('listEnvironments', principal, { params, query: {} })
-  expect(listed).toMatchObject([{ key: 'default' }, { id: made.id }])
+  expect(listed.answer).toMatchObject([{ key: 'default' }, { id: made.id }])
 })

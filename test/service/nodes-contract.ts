@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { startedNodes } from '../support/nodes.ts'
 import type { RedisUnderTest } from '../support/redis-process.ts'
 import {
+  ADMIN_KEY,
   API_KEY,
   type Client,
   FACTS,
@@ -129,16 +130,23 @@ export function describeNodes(name: string, redis: Pick<RedisUnderTest, 'url'>):
       expect((await other.send('GET', '/v2/api-key/scope', { key: API_KEY })).status).toBe(401)
     })
 
-    test('a start on an empty Redis without API_KEY is refused: the nodes would each make another', async () => {
-      const starting = startedService({
-        storeUrl: redis.url(),
-        dataDirectory: storeDirectory(),
-        apiKey: null,
-      })
-      await expect(starting).rejects.toMatchObject({
-        code: 'INVALID_INPUT',
-        message: expect.stringContaining('setting API_KEY'),
-      })
+    test('a start without API_KEY is refused and takes no key from those who have one', async () => {
+      const storeUrl = redis.url()
+      const keyless = (adminApiKey: string | null) =>
+        startedService({ storeUrl, dataDirectory: storeDirectory(), apiKey: null, adminApiKey })
+      const refused = { code: 'INVALID_INPUT', message: expect.stringContaining('setting API_KEY') }
+      // On an empty store the nodes would each make another.
+      await expect(keyless(null)).rejects.toMatchObject(refused)
+      const one = await startedService({ storeUrl, dataDirectory: storeDirectory() })
+      const before = await one.send('GET', '/v2/api-key', { key: ADMIN_KEY })
+      for (const adminApiKey of [null, ADMIN_KEY]) {
+        await expect(keyless(adminApiKey)).rejects.toMatchObject(refused)
+      }
+      // A write of the organization's behind what the refused starts may have done to it: this node has heard of all that.
+      expect((await one.send('POST', '/v2/api-key', { key: ADMIN_KEY, body: {} })).status).toBe(200)
+      expect((await one.get('/v2/api-key/scope')).status).toBe(200)
+      const after = await one.send<{ data: unknown[] }>('GET', '/v2/api-key', { key: ADMIN_KEY })
+      expect(after.body.data).toEqual(expect.arrayContaining((before.body as { data: unknown[] }).data))
     })
   })
 }

@@ -83,7 +83,8 @@ test.each([
   },
 ] as const)('there are at most so many $what', async ({ what, kind, maximum, operation, body, row }) => {
   const { organization, service } = await organizationService()
-  const [project] = (await service.execute('listProjects', principal, { query: {} })) as { id: string }[]
+  const { answer } = await service.execute('listProjects', principal, { query: {} })
+  const [project] = answer as { id: string }[]
   const count = () => organization.store.view.count(lists.all(kind))
   const rows = Array.from({ length: maximum - 1 - count() }, () => row(randomUUID(), project!.id))
   await organization.commits.run(records => rows.forEach(record => records.put(record)))

@@ -32,6 +32,7 @@ describeLedger('memory', open, { durability: 'memory does not outlive its ledger
 
 /** Tables on a disk that takes as long as the test wants: a write is visible at once, and durable when released. */
 class SlowTables implements Tables {
+  readonly directory = null
   readonly #tables = new MemoryTables()
   readonly #held: (() => void)[] = []
   #arrival = Promise.withResolvers<void>()

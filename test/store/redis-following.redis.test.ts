@@ -41,8 +41,9 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
   const directory = options.dataDirectory ?? temporaryDirectory()
   const store = await openStore(url, toyRule, { dataDirectory: directory, staleAfterMs: 200, ...options })
   onTestFinished(() => store.close())
-  const { ledger, view, whenListed } = await store.environment(ENVIRONMENT)
-  return { store, directory, ledger, view, whenListed }
+  const environment = await store.environment(ENVIRONMENT)
+  const { ledger, view, whenListed, snapshotPlace } = environment
+  return { store, directory, ledger, view, whenListed, snapshotPlace: snapshotPlace.bind(environment) }
 }
 
 /** Resolves when the node has the revision, in the way services hear of it. */
@@ -73,6 +74,15 @@ test('a node gets what another commits', async () => {
   const head = await one.ledger.head()
   await follows(other.ledger, start, head)
   expect(shown(other.view)).toEqual(shown(one.view))
+})
+
+test('who commits hears for how long taking it into the copy kept the thread', async () => {
+  const { ledger } = await startNode(redis.url())
+  const told: number[] = []
+  const put = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`row-${index}`, 'ar']))
+  await ledger.commit(commitOf({ put }), ms => void told.push(ms))
+  expect(told).toEqual([expect.any(Number)])
+  expect(told[0]).toBeGreaterThan(0)
 })
 
 test('a signal that got lost is made up for', async () => {
@@ -261,22 +271,37 @@ test('a large environment can be followed before it has its lists, which come be
   expect(shown(late.view)).toEqual(shown(one.view))
 })
 
-test('a copy that was not finished when the process ended is made anew', async () => {
+test('a copy without lists when the process ended is gone on with, and loses none of a log that is longer than is kept', async () => {
   const url = redis.url()
   const one = await startNode(url)
   const names = Array.from({ length: 200 }, (_, index) => `row-${index}`)
   await one.ledger.commit(commitOf({ put: Object.fromEntries(names.map(name => [name, 'ar'])) }))
-  const directory = temporaryDirectory()
+  const options = { dataDirectory: temporaryDirectory(), listedAtOnceMax: 100, logEntriesMax: 5 }
   const unfinished = await startNode(url, {
-    dataDirectory: directory,
-    listedAtOnceMax: 100,
-    buildLists: (_directory, signal) =>
-      new Promise((_resolve, reject) =>
+    ...options,
+    // Ends when it is told to, with what it has made left behind.
+    buildLists: async (directory, signal) => {
+      const tables = new LmdbTables(directory)
+      await new ListBuild(tables, new TableView(tables, toyRule), toyRule).run(new AbortController().signal)
+      await tables.close()
+      await new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error)),
-      ),
+      )
+    },
   })
+  const start = await unfinished.ledger.head()
+  for (let index = 0; index < 12; index += 1) {
+    await one.ledger.commit(commitOf({ put: { [`row-${index}`]: 'bg', [`more-${index}`]: 'ag' } }))
+  }
+  const head = await one.ledger.head()
+  await follows(unfinished.ledger, start, head)
   await unfinished.store.close()
-  const again = await startNode(url, { dataDirectory: directory })
+  const again = await startNode(url, options)
+  expect(await again.ledger.head()).toEqual(head)
+  expect(readdirSync(again.directory).filter(name => name.includes('.copy-'))).toEqual([
+    `${ENVIRONMENT}.copy-1`,
+  ])
+  await again.whenListed()
   expect(shown(again.view)).toEqual(shown(one.view))
 })
 

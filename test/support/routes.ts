@@ -11,6 +11,8 @@ export function routesWithoutService(lost: Error): Route[] {
       engine: () => {
         throw lost
       },
+      progress: () => null,
+      organizationProgress: () => null,
     },
     management: { execute: () => Promise.reject(lost) },
     isReady: () => false,

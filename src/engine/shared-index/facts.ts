@@ -33,10 +33,14 @@ export class Facts {
   readonly #invalidation: Invalidation
   readonly #graveyard: Graveyard
   readonly #staleFilters = new NumberList()
-  #banks = 1
+  #banks: number
 
-  constructor(regions: Regions, parts: { names: Names; invalidation: Invalidation; graveyard: Graveyard }) {
+  constructor(
+    regions: Regions,
+    parts: { names: Names; invalidation: Invalidation; graveyard: Graveyard; banks: number },
+  ) {
     this.#regions = regions
+    this.#banks = parts.banks
     this.#names = parts.names
     this.#invalidation = parts.invalidation
     this.#graveyard = parts.graveyard

@@ -6,9 +6,14 @@ export class NumberPool {
   readonly #end: number
   readonly #free: number[] = []
 
-  constructor(first: number, end: number) {
+  /** `taken`: numbers that are in use already. */
+  constructor(first: number, end: number, taken: Iterable<number> = []) {
     this.#next = first
     this.#end = end
+    for (const number of [...taken].toSorted((a, b) => a - b)) {
+      while (this.#next < number) this.#free.push(this.#next++)
+      this.#next = number + 1
+    }
   }
 
   take(): number {

@@ -17,6 +17,9 @@ export interface SharedIndexHandle {
   readonly schema: SharedArrayBuffer
 }
 
+/** How many bytes of each region count. */
+export type RegionBytes = Readonly<Record<keyof SharedIndexHandle, number>>
+
 /** The secrets of the key hash. Drawn at random per index; a test may choose a multiplier of 0, and all keys collide. */
 export interface HashSecrets {
   readonly start: number
@@ -69,6 +72,20 @@ export class Regions {
     // Release: whoever sees the magic sees the header.
     Atomics.store(header, L.H_MAGIC, L.MAGIC)
     return regions
+  }
+
+  /** Empty regions, for what was kept of an index that had so many bytes in each, and has to be read into them. */
+  static emptyHandle(bytes: RegionBytes): SharedIndexHandle {
+    const sized = (needed: number, least: number, max: number): SharedArrayBuffer => {
+      const whole = Math.ceil(Math.max(needed, least) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
+      return new SharedArrayBuffer(whole, { maxByteLength: max })
+    }
+    return {
+      header: new SharedArrayBuffer(bytes.header),
+      graph: sized(bytes.graph, GRAPH_BYTES_MIN, GRAPH_BYTES_MAX),
+      closures: sized(bytes.closures, CLOSURE_BYTES_MIN, CLOSURE_BYTES_MAX),
+      schema: sized(bytes.schema, SCHEMA_BYTES_MIN, SCHEMA_BYTES_MAX),
+    }
   }
 
   static attach(handle: SharedIndexHandle): Regions {

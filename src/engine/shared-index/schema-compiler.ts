@@ -18,7 +18,7 @@ import type { ActionImage, RelationImage, SchemaImage, StateImage, TypeImage } f
 import * as L from './layout.ts'
 import { withExtended } from './schema.ts'
 import type { Relation, ResourceType, Role, Schema } from './schema.ts'
-import { StateRegistry } from './state-registry.ts'
+import { type SavedStates, StateRegistry } from './state-registry.ts'
 
 export const STATES_MAX = 4_096
 
@@ -37,11 +37,18 @@ interface Transition {
 }
 
 export class SchemaCompiler {
-  readonly #registry = new StateRegistry()
+  readonly #registry: StateRegistry
   readonly #statesMax: number
 
-  constructor(statesMax: number = STATES_MAX) {
+  /** `saved`: the numbers of states that there were before. */
+  constructor(statesMax: number = STATES_MAX, saved?: SavedStates) {
     this.#statesMax = statesMax
+    this.#registry = new StateRegistry(saved)
+  }
+
+  /** The numbers that states have. */
+  savedStates(): SavedStates {
+    return this.#registry.save()
   }
 
   compile(schema: Schema): SchemaImage {

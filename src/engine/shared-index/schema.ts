@@ -60,19 +60,46 @@ export interface Retired {
   readonly relations: Relation[]
 }
 
+/** A schema with all its numbers, and nothing retired. */
+export interface StandingSchema {
+  readonly types: Map<string, ResourceType>
+  readonly tenantRoles: Map<string, Role>
+  readonly lastRoleId: number
+}
+
 const EDGE_CLASSES_MAX = 1 << 16
-const ROLES_MAX_PER_TYPE = L.BANKS_MAX * L.BANK_ROLES
+export const ROLES_MAX_PER_TYPE = L.BANKS_MAX * L.BANK_ROLES
 
 export class Schema {
-  readonly types = new Map<string, ResourceType>()
-  readonly tenantRoles = new Map<string, Role>()
-  readonly tenantPlaces = new NumberPool(0, ROLES_MAX_PER_TYPE)
+  readonly types: Map<string, ResourceType>
+  readonly tenantRoles: Map<string, Role>
+  readonly tenantPlaces: NumberPool
   /** To be compiled before anyone reads. */
-  isChanged = true
-  readonly #typeIds = new NumberPool(L.TENANT_TYPE + 1, L.USER_TYPE)
-  readonly #edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX)
+  isChanged: boolean
+  readonly #typeIds: NumberPool
+  readonly #edgeClasses: NumberPool
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
+
+  /** Goes on with what stands, under the numbers it has. */
+  constructor(standing?: StandingSchema) {
+    this.types = standing?.types ?? new Map()
+    this.tenantRoles = standing?.tenantRoles ?? new Map()
+    const places = Array.from(this.tenantRoles.values(), ({ place }) => place)
+    this.tenantPlaces = new NumberPool(0, ROLES_MAX_PER_TYPE, places)
+    const types = [...this.types.values()]
+    const typeIds = types.map(({ id }) => id)
+    this.#typeIds = new NumberPool(L.TENANT_TYPE + 1, L.USER_TYPE, typeIds)
+    const edgeClasses = types.flatMap(type => [...type.relations.values()].map(({ edgeClass }) => edgeClass))
+    this.#edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX, edgeClasses)
+    this.#lastRoleId = standing?.lastRoleId ?? 0
+    this.isChanged = standing === undefined
+  }
+
+  /** Ids up to it have been given to roles. */
+  get lastRoleId(): number {
+    return this.#lastRoleId
+  }
 
   role(typeKey: string | null, key: string): Role | undefined {
     if (typeKey === null) return this.tenantRoles.get(key)

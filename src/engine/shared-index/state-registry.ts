@@ -26,13 +26,39 @@ interface Known extends StateNumbers {
   readonly meaning: StateMeaning
 }
 
+/** What a registry knows, as it can be kept. */
+export interface SavedStates {
+  readonly known: readonly Known[]
+  readonly lastEpoch: number
+}
+
 const NUMBERS_MAX = 2 ** 30
 
 export class StateRegistry {
   #known = new Map<string, Known>()
-  readonly #ids = new NumberPool(1, NUMBERS_MAX)
+  readonly #ids: NumberPool
   readonly #ordinals = new Map<number, NumberPool>()
-  #lastEpoch = 0
+  #lastEpoch: number
+
+  constructor({ known, lastEpoch }: SavedStates = { known: [], lastEpoch: 0 }) {
+    const ordinals = new Map<number, number[]>()
+    for (const state of known) {
+      const { typeId, signature } = state.meaning
+      this.#known.set(signature, state)
+      ordinals.set(typeId, [...(ordinals.get(typeId) ?? []), state.ordinal])
+    }
+    this.#ids = new NumberPool(
+      1,
+      NUMBERS_MAX,
+      known.map(({ id }) => id),
+    )
+    for (const [typeId, taken] of ordinals) this.#ordinals.set(typeId, new NumberPool(0, NUMBERS_MAX, taken))
+    this.#lastEpoch = lastEpoch
+  }
+
+  save(): SavedStates {
+    return { known: [...this.#known.values()], lastEpoch: this.#lastEpoch }
+  }
 
   number(states: readonly StateMeaning[]): ReadonlyMap<string, StateNumbers> {
     const wanted = new Set(states.map(state => state.signature))

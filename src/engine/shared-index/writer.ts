@@ -25,11 +25,13 @@ import { Preparation } from './preparation.ts'
 import { Regions } from './regions.ts'
 import type { HashSecrets, SharedIndexHandle } from './regions.ts'
 import { Replacements } from './replacements.ts'
+import { saveSchema, standingSchema } from './saved-schema.ts'
 import { Schema } from './schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
 import { SchemaView } from './schema-view.ts'
 import type { SchemaImage } from './compiled-schema.ts'
-import { encodeSchema } from './schema-wire.ts'
+import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
+import { decodeSchema, encodeSchema } from './schema-wire.ts'
 import { beginSection, endSection, lock, unlock } from './sequence.ts'
 import { Sweep } from './sweep.ts'
 
@@ -64,7 +66,7 @@ interface CompiledSchema {
 export class SharedIndexWriter implements ChangeSink {
   readonly #regions: Regions
   readonly #threadId: number
-  readonly #schema = new Schema()
+  readonly #schema: Schema
   readonly #compiler: SchemaCompiler
   readonly #names: Names
   readonly #lineFetch: LineFetch
@@ -84,11 +86,29 @@ export class SharedIndexWriter implements ChangeSink {
   #uncomputed: SchemaImage | null = null
   #precomputation: Precomputation | null = null
 
-  constructor({ threadId, secrets, statesMax, closureBytesMax }: WriterOptions) {
+  /** A writer of what was kept of another's index, which goes on where that stood. */
+  static restore(
+    options: { readonly threadId: number },
+    { handle, state }: RestoredIndex,
+  ): SharedIndexWriter {
+    const header = new Int32Array(handle.header)
+    // Whoever saved it may have held it.
+    header[L.H_LOCK] = 0
+    const secrets = { start: header[L.H_HASH_START]!, multiplier: header[L.H_HASH_MULTIPLIER]! }
+    return new SharedIndexWriter({ ...options, secrets }, { regions: Regions.attach(handle), state })
+  }
+
+  constructor(
+    { threadId, secrets, statesMax, closureBytesMax }: WriterOptions,
+    restored?: { readonly regions: Regions; readonly state: SavedState },
+  ) {
     assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
+    const state = restored?.state
     this.#threadId = threadId
-    this.#regions = Regions.create(secrets, closureBytesMax)
-    this.#compiler = new SchemaCompiler(statesMax)
+    this.#regions = restored?.regions ?? Regions.create(secrets, closureBytesMax)
+    this.#schema = new Schema(state && standingSchema(state.schema))
+    this.#compiler = new SchemaCompiler(statesMax, state?.states)
+    if (state?.isPrecomputed === false) this.#uncomputed = decodeSchema(this.#regions.readSchema())
     const key = new Key(secrets.start, secrets.multiplier)
     const schema = this.#schema
     const names = new Names(this.#regions, { key, schema })
@@ -102,7 +122,7 @@ export class SharedIndexWriter implements ChangeSink {
     this.#graveyard = graveyard
     this.#invalidation = invalidation
     this.#replacements = replacements
-    this.#facts = new Facts(this.#regions, { names, invalidation, graveyard })
+    this.#facts = new Facts(this.#regions, { names, invalidation, graveyard, banks: state?.banks ?? 1 })
     this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
     this.#sweep = new Sweep(this.#regions, { schema, graveyard, key, banks, inSection })
   }
@@ -129,6 +149,22 @@ export class SharedIndexWriter implements ChangeSink {
       containersVoided: header[L.H_CONTAINERS_VOIDED]! >>> 0,
       tenantsVoided: header[L.H_TENANTS_VOIDED]! >>> 0,
     }
+  }
+
+  /**
+   * The index as it is, to be kept; null while something waits to be collected. Nobody may change it until it has been: no
+   * change applied, nothing collected, no reader that builds closures.
+   */
+  save(): SavedIndex | null {
+    const isAtRest = this.#graveyard.isEmpty() && !this.#sweep.isNeeded() && !this.#facts.hasStaleFilters()
+    if (!isAtRest || this.#schema.isChanged || this.#unpublished) return null
+    const state = {
+      schema: saveSchema(this.#schema),
+      states: this.#compiler.savedStates(),
+      banks: this.#facts.banks(),
+      isPrecomputed: this.#uncomputed === null,
+    }
+    return { parts: savedParts(this.#regions), state }
   }
 
   /**

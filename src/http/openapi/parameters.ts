@@ -1,6 +1,6 @@
 /** The parameters of an operation: of its path, its query and its headers. The first of a name is a shared component. */
 import type { TObject, TSchema } from 'typebox'
-import { REQUEST_ID } from '../header-fields.ts'
+import { MIN_REVISION, REQUEST_ID } from '../header-fields.ts'
 import type { Route } from '../route.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 
@@ -36,10 +36,11 @@ export class ParameterComponents {
     )
   }
 
-  #ofHeaders({ headers }: Route): Json[] {
+  #ofHeaders({ headers, access }: Route): Json[] {
     const hasRequestId = headers.some(({ name }) => name === REQUEST_ID.name)
     const all = hasRequestId ? headers : [...headers, REQUEST_ID]
-    return all.map(({ name, description, schema, isRequired = false }) =>
+    const ofDecisions = access === 'environment' ? [MIN_REVISION] : []
+    return [...all, ...ofDecisions].map(({ name, description, schema, isRequired = false }) =>
       this.#parameter(name, 'header', isRequired, schema, description),
     )
   }

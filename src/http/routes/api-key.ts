@@ -1,5 +1,6 @@
 /** What the caller's own key is for (contract B.2), the first call of every SDK; and the management of keys (B.13). */
 import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
 import {
   ApiKey,
   ApiKeyCreate,
@@ -10,32 +11,40 @@ import {
   ApiKeysQuery,
 } from '#model/wire/api-key.ts'
 import { EnvironmentPath } from '#model/wire/environment.ts'
+import { REVISION } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import type { ManageOrganization } from './managed.ts'
 
 const API_KEYS = '/v2/api-key'
 const API_KEY = `${API_KEYS}/{api_key_id}`
 
-export const apiKeyScopeRoute: Route = defineRoute({
-  method: 'GET',
-  path: `${API_KEYS}/scope`,
-  operationId: 'getApiKeyScope',
-  summary: 'The organization, project and environment of the key in use',
-  family: 'management',
-  access: 'any-key',
-  responses: { 200: { description: 'The scope; an organization key has no project.', schema: ApiKeyScope } },
-  handle: ({ principal }) => {
-    assert(principal, 'a route for any key has a caller')
-    return {
-      status: 200,
-      body: {
-        organization_id: principal.organizationId,
-        project_id: principal.kind === 'organization' ? null : principal.projectId,
-        environment_id: principal.kind === 'environment' ? principal.environmentId : null,
-      },
-    }
-  },
-})
+/** `revision`: of the organization as this thread knows its keys; null while it does not. */
+export function apiKeyScopeRoute(revision: () => string | null): Route {
+  const description = 'The scope; an organization key has no project.'
+  return defineRoute({
+    method: 'GET',
+    path: `${API_KEYS}/scope`,
+    operationId: 'getApiKeyScope',
+    summary: 'The organization, project and environment of the key in use',
+    family: 'management',
+    access: 'any-key',
+    responses: { 200: { description, schema: ApiKeyScope, headers: [REVISION] } },
+    handle: ({ principal }) => {
+      assert(principal, 'a route for any key has a caller')
+      const known = revision()
+      if (known === null) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')
+      return {
+        status: 200,
+        body: {
+          organization_id: principal.organizationId,
+          project_id: principal.kind === 'organization' ? null : principal.projectId,
+          environment_id: principal.kind === 'environment' ? principal.environmentId : null,
+        },
+        headers: { 'x-revision': known },
+      }
+    },
+  })
+}
 
 export function apiKeyRoutes(manage: ManageOrganization): Route[] {
   return [

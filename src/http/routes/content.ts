@@ -11,6 +11,7 @@ import {
 } from '#model/wire/environment-content.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import { type Call, RawJson, RawPieces } from '../exchange.ts'
+import { REVISION } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import type { ManagementGateway } from './managed.ts'
 
@@ -31,12 +32,17 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
           description: 'The lines; the last one says that they are all.',
           schema: ContentLine,
           contentType: CONTENT_TYPE,
+          headers: [REVISION],
         },
       },
       handle: async (call: Call<EnvironmentPath>) => {
-        const { pieces } = await gateway.execute(contentRequest(call, 'exportContent', false))
+        const { pieces, revision } = await gateway.execute(contentRequest(call, 'exportContent', false))
         assert(pieces, 'an export comes in pieces')
-        return { status: 200, body: new RawPieces(pieces), headers: { 'content-type': CONTENT_TYPE } }
+        return {
+          status: 200,
+          body: new RawPieces(pieces),
+          headers: { 'content-type': CONTENT_TYPE, 'x-revision': revision },
+        }
       },
     }),
     defineRoute({
@@ -53,11 +59,18 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
         description: 'Lines as an export has them, of any number.',
         schema: ContentLine,
       },
-      responses: { 200: { description: 'In force; the environment has a new id.', schema: ImportResult } },
+      responses: {
+        200: {
+          description: 'In force; the environment has a new id.',
+          schema: ImportResult,
+          headers: [REVISION],
+        },
+      },
       handle: async (call: Call<EnvironmentPath, ImportQuery, unknown>) => {
         const request = contentRequest(call, 'importContent', call.query.replace ?? false)
-        const { json } = await gateway.execute(request, (call.body as PieceSource | undefined) ?? NOTHING)
-        return { status: 200, body: new RawJson(json ?? '') }
+        const sent = (call.body as PieceSource | undefined) ?? NOTHING
+        const { json, revision } = await gateway.execute(request, sent)
+        return { status: 200, body: new RawJson(json ?? ''), headers: { 'x-revision': revision } }
       },
     }),
   ]

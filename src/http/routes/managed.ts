@@ -22,8 +22,8 @@ export interface ManagementReply {
   readonly json: string | null
   /** Whether the answer is about something that did not exist before, where callers can tell. */
   readonly isCreated: boolean
-  /** The state the answer tells of; null: it is about no environment's state. */
-  readonly revision: string | null
+  /** The state the answer tells of, or several, separated by commas. */
+  readonly revision: string
   /** The answer, where it comes in pieces. */
   readonly pieces?: PieceSource
 }
@@ -124,7 +124,7 @@ export function managedByOrganization(gateway: ManagementGateway) {
   ): Route =>
     routeOf(
       definition,
-      { access: definition.access, headers: [], answered: [] },
+      { access: definition.access, headers: [], answered: [REVISION] },
       async ({ principal, params, query, body, ...names }) => {
         assert(principal, 'a management route has a caller')
         const { operation } = definition
@@ -183,7 +183,7 @@ async function forward(gateway: ManagementGateway, operation: OperationName, cal
 }
 
 function replyOf({ json, isCreated, revision }: ManagementReply): Reply {
-  const headers: Record<string, string> = revision === null ? {} : { 'x-revision': revision }
+  const headers = { 'x-revision': revision }
   if (json === null) return { status: 204, body: undefined, headers }
   return { status: isCreated ? 201 : 200, body: new RawJson(json), headers }
 }

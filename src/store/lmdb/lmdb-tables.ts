@@ -29,6 +29,7 @@ const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
 const OFFSET_MAX = 0xffff_ffff
 
 export class LmdbTables implements Tables {
+  readonly directory: string
   readonly #root: RootDatabase<Uint8Array, Uint8Array>
   readonly #tables = new Map<string, LmdbTable>()
   readonly #access = new Access()
@@ -41,6 +42,7 @@ export class LmdbTables implements Tables {
    * writes resolve when they are made, and whoever fills files that nobody reads yet sees to it that they are on disk at the end.
    */
   constructor(directory: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
+    this.directory = directory
     this.#root = open<Uint8Array, Uint8Array>({
       path: directory,
       // Otherwise a dot in the directory's name would make it a file.

@@ -16,6 +16,7 @@ import {
 } from '../tables.ts'
 
 export class MemoryTables implements Tables {
+  readonly directory = null
   readonly #tables = new Map<string, MemoryTable>()
   /** What takes back the running write, oldest first; `null` while none runs. */
   #undo: (() => void)[] | null = null

@@ -5,6 +5,13 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+const COPY_NAME = /^(?<id>.+)\.copy-\d+$/
+
+/** The environments of which there are copies in that directory. */
+export function copiedEnvironments(directory: string): Set<string> {
+  return new Set(readdirSync(directory).flatMap(name => COPY_NAME.exec(name)?.groups?.['id'] ?? []))
+}
+
 export class CopyDirectory {
   readonly #directory: string
   readonly #environmentId: string

@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
+import type { SnapshotPlace } from '../snapshot-place.ts'
 import type { EnvironmentStore } from '../store.ts'
 import type { View, ViewSnapshot } from '../view.ts'
 import type { HeadListener } from './head-channels.ts'
@@ -98,6 +99,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   }
 
   readonly whenListed = (): Promise<void> => this.#listing.done
+
+  snapshotPlace(): SnapshotPlace | null {
+    return this.#followed.copy.snapshotPlace
+  }
 
   /** For how long it may have missed what others committed. */
   stalenessMs(): number {
@@ -290,10 +295,12 @@ class FollowedLedger implements Ledger {
   }
 
   /** Resolves when the copy has it, too: who wrote reads what was written. */
-  async commit(commit: Commit): Promise<Revision> {
+  async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
     const { source, copy } = this.#open()
     if (commit.epoch !== undefined && commit.epoch !== source.epoch) throw historyReplaced()
-    return this.#environment.track(this.#commit(source, commit, copy.position()))
+    const revision = await this.#environment.track(this.#commit(source, commit, copy.position()))
+    onApplied?.(this.#environment.followed.copy.keptThreadMs(revision.sequence))
+    return revision
   }
 
   async #commit(source: RedisLedger, commit: Commit, ground: Position): Promise<Revision> {

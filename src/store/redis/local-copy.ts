@@ -4,12 +4,14 @@
  *
  *     meta   'format', 'epoch'   what it is a copy of
  *            'id'                commit id at the view's sequence
+ *            'logged'            sequence up to which the log goes on from the rows, while there are no lists; present when
+ *                                all rows are there
  *            'complete'          present when it has rows and lists
  *
  * Invariant: once it is complete, position, rows, lists and log belong together, whenever the process ends; they change in
  * one write. Before, it has no lists: rows stay as they were loaded, so that lists can be built from them, and what comes
- * meanwhile is only logged. That is enough to build an index from, which follows the log. What is not complete when the process
- * ends is of no use.
+ * meanwhile is only logged, and all of that is kept. That is enough to build an index from, which follows the log. A process
+ * that ends then is followed by one that begins with the lists again; what has not all rows is of no use.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -19,6 +21,8 @@ import type { Entry } from '../ledger.ts'
 import { ListBuild } from '../list-build.ts'
 import { DurableMark, LogFeed, logReader } from '../log-feed.ts'
 import type { RowLoad } from '../row-load.ts'
+import { type SnapshotPlace, snapshotPlaceIn } from '../snapshot-place.ts'
+import { decodeUint48, encodeUint48 } from '../row-codec.ts'
 import { TableView } from '../table-view.ts'
 import type { Table, Tables } from '../tables.ts'
 import type { ListRule } from '../view.ts'
@@ -33,8 +37,12 @@ const KEYS = {
   format: encoder.encode('format'),
   epoch: encoder.encode('epoch'),
   id: encoder.encode('id'),
+  logged: encoder.encode('logged'),
   complete: encoder.encode('complete'),
 }
+
+/** Commits of which it is known how long they took: more than are on their way into the copy at once. */
+const KEPT_MS_COUNT = 1_024
 
 export interface LocalCopyOptions {
   readonly tables: Tables
@@ -44,6 +52,7 @@ export interface LocalCopyOptions {
 
 export class LocalCopy {
   readonly view: TableView
+  readonly snapshotPlace: SnapshotPlace | null
   readonly #tables: Tables
   readonly #meta: Table
   readonly #listRule: ListRule
@@ -53,6 +62,7 @@ export class LocalCopy {
   /** Of the commit there; kept here as well, since the tables show it only when it is on disk. */
   #id: Uint8Array | null
   #isComplete: boolean
+  readonly #keptMs = new Float64Array(KEPT_MS_COUNT)
   /** How far it is on disk; closed with it. */
   readonly mark: DurableMark
 
@@ -61,19 +71,20 @@ export class LocalCopy {
     this.#meta = tables.table('meta')
     this.#listRule = listRule
     this.view = new TableView(tables, listRule)
+    this.snapshotPlace = snapshotPlaceIn(tables)
     this.#log = new CommitLog(tables, logEntriesMax)
-    this.#sequence = this.view.sequence()
     this.#id = this.#meta.get(KEYS.id) ?? null
     this.#isComplete = this.#meta.get(KEYS.complete) !== undefined
+    const logged = this.#isComplete ? undefined : this.#meta.get(KEYS.logged)
+    this.#sequence = logged ? decodeUint48(logged) : this.view.sequence()
     this.mark = new DurableMark(this.#sequence)
   }
 
-  /** Whether it is one of that history which the last run left whole, in a form that this release reads. */
+  /** Whether it is one of that history of which the last run left all rows, in a form that this release reads. */
   isUsable(epoch: string): boolean {
     const format = this.#meta.get(KEYS.format)
-    return (
-      this.#isComplete && format !== undefined && decoder.decode(format) === FORMAT && this.epoch === epoch
-    )
+    const hasRows = this.#isComplete || this.#meta.get(KEYS.logged) !== undefined
+    return hasRows && format !== undefined && decoder.decode(format) === FORMAT && this.epoch === epoch
   }
 
   /** Whether it has its lists. */
@@ -111,6 +122,7 @@ export class LocalCopy {
       this.#id = since.at(-1)?.id ?? from.id ?? new Uint8Array()
       this.#meta.put(KEYS.id, this.#id)
       this.#sequence = this.view.sequence()
+      this.#meta.put(KEYS.logged, encodeUint48(this.#sequence))
     })
     this.mark.advance(this.#sequence)
   }
@@ -142,14 +154,23 @@ export class LocalCopy {
 
   /** Applies a commit; in the order of the history, without waiting for one before the next. Resolves when it is durable. */
   async apply(entry: Entry): Promise<void> {
+    const { sequence } = entry.revision
     await this.#tables.write(() => {
-      this.#log.append(entry)
+      const from = performance.now()
+      this.#log.append(entry, { keepsAll: !this.#isComplete })
       if (this.#isComplete) this.view.apply(entry)
+      else this.#meta.put(KEYS.logged, encodeUint48(sequence))
       this.#meta.put(KEYS.id, entry.id)
       this.#id = entry.id
-      this.#sequence = entry.revision.sequence
+      this.#sequence = sequence
+      this.#keptMs[sequence % KEPT_MS_COUNT] = performance.now() - from
     })
-    this.mark.advance(entry.revision.sequence)
+    this.mark.advance(sequence)
+  }
+
+  /** For how long a commit that was applied just now kept the thread, in milliseconds. */
+  keptThreadMs(sequence: number): number {
+    return this.#keptMs[sequence % KEPT_MS_COUNT]!
   }
 
   /** Resolves when it has that sequence. Throws the reason when it is closed before. */

@@ -116,18 +116,25 @@ export class RedisLedger implements Ledger {
   }
 
   async *rows(): AsyncIterable<readonly Row[]> {
-    let cursor = '0'
-    do {
+    const scan = (cursor: string): Promise<Reply> => {
       this.#assertOpen()
-      const reply = await this.#link.send('HSCAN', this.#keys.rows, cursor, 'COUNT', SCAN_ROWS)
-      const [next, found] = reply as readonly [Buffer, readonly Buffer[]]
-      cursor = next.toString('latin1')
+      const reply = this.#link.send('HSCAN', this.#keys.rows, cursor, 'COUNT', SCAN_ROWS)
+      // It is waited for below, if the consumer goes on so far.
+      reply.catch(() => undefined)
+      return reply
+    }
+    let asked: Promise<Reply> | null = scan('0')
+    while (asked) {
+      const [cursor, found] = (await asked) as readonly [Buffer, readonly Buffer[]]
+      const next = cursor.toString('latin1')
+      // The server looks for the next ones while these are being taken.
+      asked = next === '0' ? null : scan(next)
       const batch: Row[] = []
       for (let at = 0; at < found.length; at += 2) batch.push(decodeStoredRow(found[at]!, found[at + 1]!))
       if (batch.length > 0) yield batch
       // Not a normal end: a load that was cut short must not pass for a complete one.
       this.#assertOpen()
-    } while (cursor !== '0')
+    }
   }
 
   /** Number of rows, for who wants to tell how far a load has come. */

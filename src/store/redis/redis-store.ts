@@ -7,7 +7,7 @@ import { EnvironmentSet } from '../environment-set.ts'
 import type { EnvironmentStore, Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import type { ListRule } from '../view.ts'
-import { CopyDirectory } from './copy-directory.ts'
+import { copiedEnvironments, CopyDirectory } from './copy-directory.ts'
 import { loadCopy } from './copy-load.ts'
 import { type Followed, FollowedEnvironment } from './followed-environment.ts'
 import { HeadChannels } from './head-channels.ts'
@@ -93,6 +93,13 @@ export class RedisStore implements Store {
     // The history first: without it nobody writes there any more.
     for (const key of [meta, rows, log, ids]) await this.#link.send('UNLINK', key)
     new CopyDirectory(this.#options.directory, id).removeAll()
+  }
+
+  discardCopies({ except }: { readonly except: ReadonlySet<string> }): void {
+    const { directory } = this.#options
+    for (const id of copiedEnvironments(directory)) {
+      if (!except.has(id)) new CopyDirectory(directory, id).removeAll()
+    }
   }
 
   /** The ledger is elsewhere: what is filled is filled through it. */

@@ -125,9 +125,12 @@ describe('the description', () => {
       const isDecision = decisions.some(decision => decision.operationId === operationId)
       expect([operationId, headersOf(operationId)['X-Request-ID']]).toEqual([operationId, isDecision])
     }
-    expect(headersOf('accessEvaluation')).toEqual({ 'X-Request-ID': true, 'Cache-Control': true })
-    expect(headersOf('accessEvaluations')).toEqual({ 'X-Request-ID': true, 'Cache-Control': true })
-    expect(headersOf('isAllowed')).toEqual({ 'X-Request-ID': true })
+    const ofDecisions = { 'X-Request-ID': true, 'X-Min-Revision': false }
+    expect(headersOf('accessEvaluation')).toEqual({ ...ofDecisions, 'Cache-Control': true })
+    expect(headersOf('accessEvaluations')).toEqual({ ...ofDecisions, 'Cache-Control': true })
+    expect(headersOf('isAllowed')).toEqual(ofDecisions)
+    const asking = operations.filter(({ operationId }) => 'X-Min-Revision' in headersOf(operationId))
+    expect(asking.map(({ path }) => path)).toEqual(decisions.map(({ path }) => path))
   })
 
   test('has the headers of facts written through a decision point', () => {

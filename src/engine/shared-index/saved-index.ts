@@ -1,0 +1,53 @@
+/**
+ * An index as it can be kept outside of memory, and made to stand again: its regions as bytes, and what its writer knows besides.
+ *
+ * Invariant: it is taken when nothing waits to be collected, so that what the writer's heap holds is the schema and the numbers
+ * of its states, and nothing half done. Whoever keeps it sees to it that it comes back unchanged, and to the same code: a
+ * layout, and the meaning of every number in it, belong to one release.
+ */
+import * as L from './layout.ts'
+import type { RegionBytes, Regions, SharedIndexHandle } from './regions.ts'
+import type { SavedSchema } from './saved-schema.ts'
+import type { SavedStates } from './state-registry.ts'
+
+/** What the writer knows besides the regions; plain data. */
+export interface SavedState {
+  readonly schema: SavedSchema
+  readonly states: SavedStates
+  /** Banks of roles that facts use. */
+  readonly banks: number
+  /** Whether all closures had been built ahead. */
+  readonly isPrecomputed: boolean
+}
+
+export interface SavedIndex {
+  /** On the index's own memory. */
+  readonly parts: Readonly<Record<keyof SharedIndexHandle, Uint8Array>>
+  readonly state: SavedState
+}
+
+/** What was kept, in memory that is to be the index's. */
+export interface RestoredIndex {
+  readonly handle: SharedIndexHandle
+  readonly state: SavedState
+}
+
+/** The bytes of the regions that count. */
+export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
+  const bytes = {
+    header: handle.header.byteLength,
+    graph: header[L.H_GRAPH_TOP]! * L.WORD_BYTES,
+    closures: header[L.H_CLOSURE_TOP]! * L.WORD_BYTES,
+    schema: header[L.H_SCHEMA_BYTES]!,
+  }
+  return partsOf(handle, bytes)
+}
+
+export function partsOf(handle: SharedIndexHandle, bytes: RegionBytes): SavedIndex['parts'] {
+  return {
+    header: new Uint8Array(handle.header, 0, bytes.header),
+    graph: new Uint8Array(handle.graph, 0, bytes.graph),
+    closures: new Uint8Array(handle.closures, 0, bytes.closures),
+    schema: new Uint8Array(handle.schema, 0, bytes.schema),
+  }
+}

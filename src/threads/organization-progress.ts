@@ -1,0 +1,38 @@
+/**
+ * How far this process follows the organization, for the threads that answer callers: what of its keys and environments is in
+ * force. It moves when what follows from a commit has been done, not before.
+ */
+import { assert } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import type { Revision } from '#model/revision.ts'
+import type { IndexHost } from '#services/index-host.ts'
+import { createProgress, type ProgressHandle, publishProgress } from './index-progress.ts'
+
+interface Follower {
+  load(): Promise<void>
+  apply(): Promise<void>
+}
+
+export class OrganizationProgress implements IndexHost {
+  readonly #follower: Follower
+  readonly #tell: (progress: ProgressHandle) => void
+  #progress: ProgressHandle | null = null
+
+  /** `follower` does what follows from the organization's changes; `tell` is called when another history begins. */
+  constructor(follower: Follower, tell: (progress: ProgressHandle) => void) {
+    this.#follower = follower
+    this.#tell = tell
+  }
+
+  async load(_id: string, _changes: Iterable<Change>, revision: Revision): Promise<void> {
+    await this.#follower.load()
+    this.#progress = createProgress(revision)
+    this.#tell(this.#progress)
+  }
+
+  async apply(_id: string, _changes: readonly Change[], { sequence }: Revision): Promise<void> {
+    assert(this.#progress, 'changes come after a load')
+    await this.#follower.apply()
+    publishProgress(this.#progress, sequence)
+  }
+}

@@ -1,0 +1,174 @@
+/** Indexes that are kept from one start to the next: used when they belong to what is stored, and never otherwise. */
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startedNodes } from '../support/nodes.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import {
+  API_KEY,
+  Client,
+  FACTS,
+  question,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+import { ServiceProcess } from '../system/service-process.ts'
+
+const FILE = 'index.snapshot'
+const prepared = mkdtempSync(join(tmpdir(), 'verdict-kept-'))
+const redis = await sharedRedis()
+
+/** Users enough for an index that is worth keeping. */
+const MANY_USERS = Array.from({ length: 10_000 }, (_, index) => ({ key: `user-${index}` }))
+
+async function arrange(client: Client): Promise<void> {
+  await client.createDocumentModel()
+  const created = await client.post(`${FACTS}/bulk/users`, { operations: MANY_USERS })
+  expect(created.status).toBe(200)
+  await client.users('alice', 'bob')
+  await client.assign('alice', 'viewer', 'document:plan')
+}
+
+/** The file, of the only environment there is, under the directory. */
+function fileIn(directory: string): string {
+  const found = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(name =>
+    name.endsWith(FILE),
+  )
+  expect(found).toHaveLength(1)
+  return join(directory, found[0]!)
+}
+
+/** The mark of the file: another writing has another. */
+function writingOf(path: string): string {
+  return /"mark":"([^"]+)"/.exec(readFileSync(path).toString('latin1', 0, 1_024))![1]!
+}
+
+/** A store that was stopped with an index kept, for the present test. */
+function preparedStore(): string {
+  const directory = storeDirectory()
+  cpSync(prepared, directory, { recursive: true })
+  return directory
+}
+
+async function whoReads(client: Client): Promise<string[]> {
+  const names = ['alice', 'bob', 'user-7']
+  const answers = await client.allowsAll(names.map(name => question(name, 'read', 'document:plan')))
+  return names.filter((_, index) => answers[index])
+}
+
+beforeAll(async () => {
+  const client = await Client.start({ storeUrl: `lmdb:${prepared}` })
+  await arrange(client)
+  await client.close()
+})
+
+afterAll(() => rmSync(prepared, { recursive: true, force: true }))
+
+test('a start goes on from the index that the last stop kept, and takes changes as before', async () => {
+  const directory = preparedStore()
+  const kept = writingOf(fileIn(directory))
+  const second = await startedService({ storeUrl: `lmdb:${directory}` })
+  expect(writingOf(fileIn(directory))).toBe(kept)
+  expect(await whoReads(second)).toEqual(['alice'])
+  await second.assign('user-7', 'editor', 'document:plan')
+  await second.tenantRole('reader', ['document:read'])
+  await second.assign('bob', 'reader', 'default')
+  expect(await whoReads(second)).toEqual(['alice', 'bob', 'user-7'])
+  const third = await second.restart()
+  expect(writingOf(fileIn(directory))).not.toBe(kept)
+  expect(await whoReads(third)).toEqual(['alice', 'bob', 'user-7'])
+})
+
+test('what was written after the index was kept is in force after a crash', async () => {
+  const cwd = storeDirectory()
+  const env = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1' }
+  const ask = async (service: ServiceProcess, method: string, path: string, body: unknown) => {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+    const url = `${await service.address()}${path}`
+    const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
+    expect(answer.status, `${method} ${path}`).toBeLessThan(300)
+    return answer.status === 204 ? null : ((await answer.json()) as { allow?: boolean })
+  }
+  const assignment = (user: string) => ({
+    user,
+    role: 'viewer',
+    resource_instance: 'document:plan',
+    tenant: 'default',
+  })
+  const decided = async (service: ServiceProcess) => {
+    const asked = ['user-1', 'user-2'].map(user =>
+      ask(service, 'POST', '/allowed', question(user, 'read', 'document:plan')),
+    )
+    return (await Promise.all(asked)).map(answer => answer?.allow)
+  }
+  const first = new ServiceProcess({ cwd, env })
+  await ask(first, 'POST', '/v2/schema/default/default/resources', {
+    key: 'document',
+    name: 'Document',
+    actions: { read: {} },
+    roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
+  })
+  await ask(first, 'POST', `${FACTS}/bulk/users`, { operations: MANY_USERS })
+  await ask(first, 'POST', `${FACTS}/role_assignments`, assignment('user-1'))
+  expect(await first.end('SIGTERM')).toBe(0)
+
+  const second = new ServiceProcess({ cwd, env })
+  expect(await decided(second)).toEqual([true, false])
+  await ask(second, 'DELETE', `${FACTS}/role_assignments`, assignment('user-1'))
+  await ask(second, 'POST', `${FACTS}/role_assignments`, assignment('user-2'))
+  await second.end('SIGKILL')
+
+  const third = new ServiceProcess({ cwd, env })
+  expect(await decided(third)).toEqual([false, true])
+  expect(third.stderr).toContain('the index is taken from its snapshot')
+  expect(await third.end('SIGTERM')).toBe(0)
+})
+
+test('a damaged file is thrown away, wherever the damage is', async () => {
+  const directory = preparedStore()
+  let client = await startedService({ storeUrl: `lmdb:${directory}` })
+  for (const damage of [
+    (bytes: Buffer) => bytes.fill(0xff, 2, 3),
+    (bytes: Buffer) => bytes.fill(bytes[100]! ^ 1, 100, 101),
+    (bytes: Buffer) => bytes.fill(bytes[bytes.length >> 1]! ^ 1, bytes.length >> 1, (bytes.length >> 1) + 1),
+    (bytes: Buffer) => bytes.subarray(0, -1),
+  ]) {
+    await client.close()
+    const path = fileIn(directory)
+    const damaged = writingOf(path)
+    writeFileSync(path, damage(readFileSync(path)))
+    client = await client.restart()
+    expect(writingOf(fileIn(directory))).not.toBe(damaged)
+    expect(await whoReads(client)).toEqual(['alice'])
+  }
+})
+
+test('an index is not used with a store that was put back to an earlier state', async () => {
+  const [directory, backup] = [preparedStore(), prepared]
+  const second = await startedService({ storeUrl: `lmdb:${directory}` })
+  await second.assign('bob', 'viewer', 'document:plan')
+  await second.close()
+  const path = fileIn(directory)
+  // The store alone: the index beside it is of a state that it has not come to.
+  const store = join(path, '..', 'data.mdb')
+  copyFileSync(store.replace(directory, backup), store)
+  rmSync(join(path, '..', 'lock.mdb'), { force: true })
+  const third = await second.restart()
+  expect(await whoReads(third)).toEqual(['alice'])
+  await third.assign('user-7', 'viewer', 'document:plan')
+  const fourth = await third.restart()
+  expect(await whoReads(fourth)).toEqual(['alice', 'user-7'])
+})
+
+test('a node on Redis goes on from its own index, with what others wrote meanwhile', async () => {
+  const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+  await arrange(one)
+  await other.close()
+  const { dataDirectory } = other.settings
+  const kept = writingOf(fileIn(dataDirectory))
+  await one.assign('bob', 'viewer', 'document:plan')
+  const again = await other.restart()
+  expect(writingOf(fileIn(dataDirectory))).toBe(kept)
+  expect(await whoReads(again)).toEqual(['alice', 'bob'])
+})
