@@ -140,17 +140,28 @@ export async function fixedRate(
   let answered = 0
   await new Promise<void>((resolve, reject) => {
     for (const connection of open) connection.onFault = reject
+    // One burst at a time on each connection: the library ends one that goes on asking while an answer waits.
+    const idle = [...open]
+    const waiting: { readonly index: number; readonly due: number }[] = []
+    const begin = (connection: Connection, { index, due }: { index: number; due: number }): void => {
+      connection.send(bursts[index % bursts.length]!, () => {
+        ms[index] = performance.now() - due
+        answered++
+        const next = waiting.shift()
+        if (next === undefined) idle.push(connection)
+        else begin(connection, next)
+        if (answered === total) resolve()
+      })
+    }
     const turn = (): void => {
       const now = performance.now()
       while (sent < total && startedAt + sent * everyMs <= now) {
         const index = sent++
         const due = isPolite ? now : startedAt + index * everyMs
         late[index] = now - due
-        open[index % connections]!.send(bursts[index % bursts.length]!, () => {
-          ms[index] = performance.now() - due
-          answered++
-          if (answered === total) resolve()
-        })
+        const connection = idle.pop()
+        if (connection === undefined) waiting.push({ index, due })
+        else begin(connection, { index, due })
       }
       if (sent >= total) return
       if (isPolite) setTimeout(turn, 1)
