@@ -117,6 +117,10 @@ export const settings = {
   STRICT_HEADERS: flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
   AUTHZEN_STRICT: flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
   DEBUG_DECISIONS: flag('explain decisions of `/allowed` in `debug`; slower'),
+  BYTES_PATH: flag(
+    'read decisions of the usual kind straight from their bytes; `false`: parse them all',
+    true,
+  ),
   MAX_CONNECTIONS: integer(
     10_000,
     { min: 1, max: 1_000_000 },
@@ -171,10 +175,6 @@ export const settings = {
     fallback: () => 1,
   } satisfies Setting<number>,
   TRACING: flag('make OpenTelemetry spans; needs an SDK, see docs/operations.md'),
-  BYTES_PATH: flag(
-    'read decisions of the usual kind straight from their bytes; `false`: parse them all',
-    true,
-  ),
   LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
 } as const
 
@@ -209,6 +209,7 @@ export interface Config {
   readonly hasStrictHeaders: boolean
   readonly isAuthzenStrict: boolean
   readonly hasDebug: boolean
+  readonly hasBytesPath: boolean
   readonly connectionsMax: number
   readonly managementQueueMax: number
   readonly receiveMsMax: number
@@ -226,7 +227,6 @@ export interface Config {
   readonly decisionLog: string | null
   readonly decisionLogShare: number
   readonly hasTracing: boolean
-  readonly hasBytesPath: boolean
   readonly logLevel: LogLevel
 }
 
@@ -273,6 +273,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     hasStrictHeaders: read('STRICT_HEADERS'),
     isAuthzenStrict: read('AUTHZEN_STRICT'),
     hasDebug: read('DEBUG_DECISIONS'),
+    hasBytesPath: read('BYTES_PATH'),
     connectionsMax: read('MAX_CONNECTIONS'),
     managementQueueMax: read('MAX_MANAGEMENT_QUEUE'),
     receiveMsMax: read('BODY_TIMEOUT_MS'),
@@ -285,7 +286,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     decisionLog: read('DECISION_LOG'),
     decisionLogShare: read('DECISION_LOG_SAMPLE'),
     hasTracing: read('TRACING'),
-    hasBytesPath: read('BYTES_PATH'),
     logLevel: read('LOG_LEVEL'),
   }
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {

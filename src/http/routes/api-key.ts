@@ -1,6 +1,5 @@
 /** What the caller's own key is for (contract B.2), the first call of every SDK; and the management of keys (B.13). */
 import { assert } from '#model/assert.ts'
-import { AuthzError } from '#model/errors.ts'
 import {
   ApiKey,
   ApiKeyCreate,
@@ -32,7 +31,6 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
     handle: ({ principal }) => {
       assert(principal, 'a route for any key has a caller')
       const known = revision()
-      if (known === null) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')
       return {
         status: 200,
         body: {
@@ -40,7 +38,8 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
           project_id: principal.kind === 'organization' ? null : principal.projectId,
           environment_id: principal.kind === 'environment' ? principal.environmentId : null,
         },
-        headers: { 'x-revision': known },
+        // A starting service knows its keys and answers clients that begin with this call, but not yet how new they are.
+        ...(known !== null && { headers: { 'x-revision': known } }),
       }
     },
   })
