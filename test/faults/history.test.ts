@@ -40,10 +40,11 @@ function expectReplaced({ nodes }: NodesOnWires): void {
 }
 
 async function expectReady({ nodes }: NodesOnWires): Promise<void> {
-  const until = performance.now() + 10_000
+  const until = performance.now() + 30_000
   for (const node of nodes) {
-    while (!(await isReady(await node.serving()))) {
-      expect(performance.now()).toBeLessThan(until)
+    const client = await node.serving()
+    while (!(await isReady(client).catch(() => expect.fail(node.log)))) {
+      expect(performance.now(), node.log).toBeLessThan(until)
       await pause(20)
     }
   }

@@ -113,7 +113,7 @@ test('two nodes that write the same entity for 30 s: each revision has one write
   }
   await Promise.all([write(one), write(one), write(other), write(other)])
   story.sort((before, after) => before.sequence - after.sequence)
-  expect(story.length).toBeGreaterThan(300)
+  expect(story.length).toBeGreaterThan(30)
   expect(lost).toBeGreaterThan(0)
   expect(new Set(story.map(({ sequence }) => sequence)).size).toBe(story.length)
   const expected = story.map((_, index) => (index % 2 === 0 ? 'granted' : 'revoked'))

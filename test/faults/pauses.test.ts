@@ -15,8 +15,9 @@ const SILENCE_MS = 10_000
 function expectStandings({ nodes }: NodesOnWires): void {
   for (const node of nodes) {
     const standings = [...node.log.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)
-    expect(standings.slice(0, 2), node.log).toEqual(['stale', 'stopped'])
-    expect(standings.at(-1)).toBe('fresh')
+    // A busy machine is stale for a moment now and then: what counts is that it is before it is stopped, and fresh after that.
+    const stopped = standings.indexOf('stopped')
+    expect(standings.slice(stopped - 1, stopped + 2), node.log).toEqual(['stale', 'stopped', 'fresh'])
   }
 }
 
