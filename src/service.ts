@@ -160,7 +160,6 @@ export async function startService(
   })
   const deadline = new DecisionDeadline()
   const close = async (delayMs = 0): Promise<void> => {
-    freshness?.close()
     clearInterval(trimming)
     isServing = false
     setReady(false)
@@ -169,6 +168,8 @@ export async function startService(
       await sleep(delayMs)
     }
     await threads.close()
+    // Until then decisions are made, and need their deadline moved on.
+    freshness?.close()
     await environments?.close()
     await store.close()
     loopMeter.close()

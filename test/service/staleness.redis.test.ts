@@ -99,6 +99,17 @@ test('a node that is not done starting refuses, too, what it has had open for to
   expect(await decision(node)).toBe(200)
 })
 
+test('a node that stops decides until it is closed, longer than MAX_STALE_MS', async () => {
+  const { node } = await cuttableNode({ staleAfterMs: 500, maxStaleMs: 1_000 })
+  const from = performance.now()
+  const closing = node.close(3_000)
+  while (performance.now() - from < 2_000) {
+    expect(await decision(node)).toBe(200)
+    expect(await readiness(node)).toBe(503)
+  }
+  await closing
+})
+
 test('management reads go on without Redis, and a write is done when it is back', async () => {
   const { proxy, node } = await cuttableNode({ staleAfterMs: 200, maxStaleMs: 0 })
   proxy.cut()
