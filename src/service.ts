@@ -228,7 +228,12 @@ export async function startService(
     const trimInBackground = (): void => void trim().catch(surroundings.onBackgroundFault)
     trimming = setInterval(trimInBackground, TRIM_AUDIT_EVERY_MS)
     const copies = new EnvironmentCopies(service, environments)
-    const imports = new EnvironmentImports(service, environments, contentLoader(store, surroundings))
+    const imports = new EnvironmentImports({
+      organization: service,
+      environments,
+      loader: contentLoader(store, surroundings),
+      drop: id => store.drop(id),
+    })
     management = new ManagementService({ environments, organization: service, copies, imports })
 
     const generated = await ensureKey({ organization, config, environments })
