@@ -6,7 +6,8 @@
  * The exchange is one commit of the organization: the new environment takes over key, name and API keys of the old one, which is
  * removed. Until then the old one decides and takes changes; what ends on the way, also by a crash, leaves it as it is, and
  * what was made is removed (`Organization.bootstrap`). Just before, changes are refused for a moment, so that none is lost that
- * was answered. The new environment has an id of its own.
+ * was answered; by this node only, which is why callers keep from writing where there are several (`docs/redis.md`). The new
+ * environment has an id of its own.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
