@@ -110,6 +110,8 @@ export async function startService(
   let environments: OpenEnvironments | null = null
   let freshness: Freshness | null = null
   let isReady = false
+  /** From the end of the start to the stop: only then does freshness say whether this node is ready. */
+  let isServing = false
   let trimming: NodeJS.Timeout | undefined
   const auditRetentionMs = config.auditRetentionDays * DAY_MS
   const tracing = config.hasTracing ? new Tracing() : null
@@ -158,14 +160,16 @@ export async function startService(
   })
   const deadline = new DecisionDeadline()
   const close = async (delayMs = 0): Promise<void> => {
-    freshness?.close()
     clearInterval(trimming)
+    isServing = false
     setReady(false)
     if (delayMs > 0) {
       threads.drain()
       await sleep(delayMs)
     }
     await threads.close()
+    // Until then decisions are made, and need their deadline moved on.
+    freshness?.close()
     await environments?.close()
     await store.close()
     loopMeter.close()
@@ -190,6 +194,13 @@ export async function startService(
       deadline: deadline.handle,
       settings: withoutSecrets(config),
     })
+    // Before the first environment decides: the others may be long in coming.
+    if (store.isShared) {
+      const onChange = (isFresh: boolean): void => {
+        if (isServing) setReady(isFresh)
+      }
+      freshness = watchFreshness(store, { config, onChange, deadline, log })
+    }
     environments = new OpenEnvironments({
       organization,
       open: known => openEnvironment(known, { store, indexes, surroundings, auditRetentionMs, onDeath: die }),
@@ -217,14 +228,19 @@ export async function startService(
     const trimInBackground = (): void => void trim().catch(surroundings.onBackgroundFault)
     trimming = setInterval(trimInBackground, TRIM_AUDIT_EVERY_MS)
     const copies = new EnvironmentCopies(service, environments)
-    const imports = new EnvironmentImports(service, environments, contentLoader(store, surroundings))
+    const imports = new EnvironmentImports({
+      organization: service,
+      environments,
+      loader: contentLoader(store, surroundings),
+      drop: id => store.drop(id),
+    })
     management = new ManagementService({ environments, organization: service, copies, imports })
 
     const generated = await ensureKey({ organization, config, environments })
     await follower.whenVisible(await organizationStore.ledger.head())
-    setReady(true)
+    isServing = true
+    setReady(freshness === null || freshness.standing === 'fresh')
     trimInBackground()
-    if (store.isShared) freshness = watchFreshness(store, { config, setReady, deadline, log })
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
     return {
@@ -369,12 +385,12 @@ function watchFreshness(
   store: Store,
   parts: {
     readonly config: Config
-    readonly setReady: (isReady: boolean) => void
+    readonly onChange: (isFresh: boolean) => void
     readonly deadline: DecisionDeadline
     readonly log: Logger
   },
 ): Freshness {
-  const { config, setReady, deadline, log } = parts
+  const { config, onChange, deadline, log } = parts
   const said: Record<Standing, string> = {
     fresh: 'up to date with the store again',
     stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
@@ -382,7 +398,7 @@ function watchFreshness(
     emptied:
       'the store holds nothing any more: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
   }
-  return new Freshness({
+  const freshness = new Freshness({
     stalenessMs: () => store.stalenessMs(),
     isEmptied: () => store.isEmptied(),
     staleAfterMs: config.staleAfterMs,
@@ -392,9 +408,11 @@ function watchFreshness(
       const fields = { standing, stalenessMs: Math.round(stalenessMs) }
       if (standing === 'fresh') log.info(fields, said.fresh)
       else log.warn(fields, said[standing])
-      setReady(standing === 'fresh')
+      onChange(standing === 'fresh')
     },
   })
+  freshness.look()
+  return freshness
 }
 
 /**

@@ -6,7 +6,8 @@
  * The exchange is one commit of the organization: the new environment takes over key, name and API keys of the old one, which is
  * removed. Until then the old one decides and takes changes; what ends on the way, also by a crash, leaves it as it is, and
  * what was made is removed (`Organization.bootstrap`). Just before, changes are refused for a moment, so that none is lost that
- * was answered. The new environment has an id of its own.
+ * was answered; by this node only, which is why callers keep from writing where there are several (`docs/redis.md`). The new
+ * environment has an id of its own.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
@@ -37,11 +38,19 @@ export class EnvironmentImports {
   readonly #organization: OrganizationService
   readonly #environments: OpenEnvironments
   readonly #loader: ContentLoader
+  /** Removes what the store holds of an environment. Safe to repeat. */
+  readonly #drop: (environmentId: string) => Promise<void>
 
-  constructor(organization: OrganizationService, environments: OpenEnvironments, loader: ContentLoader) {
-    this.#organization = organization
-    this.#environments = environments
-    this.#loader = loader
+  constructor(options: {
+    readonly organization: OrganizationService
+    readonly environments: OpenEnvironments
+    readonly loader: ContentLoader
+    readonly drop: (environmentId: string) => Promise<void>
+  }) {
+    this.#organization = options.organization
+    this.#environments = options.environments
+    this.#loader = options.loader
+    this.#drop = options.drop
   }
 
   /**
@@ -128,10 +137,16 @@ export class EnvironmentImports {
 
   /** Removes what did not come to be, unless that is done already. */
   async #discard(principal: Principal, id: string): Promise<void> {
-    await this.#organization.commit(principal, context => {
-      const hidden = context.records.byId('environment', id)
-      if (hidden?.isBeingCopied) removeEnvironment(context, hidden)
-    })
+    try {
+      await this.#organization.commit(principal, context => {
+        const hidden = context.records.byId('environment', id)
+        if (hidden?.isBeingCopied) removeEnvironment(context, hidden)
+      })
+    } finally {
+      // What was filled and never opened only the store knows of; another node may have seen to the note before this one
+      // could read it. One that is open goes with its record, and stays if an exchange went through after all.
+      if (!this.#environments.serviceOf(id)) await this.#drop(id)
+    }
   }
 }
 

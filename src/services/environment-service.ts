@@ -36,7 +36,8 @@ export class EnvironmentService {
   readonly #whenVisible: (revision: Revision) => Promise<void>
   readonly #purging: Purging
   readonly #underWay = new Set<Promise<unknown>>()
-  #isFrozen = false
+  /** How many hold changes back. */
+  #freezes = 0
   readonly #retention: AuditRetention
 
   constructor(options: {
@@ -129,13 +130,14 @@ export class EnvironmentService {
 
   /**
    * Refuses changes from now on, `NOT_READY`, and resolves when those under way are done: for who puts something else in its
-   * place. Returns what lets changes in again.
+   * place. Changes of this process: other nodes know nothing of it. Returns what lets them in again, unless another holds
+   * them back, too; to be called once.
    */
   async freeze(): Promise<() => void> {
-    this.#isFrozen = true
+    this.#freezes += 1
     await Promise.allSettled(this.#underWay)
     return () => {
-      this.#isFrozen = false
+      this.#freezes -= 1
     }
   }
 
@@ -167,7 +169,7 @@ export class EnvironmentService {
   async #commit<Answer>(
     command: (context: WriteContext) => Answer | Resumable<Answer>,
   ): Promise<Answered<Answer>> {
-    if (this.#isFrozen)
+    if (this.#freezes > 0)
       throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
     const commit = this.#commits.run(records => command({ ...this.#operationContext(), records }))
     this.#underWay.add(commit)

@@ -1,9 +1,17 @@
 /** Imports where the truth is shared: what one node imported, every node has, and decides by. */
 import { expect, test } from 'vitest'
 import { content, contentOf, importInto, type Line } from '../support/content.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
-import { API_KEY, type Client, question } from '../support/running-service.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  question,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
 
 const redis = await sharedRedis()
 const EXPORT = '/v2/projects/default/envs/default/export'
@@ -50,4 +58,47 @@ test('an import on one node is whole on the other, in decisions and in its expor
   await expect.poll(() => allows(one, 'user-1'), { timeout: 20_000 }).toBe(true)
   const refused = await importInto(one, 'default', library(10), API_KEY, 409)
   expect(refused.body).toMatchObject({ error_code: 'DUPLICATE_ENTITY' })
+})
+
+test('a node whose import another node ended, and removed all traces of, is ready again and decides', async () => {
+  const proxy = await CuttingProxy.to(redis)
+  const storeUrl = redis.url(proxy)
+  const direct = new URL(storeUrl)
+  direct.host = `${redis.host}:${redis.port}`
+  const timing = { staleAfterMs: 1_000 }
+  const other = await startedService({ storeUrl: direct.href, dataDirectory: storeDirectory(), ...timing })
+  const node = await startedService({ storeUrl, dataDirectory: storeDirectory(), ...timing })
+  const admin = { key: ADMIN_KEY }
+  for (const [path, key] of [
+    ['/v2/projects', 'short-lived'],
+    ['/v2/projects/short-lived/envs', 'staging'],
+  ] as const) {
+    expect((await other.send('POST', path, { ...admin, body: { key, name: key } })).status).toBe(200)
+  }
+  const path = '/v2/projects/short-lived/envs/staging/import'
+  await expect
+    .poll(async () => (await node.send('GET', '/v2/projects/short-lived/envs/staging', admin)).status)
+    .toBe(200)
+
+  const body = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = body.writable.getWriter()
+  const importing = fetch(node.address + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/x-ndjson' },
+    body: body.readable,
+    duplex: 'half',
+  } as RequestInit)
+  const [text, rest] = [library(3_000).slice(0, -1_000), 'and no more\n']
+  const isUnderWay = proxy.failOn('user-1500', 'lose-command').then(() => proxy.cut())
+  await writer.write(Buffer.from(text))
+  await isUnderWay
+  expect((await other.send('DELETE', '/v2/projects/short-lived', admin)).status).toBe(204)
+  proxy.mend()
+  await writer.write(Buffer.from(rest))
+  await writer.close()
+  expect((await importing).status).toBeGreaterThanOrEqual(400)
+  // Longer than the store takes to find a history gone.
+  const from = performance.now()
+  await expect.poll(async () => (await node.get('/ready')).status, { timeout: 20_000 }).toBe(200)
+  while (performance.now() - from < 3_000) expect((await node.get('/ready')).status).toBe(200)
 })

@@ -1,10 +1,12 @@
 /** What a node does that does not hear from Redis: it says so, goes on for a while, stops, and comes back by itself. */
 import { expect, test } from 'vitest'
+import { reservePort } from '../../src/http/reserve-port.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
+  ADMIN_KEY,
   API_KEY,
-  type Client,
+  Client,
   FACTS,
   question,
   startedService,
@@ -65,6 +67,47 @@ test('with MAX_STALE_MS=0 a node goes on deciding, however long it hears nothing
   proxy.cut()
   await until(503, () => readiness(node))
   for (let asked = 0; asked < 200; asked += 1) expect(await decision(node)).toBe(200)
+})
+
+test('a node that is not done starting refuses, too, what it has had open for too long without Redis', async () => {
+  const proxy = await CuttingProxy.to(redis)
+  const storeUrl = redis.url(proxy)
+  const direct = new URL(storeUrl)
+  direct.host = `${redis.host}:${redis.port}`
+  const first = await startedService({ storeUrl: direct.href, dataDirectory: storeDirectory() })
+  await first.createDocumentModel()
+  await first.users('alice')
+  await first.assign('alice', 'viewer', 'document:plan')
+  const body = { key: 'later', name: 'Opened after the default one' }
+  const later = await first.send<{ id: string }>('POST', '/v2/projects/default/envs', {
+    key: ADMIN_KEY,
+    body,
+  })
+
+  const port = await reservePort({ host: '127.0.0.1', port: 0 })
+  const node = Client.at(`http://127.0.0.1:${port}`)
+  void proxy.failOn(`{${later.body.id}}`, 'lose-command').then(() => proxy.cut())
+  const settings = { storeUrl, dataDirectory: storeDirectory(), port, maxStaleMs: 1_500 }
+  const starting = startedService(settings)
+  await until(200, () => decision(node).catch(() => 0))
+  expect(await readiness(node)).toBe(503)
+  await until(503, () => decision(node))
+
+  proxy.mend()
+  await starting
+  await until(200, () => readiness(node))
+  expect(await decision(node)).toBe(200)
+})
+
+test('a node that stops decides until it is closed, longer than MAX_STALE_MS', async () => {
+  const { node } = await cuttableNode({ staleAfterMs: 500, maxStaleMs: 1_000 })
+  const from = performance.now()
+  const closing = node.close(3_000)
+  while (performance.now() - from < 2_000) {
+    expect(await decision(node)).toBe(200)
+    expect(await readiness(node)).toBe(503)
+  }
+  await closing
 })
 
 test('management reads go on without Redis, and a write is done when it is back', async () => {

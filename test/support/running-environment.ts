@@ -75,6 +75,10 @@ export class RunningEnvironment {
 
   readonly #start: () => Promise<void>
 
+  freeze(): Promise<() => void> {
+    return this.#service.freeze()
+  }
+
   async execute<Name extends OperationName>(
     name: Name,
     input: OperationInput<Name>,

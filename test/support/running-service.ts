@@ -114,8 +114,8 @@ export class Client {
   }
 
   /** Closes the service; a second call waits for the first. A thread that died on the way fails the test. */
-  async close(): Promise<void> {
-    this.#closed ??= this.#service.close()
+  async close(delayMs = 0): Promise<void> {
+    this.#closed ??= this.#service.close(delayMs)
     await this.#closed
     expect(this.#deaths).toEqual([])
   }
