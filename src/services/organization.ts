@@ -91,7 +91,7 @@ export class Organization {
 
   /** False in a history that another node has begun and not yet filled. */
   isThere(): boolean {
-    return this.#records().get('organization', rowKeys.organization()) !== undefined
+    return this.#records().get('organization', rowKeys.organization()) !== null
   }
 
   /** Whether the first start has still to be finished. */
