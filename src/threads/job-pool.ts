@@ -52,7 +52,10 @@ export interface JobPoolOptions {
   readonly threads: number
   /** Bulks and searches that may wait or be under way at once. */
   readonly jobsMax: number
-  /** The environment's engine in this thread, and what another needs to have the same. Throws what a decision would. */
+  /**
+   * The environment's engine in this thread, and what another needs to have the same. Throws what a decision would: asked
+   * when a job comes, when a part of it is begun, and before it is answered.
+   */
   engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
   /** A thread of the pool has ended that should not have. */
   onThreadEnd(threadId: number, error: Error): void
@@ -66,7 +69,6 @@ interface Outcome<Value> {
 interface Bulk extends Outcome<Uint8Array> {
   readonly kind: 'bulk'
   readonly environmentId: string
-  readonly index: JobIndex
   readonly shared: SharedBulk
   /** The next question nobody has begun. */
   next: number
@@ -77,7 +79,7 @@ interface Bulk extends Outcome<Uint8Array> {
 
 interface Search extends Outcome<KeyPage> {
   readonly kind: 'search'
-  readonly index: JobIndex
+  readonly environmentId: string
   readonly job: SearchJob
   readonly waiting: Waiting
 }
@@ -136,24 +138,24 @@ export class JobPool implements DecisionPool {
   }
 
   evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array> {
-    const { index } = this.#options.engine(environmentId)
+    this.#options.engine(environmentId)
     this.#admit()
     const memory = this.#memory.take(placesOf(packed.count, packed.bytes.byteLength).end)
     const shared = shareBulk(packed, memory)
     return this.#queued<Uint8Array>(outcome => {
-      const job = { environmentId, index, shared, next: 0, running: 0, waiting, ...outcome }
+      const job = { environmentId, shared, next: 0, running: 0, waiting, ...outcome }
       return { kind: 'bulk', ...job }
     })
   }
 
   search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage> {
-    const { engine, index } = this.#options.engine(environmentId)
+    const { engine } = this.#options.engine(environmentId)
     if (!this.#isWarm) {
       this.#warmUp()
       return Promise.resolve(searchWith(engine, job))
     }
     this.#admit()
-    return this.#queued<KeyPage>(outcome => ({ kind: 'search', index, job, waiting, ...outcome }))
+    return this.#queued<KeyPage>(outcome => ({ kind: 'search', environmentId, job, waiting, ...outcome }))
   }
 
   /** Ends the threads; what waits is refused. */
@@ -264,9 +266,11 @@ export class JobPool implements DecisionPool {
   }
 
   #runPart(bulk: Bulk): void {
+    const index = this.#indexNow(bulk)
+    if (index === null) return
     const { from, count } = this.#begin(bulk, this.#partChecks(bulk))
     bulk.running++
-    this.#run({ kind: 'checks', index: bulk.index, bulk: bulk.shared, from, count }).then(
+    this.#run({ kind: 'checks', index, bulk: bulk.shared, from, count }).then(
       () => {
         bulk.running--
         this.#endIfDone(bulk)
@@ -285,11 +289,30 @@ export class JobPool implements DecisionPool {
   }
 
   #runSearch(search: Search): void {
+    const index = this.#indexNow(search)
+    if (index === null) return
     this.#remove(search)
-    this.#run({ kind: 'search', index: search.index, search: search.job }).then(
-      page => search.resolve(page as KeyPage),
-      search.reject,
-    )
+    this.#run({ kind: 'search', index, search: search.job })
+      .then(page => {
+        // As for a bulk: it may be too old by now.
+        this.#options.engine(search.environmentId)
+        search.resolve(page as KeyPage)
+      })
+      .catch(search.reject)
+  }
+
+  /** What a job is to be decided on that may have waited for long; null if by now it must not be: it is answered so. */
+  #indexNow(job: Bulk | Search): JobIndex | null {
+    try {
+      return this.#options.engine(job.environmentId).index
+    } catch (error) {
+      if (job.kind === 'bulk') this.#fail(job, error)
+      else {
+        this.#remove(job)
+        job.reject(error)
+      }
+      return null
+    }
   }
 
   async #run(job: PoolJob): Promise<unknown> {
@@ -319,8 +342,18 @@ export class JobPool implements DecisionPool {
   #endIfDone(bulk: Bulk): void {
     if (bulk.next < bulk.shared.count || bulk.running > 0) return
     if (bulk.waiting.isGone) bulk.reject(abandoned())
-    else bulk.resolve(verdictsOf(bulk.shared).slice())
+    else this.#resolve(bulk)
     this.#memory.giveBack(bulk.shared.memory)
+  }
+
+  #resolve(bulk: Bulk): void {
+    try {
+      // The process may have been stopped since its parts were begun: what it knew then may be too old to be told.
+      this.#options.engine(bulk.environmentId)
+      bulk.resolve(verdictsOf(bulk.shared).slice())
+    } catch (error) {
+      bulk.reject(error)
+    }
   }
 
   /** One bad part is the answer to the whole; its memory is used again when no thread writes into it any more. */

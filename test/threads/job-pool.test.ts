@@ -6,6 +6,10 @@ import * as L from '#engine/shared-index/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { beginSection, lock } from '#engine/shared-index/sequence.ts'
 import { PackedQueries, type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_WORDS } from '#model/packed-queries.ts'
+import type { SearchJob } from '#services/decision-pool.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { createProgress } from '#threads/index-progress.ts'
 import { JobPool } from '#threads/job-pool.ts'
 import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
 import { SharedEngine } from '../engine/shared-engine.ts'
@@ -27,13 +31,24 @@ const world = new World(
   assign('alice', 'viewer', 'document:d'),
 )
 const { handle } = engine.writer
-const reader = new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false })
+const deadline = new DecisionDeadline()
+const readers = new EngineReaders(
+  () => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
+  deadline,
+)
+readers.attach('e', { index: handle, progress: createProgress({ epoch: 'epoch', sequence: 1 }) })
+const SEARCH: SearchJob = {
+  kind: 'users',
+  question: { action: 'read', type: 'document', key: 'd', tenant: null },
+  page: { after: null, limit: 10 },
+}
 const form: QueryForm = { type: 'document', action: 'read', tenant: 'default' }
 
 let open: JobPool[] = []
 afterEach(async () => {
   for (const pool of open) await pool.close()
   open = []
+  deadline.set(Infinity)
 })
 
 function newPool(options: { jobsMax?: number; threads?: number } = {}): { pool: JobPool; ended: number[] } {
@@ -42,7 +57,7 @@ function newPool(options: { jobsMax?: number; threads?: number } = {}): { pool: 
     entry: ENTRY,
     threads: options.threads ?? 1,
     jobsMax: options.jobsMax ?? 10,
-    engine: () => ({ engine: reader, index: { environmentId: 'e', attachment: 1, handle } }),
+    engine: environmentId => readers.shareable(environmentId),
     onThreadEnd: id => {
       ended.push(id)
       takeOverLock(handle, id + 1)
@@ -126,15 +141,7 @@ test('a thread that dies: its jobs are answered with an error, its lock is free,
   // As if it was changing the index when it died; meanwhile the search waits for it to be done.
   lock(header, threadId + 1)
   beginSection(header)
-  const search = pool.search(
-    'e',
-    {
-      kind: 'users',
-      question: { action: 'read', type: 'document', key: 'd', tenant: null },
-      page: { after: null, limit: 10 },
-    },
-    HERE,
-  )
+  const search = pool.search('e', SEARCH, HERE)
   const refused = expect(search).rejects.toThrow()
   const end = once(thread!, 'exit')
   void thread!.terminate()
@@ -147,11 +154,24 @@ test('a thread that dies: its jobs are answered with an error, its lock is free,
   expect(pool.threads[0]!.threadId).not.toBe(threadId)
 })
 
+test('what was begun in time is not answered when the deadline has passed meanwhile', async () => {
+  const { pool } = await warmPool()
+  // All of it is in the pool at once, and some of the other waits.
+  for (const count of [400, COUNT]) {
+    const jobs = [pool.evaluate('e', questions(count), HERE), pool.search('e', SEARCH, HERE)]
+    deadline.set(0)
+    for (const end of await Promise.allSettled(jobs)) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'STALE' } })
+    }
+    expect(pool.figures().jobs).toBe(0)
+    deadline.set(Infinity)
+  }
+  expectRight(await pool.evaluate('e', questions(), HERE))
+})
+
 test('a search is done by the pool, and finds what the engine finds', async () => {
   const { pool } = await warmPool()
-  const question = { action: 'read', type: 'document', key: 'd', tenant: null }
-  const page = { after: null, limit: 10 }
-  expect(await pool.search('e', { kind: 'users', question, page }, HERE)).toEqual({
+  expect(await pool.search('e', SEARCH, HERE)).toEqual({
     keys: ['alice'],
     hasMore: false,
     total: 1,
