@@ -112,7 +112,7 @@ export class JobPool implements DecisionPool {
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: PARTS_AHEAD,
       // An idle thread sleeps in `Atomics.wait` and runs no event loop: quickest to wake, and it need not hear of anything
-      // between jobs, since each brings its index along.
+      // between jobs, since each brings its index along (and `letGo` is a job).
       atomics: 'sync',
     })
     this.#pool.on('error', () => {
@@ -156,6 +156,16 @@ export class JobPool implements DecisionPool {
     }
     this.#admit()
     return this.#queued<KeyPage>(outcome => ({ kind: 'search', environmentId, job, waiting, ...outcome }))
+  }
+
+  /** An index was replaced or taken back: has the threads let go of it, which they would only at their next job. */
+  letGo(): void {
+    if (this.#pool.threads.length === 0 || this.#isClosed) return
+    // Only so many are sure to reach every thread, however much each has to do.
+    const jobs = Array.from({ length: this.#options.threads * PARTS_AHEAD }, () => {
+      return this.#pool.run({ kind: 'let-go' })
+    })
+    void Promise.allSettled(jobs)
   }
 
   /** Ends the threads; what waits is refused. */
