@@ -194,11 +194,12 @@ export class JobPool implements DecisionPool {
         },
       )
     }
-    this.#jobCount++
   }
 
   /** Queues a job; it counts until it has its first outcome. */
   #queued<Value>(jobWith: (outcome: Outcome<Value>) => Bulk | Search): Promise<Value> {
+    // Only here: there may have been no memory for what was admitted.
+    this.#jobCount++
     return new Promise((resolve, reject) => {
       let isOver = false
       const end = (settle: () => void): void => {

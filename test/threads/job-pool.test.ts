@@ -120,6 +120,15 @@ test('more than may wait is refused as overload, and what is answered makes room
   expectRight(await pool.evaluate('e', questions(), HERE))
 })
 
+test('a bulk there is no memory for takes no room from others', async () => {
+  const { pool } = newPool({ jobsMax: 1 })
+  const { bytes, spots, forms } = questions(1)
+  const endless = new PackedQueries(2 ** 27, { bytes, spots, forms })
+  expect(() => pool.evaluate('e', endless, HERE)).toThrow(RangeError)
+  expect(pool.figures().jobs).toBe(0)
+  expectRight(await pool.evaluate('e', questions(), HERE))
+})
+
 test('what nobody waits for any more is dropped, and makes room', async () => {
   const { pool } = newPool({ jobsMax: 2 })
   const gone = { isGone: false }
