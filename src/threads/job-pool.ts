@@ -399,6 +399,20 @@ export class JobPool implements DecisionPool {
       })
   }
 
+  /** Does the searches that wait as one that came now would be done, one a turn, as long as the pool has no threads. */
+  #searchHere(): void {
+    this.#nextJob()
+    const search = this.#queue.find(({ kind }) => kind === 'search') as Search | undefined
+    if (search === undefined || this.#isWarm) return
+    this.#remove(search)
+    try {
+      search.resolve(searchWith(this.#options.engine(search.environmentId).engine, search.job))
+    } catch (error) {
+      search.reject(error)
+    }
+    setImmediate(() => this.#searchHere())
+  }
+
   #watchThreads(): void {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue
@@ -413,6 +427,8 @@ export class JobPool implements DecisionPool {
         if (this.#isClosed) return
         this.#isWarm = false
         this.#options.onThreadEnd(threadId, reason)
+        // Whether and when others start is not known: Piscina does not tell of threads that cannot.
+        setImmediate(() => this.#searchHere())
       })
     }
   }

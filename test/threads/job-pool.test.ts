@@ -1,5 +1,9 @@
 /** The pool by itself: what waits, what is dropped, what is refused, and what becomes of the jobs of a thread that dies. */
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/layout.ts'
@@ -51,10 +55,16 @@ afterEach(async () => {
   deadline.set(Infinity)
 })
 
-function newPool(options: { jobsMax?: number; threads?: number } = {}): { pool: JobPool; ended: number[] } {
+interface PoolOptions {
+  readonly jobsMax?: number
+  readonly threads?: number
+  readonly entry?: URL
+}
+
+function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[] } {
   const ended: number[] = []
   const pool = new JobPool({
-    entry: ENTRY,
+    entry: options.entry ?? ENTRY,
     threads: options.threads ?? 1,
     jobsMax: options.jobsMax ?? 10,
     engine: environmentId => readers.shareable(environmentId),
@@ -90,7 +100,7 @@ function expectRight(verdicts: Uint8Array): void {
 }
 
 /** A pool whose threads have started: searches go there only then. */
-async function warmPool(options: { jobsMax?: number; threads?: number } = {}) {
+async function warmPool(options: PoolOptions = {}) {
   const started = newPool(options)
   while (!started.pool.isWarm) {
     expectRight(await started.pool.evaluate('e', questions(), HERE))
@@ -161,6 +171,25 @@ test('a thread that dies: its jobs are answered with an error, its lock is free,
   expectRight(await pool.evaluate('e', questions(), HERE))
   while (!pool.isWarm) await pool.evaluate('e', questions(), HERE)
   expect(pool.threads[0]!.threadId).not.toBe(threadId)
+})
+
+test('searches that wait are done here when the threads that died cannot be started again', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+  const entry = pathToFileURL(join(directory, 'entry.mjs'))
+  await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
+  const { pool } = await warmPool({ entry, jobsMax: 20 })
+  await rm(directory, { recursive: true })
+  const [thread] = pool.threads
+  const header = new Int32Array(handle.header)
+  // As above: what is in the pool stays there until the thread is dead, and the others wait.
+  lock(header, thread!.threadId + 1)
+  beginSection(header)
+  const searches = Array.from({ length: 20 }, () => pool.search('e', SEARCH, HERE))
+  const ends = Promise.allSettled(searches)
+  void thread!.terminate()
+  const found = (await ends).filter(({ status }) => status === 'fulfilled')
+  expect(found.length).toBeGreaterThan(0)
+  expect(pool.figures().jobs).toBe(0)
 })
 
 test('what was begun in time is not answered when the deadline has passed meanwhile', async () => {
