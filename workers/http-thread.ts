@@ -195,10 +195,12 @@ function receive(message: ToHttpThread): void {
       break
     case 'attach':
       engines.attach(message.environmentId, message.handle)
+      pool?.letGo()
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
       break
     case 'detach':
       engines.detach(message.environmentId)
+      pool?.letGo()
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
   }
 }

@@ -1,16 +1,27 @@
 /** A thread of the pool: does the jobs of one HTTP thread, on the indexes that they bring along. */
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { threadId } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
 import { searchWith } from '#threads/search-job.ts'
-import { type JobIndex, partOf, type PoolAnswer, type PoolJob, verdictsOf } from '#threads/pool-jobs.ts'
+import {
+  isGone,
+  type JobIndex,
+  partOf,
+  type PoolAnswer,
+  type PoolJob,
+  verdictsOf,
+} from '#threads/pool-jobs.ts'
 
 /** Indexes a thread stays attached to, the one used last first: those it forgets can be freed. */
 const READERS_MAX = 16
-const readers: { readonly index: JobIndex; readonly reader: SharedIndexReader }[] = []
+let readers: { readonly index: JobIndex; readonly reader: SharedIndexReader }[] = []
 
-export default function work(job: PoolJob): PoolAnswer<unknown> {
+export default function work(job: PoolJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
+  if (job.kind === 'let-go') return letGo()
   try {
     return { value: answerOf(job) }
   } catch (error) {
@@ -19,7 +30,7 @@ export default function work(job: PoolJob): PoolAnswer<unknown> {
   }
 }
 
-function answerOf(job: PoolJob): unknown {
+function answerOf(job: Exclude<PoolJob, { kind: 'let-go' }>): unknown {
   if (job.kind === 'warm-up') return null
   const reader = readerOf(job.index)
   if (job.kind === 'search') return searchWith(reader, job.search)
@@ -40,4 +51,22 @@ function readerOf(index: JobIndex): SharedIndexReader {
   readers.unshift(entry!)
   readers.length = Math.min(readers.length, READERS_MAX)
   return entry!.reader
+}
+
+/**
+ * Memory of an index that was replaced or taken back is free when no thread holds it. Shared memory does not count for when
+ * V8 collects garbage, and a thread that sleeps never does: hence it is told to.
+ */
+async function letGo(): Promise<PoolAnswer<null>> {
+  const live = readers.filter(({ index }) => !isGone(index))
+  if (live.length < readers.length) {
+    readers = live
+    // Jobs that came together with this one are held by Piscina until they are answered.
+    await setImmediate()
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    setFlagsFromString('--no-expose-gc')
+    collectGarbage()
+  }
+  return { value: null }
 }

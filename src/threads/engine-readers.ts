@@ -5,7 +5,7 @@ import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
-import type { JobIndex } from './pool-jobs.ts'
+import { type JobIndex, markGone } from './pool-jobs.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 interface Attached {
@@ -63,16 +63,26 @@ export class EngineReaders implements EngineSource, ProgressSource {
 
   /** Uses the index from now on, in place of the environment's old one, if any. */
   attach(environmentId: string, { index, progress }: IndexHandle): void {
+    const engine = this.#open(index)
+    this.detach(environmentId)
     this.#attachments += 1
     this.#attached.set(environmentId, {
-      engine: this.#open(index),
+      engine,
       progress: new IndexProgress(progress),
-      index: { environmentId, attachment: this.#attachments, handle: index },
+      index: {
+        environmentId,
+        attachment: this.#attachments,
+        handle: index,
+        gone: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+      },
     })
   }
 
   /** Decides nothing more for the environment. */
   detach(environmentId: string): void {
+    const attached = this.#attached.get(environmentId)
+    if (attached === undefined) return
     this.#attached.delete(environmentId)
+    markGone(attached.index)
   }
 }

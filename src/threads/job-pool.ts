@@ -52,7 +52,10 @@ export interface JobPoolOptions {
   readonly threads: number
   /** Bulks and searches that may wait or be under way at once. */
   readonly jobsMax: number
-  /** The environment's engine in this thread, and what another needs to have the same. Throws what a decision would. */
+  /**
+   * The environment's engine in this thread, and what another needs to have the same. Throws what a decision would: asked
+   * when a job comes, when a part of it is begun, and before it is answered.
+   */
   engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
   /** A thread of the pool has ended that should not have. */
   onThreadEnd(threadId: number, error: Error): void
@@ -66,7 +69,6 @@ interface Outcome<Value> {
 interface Bulk extends Outcome<Uint8Array> {
   readonly kind: 'bulk'
   readonly environmentId: string
-  readonly index: JobIndex
   readonly shared: SharedBulk
   /** The next question nobody has begun. */
   next: number
@@ -77,7 +79,7 @@ interface Bulk extends Outcome<Uint8Array> {
 
 interface Search extends Outcome<KeyPage> {
   readonly kind: 'search'
-  readonly index: JobIndex
+  readonly environmentId: string
   readonly job: SearchJob
   readonly waiting: Waiting
 }
@@ -110,7 +112,7 @@ export class JobPool implements DecisionPool {
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: PARTS_AHEAD,
       // An idle thread sleeps in `Atomics.wait` and runs no event loop: quickest to wake, and it need not hear of anything
-      // between jobs, since each brings its index along.
+      // between jobs, since each brings its index along (and `letGo` is a job).
       atomics: 'sync',
     })
     this.#pool.on('error', () => {
@@ -136,24 +138,34 @@ export class JobPool implements DecisionPool {
   }
 
   evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array> {
-    const { index } = this.#options.engine(environmentId)
+    this.#options.engine(environmentId)
     this.#admit()
     const memory = this.#memory.take(placesOf(packed.count, packed.bytes.byteLength).end)
     const shared = shareBulk(packed, memory)
     return this.#queued<Uint8Array>(outcome => {
-      const job = { environmentId, index, shared, next: 0, running: 0, waiting, ...outcome }
+      const job = { environmentId, shared, next: 0, running: 0, waiting, ...outcome }
       return { kind: 'bulk', ...job }
     })
   }
 
   search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage> {
-    const { engine, index } = this.#options.engine(environmentId)
+    const { engine } = this.#options.engine(environmentId)
     if (!this.#isWarm) {
       this.#warmUp()
       return Promise.resolve(searchWith(engine, job))
     }
     this.#admit()
-    return this.#queued<KeyPage>(outcome => ({ kind: 'search', index, job, waiting, ...outcome }))
+    return this.#queued<KeyPage>(outcome => ({ kind: 'search', environmentId, job, waiting, ...outcome }))
+  }
+
+  /** An index was replaced or taken back: has the threads let go of it, which they would only at their next job. */
+  letGo(): void {
+    if (this.#pool.threads.length === 0 || this.#isClosed) return
+    // Only so many are sure to reach every thread, however much each has to do.
+    const jobs = Array.from({ length: this.#options.threads * PARTS_AHEAD }, () => {
+      return this.#pool.run({ kind: 'let-go' })
+    })
+    void Promise.allSettled(jobs)
   }
 
   /** Ends the threads; what waits is refused. */
@@ -182,11 +194,12 @@ export class JobPool implements DecisionPool {
         },
       )
     }
-    this.#jobCount++
   }
 
   /** Queues a job; it counts until it has its first outcome. */
   #queued<Value>(jobWith: (outcome: Outcome<Value>) => Bulk | Search): Promise<Value> {
+    // Only here: there may have been no memory for what was admitted.
+    this.#jobCount++
     return new Promise((resolve, reject) => {
       let isOver = false
       const end = (settle: () => void): void => {
@@ -264,9 +277,11 @@ export class JobPool implements DecisionPool {
   }
 
   #runPart(bulk: Bulk): void {
+    const index = this.#indexNow(bulk)
+    if (index === null) return
     const { from, count } = this.#begin(bulk, this.#partChecks(bulk))
     bulk.running++
-    this.#run({ kind: 'checks', index: bulk.index, bulk: bulk.shared, from, count }).then(
+    this.#run({ kind: 'checks', index, bulk: bulk.shared, from, count }).then(
       () => {
         bulk.running--
         this.#endIfDone(bulk)
@@ -285,11 +300,30 @@ export class JobPool implements DecisionPool {
   }
 
   #runSearch(search: Search): void {
+    const index = this.#indexNow(search)
+    if (index === null) return
     this.#remove(search)
-    this.#run({ kind: 'search', index: search.index, search: search.job }).then(
-      page => search.resolve(page as KeyPage),
-      search.reject,
-    )
+    this.#run({ kind: 'search', index, search: search.job })
+      .then(page => {
+        // As for a bulk: it may be too old by now.
+        this.#options.engine(search.environmentId)
+        search.resolve(page as KeyPage)
+      })
+      .catch(search.reject)
+  }
+
+  /** What a job is to be decided on that may have waited for long; null if by now it must not be: it is answered so. */
+  #indexNow(job: Bulk | Search): JobIndex | null {
+    try {
+      return this.#options.engine(job.environmentId).index
+    } catch (error) {
+      if (job.kind === 'bulk') this.#fail(job, error)
+      else {
+        this.#remove(job)
+        job.reject(error)
+      }
+      return null
+    }
   }
 
   async #run(job: PoolJob): Promise<unknown> {
@@ -319,8 +353,18 @@ export class JobPool implements DecisionPool {
   #endIfDone(bulk: Bulk): void {
     if (bulk.next < bulk.shared.count || bulk.running > 0) return
     if (bulk.waiting.isGone) bulk.reject(abandoned())
-    else bulk.resolve(verdictsOf(bulk.shared).slice())
+    else this.#resolve(bulk)
     this.#memory.giveBack(bulk.shared.memory)
+  }
+
+  #resolve(bulk: Bulk): void {
+    try {
+      // The process may have been stopped since its parts were begun: what it knew then may be too old to be told.
+      this.#options.engine(bulk.environmentId)
+      bulk.resolve(verdictsOf(bulk.shared).slice())
+    } catch (error) {
+      bulk.reject(error)
+    }
   }
 
   /** One bad part is the answer to the whole; its memory is used again when no thread writes into it any more. */
@@ -355,6 +399,20 @@ export class JobPool implements DecisionPool {
       })
   }
 
+  /** Does the searches that wait as one that came now would be done, one a turn, as long as the pool has no threads. */
+  #searchHere(): void {
+    this.#nextJob()
+    const search = this.#queue.find(({ kind }) => kind === 'search') as Search | undefined
+    if (search === undefined || this.#isWarm) return
+    this.#remove(search)
+    try {
+      search.resolve(searchWith(this.#options.engine(search.environmentId).engine, search.job))
+    } catch (error) {
+      search.reject(error)
+    }
+    setImmediate(() => this.#searchHere())
+  }
+
   #watchThreads(): void {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue
@@ -369,6 +427,8 @@ export class JobPool implements DecisionPool {
         if (this.#isClosed) return
         this.#isWarm = false
         this.#options.onThreadEnd(threadId, reason)
+        // Whether and when others start is not known: Piscina does not tell of threads that cannot.
+        setImmediate(() => this.#searchHere())
       })
     }
   }

@@ -1,6 +1,6 @@
 /**
  * What an HTTP thread gives the threads of its pool, as plain data and shared memory. A job brings the index along, so a
- * pool thread needs no message between jobs, and one that is new is as good as any.
+ * pool thread needs to know nothing before it, and one that is new is as good as any.
  */
 import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 import type { ErrorData } from '#model/errors.ts'
@@ -11,6 +11,16 @@ export interface JobIndex {
   readonly environmentId: string
   readonly attachment: number
   readonly handle: unknown
+  /** Shared: not 0 once it was replaced or taken back, and must not be held any more. */
+  readonly gone: Int32Array
+}
+
+export function markGone({ gone }: JobIndex): void {
+  Atomics.store(gone, 0, 1)
+}
+
+export function isGone({ gone }: JobIndex): boolean {
+  return Atomics.load(gone, 0) !== 0
 }
 
 /** A bulk in shared memory: its body, where the keys stand in it, and room for the verdicts, one byte each. */
@@ -25,6 +35,8 @@ export interface SharedBulk {
 export type PoolJob =
   /** Does nothing, and tells by that that the thread has started. */
   | { readonly kind: 'warm-up' }
+  /** Lets go of the indexes that are gone. */
+  | { readonly kind: 'let-go' }
   | {
       readonly kind: 'checks'
       readonly index: JobIndex

@@ -1,11 +1,19 @@
 /** The pool by itself: what waits, what is dropped, what is refused, and what becomes of the jobs of a thread that dies. */
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { beginSection, lock } from '#engine/shared-index/sequence.ts'
 import { PackedQueries, type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_WORDS } from '#model/packed-queries.ts'
+import type { SearchJob } from '#services/decision-pool.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { createProgress } from '#threads/index-progress.ts'
 import { JobPool } from '#threads/job-pool.ts'
 import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
 import { SharedEngine } from '../engine/shared-engine.ts'
@@ -27,22 +35,39 @@ const world = new World(
   assign('alice', 'viewer', 'document:d'),
 )
 const { handle } = engine.writer
-const reader = new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false })
+const deadline = new DecisionDeadline()
+const readers = new EngineReaders(
+  () => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
+  deadline,
+)
+readers.attach('e', { index: handle, progress: createProgress({ epoch: 'epoch', sequence: 1 }) })
+const SEARCH: SearchJob = {
+  kind: 'users',
+  question: { action: 'read', type: 'document', key: 'd', tenant: null },
+  page: { after: null, limit: 10 },
+}
 const form: QueryForm = { type: 'document', action: 'read', tenant: 'default' }
 
 let open: JobPool[] = []
 afterEach(async () => {
   for (const pool of open) await pool.close()
   open = []
+  deadline.set(Infinity)
 })
 
-function newPool(options: { jobsMax?: number; threads?: number } = {}): { pool: JobPool; ended: number[] } {
+interface PoolOptions {
+  readonly jobsMax?: number
+  readonly threads?: number
+  readonly entry?: URL
+}
+
+function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[] } {
   const ended: number[] = []
   const pool = new JobPool({
-    entry: ENTRY,
+    entry: options.entry ?? ENTRY,
     threads: options.threads ?? 1,
     jobsMax: options.jobsMax ?? 10,
-    engine: () => ({ engine: reader, index: { environmentId: 'e', attachment: 1, handle } }),
+    engine: environmentId => readers.shareable(environmentId),
     onThreadEnd: id => {
       ended.push(id)
       takeOverLock(handle, id + 1)
@@ -75,7 +100,7 @@ function expectRight(verdicts: Uint8Array): void {
 }
 
 /** A pool whose threads have started: searches go there only then. */
-async function warmPool(options: { jobsMax?: number; threads?: number } = {}) {
+async function warmPool(options: PoolOptions = {}) {
   const started = newPool(options)
   while (!started.pool.isWarm) {
     expectRight(await started.pool.evaluate('e', questions(), HERE))
@@ -105,6 +130,15 @@ test('more than may wait is refused as overload, and what is answered makes room
   expectRight(await pool.evaluate('e', questions(), HERE))
 })
 
+test('a bulk there is no memory for takes no room from others', async () => {
+  const { pool } = newPool({ jobsMax: 1 })
+  const { bytes, spots, forms } = questions(1)
+  const endless = new PackedQueries(2 ** 27, { bytes, spots, forms })
+  expect(() => pool.evaluate('e', endless, HERE)).toThrow(RangeError)
+  expect(pool.figures().jobs).toBe(0)
+  expectRight(await pool.evaluate('e', questions(), HERE))
+})
+
 test('what nobody waits for any more is dropped, and makes room', async () => {
   const { pool } = newPool({ jobsMax: 2 })
   const gone = { isGone: false }
@@ -126,15 +160,7 @@ test('a thread that dies: its jobs are answered with an error, its lock is free,
   // As if it was changing the index when it died; meanwhile the search waits for it to be done.
   lock(header, threadId + 1)
   beginSection(header)
-  const search = pool.search(
-    'e',
-    {
-      kind: 'users',
-      question: { action: 'read', type: 'document', key: 'd', tenant: null },
-      page: { after: null, limit: 10 },
-    },
-    HERE,
-  )
+  const search = pool.search('e', SEARCH, HERE)
   const refused = expect(search).rejects.toThrow()
   const end = once(thread!, 'exit')
   void thread!.terminate()
@@ -147,11 +173,43 @@ test('a thread that dies: its jobs are answered with an error, its lock is free,
   expect(pool.threads[0]!.threadId).not.toBe(threadId)
 })
 
+test('searches that wait are done here when the threads that died cannot be started again', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+  const entry = pathToFileURL(join(directory, 'entry.mjs'))
+  await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
+  const { pool } = await warmPool({ entry, jobsMax: 20 })
+  await rm(directory, { recursive: true })
+  const [thread] = pool.threads
+  const header = new Int32Array(handle.header)
+  // As above: what is in the pool stays there until the thread is dead, and the others wait.
+  lock(header, thread!.threadId + 1)
+  beginSection(header)
+  const searches = Array.from({ length: 20 }, () => pool.search('e', SEARCH, HERE))
+  const ends = Promise.allSettled(searches)
+  void thread!.terminate()
+  const found = (await ends).filter(({ status }) => status === 'fulfilled')
+  expect(found.length).toBeGreaterThan(0)
+  expect(pool.figures().jobs).toBe(0)
+})
+
+test('what was begun in time is not answered when the deadline has passed meanwhile', async () => {
+  const { pool } = await warmPool()
+  // All of it is in the pool at once, and some of the other waits.
+  for (const count of [400, COUNT]) {
+    const jobs = [pool.evaluate('e', questions(count), HERE), pool.search('e', SEARCH, HERE)]
+    deadline.set(0)
+    for (const end of await Promise.allSettled(jobs)) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'STALE' } })
+    }
+    expect(pool.figures().jobs).toBe(0)
+    deadline.set(Infinity)
+  }
+  expectRight(await pool.evaluate('e', questions(), HERE))
+})
+
 test('a search is done by the pool, and finds what the engine finds', async () => {
   const { pool } = await warmPool()
-  const question = { action: 'read', type: 'document', key: 'd', tenant: null }
-  const page = { after: null, limit: 10 }
-  expect(await pool.search('e', { kind: 'users', question, page }, HERE)).toEqual({
+  expect(await pool.search('e', SEARCH, HERE)).toEqual({
     keys: ['alice'],
     hasMore: false,
     total: 1,

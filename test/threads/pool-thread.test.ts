@@ -1,0 +1,63 @@
+/** What a thread of the pool holds, asked in this thread: its module keeps its readers between jobs wherever it runs. */
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { createProgress } from '#threads/index-progress.ts'
+import type { PoolJob } from '#threads/pool-jobs.ts'
+import work from '../../workers/pool-thread.ts'
+import { resourceType } from '../engine/changes.ts'
+import { SharedEngine } from '../engine/shared-engine.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const readers = new EngineReaders(
+  handle => new SharedIndexReader(handle as SharedIndexHandle, { threadId: 5, lockEveryRead: false }),
+)
+
+/** Attaches an index that nobody else holds, and has the thread search it. */
+async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayBuffer>> {
+  const engine = new SharedEngine()
+  engine.apply([resourceType('document', 'read')])
+  const { handle } = engine.writer
+  readers.attach(environmentId, {
+    index: handle,
+    progress: createProgress({ epoch: 'epoch', sequence: 1 }),
+  })
+  const search: PoolJob = {
+    kind: 'search',
+    index: readers.shareable(environmentId).index,
+    search: {
+      kind: 'users',
+      question: { action: 'read', type: 'document', key: 'd', tenant: null },
+      page: { after: null, limit: 10 },
+    },
+  }
+  expect(await work(search)).toHaveProperty('value')
+  return new WeakRef(handle.header)
+}
+
+async function isHeld(index: WeakRef<SharedArrayBuffer>): Promise<boolean> {
+  // A reference that was made or looked at holds on until the turn is over.
+  await setImmediate()
+  collectGarbage()
+  return index.deref() !== undefined
+}
+
+test('a thread lets go of indexes that were replaced or taken back, and of no other', async () => {
+  const replaced = await attachAndUse('replaced')
+  const takenBack = await attachAndUse('taken back')
+  const standing = await attachAndUse('standing')
+  const replacing = await attachAndUse('replaced')
+  readers.detach('taken back')
+  expect(await isHeld(takenBack)).toBe(true)
+  expect(await work({ kind: 'let-go' })).toEqual({ value: null })
+  expect(await isHeld(replaced)).toBe(false)
+  expect(await isHeld(takenBack)).toBe(false)
+  expect(await isHeld(standing)).toBe(true)
+  expect(await isHeld(replacing)).toBe(true)
+})
