@@ -283,6 +283,7 @@ export class Conversation implements Admitted, Waiting {
     try {
       answer = encodeReply(reply)
     } catch (error) {
+      giveUp(reply)
       this.#fail(error, isCorked)
       return
     }
@@ -301,7 +302,10 @@ export class Conversation implements Admitted, Waiting {
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
-    if (this.#isOver) return
+    if (this.#isOver) {
+      giveUp(answer)
+      return
+    }
     if (isCorked) this.#write(answer, closes)
     else this.#wire.cork(() => this.#write(answer, closes))
   }
@@ -312,6 +316,7 @@ export class Conversation implements Admitted, Waiting {
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.requestId)
+      giveUp(answer)
       this.#finish()
     }
   }
@@ -408,4 +413,9 @@ export class Conversation implements Admitted, Waiting {
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
     this.#host.leave()
   }
+}
+
+/** Nobody hears the answer: what is kept for the rest of it may go. */
+function giveUp({ body }: Answer | Reply): void {
+  if (body instanceof RawPieces) body.source.cancel()
 }

@@ -342,6 +342,13 @@ describe('a ceiling', () => {
     for (const reader of readers) reader.destroy()
   })
 
+  test('of exports has room again at once when callers go before they are answered', async () => {
+    const callers = await Promise.all(Array.from({ length: EXPORTS_MAX }, () => begun('GET', EXPORT, '')))
+    const gone = callers.map(caller => once(caller.destroy(), 'close'))
+    await Promise.all(gone)
+    await expect.poll(exported, { timeout: 20_000 }).toBe(200)
+  })
+
   test('of imports is told by its number, and is free again when senders go', async () => {
     const path = EXPORT.replace('/export', '/import?replace=true')
     const wrong = () => verdict.send('POST', path, { text: 'nothing' })
