@@ -96,7 +96,9 @@ export class EnvironmentService {
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
-    const answered = await this.#commit(audited((context: WriteContext) => write(context, input), call))
+    const answered = await this.#commit(
+      audited((context: WriteContext) => write(context, input), call, 'environment'),
+    )
     this.resumePurges()
     if (!tupleRemovals.has(name)) return answered
     const swept = await this.#removeUnusedRelations().catch((error: unknown) => {

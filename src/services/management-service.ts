@@ -147,15 +147,18 @@ export class ManagementService {
       }
     }
     assert(body, 'an import has a body')
-    const call = {
-      keyId: principal.keyId,
-      requestId,
-      operation,
-      input: { params: {}, query: { replace: replaces } },
-    }
+    const caller = { keyId: principal.keyId, requestId }
+    const params = { proj_id: path.project, env_id: path.environment }
     const leave = this.#importing.enter()
     try {
-      const imported = await this.#imports.importContent({ environment, service, body, replaces, call })
+      const imported = await this.#imports.importContent({
+        environment,
+        service,
+        body,
+        replaces,
+        caller,
+        params,
+      })
       return { answer: imported.answer, revisions: [imported.revision] }
     } finally {
       leave()
