@@ -46,10 +46,10 @@ export class BodyPieces implements PieceSource {
     if (isLast) this.#passed.resolve()
   }
 
-  /** The sender has gone. */
+  /** The sender has gone, or the answer is out. What came whole can be read all the same. */
   lose(): void {
-    if (this.#isWhole) return
     this.#isLost = true
+    if (this.#isWhole) return
     this.#queue = []
     this.#hand()
     this.#passed.resolve()
@@ -82,7 +82,7 @@ export class BodyPieces implements PieceSource {
   #hand(): void {
     const waiting = this.#waiting
     if (!waiting) return
-    if (this.#isLost) {
+    if (this.#isLost && !this.#isWhole) {
       this.#waiting = null
       waiting.reject(new AuthzError('MALFORMED_REQUEST', 'the body ended before it was whole'))
     } else if (this.#queue.length > 0) {
