@@ -18,6 +18,7 @@ export class BodyPieces implements PieceSource {
   readonly #wire: PacedWire
   #queue: Uint8Array[] = []
   #queuedBytes = 0
+  #receivedBytes = 0
   #isPaused = false
   /** The last piece has come. */
   #isWhole = false
@@ -31,9 +32,19 @@ export class BodyPieces implements PieceSource {
     this.#wire = wire
   }
 
+  /** Whether the sender is made to wait. */
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  get receivedBytes(): number {
+    return this.#receivedBytes
+  }
+
   /** Takes a piece off the wire; it is copied, the library takes it away. */
   take(piece: ArrayBuffer, isLast: boolean): void {
     this.#isWhole = isLast
+    this.#receivedBytes += piece.byteLength
     if (!this.#isDiscarded && piece.byteLength > 0) {
       this.#queue.push(new Uint8Array(piece.slice(0)))
       this.#queuedBytes += piece.byteLength
