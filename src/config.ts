@@ -134,7 +134,7 @@ export const settings = {
   BODY_TIMEOUT_MS: integer(
     60_000,
     { min: 100, max: 3_600_000 },
-    'how long a body may take to arrive; beyond it 408',
+    'how long a body may take to arrive, or the next 64 KiB of an import; beyond it 408',
   ),
   RATE_LIMIT_PER_SECOND: {
     shownDefault: 'off',

@@ -18,6 +18,7 @@ export class BodyPieces implements PieceSource {
   readonly #wire: PacedWire
   #queue: Uint8Array[] = []
   #queuedBytes = 0
+  #receivedBytes = 0
   #isPaused = false
   /** The last piece has come. */
   #isWhole = false
@@ -31,9 +32,19 @@ export class BodyPieces implements PieceSource {
     this.#wire = wire
   }
 
+  /** Whether the sender is made to wait. */
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  get receivedBytes(): number {
+    return this.#receivedBytes
+  }
+
   /** Takes a piece off the wire; it is copied, the library takes it away. */
   take(piece: ArrayBuffer, isLast: boolean): void {
     this.#isWhole = isLast
+    this.#receivedBytes += piece.byteLength
     if (!this.#isDiscarded && piece.byteLength > 0) {
       this.#queue.push(new Uint8Array(piece.slice(0)))
       this.#queuedBytes += piece.byteLength
@@ -46,10 +57,10 @@ export class BodyPieces implements PieceSource {
     if (isLast) this.#passed.resolve()
   }
 
-  /** The sender has gone. */
+  /** The sender has gone, or the answer is out. What came whole can be read all the same. */
   lose(): void {
-    if (this.#isWhole) return
     this.#isLost = true
+    if (this.#isWhole) return
     this.#queue = []
     this.#hand()
     this.#passed.resolve()
@@ -82,7 +93,7 @@ export class BodyPieces implements PieceSource {
   #hand(): void {
     const waiting = this.#waiting
     if (!waiting) return
-    if (this.#isLost) {
+    if (this.#isLost && !this.#isWhole) {
       this.#waiting = null
       waiting.reject(new AuthzError('MALFORMED_REQUEST', 'the body ended before it was whole'))
     } else if (this.#queue.length > 0) {

@@ -82,6 +82,8 @@ export interface ConversationHost {
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
+/** What must come of a body in pieces within the time that a whole one has: fewer bytes are no progress. */
+const PROGRESS_BYTES = 65_536
 
 export class Conversation implements Admitted, Waiting {
   readonly #host: ConversationHost
@@ -170,7 +172,12 @@ export class Conversation implements Admitted, Waiting {
   #answerPieces(match: RouteMatch): void {
     const pieces = new BodyPieces(this.#wire)
     this.#pieces = pieces
-    this.#wire.onData((piece, isLast) => pieces.take(piece, isLast))
+    const { receiving } = this.#host
+    receiving.add(this)
+    this.#wire.onData((piece, isLast) => {
+      if (isLast) receiving.delete(this)
+      if (!this.#isDecided) pieces.take(piece, isLast)
+    })
     const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, this, pieces)
     void answer().then(
       async reply => {
@@ -178,6 +185,7 @@ export class Conversation implements Admitted, Waiting {
         this.#reply(reply, false)
       },
       async (error: unknown) => {
+        this.#refusal = error
         await pieces.passed()
         this.#fail(error, false)
       },
@@ -210,6 +218,16 @@ export class Conversation implements Admitted, Waiting {
       this.#isDecided = true
       this.#fail(refusal, true)
     }
+  }
+
+  /** How far a body in pieces has come; 0 for others, which have one time for all of it. */
+  get receivedSteps(): number {
+    return this.#pieces === null ? 0 : Math.floor(this.#pieces.receivedBytes / PROGRESS_BYTES)
+  }
+
+  /** Whether the sender waits for us. */
+  get isHeldUp(): boolean {
+    return this.#pieces !== null && this.#pieces.isPaused
   }
 
   /** Refuses the request if its body is not there yet. */
@@ -283,6 +301,7 @@ export class Conversation implements Admitted, Waiting {
     try {
       answer = encodeReply(reply)
     } catch (error) {
+      giveUp(reply)
       this.#fail(error, isCorked)
       return
     }
@@ -301,7 +320,10 @@ export class Conversation implements Admitted, Waiting {
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
-    if (this.#isOver) return
+    if (this.#isOver) {
+      giveUp(answer)
+      return
+    }
     if (isCorked) this.#write(answer, closes)
     else this.#wire.cork(() => this.#write(answer, closes))
   }
@@ -312,6 +334,7 @@ export class Conversation implements Admitted, Waiting {
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.requestId)
+      giveUp(answer)
       this.#finish()
     }
   }
@@ -408,4 +431,9 @@ export class Conversation implements Admitted, Waiting {
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
     this.#host.leave()
   }
+}
+
+/** Nobody hears the answer: what is kept for the rest of it may go. */
+function giveUp({ body }: Answer | Reply): void {
+  if (body instanceof RawPieces) body.source.cancel()
 }

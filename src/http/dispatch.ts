@@ -35,6 +35,8 @@ export interface Admitted {
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
+/** Requests in one thread whose keys may be known in the state that they wait for. */
+export const UNKNOWN_WAITERS_MAX = 100
 
 /** Makes a decision wait for the state that its caller asks for. */
 export interface RevisionGate {
@@ -69,6 +71,7 @@ export class Dispatcher {
   readonly #minRevision: RevisionGate | null
   readonly #takeRate: TakeRate | null
   readonly #onCall: OnCall | null
+  #unknownWaiting = 0
 
   constructor(routes: readonly Route[], authenticate: Authenticate, options: DispatchOptions) {
     this.#router = new Router(routes)
@@ -102,6 +105,13 @@ export class Dispatcher {
   #identify(match: RouteMatch, head: RequestHead): Principal | null {
     const { route } = match
     const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    this.#checkKnown(match, head, principal)
+    return principal
+  }
+
+  /** What the head tells of a caller who is known. */
+  #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
+    const { route } = match
     if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
       throw new AuthzError('RATE_LIMITED', 'too many requests with this key; try again shortly', {
         limit: 'rate',
@@ -114,7 +124,6 @@ export class Dispatcher {
       throw new AuthzError('MALFORMED_REQUEST', `this request needs Content-Type: ${JSON_TYPE}`)
     }
     if (this.#hasStrictHeaders) requireHeaders(route, head)
-    return principal
   }
 
   /**
@@ -145,10 +154,26 @@ export class Dispatcher {
     const identify = (): string => {
       // The state that was waited for may have made the key, or revoked it.
       present = identifyCaller(route.access, headers.get('authorization'), this.#authenticate)
+      if (principal === null) this.#checkKnown(match, head, present)
       return environmentOf(present)
     }
-    const reached = this.#minRevision.reached(minRevision, identify)
+    const wait = () => this.#minRevision!.reached(minRevision, identify)
+    const reached = principal === null ? this.#asUnknown(wait) : wait()
     return reached.then(() => this.#handle(route, { ...call, principal: present }))
+  }
+
+  /** Those who are not known yet leave the waiting to those who are. */
+  async #asUnknown(wait: () => Promise<void>): Promise<void> {
+    if (this.#unknownWaiting >= UNKNOWN_WAITERS_MAX) {
+      const message = `${UNKNOWN_WAITERS_MAX} requests with keys not known yet are waiting already; try again shortly`
+      throw new AuthzError('OVERLOADED', message)
+    }
+    this.#unknownWaiting += 1
+    try {
+      await wait()
+    } finally {
+      this.#unknownWaiting -= 1
+    }
   }
 
   #handle(route: Route, call: Call): Reply | Promise<Reply> {

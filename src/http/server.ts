@@ -190,15 +190,17 @@ export class HttpServer {
 
   /** A body in one piece, as nearly all are, is never looked at here. */
   #watchReceiving(ms: number): void {
-    const since = new Map<Conversation, number>()
+    const since = new Map<Conversation, { readonly at: number; readonly steps: number }>()
     const look = (): void => {
       const { receiving } = this.#host
       for (const conversation of since.keys()) if (!receiving.has(conversation)) since.delete(conversation)
       const now = performance.now()
       for (const conversation of receiving) {
         const from = since.get(conversation)
-        if (from === undefined) since.set(conversation, now)
-        else if (now - from >= ms) conversation.stopReceiving()
+        const steps = conversation.receivedSteps
+        if (from === undefined || from.steps !== steps || conversation.isHeldUp) {
+          since.set(conversation, { at: now, steps })
+        } else if (now - from.at >= ms) conversation.stopReceiving()
       }
     }
     this.#receiveTimer = setInterval(look, Math.min(RECEIVE_LOOK_MS_MAX, ms / 4)).unref()

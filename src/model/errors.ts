@@ -51,6 +51,7 @@ export const LIMIT_NAMES = [
   'rate',
   'queue',
   'pool',
+  'content',
   'batch',
   'list',
   'page',
@@ -96,14 +97,20 @@ export interface ErrorData {
   readonly code: ErrorCode
   readonly message: string
   readonly detail: readonly ErrorDetail[]
+  /** Who answers counts it. */
+  readonly limit?: LimitName
 }
 
 /** An error as data. Anything that is no `AuthzError` becomes `INTERNAL` and keeps its text to itself. */
 export function errorToData(error: unknown): ErrorData {
-  if (error instanceof AuthzError) return { code: error.code, message: error.message, detail: error.detail }
+  if (error instanceof AuthzError) {
+    const { code, message, detail, limit } = error
+    return { code, message, detail, ...(limit && { limit }) }
+  }
   return { code: 'INTERNAL', message: 'the service failed to answer this request', detail: [] }
 }
 
 export function errorFromData(data: ErrorData): AuthzError {
-  return new AuthzError(data.code, data.message, { detail: data.detail })
+  const { code, message, ...options } = data
+  return new AuthzError(code, message, options)
 }

@@ -47,5 +47,9 @@ export const API_KEYS_MAX = 10_000
 export const KEY_OVERLAP_SECONDS_MAX = 2_592_000
 /** Patterns in one filter of a copy. */
 export const COPY_PATTERNS_MAX = 1_000
+/** Exports of a process at once: each holds a state of the store, and with it a reader and the pages that it needs. */
+export const EXPORTS_MAX = 8
+/** Imports of a process at once: each has a thread of its own and all rows in memory. */
+export const IMPORTS_MAX = 2
 /** Bytes in one line of an export or import: a resource with all its parts. */
 export const CONTENT_LINE_BYTES_MAX = 16_777_216

@@ -12,6 +12,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
 import type { Principal } from '#model/principal.ts'
+import type { EnvironmentPath } from '#model/wire/environment.ts'
 import type { ImportResult } from '#model/wire/environment-content.ts'
 import type { Revision } from '#model/revision.ts'
 import { lists } from '#store/keyspace.ts'
@@ -20,7 +21,7 @@ import type { PieceSource } from './content-stream.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { Answered } from './management/commit-draft.ts'
 import { removeEnvironment } from './management/environments.ts'
-import type { AuditedCall } from './management/audit.ts'
+import type { AuditCaller, AuditedCall } from './management/audit.ts'
 import type { OrganizationWriteContext } from './management/organization-context.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
@@ -31,7 +32,9 @@ export interface ImportInput {
   readonly body: PieceSource
   /** Whether what is there may be anything; else it must be what a new environment has. */
   readonly replaces: boolean
-  readonly call: AuditedCall
+  readonly caller: AuditCaller
+  /** The environment as the path names it. */
+  readonly params: EnvironmentPath
 }
 
 export class EnvironmentImports {
@@ -58,15 +61,19 @@ export class EnvironmentImports {
    * meanwhile, and what the loader throws.
    */
   async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
-    const { environment, service, body, replaces, call } = input
+    const { environment, service, body, replaces, caller, params } = input
     if (!replaces) await requireEmpty(service)
     const { organizationId, environmentId } = environment.scope
     // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
-    const principal = { kind: 'organization', organizationId, keyId: call.keyId } as const
+    const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
     const id = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)
       await this.#open(principal, id)
+      // The same name stands for another environment from now on.
+      const told = { ...params, environment_id: id, replaced_environment_id: environmentId }
+      const asked = { params: told, query: { replace: replaces } }
+      const call = { ...caller, operation: 'importContent', input: asked }
       const exchanged = { id, replaced: environmentId, service, replaces, call }
       const revision = await this.#exchange(principal, exchanged)
       return { answer: { environment_id: id, counts }, revision }

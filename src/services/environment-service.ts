@@ -97,7 +97,9 @@ export class EnvironmentService {
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
-    const answered = await this.#commit(audited((context: WriteContext) => write(context, input), call))
+    const answered = await this.#commit(
+      audited((context: WriteContext) => write(context, input), call, 'environment'),
+    )
     this.resumePurges()
     if (!tupleRemovals.has(name)) return answered
     const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
@@ -108,14 +110,20 @@ export class EnvironmentService {
     return { ...answered, revision: swept ?? answered.revision }
   }
 
-  /** Everything in it as lines, as of now. Ends with an error when nobody reads on for a while. */
-  async exportContent(): Promise<Answered<PieceSource>> {
+  /**
+   * Everything in it as lines, as of now. Ends with an error when nobody reads on for a while. `onOver` is called once when the
+   * lines are not read any more; not if this throws.
+   */
+  async exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
     // The lists are read, too.
     await this.#store.whenListed()
     const snapshot = this.#store.view.snapshot()
     try {
       const revision = await this.#inForce(snapshot.view.sequence())
-      const answer = new ContentStream(contentLines(snapshot.view), () => snapshot.release())
+      const answer = new ContentStream(contentLines(snapshot.view), () => {
+        snapshot.release()
+        onOver()
+      })
       return { answer, revision }
     } catch (error) {
       snapshot.release()

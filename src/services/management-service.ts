@@ -5,8 +5,10 @@
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
+import { EXPORTS_MAX, IMPORTS_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import { Ceiling } from './ceiling.ts'
 import type { PieceSource } from './content-stream.ts'
 import type { AnsweredTwice, EnvironmentCopies } from './environment-copies.ts'
 import type { EnvironmentImports } from './environment-imports.ts'
@@ -92,6 +94,8 @@ export class ManagementService {
   readonly #organization: OrganizationService
   readonly #copies: EnvironmentCopies
   readonly #imports: EnvironmentImports
+  readonly #exporting = new Ceiling(EXPORTS_MAX, 'exports')
+  readonly #importing = new Ceiling(IMPORTS_MAX, 'imports')
 
   constructor(parts: {
     readonly environments: OpenEnvironments
@@ -133,18 +137,32 @@ export class ManagementService {
     const { service } = environment
     if (!service) throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
     if (operation === 'exportContent') {
-      const { answer, revision } = await service.exportContent()
-      return { answer, revisions: [revision] }
+      const leave = this.#exporting.enter()
+      try {
+        const { answer, revision } = await service.exportContent(leave)
+        return { answer, revisions: [revision] }
+      } catch (error) {
+        leave()
+        throw error
+      }
     }
     assert(body, 'an import has a body')
-    const call = {
-      keyId: principal.keyId,
-      requestId,
-      operation,
-      input: { params: {}, query: { replace: replaces } },
+    const caller = { keyId: principal.keyId, requestId }
+    const params = { proj_id: path.project, env_id: path.environment }
+    const leave = this.#importing.enter()
+    try {
+      const imported = await this.#imports.importContent({
+        environment,
+        service,
+        body,
+        replaces,
+        caller,
+        params,
+      })
+      return { answer: imported.answer, revisions: [imported.revision] }
+    } finally {
+      leave()
     }
-    const imported = await this.#imports.importContent({ environment, service, body, replaces, call })
-    return { answer: imported.answer, revisions: [imported.revision] }
   }
 
   async #executeOnOrganization(request: OrganizationRequest): Promise<ManagementAnswer> {

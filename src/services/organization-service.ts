@@ -76,7 +76,7 @@ export class OrganizationService {
     const { organization, whenInForce } = this.#options
     try {
       const answered = await organization.commits.run(records =>
-        audited(command, call)({ ...this.#context(principal), records }),
+        audited(command, call, 'organization')({ ...this.#context(principal), records }),
       )
       await whenInForce(answered.revision)
       return answered

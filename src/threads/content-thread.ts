@@ -35,11 +35,14 @@ export class ContentThread implements ContentLoader {
     const { entry, directoryOf, now } = this.#options
     const thread = new Worker(entry, { workerData: { directory: directoryOf(environmentId), now: now() } })
     const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
+    const life = new ThreadLife(thread, this.#options.onFault)
     try {
-      for (let piece = await source.next(); piece !== null; piece = await source.next()) {
-        await this.#answer(thread, { kind: 'piece', bytes: piece })
+      for (;;) {
+        const piece = await life.during(source.next())
+        if (piece === null) break
+        await life.during(answerOf(thread, { kind: 'piece', bytes: piece }))
       }
-      const answer = await this.#answer(thread, { kind: 'end' })
+      const answer = await life.during(answerOf(thread, { kind: 'end' }))
       if (answer.kind === 'done') return answer.counts
       throw new AuthzError('INTERNAL', 'an import ended without an answer')
     } finally {
@@ -49,30 +52,44 @@ export class ContentThread implements ContentLoader {
       await ended
     }
   }
+}
 
-  /** Sends a message and waits for what the thread says to it. Throws what it failed with. */
-  #answer(thread: Worker, message: ToContentThread): Promise<FromContentThread> {
+/** Tells whoever waits for a thread that it has ended by itself. */
+class ThreadLife {
+  #reason: AuthzError | null = null
+  #onEnd: (reason: AuthzError) => void = () => {}
+
+  /** Made right after the thread: an error that nobody hears ends the process. */
+  constructor(thread: Worker, onFault: (error: unknown) => void) {
+    const end = (cause: unknown): void => {
+      this.#reason ??= new AuthzError('INTERNAL', 'the thread that imports died', { cause })
+      this.#onEnd(this.#reason)
+    }
+    thread.once('error', error => {
+      onFault(error)
+      end(error)
+    })
+    // Behind its error, if it had one.
+    thread.once('exit', () => end(new Error('the thread that imports ended by itself')))
+  }
+
+  /** What is waited for, one thing at a time, unless the thread ends before. A race of promises would keep every piece to the end. */
+  during<Value>(wait: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
-      const onMessage = (answer: FromContentThread) => {
-        settle()
-        if (answer.kind === 'failed') reject(errorFromData(answer.error))
-        else resolve(answer)
-      }
-      const onError = (error: Error) => {
-        settle()
-        this.#options.onFault(error)
-        reject(new AuthzError('INTERNAL', 'the thread that imports died', { cause: error }))
-      }
-      const onExit = () => onError(new Error('the thread that imports ended by itself'))
-      const settle = () => {
-        thread.off('message', onMessage)
-        thread.off('error', onError)
-        thread.off('exit', onExit)
-      }
-      thread.on('message', onMessage)
-      thread.on('error', onError)
-      thread.on('exit', onExit)
-      thread.postMessage(message)
+      this.#onEnd = reject
+      wait.then(resolve, reject)
+      if (this.#reason) reject(this.#reason)
     })
   }
+}
+
+/** Sends a message and waits for what the thread says to it. Throws what it failed with. */
+function answerOf(thread: Worker, message: ToContentThread): Promise<FromContentThread> {
+  return new Promise((resolve, reject) => {
+    thread.once('message', (answer: FromContentThread) => {
+      if (answer.kind === 'failed') reject(errorFromData(answer.error))
+      else resolve(answer)
+    })
+    thread.postMessage(message)
+  })
 }

@@ -6,6 +6,7 @@ import { AuditRetention } from '#services/audit-retention.ts'
 import { DraftCommits } from '#services/management/commit-draft.ts'
 import { listRule, lists } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
+import { content } from '../support/content.ts'
 import { exampleCalls } from '../support/example-calls.ts'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
@@ -106,6 +107,31 @@ describe('an entry', () => {
     ])
   })
 
+  test("of the organization's says which project and environment the call was about, and what an import put there", async () => {
+    const verdict = await startedService()
+    await neighbourOf(verdict, 'neighbour')
+    const path = '/v2/projects/default/envs/neighbour'
+    const asAdmin = { key: ADMIN_KEY }
+    const { body: before } = await verdict.send<{ id: string }>('GET', path, asAdmin)
+    const text = content({ kind: 'tenant', key: 'default', name: 'D' })
+    const imported = await verdict.send<{ environment_id: string }>('POST', `${path}/import`, {
+      ...asAdmin,
+      text,
+    })
+    expect(imported.status).toBe(200)
+    expect((await verdict.send('DELETE', path, asAdmin)).status).toBe(204)
+    const told = await entries(verdict, '', ORGANIZATION_LOG)
+    const named = { proj_id: 'default', env_id: 'neighbour' }
+    const { environment_id } = imported.body
+    expect(told.slice(0, 2).map(({ operation, input }) => [operation, input])).toEqual([
+      ['deleteEnvironment', named],
+      [
+        'importContent',
+        { ...named, environment_id, replaced_environment_id: before.id, query: { replace: false } },
+      ],
+    ])
+  })
+
   test('is made by nothing that failed, changed nothing, or only asked', async () => {
     const verdict = await startedService()
     await verdict.user('alice')
@@ -196,6 +222,7 @@ describe('the list', () => {
       expect((await verdict.send('GET', ORGANIZATION_LOG, { key })).status).toBe(403)
     }
     const told = await entries(verdict, '', ORGANIZATION_LOG)
+    expect(told[0]!.input).toMatchObject({ proj_id: 'default' })
     expect(told.map(({ operation, api_key_id: key }) => [operation, key])).toEqual([
       ['createEnvironment', null],
     ])

@@ -1,10 +1,12 @@
 /** Export and import over HTTP: what comes out goes in again, all of it or nothing, and decides as before. */
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EXPORTS_MAX, IMPORTS_MAX } from '#model/limits.ts'
+import { Scrape } from '../support/metrics.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -18,7 +20,10 @@ import {
 import { content, contentOf, importInto, type Line } from '../support/content.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-content-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const ceilings = mkdtempSync(join(tmpdir(), 'verdict-ceilings-'))
+afterAll(() => {
+  for (const each of [directory, ceilings]) rmSync(each, { recursive: true, force: true })
+})
 
 const EXPORT = '/v2/projects/default/envs/default/export'
 
@@ -292,6 +297,70 @@ test('a body far larger than the ceiling of bodies is taken, and an export large
   const given = await fetch(verdict.address + path, { headers: { authorization: `Bearer ${key}` } })
   await given.body!.cancel()
   expect(await contentOf(verdict, path, key)).toContain('"late"')
+})
+
+describe('a ceiling', () => {
+  let verdict: Client
+  const status = async (ask: () => Promise<{ status: number }>) => (await ask()).status
+  const exported = async () => {
+    const answer = await fetch(verdict.address + EXPORT, { headers: { authorization: `Bearer ${API_KEY}` } })
+    await answer.body!.cancel()
+    return answer.status
+  }
+
+  beforeAll(async () => {
+    verdict = await sharedService({ storeUrl: `lmdb:${ceilings}` })
+    // More than sockets take while nobody reads.
+    const long = 'x'.repeat(10_000)
+    const users = Array.from({ length: 2_000 }, (_, i) => ({ kind: 'user', key: `u${i}`, first_name: null }))
+    const attributed = users.map(user => ({ ...user, attributes: { long } }))
+    const text = content({ kind: 'tenant', key: 'default', name: 'D' }, ...attributed)
+    await importInto(verdict, 'default', text, API_KEY)
+  })
+
+  async function begun(method: string, path: string, headers: string): Promise<Socket> {
+    const socket = connect(verdict.port, '127.0.0.1')
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\n${headers}\r\n`,
+    )
+    return socket
+  }
+
+  test('of exports is told by its number, and is free again when readers go', async () => {
+    const readers = await Promise.all(Array.from({ length: EXPORTS_MAX }, () => begun('GET', EXPORT, '')))
+    await Promise.all(readers.map(reader => once(reader, 'readable')))
+    const refused = await verdict.send('GET', EXPORT)
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).not.toBeNull()
+    expect(refused.body).toMatchObject({ message: expect.stringContaining('8 exports') })
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'content' })).toBe(1)
+    readers[0]!.destroy()
+    await expect.poll(exported, { timeout: 20_000 }).toBe(200)
+    for (const reader of readers) reader.destroy()
+  })
+
+  test('of exports has room again at once when callers go before they are answered', async () => {
+    const callers = await Promise.all(Array.from({ length: EXPORTS_MAX }, () => begun('GET', EXPORT, '')))
+    const gone = callers.map(caller => once(caller.destroy(), 'close'))
+    await Promise.all(gone)
+    await expect.poll(exported, { timeout: 20_000 }).toBe(200)
+  })
+
+  test('of imports is told by its number, and is free again when senders go', async () => {
+    const path = EXPORT.replace('/export', '/import?replace=true')
+    const wrong = () => verdict.send('POST', path, { text: 'nothing' })
+    const length = 'Content-Length: 1000000\r\n'
+    const senders = await Promise.all(Array.from({ length: IMPORTS_MAX }, () => begun('POST', path, length)))
+    await expect.poll(() => status(wrong), { timeout: 20_000 }).toBe(503)
+    const refused = await wrong()
+    expect(refused.headers.get('retry-after')).not.toBeNull()
+    expect(refused.body).toMatchObject({ message: expect.stringContaining('2 imports') })
+    for (const sender of senders) sender.destroy()
+    await expect.poll(() => status(wrong), { timeout: 20_000 }).toBe(400)
+  })
 })
 
 /** Whatever is new in every environment, left out. */

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { IMPORTS_MAX } from '#model/limits.ts'
 import { createKeyRates, KeyRates } from '#threads/key-rates.ts'
 import { Scrape } from '../support/metrics.ts'
 import {
@@ -113,25 +114,30 @@ describe('connections', () => {
   })
 })
 
+/** Sends a body of which some byte is always coming, and never the last, until the connection ends; that may cut off the answer. */
+async function dripUntilRefused(verdict: Client, target: string, start: string) {
+  const slow = await RawConnection.open(verdict.port)
+  const head = ['Content-Length: 1000000', `Authorization: Bearer ${API_KEY}`]
+  await slow.send(requestText(target, head, start))
+  const connection = { isOver: false }
+  void slow.closed.then(() => (connection.isOver = true))
+  const dripping = (async () => {
+    // Never idle, never done.
+    while (!connection.isOver) {
+      await slow.send(' ')
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  })()
+  const answer = await slow.answer()
+  await slow.closed
+  await dripping
+  return answer
+}
+
 describe('a body', () => {
   test('that keeps coming for longer than BODY_TIMEOUT_MS is 408, and the connection ends', async () => {
     const verdict = await startedService({ receiveMsMax: 200 })
-    const slow = await RawConnection.open(verdict.port)
-    const head = ['Content-Length: 100000', `Authorization: Bearer ${API_KEY}`]
-    await slow.send(requestText('POST /allowed', head, '{'))
-    const connection = { isOver: false }
-    void slow.closed.then(() => (connection.isOver = true))
-    const dripping = (async () => {
-      // Never idle, never done.
-      while (!connection.isOver) {
-        await slow.send(' ')
-        await new Promise(resolve => setImmediate(resolve))
-      }
-    })()
-    const answer = await slow.answer()
-    expect(answer?.status).toBe(408)
-    await slow.closed
-    await dripping
+    expect((await dripUntilRefused(verdict, 'POST /allowed', '{'))?.status).toBe(408)
     expect(await counted(verdict, 'receive-time')).toBe(1)
     // Who sends a body in pieces and in time is answered.
     const brisk = await RawConnection.open(verdict.port)
@@ -141,6 +147,14 @@ describe('a body', () => {
     await brisk.send(body.slice(5))
     expect((await brisk.answer())?.status).toBe(200)
     brisk.destroy()
+  })
+
+  test('of an import that drips for longer than that is 408 as well, and leaves its place', async () => {
+    const verdict = await startedService({ receiveMsMax: 200 })
+    const target = 'POST /v2/projects/default/envs/default/import'
+    // Each is counted as it is refused, also where the end of the connection overtook the answer.
+    for (let i = 0; i <= IMPORTS_MAX; i++) await dripUntilRefused(verdict, target, '{"kind":')
+    expect(await counted(verdict, 'receive-time')).toBe(IMPORTS_MAX + 1)
   })
 })
 

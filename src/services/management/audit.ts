@@ -42,37 +42,42 @@ const ADMIN = 'admin'
 /** Callers choose them, as long as a header may be. */
 const REQUEST_ID_LENGTH_MAX = 128
 
+/** Whose log it is: an environment's own need not say which one each call was about. */
+export type AuditedLog = 'environment' | 'organization'
+
 /** `command` with an entry for what it writes, if it writes anything; the command as it is if nobody called. */
 export function audited<Context extends AuditedContext, Answer>(
   command: (context: Context) => Answer | Resumable<Answer>,
   call: AuditedCall | null,
+  log: AuditedLog,
 ): (context: Context) => Answer | Resumable<Answer> {
   if (call === null) return command
   return context => {
     const result = command(context)
     if (!isResumable(result)) {
-      addEntry(context, call)
+      addEntry(context, call, log)
       return result
     }
     return (function* () {
       const answer = yield* result as Resumable<Answer>
-      addEntry(context, call)
+      addEntry(context, call, log)
       return answer
     })()
   }
 }
 
-function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall): void {
+function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, log: AuditedLog): void {
   if (records.isEmpty) return
   const { keyId, operation } = call
   const called = { keyId, requestId: call.requestId.slice(0, REQUEST_ID_LENGTH_MAX) }
-  const kept = keptInput(call.input)
+  const kept = keptInput(call.input, log)
   records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept })
 }
 
-function keptInput(input: unknown): Pick<AuditRecord, 'input' | 'isInputCut'> {
+function keptInput(input: unknown, log: AuditedLog): Pick<AuditRecord, 'input' | 'isInputCut'> {
   const { params = {}, query = {}, body } = (input ?? {}) as Record<string, Attributes | undefined>
-  const { proj_id: _project, env_id: _environment, ...named } = params
+  const { proj_id: _project, env_id: _environment, ...others } = params
+  const named = log === 'environment' ? others : params
   const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
   if (body === undefined) return { input: bare, isInputCut: false }
   const isShort = elementsIn(body) <= ELEMENTS_MAX && JSON.stringify(body).length <= AUDIT_INPUT_LENGTH_MAX

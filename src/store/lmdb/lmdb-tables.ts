@@ -24,6 +24,8 @@ type Cursor = Iterator<TableEntry>
 
 /** Named tables one environment may have; each costs a little in every transaction. */
 const TABLES_MAX = 16
+/** Snapshots and cursors of all threads at once: far more than the ceiling of exports and the other readers need. */
+const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
 /** lmdb reads the number of entries to skip as 32 bits. */
 const OFFSET_MAX = 0xffff_ffff
@@ -48,6 +50,7 @@ export class LmdbTables implements Tables {
       // Otherwise a dot in the directory's name would make it a file.
       noSubdir: false,
       maxDbs: TABLES_MAX,
+      maxReaders: READERS_MAX,
       // Otherwise lmdb-js makes a promise of its own per turn that nobody can get hold of: a failed commit (a full disk)
       // would end the process as an unhandled rejection. Writes still share transactions without it.
       eventTurnBatching: false,

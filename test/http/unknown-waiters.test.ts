@@ -1,0 +1,78 @@
+/** Keys that may be known in the state a request waits for: checked like any other then, and few wait at once. */
+import { expect, test } from 'vitest'
+import type { Principal } from '#model/principal.ts'
+import { Dispatcher, UNKNOWN_WAITERS_MAX } from '#http/dispatch.ts'
+import { routes } from '../support/routes.ts'
+
+const principal: Principal = {
+  kind: 'environment',
+  organizationId: 'o',
+  projectId: 'p',
+  projectKey: 'p',
+  environmentId: 'e',
+  environmentKey: 'e',
+  keyId: 'k',
+}
+
+/** A dispatcher that hears of the key when `arrive` is called. */
+function waitingDispatcher(takeRate: () => boolean) {
+  const state = Promise.withResolvers<void>()
+  const known = { is: false }
+  const dispatcher = new Dispatcher(routes, () => (known.is ? principal : null), {
+    hasStrictHeaders: false,
+    takeRate,
+    onCall: null,
+    minRevision: {
+      isAhead: () => true,
+      reached: async (_, identify) => {
+        await state.promise
+        identify()
+      },
+    },
+  })
+  const ask = async (contentType = 'application/json') => {
+    const headers = new Map([
+      ['authorization', 'Bearer key'],
+      ['content-type', contentType],
+      ['x-min-revision', 'a.1'],
+    ])
+    const head = { method: 'POST', path: '/access/v1/evaluation', query: '', headers }
+    const match = dispatcher.find(head)
+    const admitted = { principal: dispatcher.admit(match, head), caller: { isGone: false } }
+    const body = {
+      subject: { type: 'user', id: 'u' },
+      action: { name: 'read' },
+      resource: { type: 'doc', id: '1' },
+    }
+    const bytes = Buffer.from(JSON.stringify(body))
+    return dispatcher.answer(match, admitted, head, bytes, { requestId: '', traceparent: null })
+  }
+  const arrive = (): void => {
+    known.is = true
+    state.resolve()
+  }
+  return { ask, arrive }
+}
+
+test('a key that becomes known while its request waits has its rate, and its request needs the right content type', async () => {
+  const limited = waitingDispatcher(() => false)
+  const beyond = limited.ask()
+  limited.arrive()
+  await expect(beyond).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  const unlimited = waitingDispatcher(() => true)
+  const odd = unlimited.ask('text/plain')
+  unlimited.arrive()
+  await expect(odd).rejects.toMatchObject({ code: 'MALFORMED_REQUEST' })
+})
+
+test('so many requests with unknown keys wait at once; one more is refused, and later ones are not', async () => {
+  const { ask, arrive } = waitingDispatcher(() => false)
+  const waiting = Array.from({ length: UNKNOWN_WAITERS_MAX }, () => ask())
+  await expect(ask()).rejects.toMatchObject({ code: 'OVERLOADED' })
+  arrive()
+  const codes = (await Promise.allSettled(waiting)).map(
+    each => each.status === 'rejected' && each.reason.code,
+  )
+  expect(new Set(codes)).toEqual(new Set(['RATE_LIMITED']))
+  await expect(ask()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+})
