@@ -137,8 +137,15 @@ async function dripUntilRefused(verdict: Client, target: string, start: string) 
 describe('a body', () => {
   test('that keeps coming for longer than BODY_TIMEOUT_MS is 408, and the connection ends', async () => {
     const verdict = await startedService({ receiveMsMax: 200 })
-    expect((await dripUntilRefused(verdict, 'POST /allowed', '{'))?.status).toBe(408)
-    expect(await counted(verdict, 'receive-time')).toBe(1)
+    // The end of the connection may overtake the answer, for a sender that goes on sending.
+    let tries = 0
+    let answer
+    do {
+      tries += 1
+      answer = await dripUntilRefused(verdict, 'POST /allowed', '{')
+    } while (answer === null && tries < 5)
+    expect(answer?.status).toBe(408)
+    expect(await counted(verdict, 'receive-time')).toBe(tries)
     // Who sends a body in pieces and in time is answered.
     const brisk = await RawConnection.open(verdict.port)
     const body = JSON.stringify(question('alice', 'read', 'document'))
