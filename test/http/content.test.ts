@@ -354,6 +354,9 @@ describe('a ceiling', () => {
     const wrong = () => verdict.send('POST', path, { text: 'nothing' })
     const length = 'Content-Length: 1000000\r\n'
     const senders = await Promise.all(Array.from({ length: IMPORTS_MAX }, () => begun('POST', path, length)))
+    // What asks is an import, too: it must not come before them.
+    const underWay = async () => (await Scrape.of(verdict.address)).sum('verdict_management_in_flight', {})
+    await expect.poll(underWay, { timeout: 20_000 }).toBe(IMPORTS_MAX)
     await expect.poll(() => status(wrong), { timeout: 20_000 }).toBe(503)
     const refused = await wrong()
     expect(refused.headers.get('retry-after')).not.toBeNull()
