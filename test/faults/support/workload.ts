@@ -50,6 +50,8 @@ export class Workload {
   static async start(nodes: readonly NodeProcess[], options: WorkloadOptions): Promise<Workload> {
     const client = await nodes[0]!.serving()
     await seatUsers(client)
+    // Who writes elsewhere finds what was made here, before anything is broken.
+    for (const node of nodes) await hasUsers(await node.serving())
     const workload = new Workload(nodes, options, await commitsIn(client))
     // So that what follows finds work going on everywhere.
     await workload.hasWritten(10)
@@ -180,6 +182,12 @@ async function seatUsers(client: Client): Promise<void> {
   const users = Array.from({ length: RING_SEATS }, (_, seat) => ({ key: `seat-${seat}` }))
   const answer = await client.post('/v2/facts/default/default/bulk/users', { operations: users })
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+}
+
+/** Resolves when the node knows what was made last. */
+async function hasUsers(client: Client): Promise<void> {
+  while ((await client.get(`${FACTS}/users/seat-${RING_SEATS - 1}`)).status !== 200)
+    await pause(RETRY_PAUSE_MS)
 }
 
 /** Status 0: no answer. */
