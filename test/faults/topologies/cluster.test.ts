@@ -45,6 +45,7 @@ test('a server of the cluster that is killed and started again costs time only',
     await server.kill()
     expect(await server.start()).toBe(true)
     await workload.hasWritten(20)
+    await cluster.whole()
   }
   await workload.end()
 })
