@@ -11,5 +11,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // The machine may stand still for as long. What came too late is tried again, and told of; what was wrong never is.
+    retry: { count: 1, condition: /^(Test|Hook) timed out in/ },
   },
 })

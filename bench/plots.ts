@@ -5,27 +5,11 @@
  *     node bench/plots.ts
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import * as echarts from 'echarts'
+import { svgOf } from './lib/charts.ts'
 
 const PLOTS = new URL('../docs/plots/', import.meta.url)
 const SIZE = { width: 640, height: 320 }
 const GRID = { left: 70, right: 30, top: 60, bottom: 50 }
-
-/** The part of the library that is used: its own types name files without their endings, which TypeScript does not find. */
-interface Charts {
-  init(
-    element: null,
-    theme: null,
-    options: {
-      readonly renderer: 'svg'
-      readonly ssr: true
-      readonly width: number
-      readonly height: number
-    },
-  ): { setOption(option: object): void; renderToSVGString(): string; dispose(): void }
-}
-
-const { init } = echarts as unknown as Charts
 
 interface Axis {
   readonly name: string
@@ -63,11 +47,8 @@ function results<Raw>(name: string): Raw | null {
 }
 
 function draw(name: string, option: object): void {
-  const canvas = init(null, null, { renderer: 'svg', ssr: true, ...SIZE })
-  canvas.setOption(option)
   mkdirSync(PLOTS, { recursive: true })
-  writeFileSync(new URL(`${name}.svg`, PLOTS), canvas.renderToSVGString())
-  canvas.dispose()
+  writeFileSync(new URL(`${name}.svg`, PLOTS), svgOf(option, SIZE))
 }
 
 interface Percentiles {

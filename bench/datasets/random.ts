@@ -22,4 +22,19 @@ export class Random {
   pick<T>(from: readonly T[]): T {
     return from[this.below(from.length)]!
   }
+
+  /** True in this part of the cases. */
+  chance(share: number): boolean {
+    return this.next() < share
+  }
+
+  /** Brings the items into any order, in place (Fisher and Yates). */
+  shuffle(items: unknown[]): void {
+    for (let last = items.length - 1; last > 0; last--) {
+      const other = this.below(last + 1)
+      const item = items[last]
+      items[last] = items[other]
+      items[other] = item
+    }
+  }
 }

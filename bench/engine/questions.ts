@@ -68,12 +68,6 @@ export function verifyAnswers(engine: Evaluator, baseline: Evaluator, queries: r
 }
 
 function shuffled<T>(items: T[]): T[] {
-  const random = new Random(99)
-  for (let i = items.length - 1; i > 0; i--) {
-    const j = random.below(i + 1)
-    const item = items[i]!
-    items[i] = items[j]!
-    items[j] = item
-  }
+  new Random(99).shuffle(items)
   return items
 }

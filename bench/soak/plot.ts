@@ -1,6 +1,6 @@
 /** The course of a soak as a picture: requests, latency and memory over time, with the moments at which something was killed. */
 import { writeFileSync } from 'node:fs'
-import * as echarts from 'echarts'
+import { svgOf } from '../lib/charts.ts'
 
 export interface Course {
   /** In seconds since the beginning. */
@@ -10,32 +10,16 @@ export interface Course {
   readonly kills: readonly { readonly at: number; readonly what: string }[]
 }
 
-/** The part that is used here: the package describes a form of itself that is not the one Node loads. */
-interface Charts {
-  init(
-    element: null,
-    theme: null,
-    options: {
-      readonly renderer: 'svg'
-      readonly ssr: true
-      readonly width: number
-      readonly height: number
-    },
-  ): { setOption(option: object): void; renderToSVGString(): string; dispose(): void }
-}
-
-const { init } = echarts as unknown as Charts
-const [WIDTH, HEIGHT] = [1_000, 720]
+const SIZE = { width: 1_000, height: 720 }
 
 export function plotSoak(course: Course, title: string, file: URL): void {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT })
   const panels = [
     { name: 'requests a second', data: course.requests },
     { name: 'latency p99, ms', data: course.latencyMsP99 },
     { name: 'memory of the service, MiB', data: course.memoryMiB },
   ]
   const marks = course.kills.map(({ at, what }) => ({ xAxis: at, name: what }))
-  chart.setOption({
+  const option = {
     animation: false,
     title: { text: title, left: 'center' },
     grid: panels.map((_, index) => ({ left: 70, right: 30, top: 60 + index * 220, height: 160 })),
@@ -59,7 +43,6 @@ export function plotSoak(course: Course, title: string, file: URL): void {
         data: marks,
       },
     })),
-  })
-  writeFileSync(file, chart.renderToSVGString())
-  chart.dispose()
+  }
+  writeFileSync(file, svgOf(option, SIZE))
 }

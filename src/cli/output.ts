@@ -74,6 +74,5 @@ export class Output {
 function textOf(value: unknown): string {
   const text =
     typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
-  // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '�')
+  return text.replaceAll(/\p{Cc}/gu, '�')
 }

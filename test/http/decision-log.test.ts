@@ -130,9 +130,10 @@ test('drops and counts what finds no room, and keeps no more in memory', async (
   const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] })
   let read = ''
   reader.stdout.setEncoding('utf8').on('data', (text: string) => (read += text))
+  const isRead = once(reader, 'close')
   await log.close()
   // What found room is there, once there is somebody who reads.
-  await once(reader, 'close')
+  await isRead
   expect(recordsIn(read)).toHaveLength(written!)
 })
 

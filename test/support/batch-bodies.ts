@@ -2,7 +2,6 @@
  * Bodies for `/access/v1/evaluations`, from the usual to the broken, and the judge of whoever reads them from their bytes:
  * what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
 import { evaluationReader } from '#http/routes/access.ts'
@@ -12,7 +11,7 @@ import { EvaluationsRequest } from '#model/wire/access.ts'
 import { AccessService } from '#services/access-service.ts'
 import { DecisionService } from '#services/decision-service.ts'
 import { Random } from '../../bench/datasets/random.ts'
-import { bend } from './bent-bodies.ts'
+import { judgeReading, perhapsBent } from './bent-bodies.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
@@ -68,11 +67,7 @@ export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body:
     const query = packed.query(index)
     return query.type === '' ? null : query
   })
-  const right = ordinary.read(body)
-  if (!isDeepStrictEqual(read, right)) {
-    const text = JSON.stringify(body.toString('latin1'))
-    throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
-  }
+  judgeReading(body, read, ordinary.read(body))
   return true
 }
 
@@ -129,91 +124,86 @@ export class BatchBodies {
 
   /** Half of them whole, the others with some bytes changed. */
   next(): Buffer {
-    let body: Buffer = Buffer.from(this.#batch())
-    if (this.#chance(0.5))
-      for (let times = 1 + this.#below(3); times > 0; times--) body = bend(body, this.#random)
-    return body
+    return perhapsBent(Buffer.from(this.#batch()), this.#random)
   }
 
   #batch(): string {
-    const isPlain = this.#chance(0.7)
-    const has = { subject: this.#chance(0.6), action: this.#chance(0.7), resource: this.#chance(0.3) }
+    const isPlain = this.#random.chance(0.7)
+    const has = {
+      subject: this.#random.chance(0.6),
+      action: this.#random.chance(0.7),
+      resource: this.#random.chance(0.3),
+    }
     const defaults: Members = {
       ...(has.subject && { subject: this.#subject(isPlain) }),
       ...(has.action && { action: this.#action(isPlain) }),
       ...(has.resource && { resource: this.#resource(isPlain) }),
-      ...(this.#chance(0.3) && { context: this.#pick<unknown>(isPlain ? [{ a: 1 }, null] : ODD) }),
-      ...(this.#chance(0.3) && { options: this.#pick(isPlain ? OPTIONS.slice(0, 6) : OPTIONS) }),
+      ...(this.#random.chance(0.3) && {
+        context: this.#random.pick<unknown>(isPlain ? [{ a: 1 }, null] : ODD),
+      }),
+      ...(this.#random.chance(0.3) && {
+        options: this.#random.pick(isPlain ? OPTIONS.slice(0, 6) : OPTIONS),
+      }),
     }
     const gives = {
-      subject: !has.subject || this.#chance(0.3),
-      action: !has.action || this.#chance(0.3),
-      resource: !has.resource || this.#chance(0.9),
+      subject: !has.subject || this.#random.chance(0.3),
+      action: !has.action || this.#random.chance(0.3),
+      resource: !has.resource || this.#random.chance(0.9),
     }
-    const items = Array.from({ length: this.#below(7) }, () => {
-      if (!isPlain && this.#chance(0.05)) return this.#pick(ODD)
-      const isOther = !isPlain && this.#chance(0.2)
+    const items = Array.from({ length: this.#random.below(7) }, () => {
+      if (!isPlain && this.#random.chance(0.05)) return this.#random.pick(ODD)
+      const isOther = !isPlain && this.#random.chance(0.2)
       const item: Members = {
         ...((gives.subject || isOther) && { subject: this.#subject(isPlain) }),
         ...((gives.action || isOther) && { action: this.#action(isPlain) }),
         ...((gives.resource || isOther) && { resource: this.#resource(isPlain) }),
-        ...(!isPlain && this.#chance(0.2) && { context: this.#pick(ODD) }),
+        ...(!isPlain && this.#random.chance(0.2) && { context: this.#random.pick(ODD) }),
       }
-      return this.#chance(0.05) ? this.#shuffled(item) : item
+      return this.#random.chance(0.05) ? this.#shuffled(item) : item
     })
     const batch = { ...defaults, evaluations: items }
-    const text = JSON.stringify(this.#chance(0.1) ? this.#shuffled(batch) : batch, null, this.#pick(BLANKS))
-    return this.#pick(BLANKS) + text + this.#pick(BLANKS)
+    const text = JSON.stringify(
+      this.#random.chance(0.1) ? this.#shuffled(batch) : batch,
+      null,
+      this.#random.pick(BLANKS),
+    )
+    return this.#random.pick(BLANKS) + text + this.#random.pick(BLANKS)
   }
 
   #subject(isPlain: boolean): unknown {
-    if (!isPlain && this.#chance(0.15)) return this.#pick(ODD)
+    if (!isPlain && this.#random.chance(0.15)) return this.#random.pick(ODD)
     return {
-      type: isPlain ? this.#pick(['user', 'user', 'robot']) : this.#pick(SUBJECTS),
+      type: isPlain ? this.#random.pick(['user', 'user', 'robot']) : this.#random.pick(SUBJECTS),
       id: this.#key(isPlain),
-      ...(!isPlain && this.#chance(0.3) && { properties: this.#pick(ODD) }),
+      ...(!isPlain && this.#random.chance(0.3) && { properties: this.#random.pick(ODD) }),
     }
   }
 
   #action(isPlain: boolean): unknown {
-    if (!isPlain && this.#chance(0.1)) return this.#pick(ODD)
-    return { name: this.#pick(['read', 'write']), ...(this.#chance(0.1) && { properties: this.#pick(ODD) }) }
+    if (!isPlain && this.#random.chance(0.1)) return this.#random.pick(ODD)
+    return {
+      name: this.#random.pick(['read', 'write']),
+      ...(this.#random.chance(0.1) && { properties: this.#random.pick(ODD) }),
+    }
   }
 
   #resource(isPlain: boolean): unknown {
-    if (!isPlain && this.#chance(0.1)) return this.#pick(ODD)
+    if (!isPlain && this.#random.chance(0.1)) return this.#random.pick(ODD)
     return {
-      type: isPlain ? 'document' : this.#pick(TYPES),
-      ...(this.#chance(0.9) && { id: this.#key(isPlain) }),
-      ...(this.#chance(0.3) && { properties: isPlain ? { tenant: 'acme' } : this.#pick(ODD) }),
+      type: isPlain ? 'document' : this.#random.pick(TYPES),
+      ...(this.#random.chance(0.9) && { id: this.#key(isPlain) }),
+      ...(this.#random.chance(0.3) && { properties: isPlain ? { tenant: 'acme' } : this.#random.pick(ODD) }),
     }
   }
 
   #key(isPlain: boolean): unknown {
-    if (!isPlain && this.#chance(0.3)) return this.#pick(KEYS)
-    return `key-${this.#below(100_000)}`
+    if (!isPlain && this.#random.chance(0.3)) return this.#random.pick(KEYS)
+    return `key-${this.#random.below(100_000)}`
   }
 
   #shuffled(members: Members): Members {
     const entries = Object.entries(members)
-    for (let last = entries.length - 1; last > 0; last--) {
-      const other = this.#below(last + 1)
-      const entry = entries[last]!
-      entries[last] = entries[other]!
-      entries[other] = entry
-    }
+    this.#random.shuffle(entries)
     return Object.fromEntries(entries)
-  }
-
-  #chance(share: number): boolean {
-    return this.#random.next() < share
-  }
-
-  #below(end: number): number {
-    return this.#random.below(end)
-  }
-
-  #pick<T>(from: readonly T[]): T {
-    return this.#random.pick(from)
   }
 }

@@ -1,4 +1,5 @@
 /** Bodies bent a little: what somebody would send who looks for a hole in whoever reads them. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../bench/datasets/random.ts'
 
 /** What bytes are replaced by and filled in with: all that means something, and some that means nothing. */
@@ -32,7 +33,7 @@ const SNIPPETS = [
 ]
 
 /** A copy in which some bytes are cut, repeated, replaced or filled in. */
-export function bend(body: Buffer, random: Random): Buffer {
+function bend(body: Buffer, random: Random): Buffer {
   const at = random.below(body.length + 1)
   const to = Math.min(body.length, at + 1 + random.below(8))
   const [before, cut, after] = [body.subarray(0, at), body.subarray(at, to), body.subarray(to)]
@@ -57,4 +58,19 @@ export function bend(body: Buffer, random: Random): Buffer {
       return bent
     }
   }
+}
+
+/** Half the bodies as they are, the others bent one to three times. */
+export function perhapsBent(body: Buffer, random: Random): Buffer {
+  if (!random.chance(0.5)) return body
+  let bent = body
+  for (let times = 1 + random.below(3); times > 0; times--) bent = bend(bent, random)
+  return bent
+}
+
+/** Throws, with the body, if what was read of it is not what is right. */
+export function judgeReading(body: Buffer, read: unknown, right: unknown): void {
+  if (isDeepStrictEqual(read, right)) return
+  const text = JSON.stringify(body.toString('latin1'))
+  throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
 }

@@ -2,7 +2,6 @@
  * Bodies for `/allowed/bulk`, from the usual to the broken, and the judge of whoever reads them from their bytes: what is
  * read must be what the ordinary parser and the schema make of it. Seeded: the same number gives the same bodies.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
@@ -11,7 +10,7 @@ import type { Query } from '#model/decision.ts'
 import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
 import { queryOf } from '#services/native-query.ts'
 import { Random } from '../../bench/datasets/random.ts'
-import { bend } from './bent-bodies.ts'
+import { judgeReading, perhapsBent } from './bent-bodies.ts'
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
@@ -32,11 +31,7 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
   const packed = reader.read(body)
   if (packed === null) return false
   const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
-  const right = readOrdinarily(body)
-  if (!isDeepStrictEqual(read, right)) {
-    const text = JSON.stringify(body.toString('latin1'))
-    throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
-  }
+  judgeReading(body, read, readOrdinarily(body))
   return true
 }
 
@@ -44,11 +39,7 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
 export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
   const read = reader.read(body)
   if (read === null) return false
-  const right = readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')]))
-  if (!isDeepStrictEqual([read], right)) {
-    const text = JSON.stringify(body.toString('latin1'))
-    throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
-  }
+  judgeReading(body, [read], readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')])))
   return true
 }
 
@@ -103,6 +94,7 @@ const NAMES = [
   'toString',
   'other',
 ]
+
 export class BulkBodies {
   readonly #random: Random
 
@@ -112,31 +104,33 @@ export class BulkBodies {
 
   /** Half of them whole, the others with some bytes changed. */
   next(): Buffer {
-    const body = Buffer.from(this.#bulk())
-    let bent: Buffer = body
-    if (this.#chance(0.5))
-      for (let times = 1 + this.#below(3); times > 0; times--) bent = bend(bent, this.#random)
-    return bent
+    return perhapsBent(Buffer.from(this.#bulk()), this.#random)
   }
 
   /** The same for single decisions: a bulk of one without its brackets, whole or broken. */
   nextSingle(): Buffer {
-    let body: Buffer = Buffer.from(this.#bulk(1).trim().slice(1, -1))
-    if (this.#chance(0.5))
-      for (let times = 1 + this.#below(3); times > 0; times--) body = bend(body, this.#random)
-    return body
+    return perhapsBent(Buffer.from(this.#bulk(1).trim().slice(1, -1)), this.#random)
   }
 
-  #bulk(length = this.#below(7)): string {
-    const [blank, isShuffled, isDecorated] = [this.#pick(BLANKS), this.#chance(0.3), this.#chance(0.3)]
-    const isUniform = this.#chance(0.8)
-    const question = { type: this.#pick(TYPES), action: this.#pick(ACTIONS), tenant: this.#pick(TENANTS) }
-    const hasKey = this.#chance(0.9)
+  #bulk(length = this.#random.below(7)): string {
+    const [blank, isShuffled, isDecorated] = [
+      this.#random.pick(BLANKS),
+      this.#random.chance(0.3),
+      this.#random.chance(0.3),
+    ]
+    const isUniform = this.#random.chance(0.8)
+    const question = {
+      type: this.#random.pick(TYPES),
+      action: this.#random.pick(ACTIONS),
+      tenant: this.#random.pick(TENANTS),
+    }
+    const hasKey = this.#random.chance(0.9)
     const items = Array.from({ length }, () => {
-      const form = isUniform && this.#chance(0.9) ? question : { ...question, action: this.#pick(ACTIONS) }
+      const form =
+        isUniform && this.#random.chance(0.9) ? question : { ...question, action: this.#random.pick(ACTIONS) }
       const resource: [string, unknown][] = [
         ['type', form.type],
-        ...(hasKey || this.#chance(0.1) ? [['key', this.#key()] as [string, unknown]] : []),
+        ...(hasKey || this.#random.chance(0.1) ? [['key', this.#key()] as [string, unknown]] : []),
         ...(form.tenant === undefined ? [] : [['tenant', form.tenant] as [string, unknown]]),
       ]
       const user: [string, unknown][] = [['key', this.#key()]]
@@ -146,8 +140,9 @@ export class BulkBodies {
         ['resource', resource],
       ]
       for (const fields of [user, resource, whole]) {
-        if (isDecorated) for (let more = this.#below(3); more > 0; more--) fields.push(this.#decoration())
-        if (isShuffled) this.#shuffle(fields)
+        if (isDecorated)
+          for (let more = this.#random.below(3); more > 0; more--) fields.push(this.#decoration())
+        if (isShuffled) this.#random.shuffle(fields)
       }
       return this.#text(whole, blank)
     })
@@ -156,13 +151,13 @@ export class BulkBodies {
 
   /** A field nobody asks for, or asks for twice. */
   #decoration(): [string, unknown] {
-    return [this.#pick(NAMES), this.#pick(IGNORED)]
+    return [this.#random.pick(NAMES), this.#random.pick(IGNORED)]
   }
 
   #key(): unknown {
-    if (this.#chance(0.03)) return this.#pick(ODD_KEYS)
-    if (this.#chance(0.02)) return this.#pick(IGNORED)
-    return this.#chance(0.3) ? this.#pick(KEYS) : `key-${this.#below(100_000)}`
+    if (this.#random.chance(0.03)) return this.#random.pick(ODD_KEYS)
+    if (this.#random.chance(0.02)) return this.#random.pick(IGNORED)
+    return this.#random.chance(0.3) ? this.#random.pick(KEYS) : `key-${this.#random.below(100_000)}`
   }
 
   /** As `JSON.stringify`, with blanks; lists of pairs are objects, in which names may come twice. */
@@ -174,26 +169,5 @@ export class BulkBodies {
       return `${JSON.stringify(name)}${blank}:${blank}${text}`
     })
     return `{${blank}${members.join(`${blank},${blank}`)}${blank}}`
-  }
-
-  #shuffle(items: unknown[]): void {
-    for (let last = items.length - 1; last > 0; last--) {
-      const other = this.#below(last + 1)
-      const item = items[last]
-      items[last] = items[other]
-      items[other] = item
-    }
-  }
-
-  #chance(share: number): boolean {
-    return this.#random.next() < share
-  }
-
-  #below(end: number): number {
-    return this.#random.below(end)
-  }
-
-  #pick<T>(from: readonly T[]): T {
-    return this.#random.pick(from)
   }
 }

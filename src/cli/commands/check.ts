@@ -2,22 +2,14 @@
 import { request } from '../api.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { questionBody } from '../question.ts'
+import { questionArguments, questionBody } from '../question.ts'
 
 export const checkCommand: Command = (parser, run) =>
   parser.command(
     'check <user> <action> <resource>',
     'May this user do this on that resource? Exit code 0: yes, 1: no',
     command =>
-      command
-        .positional('user', { type: 'string', demandOption: true, describe: 'key of the user' })
-        .positional('action', { type: 'string', demandOption: true, describe: 'key of the action' })
-        .positional('resource', {
-          type: 'string',
-          demandOption: true,
-          describe: 'type:key, or a type as a whole',
-        })
-        .option('tenant', { type: 'string', describe: 'tenant the question is about' })
+      questionArguments(command)
         .example('$0 check carol write document:roadmap', 'may carol write the roadmap?')
         .example('$0 check carol create document --tenant acme', 'may she create documents in acme?'),
     run(async (session, { user, action, resource, tenant }) => {

@@ -4,23 +4,17 @@ import { request } from '../api.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Output } from '../output.ts'
-import { questionBody } from '../question.ts'
+import { questionArguments, questionBody } from '../question.ts'
 
 export const explainCommand: Command = (parser, run) =>
   parser.command(
     'explain <user> <action> <resource>',
     'Why is this allowed, or denied? Exit code as of check',
     command =>
-      command
-        .positional('user', { type: 'string', demandOption: true, describe: 'key of the user' })
-        .positional('action', { type: 'string', demandOption: true, describe: 'key of the action' })
-        .positional('resource', {
-          type: 'string',
-          demandOption: true,
-          describe: 'type:key, or a type as a whole',
-        })
-        .option('tenant', { type: 'string', describe: 'tenant the question is about' })
-        .example('$0 explain carol write document:roadmap', 'the way that leads to the answer'),
+      questionArguments(command).example(
+        '$0 explain carol write document:roadmap',
+        'the way that leads to the answer',
+      ),
     run(async (session, { user, action, resource, tenant }) => {
       const body = questionBody({ user, action, resource, tenant })
       const answer = (await request(session.api, 'POST', '/allowed/explain', body)) as ExplainedResult

@@ -2,11 +2,9 @@
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../exit-codes.ts'
+import { ARGUMENT } from '../question.ts'
 import { search } from '../search.ts'
 import type { Session } from '../session.ts'
-
-const tenant = { type: 'string', describe: 'tenant the question is about' } as const
-const key = (describe: string) => ({ type: 'string', demandOption: true, describe }) as const
 
 export const listCommand: Command = (parser, run) =>
   parser.command(
@@ -19,10 +17,10 @@ export const listCommand: Command = (parser, run) =>
           'On which instances of a type may this user do this?',
           what =>
             what
-              .positional('user', key('key of the user'))
-              .positional('action', key('key of the action'))
-              .positional('type', key('key of the type'))
-              .option('tenant', tenant)
+              .positional('user', ARGUMENT.user)
+              .positional('action', ARGUMENT.action)
+              .positional('type', ARGUMENT.type)
+              .option('tenant', ARGUMENT.tenant)
               .example('$0 list resources carol read document', 'the documents carol may read'),
           run(async (session, { user, action, type, tenant: where }) =>
             print(
@@ -37,9 +35,9 @@ export const listCommand: Command = (parser, run) =>
           'Who may do this on that resource?',
           what =>
             what
-              .positional('action', key('key of the action'))
-              .positional('resource', key('type:key'))
-              .option('tenant', tenant)
+              .positional('action', ARGUMENT.action)
+              .positional('resource', ARGUMENT.instance)
+              .option('tenant', ARGUMENT.tenant)
               .example('$0 list users write document:roadmap', 'everybody who may write the roadmap'),
           run(async (session, { action, resource, tenant: where }) =>
             print(
@@ -54,9 +52,9 @@ export const listCommand: Command = (parser, run) =>
           'What may this user do on that resource?',
           what =>
             what
-              .positional('user', key('key of the user'))
-              .positional('resource', key('type:key'))
-              .option('tenant', tenant)
+              .positional('user', ARGUMENT.user)
+              .positional('resource', ARGUMENT.instance)
+              .option('tenant', ARGUMENT.tenant)
               .example('$0 list actions carol document:roadmap', 'what carol may do with the roadmap'),
           run(async (session, { user, resource, tenant: where }) =>
             print(
