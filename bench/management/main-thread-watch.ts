@@ -1,16 +1,27 @@
 /**
  * Loaded into a service under test, before anything else: watches its main thread and says, each time it is asked with
- * SIGUSR2, for how long that was kept from everything else since the last time. Milliseconds, one line of JSON.
+ * SIGUSR2, for how long that was kept from everything else since the last time. Milliseconds, one line of JSON. Linux only:
+ * the kernel says what of a write's time the thread ran, and what of it the thread stood ready while others had the cores.
  */
+import { openSync, readSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { PieceSize } from '../../src/services/management/piece-size.ts'
 import { percentile } from '../lib/measure.ts'
+
+interface Spread {
+  readonly p99: number
+  readonly p999: number
+  readonly max: number
+}
 
 /** What one look at the thread finds. */
 export interface Watched {
   /** The longest stop of each piece of a purge. */
   readonly pieces: { count: number; rows: number; p50: number; p99: number; p999: number; max: number } | null
+  /** What the writes of the store took of a processor, each in one go; and what they waited for one. */
+  readonly writes: { readonly ran: Spread; readonly waited: Spread } | null
   /** Stops of the event loop, whatever caused them, as a timer of 1 ms sees them. */
   readonly loop: { readonly p99: number; readonly p999: number; readonly max: number }
 }
@@ -26,17 +37,52 @@ function watch(): void {
     rows += work
     learn.call(this, work, longestMs)
   }
+  let ran: number[] = []
+  let waited: number[] = []
+  const scheduled = scheduledMs()
+  const write = LmdbTables.prototype.write
+  LmdbTables.prototype.write = function <T>(action: () => T, onApplied?: () => void): Promise<T> {
+    const timed = (): T => {
+      const before = scheduled()
+      try {
+        return action()
+      } finally {
+        const after = scheduled()
+        ran.push(after.ran - before.ran)
+        waited.push(after.waited - before.waited)
+      }
+    }
+    return write.call(this, timed, onApplied) as Promise<T>
+  }
   process.on('SIGUSR2', () => {
     // The timer itself is due every millisecond.
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 1)
     const loop = { p99: late(delay.percentile(99)), p999: late(delay.percentile(99.9)), max: late(delay.max) }
     const [p50, p99, p999, max] = [0.5, 0.99, 0.999, 1].map(share => percentile(pieces, share))
     const told = pieces.length === 0 ? null : { count: pieces.length, rows, p50, p99, p999, max }
-    process.stdout.write(`watched ${JSON.stringify({ pieces: told, loop })}\n`)
+    const writes = ran.length === 0 ? null : { ran: spread(ran), waited: spread(waited) }
+    process.stdout.write(`watched ${JSON.stringify({ pieces: told, writes, loop })}\n`)
     pieces = []
+    ran = []
+    waited = []
     rows = 0
     delay.reset()
   })
+}
+
+function spread(values: number[]): Spread {
+  const [p99, p999, max] = [0.99, 0.999, 1].map(share => percentile(values, share))
+  return { p99: p99!, p999: p999!, max: max! }
+}
+
+/** What the calling thread, the main one, has run so far, and has waited for a processor. */
+function scheduledMs(): () => { readonly ran: number; readonly waited: number } {
+  const file = openSync('/proc/thread-self/schedstat', 'r')
+  const buffer = Buffer.alloc(100)
+  return () => {
+    const [ran, waited] = buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)).split(' ')
+    return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 }
+  }
 }
 
 if (isMainThread) watch()
