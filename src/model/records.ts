@@ -188,6 +188,8 @@ export interface AuditRecord {
   readonly input: Attributes
   /** Whether the body was too long to be kept. */
   readonly isInputCut: boolean
+  /** Of an entry that was taken over from a replaced environment: the commit that made the change there. Null: the row's own. */
+  readonly sequence: number | null
 }
 
 /** Organization-wide records; they live in an environment of their own. */

@@ -1,7 +1,7 @@
 /**
  * Puts the content of a file in place of an environment's, as a whole. A new environment is made for it, which nobody can name:
  *
- *     add, hidden, not open ─► fill its store ─► open it: its index is loaded ─► exchange ─► drop the old one
+ *     add, hidden, not open ─► fill its store ─► open it: its index is loaded ─► copy the audit log ─► exchange ─► drop the old one
  *
  * The exchange is one commit of the organization: the new environment takes over key, name and API keys of the old one, which is
  * removed. Until then the old one decides and takes changes; what ends on the way, also by a crash, leaves it as it is, and
@@ -16,6 +16,7 @@ import type { EnvironmentPath } from '#model/wire/environment.ts'
 import type { ImportResult } from '#model/wire/environment-content.ts'
 import type { Revision } from '#model/revision.ts'
 import { lists } from '#store/keyspace.ts'
+import type { AuditTransfer } from './audit-transfer.ts'
 import type { ContentLoader } from './content-loader.ts'
 import type { PieceSource } from './content-stream.ts'
 import type { EnvironmentService } from './environment-service.ts'
@@ -69,12 +70,13 @@ export class EnvironmentImports {
     const id = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)
-      await this.#open(principal, id)
+      const auditTransfer = (await this.#open(principal, id)).auditTransferFrom(service)
+      await auditTransfer.run()
       // The same name stands for another environment from now on.
       const told = { ...params, environment_id: id, replaced_environment_id: environmentId }
       const asked = { params: told, query: { replace: replaces } }
       const call = { ...caller, operation: 'importContent', input: asked }
-      const exchanged = { id, replaced: environmentId, service, replaces, call }
+      const exchanged = { id, replaced: environmentId, service, replaces, auditTransfer, call }
       const revision = await this.#exchange(principal, exchanged)
       return { answer: { environment_id: id, counts }, revision }
     } catch (error) {
@@ -98,15 +100,15 @@ export class EnvironmentImports {
   }
 
   /** Resolves when the index is loaded. */
-  async #open(principal: Principal, id: string): Promise<void> {
+  async #open(principal: Principal, id: string): Promise<EnvironmentService> {
     await this.#organization.commit(principal, context => {
       const hidden = context.records.byId('environment', id)
       if (!hidden) throw gone()
       context.records.put({ ...hidden, isBeingLoaded: false })
     })
-    if (!this.#environments.serviceOf(id)) {
-      throw new AuthzError('INTERNAL', 'what was imported could not be opened; the log has the reason')
-    }
+    const service = this.#environments.serviceOf(id)
+    if (service) return service
+    throw new AuthzError('INTERNAL', 'what was imported could not be opened; the log has the reason')
   }
 
   async #exchange(
@@ -116,12 +118,14 @@ export class EnvironmentImports {
       readonly replaced: string
       readonly service: EnvironmentService
       readonly replaces: boolean
+      readonly auditTransfer: AuditTransfer
       readonly call: AuditedCall
     },
   ): Promise<Revision> {
     const thaw = await parts.service.freeze()
     try {
       if (!parts.replaces) await requireEmpty(parts.service)
+      await parts.auditTransfer.run()
       const exchange = (context: OrganizationWriteContext) => {
         const { records } = context
         const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))

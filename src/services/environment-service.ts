@@ -6,6 +6,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { AuditRetention } from './audit-retention.ts'
+import { AuditTransfer } from './audit-transfer.ts'
 import { audited, type AuditCaller, type AuditedCall } from './management/audit.ts'
 import { type Answered, DraftCommits } from './management/commit-draft.ts'
 import type { EnvironmentScope, WriteContext } from './management/context.ts'
@@ -157,6 +158,11 @@ export class EnvironmentService {
   /** Removes entries of the audit log that are older than they may be. */
   trimAudit(): Promise<void> {
     return this.#retention.trim()
+  }
+
+  /** What brings the audit log of the environment that this one is to replace into its own. */
+  auditTransferFrom(replaced: EnvironmentService): AuditTransfer {
+    return new AuditTransfer(replaced.#store, this.#store, this.#surroundings.newCommitId)
   }
 
   /** Lets the purge step that is under way finish and starts no other; the rest is done after the next start. */

@@ -125,8 +125,10 @@ export class ManagementService {
     if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
     const caller = { keyId: principal.keyId, requestId }
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input, caller)
-    if (!answered) throw notFound(path)
-    return answered
+    if (answered) return answered
+    // Removed, of which this tells, or replaced.
+    this.#resolve(principal, path)
+    throw replacedJustNow()
   }
 
   async #executeOnContent(
@@ -237,6 +239,8 @@ export class ManagementService {
     ])
     if (environment) return environment
     if (principal.kind === 'environment') {
+      // Its key was looked up a moment ago; the next time it opens what took the place, or nothing.
+      if (this.#visibleTo(principal).length === 0) throw replacedJustNow()
       throw new AuthzError('FORBIDDEN', 'this key belongs to another environment than the one in the path')
     }
     throw notFound(path)
@@ -260,4 +264,8 @@ function named(
 
 function notFound({ project, environment }: EnvironmentPath): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no environment ${JSON.stringify(`${project}/${environment}`)}`)
+}
+
+function replacedJustNow(): AuthzError {
+  return new AuthzError('NOT_READY', 'this environment was replaced or removed just now; try again shortly')
 }

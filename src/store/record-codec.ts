@@ -79,7 +79,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId'],
   tuple: ['id', 'createdAt', 'tenantId'],
   purge: ['id', 'deadIds', 'lists'],
-  audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut'],
+  audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut', 'sequence'],
   organization: ['id', 'tokenSecret', 'isSetUp'],
   project: [
     'id',

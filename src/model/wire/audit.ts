@@ -18,7 +18,8 @@ export const AuditEntry = Type.Object({
   request_id: Type.String({ description: 'The `X-Request-ID` of the call.' }),
   sequence: Type.Integer({
     minimum: 1,
-    description: 'The commit that made the change: what stands behind the dot in `X-Revision`.',
+    description:
+      'The commit that made the change: what stands behind the dot in `X-Revision`. Entries from before an import tell of the history that it replaced.',
   }),
   input: AttributeMap,
   is_input_cut: Type.Boolean({

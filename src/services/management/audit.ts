@@ -71,7 +71,7 @@ function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, lo
   const { keyId, operation } = call
   const called = { keyId, requestId: call.requestId.slice(0, REQUEST_ID_LENGTH_MAX) }
   const kept = keptInput(call.input, log)
-  records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept })
+  records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept, sequence: null })
 }
 
 function keptInput(input: unknown, log: AuditedLog): Pick<AuditRecord, 'input' | 'isInputCut'> {
@@ -139,8 +139,8 @@ function presentEntry(records: RecordReader, record: AuditRecord): AuditEntry {
     operation: record.operation,
     api_key_id: record.keyId,
     request_id: record.requestId,
-    // Never overwritten: the commit that wrote it last is the one that made the change.
-    sequence: records.versionOf(record),
+    // Never overwritten: the commit that wrote it last is the one that made the change, unless it was taken over.
+    sequence: record.sequence ?? records.versionOf(record),
     input: record.input,
     is_input_cut: record.isInputCut,
   }
