@@ -239,11 +239,18 @@ export class ManagementService {
     ])
     if (environment) return environment
     if (principal.kind === 'environment') {
-      // Its key was looked up a moment ago; the next time it opens what took the place, or nothing.
-      if (this.#visibleTo(principal).length === 0) throw replacedJustNow()
+      // The key was looked up a moment ago; the next time it opens what took the place.
+      if (this.#isReplaced(principal)) throw replacedJustNow()
       throw new AuthzError('FORBIDDEN', 'this key belongs to another environment than the one in the path')
     }
     throw notFound(path)
+  }
+
+  /** Whether there is another environment by the name of the key's own. */
+  #isReplaced({ projectId, environmentId, environmentKey }: Principal & { kind: 'environment' }): boolean {
+    const all = this.#environments.all().filter(({ scope }) => scope.projectId === projectId)
+    const isThere = all.some(({ scope }) => scope.environmentId === environmentId)
+    return !isThere && all.some(known => known.environmentKey === environmentKey)
   }
 
   #isThere({ scope }: ManagedEnvironment): boolean {
@@ -267,5 +274,5 @@ function notFound({ project, environment }: EnvironmentPath): AuthzError {
 }
 
 function replacedJustNow(): AuthzError {
-  return new AuthzError('NOT_READY', 'this environment was replaced or removed just now; try again shortly')
+  return new AuthzError('NOT_READY', 'this environment was replaced just now; try again shortly')
 }
