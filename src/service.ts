@@ -34,7 +34,7 @@ import {
 import { Replica } from './services/replica.ts'
 import { loadSampleWorkspace } from './services/sample-workspace.ts'
 import type { Surroundings } from './services/surroundings.ts'
-import { listRule } from './store/keyspace.ts'
+import { isKeyedLater, listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -103,6 +103,7 @@ export async function startService(
   if (config.decisionLog !== null && config.decisionLog !== 'stdout') requireWritable(config.decisionLog)
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
     ...config,
+    isKeyedLater,
     buildLists,
     log,
   })

@@ -1,11 +1,11 @@
 /**
- * Builds the lists of a local copy whose rows have just been loaded. The main thread goes on logging commits in the same
+ * Builds keys and lists of a local copy whose rows have just been loaded. The main thread goes on logging commits in the same
  * tables meanwhile; it takes them over when this thread has ended. `stop` ends it before its time.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#model/assert.ts'
 import { listRule } from '#store/keyspace.ts'
-import { ListBuild } from '#store/list-build.ts'
+import { buildKeysAndLists } from '#store/list-build.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { TableView } from '#store/table-view.ts'
 
@@ -16,7 +16,7 @@ parentPort.once('message', () => stop.abort())
 
 const tables = new LmdbTables(directory)
 try {
-  await new ListBuild(tables, new TableView(tables, listRule), listRule).run(stop.signal)
+  await buildKeysAndLists(tables, new TableView(tables, listRule), listRule, stop.signal)
 } catch (error) {
   if (!stop.signal.aborted) throw error
 } finally {

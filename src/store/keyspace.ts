@@ -39,6 +39,19 @@ function join(head: number, ids: readonly (string | null)[], key = ''): Uint8Arr
   return bytes
 }
 
+const READ_IN_ORDER: ReadonlySet<number> = new Set([
+  KIND_BYTES.user,
+  KIND_BYTES.instance,
+  KIND_BYTES.assignment,
+  KIND_BYTES.tuple,
+  KIND_BYTES.audit,
+])
+
+/** Whether who loads an index meets rows of that kind in the order of their creation only; of these there are millions. */
+export function isKeyedLater(key: Uint8Array): boolean {
+  return READ_IN_ORDER.has(key[0]!)
+}
+
 /** Where records lie: the key of each kind, from what identifies it. */
 export const rowKeys = {
   type: (key: string) => join(KIND_BYTES.type, [], key),

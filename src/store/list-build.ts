@@ -1,12 +1,14 @@
 /**
  * Builds the lists and counts of a view that has its rows and nothing else. The entries are made for many rows at a time and
- * written in order (see `row-load.ts`); what depends on a list as a whole follows when the lists stand.
+ * written in order (see `ordered-write.ts`); what depends on a list as a whole follows when the lists stand.
  *
  * Whether a list is counted, and whether its first row stands for the others, is taken to be the same for all lists whose
  * names begin with the same byte. To be run where nothing else has to be done: its steps are long.
  */
 import { assert } from '#model/assert.ts'
+import { buildKeys } from './key-build.ts'
 import type { Row } from './ledger.ts'
+import { writeInOrder } from './ordered-write.ts'
 import { PackedItems } from './packed-items.ts'
 import {
   CREATED_BYTES,
@@ -23,8 +25,8 @@ import type { ListEntry, ListName, ListRule } from './view.ts'
 
 /** Entries ordered at a time: some 50 MB of them. */
 const ORDERED_ENTRIES = 1_000_000
-/** Entries put in one write, some 20 ms: other writers wait for so long. */
-const WRITE_ENTRIES = 10_000
+/** Counts put in one write. */
+const WRITE_COUNTS = 10_000
 const NOTHING = new Uint8Array(0)
 
 interface ListKind {
@@ -42,6 +44,17 @@ export interface ListBuildOptions {
   readonly visitLists?: VisitLists | null
   /** Entries ordered at a time, 80 bytes each: the fewer times, the less of the tree is written twice. */
   readonly orderedEntries?: number
+}
+
+/** What a view lacks that has its rows and nothing else. Throws the signal's reason when that is given on the way. */
+export async function buildKeysAndLists(
+  tables: Tables,
+  view: TableView,
+  listRule: ListRule,
+  signal: AbortSignal,
+): Promise<void> {
+  await buildKeys(tables, view, signal)
+  await new ListBuild(tables, view, listRule).run(signal)
 }
 
 export class ListBuild {
@@ -143,7 +156,7 @@ export class ListBuild {
       if (!this.#kinds.get(byte)!.isCounted) continue
       for (const { name, size, isLast } of this.#groups(byte)) {
         if (isLast) pending.push({ name, size })
-        if (pending.length === WRITE_ENTRIES) await flush()
+        if (pending.length === WRITE_COUNTS) await flush()
       }
     }
     await flush()
@@ -207,23 +220,8 @@ export class ListBuild {
   async #flush(): Promise<void> {
     const [entries, tables] = [this.#entries, this.#tables]
     this.#entries = new PackedItems()
-    const order = entries.byKey()
-    let previous: Promise<void> = Promise.resolve()
-    for (let from = 0; from < order.length; from += WRITE_ENTRIES) {
-      const next = tables.write(() => {
-        for (const index of order.subarray(from, from + WRITE_ENTRIES)) {
-          this.#lists.put(entries.key(index), NOTHING)
-        }
-      })
-      // It is waited for below; it may fail before.
-      next.catch(() => undefined)
-      // One on its way to the disk while the next is being made.
-      await previous
-      previous = next
-      if (this.#signal?.aborted) break
-    }
-    await previous
-    this.#signal?.throwIfAborted()
+    const put = (index: number) => this.#lists.put(entries.key(index), NOTHING)
+    await writeInOrder(tables, entries.byKey(), put, this.#signal)
   }
 }
 

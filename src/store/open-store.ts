@@ -32,7 +32,9 @@ export interface OpenStoreOptions {
   readonly staleAfterMs?: number
   /** Rows of an environment up to which a view is loaded whole before anything is read; beyond it the lists follow. */
   readonly listedAtOnceMax?: number
-  /** Builds the lists of the tables in that directory in another thread. Absent: it is done in this one. */
+  /** Whether loads of an index do without finding rows by that key, which may be built with the lists then. Absent: none. */
+  readonly isKeyedLater?: (key: Uint8Array) => boolean
+  /** Builds keys and lists of the tables in that directory in another thread. Absent: it is done in this one. */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   readonly log?: StoreLog
 }
@@ -63,12 +65,12 @@ export async function openStore(
   if (isRedisUrl(url)) {
     const address = parseRedisUrl(url)
     const { dataDirectory = './data', staleAfterMs = 5_000, log = SILENT } = options
-    const { listedAtOnceMax = LISTED_AT_ONCE_MAX, buildLists = null } = options
+    const { listedAtOnceMax = LISTED_AT_ONCE_MAX, buildLists = null, isKeyedLater = () => false } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     const openTables = (path: string) => new LmdbTables(path)
-    const timing = { staleAfterMs, listedAtOnceMax, buildLists }
-    return RedisStore.open({ address, ...embedded, ...timing, directory, openTables, log, release })
+    const loading = { staleAfterMs, listedAtOnceMax, isKeyedLater, buildLists }
+    return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, log, release })
   }
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {
     const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'

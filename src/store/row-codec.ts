@@ -67,6 +67,11 @@ export function decodeRow(created: number, bytes: Uint8Array): Row {
   }
 }
 
+/** The key in a stored row; on the same memory. */
+export function keyOf(bytes: Uint8Array): Uint8Array {
+  return viewOf(bytes, ROW_KEY_START, ROW_KEY_START + bytes[0]! * 256 + bytes[1]!)
+}
+
 /** Bytes as a plain `Uint8Array` on the same memory, whatever subclass they come as. */
 export function viewOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)

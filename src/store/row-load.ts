@@ -1,16 +1,9 @@
-/**
- * Rows on their way into an empty view, collected first and then written in order. A tree that is filled in order is written
- * once; one that is filled at random is written over and over, at a tenth of the speed and falling.
- */
+/** Rows on their way into an empty view, collected in memory and then written in order. */
 import type { Row } from './ledger.ts'
+import { writeInOrder } from './ordered-write.ts'
 import { PackedItems } from './packed-items.ts'
 import { encodeCreated, encodeRow, ROW_KEY_START } from './row-codec.ts'
 import type { Tables } from './tables.ts'
-
-/** Rows put in one write: some 30 ms, so that others get their turn. */
-const WRITE_ROWS = 10_000
-/** Writes on their way to the disk while the next is being made: waiting for each costs more time than making it. */
-const WRITES_UNDER_WAY_MAX = 4
 
 export class RowLoad {
   /** Rows as they will be stored; their rank is `created`. */
@@ -37,11 +30,13 @@ export class RowLoad {
     const items = this.#items
     const [rows, keys] = [tables.table('rows'), tables.table('keys')]
     const byKey = this.#newest(items.byKey())
-    await write(tables, byKey, index => keys.put(items.key(index), encodeCreated(items.rank(index))))
+    await writeInOrder(tables, byKey, index => keys.put(items.key(index), encodeCreated(items.rank(index))))
     const isNewest = new Uint8Array(items.count)
     for (const index of byKey) isNewest[index] = 1
     const byCreated = items.byRank().filter(index => isNewest[index] === 1)
-    await write(tables, byCreated, index => rows.put(encodeCreated(items.rank(index)), items.bytes(index)))
+    await writeInOrder(tables, byCreated, index =>
+      rows.put(encodeCreated(items.rank(index)), items.bytes(index)),
+    )
   }
 
   /** Of those with one key the last one, in place. */
@@ -54,18 +49,4 @@ export class RowLoad {
     }
     return byKey.subarray(0, kept)
   }
-}
-
-async function write(tables: Tables, order: Uint32Array, put: (index: number) => void): Promise<void> {
-  const underWay: Promise<void>[] = []
-  for (let from = 0; from < order.length; from += WRITE_ROWS) {
-    const next = tables.write(() => {
-      for (const index of order.subarray(from, from + WRITE_ROWS)) put(index)
-    })
-    // It is waited for below; it may fail before.
-    next.catch(() => undefined)
-    underWay.push(next)
-    if (underWay.length > WRITES_UNDER_WAY_MAX) await underWay.shift()
-  }
-  await Promise.all(underWay)
 }

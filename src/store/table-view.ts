@@ -145,28 +145,9 @@ export class TableView implements View {
     return { view: new TableView({ table, snapshot }, this.#listRule), release }
   }
 
-  /** As `apply`, in a view that has no lists yet. Only inside `Tables.write`. */
-  applyRows(entry: Entry): void {
-    for (const key of entry.delete) this.#removeRow(key)
-    for (const row of entry.put) {
-      const created = encodeCreated(row.created)
-      if (this.get(row.key)?.created !== row.created) this.#removeRow(row.key)
-      this.#rows.put(created, encodeRow(row))
-      this.#keys.put(row.key, created)
-    }
-    this.setSequence(entry.revision.sequence)
-  }
-
   /** Only inside `Tables.write`. */
   setSequence(sequence: number): void {
     this.#meta.put(SEQUENCE, encodeUint48(sequence))
-  }
-
-  #removeRow(key: Uint8Array): void {
-    const created = this.#keys.get(key)
-    if (!created) return
-    this.#rows.remove(created)
-    this.#keys.remove(key)
   }
 
   /**

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { Entry, Row } from '#store/ledger.ts'
 import { ListBuild } from '#store/list-build.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
+import { buildKeys } from '#store/key-build.ts'
 import { RowLoad } from '#store/row-load.ts'
 import { TableView } from '#store/table-view.ts'
 import type { Tables } from '#store/tables.ts'
@@ -111,16 +112,33 @@ test('of a key that was created again while it was scanned the newer row counts'
 test('a build that is stopped says so', async () => {
   const tables = new MemoryTables()
   const view = new TableView(tables, toyRule)
-  await tables.write(() =>
-    view.applyRows({
-      revision: { epoch: 'e', sequence: 1 },
-      id: new Uint8Array(16),
-      delete: [],
-      put: rowsOf(['a'], ['ar']),
-      changes: [],
-    }),
-  )
+  const load = new RowLoad()
+  for (const row of rowsOf(['a'], ['ar'])) load.add(row)
+  await load.write(tables)
+  await tables.write(() => view.setSequence(1))
   const reason = new Error('enough')
   const building = new ListBuild(tables, view, toyRule).run(AbortSignal.abort(reason))
   await expect(building).rejects.toBe(reason)
+})
+
+test('keys that were left out are built as they would have been written, also in the second attempt', async () => {
+  const tables = new MemoryTables()
+  const view = new TableView(tables, toyRule)
+  const load = new RowLoad()
+  for (const row of rowsOf(['c', 'a', 'b'], ['ar', '', 'bg'])) load.add(row)
+  await load.write(tables)
+  await tables.write(() => view.setSequence(3))
+  const whole = dump(tables)
+  const [some] = tables.table('keys').range({ start: new Uint8Array() })
+  for (const left of [[], [some!]]) {
+    await tables.write(() => {
+      const keys = tables.table('keys')
+      const all = Array.from(keys.range({ start: new Uint8Array() }))
+      for (const entry of all) keys.remove(entry.key)
+      for (const entry of left) keys.put(entry.key, entry.value)
+    })
+    expect(dump(tables)).not.toEqual(whole)
+    await buildKeys(tables, view, new AbortController().signal)
+    expect(dump(tables)).toEqual(whole)
+  }
 })

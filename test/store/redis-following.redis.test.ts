@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger } from '#store/ledger.ts'
-import { ListBuild } from '#store/list-build.ts'
+import { buildKeysAndLists } from '#store/list-build.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
 import { connect } from '#store/redis/redis-client.ts'
@@ -39,7 +39,8 @@ function temporaryDirectory(): string {
 /** A node for the present test. */
 async function startNode(url: string, options: OpenStoreOptions = {}): Promise<Node> {
   const directory = options.dataDirectory ?? temporaryDirectory()
-  const store = await openStore(url, toyRule, { dataDirectory: directory, staleAfterMs: 200, ...options })
+  const settings = { dataDirectory: directory, staleAfterMs: 200, isKeyedLater: () => true }
+  const store = await openStore(url, toyRule, { ...settings, ...options })
   onTestFinished(() => store.close())
   const environment = await store.environment(ENVIRONMENT)
   const { ledger, view, whenListed, snapshotPlace } = environment
@@ -252,7 +253,7 @@ test('a large environment can be followed before it has its lists, which come be
     buildLists: async directory => {
       await build.promise
       const tables = new LmdbTables(directory)
-      await new ListBuild(tables, new TableView(tables, toyRule), toyRule).run(new AbortController().signal)
+      await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
       await tables.close()
     },
   })
@@ -282,7 +283,7 @@ test('a copy without lists when the process ended is gone on with, and loses non
     // Ends when it is told to, with what it has made left behind.
     buildLists: async (directory, signal) => {
       const tables = new LmdbTables(directory)
-      await new ListBuild(tables, new TableView(tables, toyRule), toyRule).run(new AbortController().signal)
+      await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
       await tables.close()
       await new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error)),

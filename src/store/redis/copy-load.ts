@@ -2,10 +2,12 @@
  * The first load of a local copy: all rows as a scan finds them, then the log from where it stood when the scan began. What
  * changed meanwhile comes twice, and to the same end. The lists are another matter.
  */
+import { join } from 'node:path'
 import type { Entry } from '../ledger.ts'
-import { RowLoad } from '../row-load.ts'
+import { RowRuns } from '../row-runs.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'
+import { withChanges } from './scanned-rows.ts'
 import type { StoreLog } from './store-log.ts'
 
 /** How often the log says how far it has come. */
@@ -15,6 +17,8 @@ export interface LoadOptions {
   readonly source: RedisLedger
   /** An empty one. */
   readonly copy: LocalCopy
+  /** The one it is in. */
+  readonly directory: string
   readonly environmentId: string
   readonly log: StoreLog
 }
@@ -23,13 +27,19 @@ export interface LoadOptions {
  * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away under the load, `STORE_RESET` when the history was replaced, and
  * what the link throws; the copy is of no use then.
  */
-export async function loadCopy({ source, copy, environmentId, log }: LoadOptions): Promise<number> {
+export async function loadCopy({
+  source,
+  copy,
+  directory,
+  environmentId,
+  log,
+}: LoadOptions): Promise<number> {
   await copy.begin(source.epoch)
   const from = await source.position()
   const progress = new Progress(await source.rowCount(), environmentId, log)
-  const load = new RowLoad()
+  const scanned = new RowRuns(join(directory, 'scan'))
   for await (const rows of source.rows()) {
-    for (const row of rows) load.add(row)
+    for (const row of rows) scanned.add(row)
     progress.add(rows.length)
   }
   const upTo = await source.head()
@@ -40,9 +50,11 @@ export async function loadCopy({ source, copy, environmentId, log }: LoadOptions
       if (entry.revision.sequence >= upTo.sequence) break
     }
   }
-  await copy.load(load, from, since)
+  const last = since.at(-1)
+  const position = last ? { ...last.revision, id: last.id } : from
+  await copy.load(withChanges(scanned.inOrder(), since), position)
   progress.end()
-  return load.count
+  return scanned.count
 }
 
 /** Says how far a load is: a line every few seconds, and one at the end of a long one. */

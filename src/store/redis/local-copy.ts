@@ -9,7 +9,7 @@
  *            'complete'          present when it has rows and lists
  *
  * Invariant: once it is complete, position, rows, lists and log belong together, whenever the process ends; they change in
- * one write. Before, it has no lists: rows stay as they were loaded, so that lists can be built from them, and what comes
+ * one write. Before, it has no lists, and only some of its keys: rows stay as they were loaded, so that both can be built from them, and what comes
  * meanwhile is only logged, and all of that is kept. That is enough to build an index from, which follows the log. A process
  * that ends then is followed by one that begins with the lists again; what has not all rows is of no use.
  */
@@ -18,11 +18,12 @@ import { AuthzError } from '#model/errors.ts'
 import { CommitLog } from '../commit-log.ts'
 import { decodeEntry } from '../entry-codec.ts'
 import type { Entry } from '../ledger.ts'
-import { ListBuild } from '../list-build.ts'
+import { buildKeysAndLists } from '../list-build.ts'
 import { DurableMark, LogFeed, logReader } from '../log-feed.ts'
-import type { RowLoad } from '../row-load.ts'
+import type { StoredRow } from '../row-runs.ts'
+import { writeInOrder } from '../ordered-write.ts'
 import { type SnapshotPlace, snapshotPlaceIn } from '../snapshot-place.ts'
-import { decodeUint48, encodeUint48 } from '../row-codec.ts'
+import { decodeUint48, encodeCreated, encodeUint48, keyOf } from '../row-codec.ts'
 import { TableView } from '../table-view.ts'
 import type { Table, Tables } from '../tables.ts'
 import type { ListRule } from '../view.ts'
@@ -48,6 +49,8 @@ export interface LocalCopyOptions {
   readonly tables: Tables
   readonly listRule: ListRule
   readonly logEntriesMax: number
+  /** Whether loads do without finding a row by that key: the table of keys follows with the lists then. */
+  readonly isKeyedLater: (key: Uint8Array) => boolean
 }
 
 export class LocalCopy {
@@ -57,6 +60,7 @@ export class LocalCopy {
   readonly #meta: Table
   readonly #listRule: ListRule
   readonly #log: CommitLog
+  readonly #isKeyedLater: (key: Uint8Array) => boolean
   /** Of the newest commit in the log, or in the rows as they were loaded. */
   #sequence: number
   /** Of the commit there; kept here as well, since the tables show it only when it is on disk. */
@@ -66,8 +70,9 @@ export class LocalCopy {
   /** How far it is on disk; closed with it. */
   readonly mark: DurableMark
 
-  constructor({ tables, listRule, logEntriesMax }: LocalCopyOptions) {
+  constructor({ tables, listRule, logEntriesMax, isKeyedLater }: LocalCopyOptions) {
     this.#tables = tables
+    this.#isKeyedLater = isKeyedLater
     this.#meta = tables.table('meta')
     this.#listRule = listRule
     this.view = new TableView(tables, listRule)
@@ -111,20 +116,25 @@ export class LocalCopy {
   }
 
   /**
-   * Takes the rows as they were at `from` or later, and what happened from there to the end of the load. Resolves when they
-   * are durable, and the copy can be followed from.
+   * Takes the rows as they were at that position, in the order of their creation. Resolves when they are durable, and the copy
+   * can be followed from.
    */
-  async load(rows: RowLoad, from: Position, since: readonly Entry[]): Promise<void> {
-    await rows.write(this.#tables)
-    await this.#tables.write(() => {
-      this.view.setSequence(from.sequence)
-      for (const entry of since) this.view.applyRows(entry)
-      this.#id = since.at(-1)?.id ?? from.id ?? new Uint8Array()
-      this.#meta.put(KEYS.id, this.#id)
-      this.#sequence = this.view.sequence()
-      this.#meta.put(KEYS.logged, encodeUint48(this.#sequence))
+  async load(rows: Iterable<StoredRow>, { sequence, id = new Uint8Array() }: Position): Promise<void> {
+    const [table, keys] = [this.#tables.table('rows'), this.#tables.table('keys')]
+    await writeInOrder(this.#tables, rows, ({ created, bytes }) => {
+      const place = encodeCreated(created)
+      table.put(place, bytes)
+      const key = keyOf(bytes)
+      if (!this.#isKeyedLater(key)) keys.put(key, place)
     })
-    this.mark.advance(this.#sequence)
+    await this.#tables.write(() => {
+      this.view.setSequence(sequence)
+      this.#id = id
+      this.#meta.put(KEYS.id, id)
+      this.#sequence = sequence
+      this.#meta.put(KEYS.logged, encodeUint48(sequence))
+    })
+    this.mark.advance(sequence)
   }
 
   /** Takes over what was logged while the lists were being built; from then on the copy is complete. */
@@ -147,9 +157,9 @@ export class LocalCopy {
     }
   }
 
-  /** Builds lists for the rows, in this thread. */
+  /** Builds keys and lists for the rows, in this thread. */
   buildLists(signal: AbortSignal): Promise<void> {
-    return new ListBuild(this.#tables, this.view, this.#listRule).run(signal)
+    return buildKeysAndLists(this.#tables, this.view, this.#listRule, signal)
   }
 
   /** Applies a commit; in the order of the history, without waiting for one before the next. Resolves when it is durable. */

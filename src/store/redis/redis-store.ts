@@ -38,7 +38,9 @@ export interface RedisStoreOptions {
   readonly staleAfterMs: number
   /** Rows up to which a view is loaded whole before anything is read; beyond it the lists follow. */
   readonly listedAtOnceMax: number
-  /** Builds the lists of the copy in that directory in another thread; null: it is done in this one. */
+  /** Whether loads of an index do without finding rows by that key. */
+  readonly isKeyedLater: (key: Uint8Array) => boolean
+  /** Builds keys and lists of the copy in that directory in another thread; null: it is done in this one. */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
   /** Called after everything else is closed. */
@@ -205,9 +207,11 @@ export class RedisStore implements Store {
   }
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
-    const copy = this.#copyIn(copies.next())
+    const directory = copies.next()
+    const copy = this.#copyIn(directory)
     try {
-      const rowCount = await loadCopy({ source, copy, environmentId, log: this.#options.log })
+      const { log } = this.#options
+      const rowCount = await loadCopy({ source, copy, directory, environmentId, log })
       if (rowCount <= this.#options.listedAtOnceMax) {
         await copy.buildLists(new AbortController().signal)
         await copy.complete()
@@ -227,7 +231,7 @@ export class RedisStore implements Store {
   }
 
   #copyIn(directory: string): LocalCopy {
-    const { listRule, logEntriesMax, openTables } = this.#options
-    return new LocalCopy({ tables: openTables(directory), listRule, logEntriesMax })
+    const { listRule, logEntriesMax, isKeyedLater, openTables } = this.#options
+    return new LocalCopy({ tables: openTables(directory), listRule, logEntriesMax, isKeyedLater })
   }
 }

@@ -1,0 +1,28 @@
+/** What a scan found of rows that may have been written while it went on, brought up to date. Pure. */
+import type { Entry, Row } from '../ledger.ts'
+import { encodeRow, keyOf, textOf } from '../row-codec.ts'
+import type { StoredRow } from '../row-runs.ts'
+
+/**
+ * The rows as they are after those commits, in the order of their creation. What a scan found of rows that were written or removed
+ * while it went on counts for nothing: the commits say what became of them.
+ */
+export function* withChanges(scanned: Iterable<StoredRow>, since: readonly Entry[]): Iterable<StoredRow> {
+  const changed = new Map<string, Row | null>()
+  for (const entry of since) {
+    for (const key of entry.delete) changed.set(textOf(key), null)
+    for (const row of entry.put) changed.set(textOf(row.key), row)
+  }
+  const written = [...changed.values()].filter(row => row !== null)
+  const next = written.toSorted((one, other) => one.created - other.created).values()
+  let step = next.next()
+  for (const row of scanned) {
+    for (; !step.done && step.value.created < row.created; step = next.next()) yield stored(step.value)
+    if (changed.size === 0 || !changed.has(textOf(keyOf(row.bytes)))) yield row
+  }
+  for (; !step.done; step = next.next()) yield stored(step.value)
+}
+
+function stored(row: Row): StoredRow {
+  return { created: row.created, bytes: encodeRow(row) }
+}
