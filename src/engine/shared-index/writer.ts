@@ -52,9 +52,9 @@ const WORDS_AHEAD = 1 << 14
 const STEPS_PER_COMMIT = 1_000
 /** Between sections of collection: back to back they would let no reader through. A batch takes less. */
 const REST_MS = 0.2
-/** Filters rebuilt with the commit, and in further sections after it: a fraction of a microsecond each. */
+/** Filters rebuilt with the commit, and in further sections after it: up to a microsecond each, as one that is stale only costs time. */
 const FILTERS_IN_COMMIT = 128
-const FILTERS_PER_SECTION = 4_096
+const FILTERS_PER_SECTION = 1_024
 /** Changes whose lines are brought in together: some hundred kilobytes of cache. */
 const FETCHED_AT_ONCE = 128
 
@@ -184,7 +184,7 @@ export class SharedIndexWriter implements ChangeSink {
       this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
     })
     while (this.#facts.hasStaleFilters())
-      this.#inSection(() => this.#facts.rebuildFilters(FILTERS_PER_SECTION))
+      this.#inLaterSection(() => this.#facts.rebuildFilters(FILTERS_PER_SECTION))
     if (!this.#graveyard.isEmpty()) this.#inSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
     else if (this.#sweep.isNeeded()) this.#sweep.step()
   }
@@ -256,7 +256,7 @@ export class SharedIndexWriter implements ChangeSink {
 
   /** For what need not be at once: readers get a moment first. */
   #inLaterSection(work: () => void): void {
-    Atomics.wait(this.#rest, 0, 0, REST_MS)
+    if (this.#isShared) Atomics.wait(this.#rest, 0, 0, REST_MS)
     this.#inSection(work)
   }
 
