@@ -99,6 +99,16 @@ test('a commit that never arrived is done when there is a connection again', asy
   expect(await logged(other)).toHaveLength(2)
 })
 
+test('a feed whose question got no answer asks again, though nobody tells it of the connection', async () => {
+  const { proxy, ledger, other } = await setup()
+  const feed = ledger.feed(await ledger.head())[Symbol.asyncIterator]()
+  const lost = proxy.failOn('XRANGE', 'lose-command')
+  const next = feed.next()
+  await lost
+  const revision = await other.commit(commitOf({ put: { alice: 'ar' } }))
+  expect(await next).toMatchObject({ value: { revision } })
+})
+
 test('a large commit whose answer was lost is done once, as well', async () => {
   const { proxy, ledger, other } = await setup()
   const put = Object.fromEntries(

@@ -22,6 +22,8 @@ const OPEN = new Script(new URL('./open.lua', import.meta.url))
 const SCAN_ROWS = 1_000
 /** How long a commit is sent again before its sender is told that nobody knows. */
 const PATIENCE_MS = 10_000
+/** How soon a feed that got no answer asks again, at the latest. */
+const READ_AGAIN_MS = 200
 
 export interface RedisLedgerOptions {
   readonly link: RedisLink
@@ -150,9 +152,12 @@ export class RedisLedger implements Ledger {
       try {
         return await log.read()
       } catch (error) {
-        // The end of the connection is not the end of the feed: who makes a new one moves the mark.
-        if (error instanceof UnansweredError) return []
-        throw error
+        // The end of the connection is not the end of the feed. Nobody else may notice it, nor that the server says "not now":
+        // the client of a cluster stays ready when it loses one server.
+        if (!(error instanceof UnansweredError)) throw error
+        await this.#link.recovered(READ_AGAIN_MS)
+        this.mark.nudge()
+        return []
       }
     }
     return new LogFeed({ read, durable: this.mark, after })

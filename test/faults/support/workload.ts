@@ -76,10 +76,16 @@ export class Workload {
     this.#work.push(this.#ask(node))
   }
 
-  /** Resolves when so many more writes are acknowledged. */
-  async hasWritten(more: number): Promise<void> {
+  /** Resolves when so many more writes are acknowledged. Throws when they are not within that time. */
+  async hasWritten(more: number, withinMs = Infinity): Promise<void> {
     const until = this.history.sent + more
-    while (this.history.sent <= until) await pause(WRITE_PAUSE_MS)
+    const startedAt = performance.now()
+    while (this.history.sent <= until) {
+      if (performance.now() - startedAt > withinMs) {
+        throw new Error(`no ${more} writes in ${withinMs} ms: ${JSON.stringify(this.seen)}`)
+      }
+      await pause(WRITE_PAUSE_MS)
+    }
   }
 
   /** No more writes: resolves when the last one is acknowledged. Questions go on. */

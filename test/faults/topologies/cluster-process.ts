@@ -9,8 +9,6 @@ const NODES = 3
 
 export interface ClusterProcesses {
   readonly nodes: readonly RedisProcess[]
-  /** Resolves when every server takes the cluster for whole: it may not lose another before. */
-  whole(): Promise<void>
   /** A store URL with a prefix that nobody else uses. */
   url(): string
   stop(): Promise<void>
@@ -26,11 +24,6 @@ export async function startCluster(): Promise<ClusterProcesses> {
   }
   return {
     nodes,
-    whole: async () => {
-      const again = nodes.map(({ host, port }) => new Redis({ host, port }))
-      await whenWhole(again)
-      for (const client of again) client.disconnect()
-    },
     url: () => {
       const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',')
       return `redis+cluster://${hosts}?prefix=${randomUUID()}`
@@ -63,10 +56,6 @@ async function join(nodes: readonly RedisProcess[], clients: readonly Redis[]): 
     const [, busPort] = /cluster-port (\d+)/.exec(node.commandLine.join(' ').replaceAll('--', ''))!
     await clients[0]!.call('CLUSTER', 'MEET', node.host, node.port, busPort!)
   }
-  await whenWhole(clients)
-}
-
-async function whenWhole(clients: readonly Redis[]): Promise<void> {
   for (const client of clients) {
     const isWhole = async () => {
       const info = String(await client.call('CLUSTER', 'INFO'))
