@@ -166,7 +166,7 @@ export class Dispatcher {
   async #asUnknown(wait: () => Promise<void>): Promise<void> {
     if (this.#unknownWaiting >= UNKNOWN_WAITERS_MAX) {
       const message = `${UNKNOWN_WAITERS_MAX} requests with keys not known yet are waiting already; try again shortly`
-      throw new AuthzError('OVERLOADED', message)
+      throw new AuthzError('OVERLOADED', message, { limit: 'waiting' })
     }
     this.#unknownWaiting += 1
     try {

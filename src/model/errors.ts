@@ -50,6 +50,7 @@ export const LIMIT_NAMES = [
   'connections',
   'rate',
   'queue',
+  'waiting',
   'pool',
   'content',
   'batch',

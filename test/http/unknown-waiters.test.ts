@@ -68,7 +68,7 @@ test('a key that becomes known while its request waits has its rate, and its req
 test('so many requests with unknown keys wait at once; one more is refused, and later ones are not', async () => {
   const { ask, arrive } = waitingDispatcher(() => false)
   const waiting = Array.from({ length: UNKNOWN_WAITERS_MAX }, () => ask())
-  await expect(ask()).rejects.toMatchObject({ code: 'OVERLOADED' })
+  await expect(ask()).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'waiting' })
   arrive()
   const codes = (await Promise.allSettled(waiting)).map(
     each => each.status === 'rejected' && each.reason.code,
