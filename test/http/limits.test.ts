@@ -198,10 +198,13 @@ describe('a rate', () => {
     const neighbour = await neighbourOf(verdict, 'neighbour')
     const ask = (key: string) =>
       verdict.send('POST', '/allowed', { key, body: question('alice', 'read', 'document') })
+    const from = performance.now()
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(API_KEY)))
     const passed = answers.filter(({ status }) => status === 200).length
-    // Those of one second, or of two when it changes on the way.
-    expect([limit, 2 * limit]).toContain(passed)
+    // Those of each second that was touched; on a busy machine not all of the last one's.
+    const secondsMax = Math.ceil((performance.now() - from) / 1_000) + 1
+    expect(passed).toBeGreaterThanOrEqual(limit)
+    expect(passed).toBeLessThanOrEqual(limit * secondsMax)
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused).toHaveLength(40 - passed)
     for (const { headers, body } of refused) {
