@@ -32,6 +32,7 @@ const LEVELS = 20
 export class Casbin implements Peer {
   readonly name = 'node-casbin 5.51'
   readonly cannot = 'nothing of this model'
+  readonly isOverHttp = false
   #enforcer: Enforcer | null = null
 
   async load({ memberOf, parentOf, grants }: Facts): Promise<void> {

@@ -12,6 +12,7 @@ const POLICIES = 'drive'
 export class Cedar implements Peer {
   readonly name = 'Cedar 4.13 (WASM)'
   readonly cannot = 'keeps no entities: the caller sends groups and folders of both sides with each question'
+  readonly isOverHttp = false
   #library: Library | null = null
   #facts: Facts | null = null
 

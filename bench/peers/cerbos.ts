@@ -1,16 +1,12 @@
 /** The Cerbos server, over HTTP: one policy for all; with each question the grants on the resource and above it. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
-import { createServer } from 'node:net'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Query } from '../../src/model/decision.ts'
 import { ACTIONS, closureOf, type Facts, type Peer } from './peer.ts'
+import { freePort, PeerServer } from './peer-server.ts'
 
-const BINARY = fileURLToPath(new URL('node_modules/cerbos/index.js', import.meta.url))
 const POLICY = `
 apiVersion: api.cerbos.dev/v1
 resourcePolicy:
@@ -32,10 +28,9 @@ ${['read', 'write', 'delete']
 export class Cerbos implements Peer {
   readonly name = 'Cerbos 0.51 (HTTP)'
   readonly cannot = 'keeps no relations: the caller sends all groups of the user and all grants on the way up'
-  readonly #agent = new Agent({ keepAlive: true })
+  readonly isOverHttp = true
   #directory: string | null = null
-  #child: ChildProcess | null = null
-  #port = 0
+  #server: PeerServer | null = null
   #facts: Facts | null = null
   readonly #namesWith = new Map<string, Map<string, string[]>>()
 
@@ -46,38 +41,31 @@ export class Cerbos implements Peer {
       this.#namesWith.set(on, actions)
       for (const action of ACTIONS[role]) actions.set(action, [...(actions.get(action) ?? []), who])
     }
-    if (this.#child) return
     const directory = mkdtempSync(join(tmpdir(), 'verdict-cerbos-'))
     this.#directory = directory
     writeFileSync(join(directory, 'document.yaml'), POLICY)
-    this.#port = await freePort()
+    const port = await freePort()
     const settings = [
-      `server.httpListenAddr=127.0.0.1:${this.#port}`,
+      `server.httpListenAddr=127.0.0.1:${port}`,
       `server.grpcListenAddr=127.0.0.1:${await freePort()}`,
       'storage.driver=disk',
       `storage.disk.directory=${directory}`,
       'telemetry.disabled=true',
     ]
     const flags = settings.map(setting => `--set=${setting}`)
-    this.#child = spawn(process.execPath, [BINARY, 'server', ...flags, '--log-level=error'], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    for (let tries = 0; ; tries++) {
-      const isUp = await fetch(`http://127.0.0.1:${this.#port}/_cerbos/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-      if (isUp) return
-      if (tries > 100) throw new Error('the Cerbos server did not start')
-      await new Promise(resolve => setTimeout(resolve, 100))
-    }
+    // Not the script of the package, which does not pass the end on to the server it starts.
+    const binary = createRequire(import.meta.url).resolve(
+      `@cerbos/cerbos-${process.platform}-${process.arch}`,
+    )
+    const command = [binary, 'server', ...flags, '--log-level=error']
+    this.#server = await PeerServer.start(command, port, '/_cerbos/health')
   }
 
   async check({ user, action, type, key }: Query): Promise<boolean> {
     const { memberOf, parentOf } = this.#facts!
     const way = closureOf(parentOf, `${type}:${key}`)
     const names = way.flatMap(on => this.#namesWith.get(on)?.get(action) ?? [])
-    const answer = (await this.#post('/api/check/resources', {
+    const answer = (await this.#server!.client.post('/api/check/resources', {
       principal: { id: user, roles: ['user'], attr: { names: closureOf(memberOf, user) } },
       resources: [{ actions: [action], resource: { kind: type, id: key, attr: { [action]: names } } }],
     })) as { results: { actions: Record<string, string> }[] }
@@ -85,39 +73,7 @@ export class Cerbos implements Peer {
   }
 
   async close(): Promise<void> {
-    this.#agent.destroy()
-    if (this.#child) {
-      const ended = once(this.#child, 'exit')
-      this.#child.kill('SIGTERM')
-      await ended
-    }
+    await this.#server?.stop()
     if (this.#directory !== null) rmSync(this.#directory, { recursive: true })
   }
-
-  #post(path: string, body: object): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port: this.#port, path, method: 'POST', agent: this.#agent }
-      const sent = request(options, response => {
-        const pieces: Buffer[] = []
-        response.on('data', (piece: Buffer) => pieces.push(piece))
-        response.on('end', () => {
-          const text = Buffer.concat(pieces).toString()
-          if (response.statusCode === 200) resolve(JSON.parse(text))
-          else reject(new Error(`Cerbos answered ${response.statusCode}: ${text.slice(0, 200)}`))
-        })
-      })
-      sent.on('error', reject)
-      sent.setHeader('content-type', 'application/json')
-      sent.end(JSON.stringify(body))
-    })
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

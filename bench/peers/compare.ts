@@ -1,10 +1,9 @@
 /**
- * The same model and the same questions elsewhere: at the largest size that each takes within a minute, beside ours at that
- * size, one question after the other, in one process with the caller or over HTTP as theirs is. Answers are compared first.
+ * The same model and the same questions elsewhere: at sizes up to the largest that each takes within a minute, beside ours at
+ * each size, one question after the other, in one process with the caller or over HTTP as theirs is. Answers are compared first.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { MapEngine } from '../../src/engine/map-engine/map-engine.ts'
 import type { Query } from '../../src/model/decision.ts'
@@ -17,7 +16,11 @@ import { API_KEY } from '../lib/prepared-store.ts'
 import { Casbin } from './casbin.ts'
 import { Cedar } from './cedar.ts'
 import { Cerbos } from './cerbos.ts'
-import { type Facts, factsOf, type Peer } from './peer.ts'
+import * as goServers from './go-servers.ts'
+import { OpenFga } from './openfga.ts'
+import { BATCH, type Facts, factsOf, type Peer } from './peer.ts'
+import { CORES, JsonClient } from './peer-server.ts'
+import { SpiceDb } from './spicedb.ts'
 
 const SCALES = [0.001, 0.01, 0.1, 1]
 const LOAD_MS_MAX = 60_000
@@ -31,28 +34,39 @@ interface Row {
   readonly peer: string
   readonly facts: number
   readonly loadMs: number
-  readonly checksPerSecond: number
   readonly verified: number
-  readonly oursPerSecond: number
+  readonly theirs: Rates
+  readonly ours: Rates
   readonly cannot: string
 }
 
-export async function measurePeers(_stage: Stage): Promise<Result> {
-  install()
-  const rows: Row[] = []
-  for (const newPeer of [() => new Casbin(), () => new Cedar(), () => new Cerbos()]) {
-    const row = await largest(newPeer)
-    rows.push(row)
-    process.stdout.write(
-      `  ${row.peer.padEnd(20)} ${String(row.facts).padStart(8)} facts, loaded in ${Math.round(row.loadMs)} ms: ` +
-        `${Math.round(row.checksPerSecond)} checks/s, ours ${Math.round(row.oursPerSecond)}; ${row.cannot}\n`,
+type Asked = Pick<Peer, 'check' | 'checkBatch'>
+
+/** Checks a second. */
+interface Rates {
+  readonly single: number
+  /** In requests of `BATCH`; null where there is no such request, or a check alone takes so long that many may time out. */
+  readonly inBatches: number | null
+}
+
+/** At sizes up to the stage's. */
+export async function measurePeers({ scale: scaleMax }: Stage): Promise<Result> {
+  installPackages()
+  const newPeers: (() => Peer)[] = [() => new Casbin(), () => new Cedar(), () => new Cerbos()]
+  if (goServers.install(goServers.OPENFGA)) {
+    newPeers.push(
+      () => new OpenFga('memory'),
+      () => new OpenFga('sqlite'),
     )
   }
-  return { figures: [], raw: { peers: rows } }
+  if (goServers.install(goServers.SPICEDB)) newPeers.push(() => new SpiceDb())
+  const rows: Row[] = []
+  for (const newPeer of newPeers) rows.push(...(await rowsOf(newPeer, scaleMax)))
+  return { figures: [], raw: { batch: BATCH, peers: rows } }
 }
 
 /** Not with the service: nobody who only runs it needs them. */
-function install(): void {
+function installPackages(): void {
   const directory = fileURLToPath(new URL('.', import.meta.url))
   if (existsSync(`${directory}node_modules`)) return
   execFileSync('npm', ['install', '--no-package-lock', '--no-audit', '--no-fund'], {
@@ -61,25 +75,48 @@ function install(): void {
   })
 }
 
-/** The row of the largest size that it takes, and that it still answers. */
-async function largest(newPeer: () => Peer): Promise<Row> {
-  let row: Row | null = null
-  for (const scale of SCALES) {
+/** One for each size, up to the largest that it takes, or the first at which it hardly answers. */
+async function rowsOf(newPeer: () => Peer, scaleMax: number): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const scale of SCALES.filter(each => each <= scaleMax)) {
     const drive = new Drive('W1', scale)
     const facts = factsOf(drive.facts())
     const peer = newPeer()
     try {
-      const startedAt = performance.now()
-      await peer.load(facts)
-      const loadMs = performance.now() - startedAt
-      if (loadMs > LOAD_MS_MAX) break
-      row = await measured(peer, drive, facts, loadMs)
-      if (loadMs > NEXT_LOAD_MS_MAX || row.checksPerSecond < 1) break
+      const loadMs = await loadMsOf(peer, facts)
+      if (loadMs === null) break
+      const row = await measured(peer, drive, facts, loadMs)
+      rows.push(row)
+      print(row)
+      if (loadMs > NEXT_LOAD_MS_MAX || row.theirs.single < 1) break
     } finally {
       await peer.close()
     }
   }
-  return row!
+  return rows
+}
+
+function print({ peer, facts, loadMs, theirs, ours, cannot }: Row): void {
+  const rates = ({ single, inBatches }: Rates) =>
+    `${Math.round(single)}${inBatches === null ? '' : ` (${Math.round(inBatches)} by ${BATCH})`}`
+  process.stdout.write(
+    `  ${peer.padEnd(28)} ${String(facts).padStart(8)} facts, loaded in ${Math.round(loadMs)} ms: ` +
+      `${rates(theirs)} checks/s, ours ${rates(ours)}; ${cannot}\n`,
+  )
+}
+
+/** Null when it takes longer than it may. */
+async function loadMsOf(peer: Peer, facts: Facts): Promise<number | null> {
+  const signal = AbortSignal.timeout(LOAD_MS_MAX)
+  const startedAt = performance.now()
+  try {
+    await peer.load(facts, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return null
+  }
+  const loadMs = performance.now() - startedAt
+  return loadMs > LOAD_MS_MAX ? null : loadMs
 }
 
 async function measured(peer: Peer, drive: Drive, facts: Facts, loadMs: number): Promise<Row> {
@@ -90,68 +127,91 @@ async function measured(peer: Peer, drive: Drive, facts: Facts, loadMs: number):
   const shuffled = queries.map((_, index) => queries[(index * 7_919) % queries.length]!)
   const until = performance.now() + CHECK_MS
   let verified = 0
+  const mustBe = (query: Query, answer: boolean | undefined) => {
+    if (answer === right.evaluate(query)) return
+    throw new Error(`${peer.name} answers otherwise: ${JSON.stringify(query)}`)
+  }
   for (const query of shuffled.slice(0, VERIFIED)) {
-    if ((await peer.check(query)) !== right.evaluate(query)) {
-      throw new Error(`${peer.name} answers otherwise: ${JSON.stringify(query)}`)
-    }
+    mustBe(query, await peer.check(query))
     verified++
     if (performance.now() > until) break
   }
-  const isServer = peer instanceof Cerbos
+  const asked: Asked = verified < VERIFIED ? { check: query => peer.check(query) } : peer
+  if (asked.checkBatch) {
+    for (const batch of batchesOf(shuffled.slice(0, verified))) {
+      const answers = await asked.checkBatch(batch)
+      for (const [index, query] of batch.entries()) mustBe(query, answers[index])
+    }
+  }
+  const theirs = await ratesOf(shuffled, asked)
   return {
     peer: peer.name,
     facts: facts.count,
     loadMs,
-    checksPerSecond: await rateOf(shuffled, query => peer.check(query)),
     verified,
-    oursPerSecond: isServer ? await oursOverHttp(drive, shuffled) : await oursInProcess(drive, shuffled),
+    theirs,
+    ours: peer.isOverHttp
+      ? await oursOverHttp(drive, shuffled, theirs.inBatches !== null)
+      : await oursInProcess(drive, shuffled),
     cannot: peer.cannot,
   }
 }
 
-async function rateOf(
-  queries: readonly Query[],
-  check: (query: Query) => boolean | Promise<boolean>,
+async function ratesOf(queries: readonly Query[], asked: Asked): Promise<Rates> {
+  const single = await rateOf(queries, query => asked.check(query))
+  if (!asked.checkBatch) return { single, inBatches: null }
+  return { single, inBatches: BATCH * (await rateOf(batchesOf(queries), batch => asked.checkBatch!(batch))) }
+}
+
+async function rateOf<Question>(
+  questions: readonly Question[],
+  ask: (question: Question) => unknown,
 ): Promise<number> {
   const startedAt = performance.now()
   let count = 0
   while (performance.now() - startedAt < CHECK_MS) {
-    const answer = check(queries[count % queries.length]!)
+    const answer = ask(questions[count % questions.length]!)
     if (answer instanceof Promise) await answer
     count++
   }
   return (count * 1_000) / (performance.now() - startedAt)
 }
 
-function oursInProcess(drive: Drive, queries: readonly Query[]): Promise<number> {
-  const { reader } = loadShared(drive)
-  return rateOf(queries, query => reader.evaluate(query))
+function batchesOf(queries: readonly Query[]): Query[][] {
+  return Array.from({ length: Math.ceil(queries.length / BATCH) }, (_, index) =>
+    queries.slice(index * BATCH, (index + 1) * BATCH),
+  )
 }
 
-async function oursOverHttp(drive: Drive, queries: readonly Query[]): Promise<number> {
+function oursInProcess(drive: Drive, queries: readonly Query[]): Promise<Rates> {
+  const { reader } = loadShared(drive)
+  return ratesOf(queries, { check: query => reader.evaluate(query) })
+}
+
+async function oursOverHttp(drive: Drive, queries: readonly Query[], alsoInBatches: boolean): Promise<Rates> {
   const scale = String(drive.documents / 1_000_000)
   const service = await ServerProcess.start(new URL('../http/drive-service.ts', import.meta.url), {
     args: [scale],
-    cores: '0,1',
+    cores: CORES,
   })
-  const agent = new Agent({ keepAlive: true })
-  const { hostname, port } = new URL(service.address)
-  const ask = ({ user, action, type, key }: Query) =>
-    new Promise<boolean>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
-      const options = { host: hostname, port, path: '/allowed', method: 'POST', agent, headers }
-      const sent = request(options, response => {
-        let text = ''
-        response.on('data', (piece: Buffer) => (text += piece.toString()))
-        response.on('end', () => resolve((JSON.parse(text) as { allow: boolean }).allow))
-      })
-      sent.on('error', reject)
-      sent.end(JSON.stringify({ user: { key: user }, action, resource: { type, key } }))
-    })
+  const client = new JsonClient(service.address, { authorization: `Bearer ${API_KEY}` })
+  const questionOf = ({ user, action, type, key }: Query) => ({
+    user: { key: user },
+    action,
+    resource: { type, key },
+  })
   try {
-    return await rateOf(queries, ask)
+    return await ratesOf(queries, {
+      check: async query => ((await client.post('/allowed', questionOf(query))) as { allow: boolean }).allow,
+      ...(alsoInBatches && {
+        checkBatch: async batch => {
+          const answer = await client.post('/allowed/bulk', batch.map(questionOf))
+          return (answer as { allow: { allow: boolean }[] }).allow.map(({ allow }) => allow)
+        },
+      }),
+    })
   } finally {
-    agent.destroy()
+    client.close()
     await service.stop()
   }
 }

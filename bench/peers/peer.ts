@@ -6,11 +6,18 @@ export interface Peer {
   readonly name: string
   /** What of the model it does not keep or work out by itself, for the table. */
   readonly cannot: string
-  /** Takes the dataset. */
-  load(facts: Facts): Promise<void>
+  /** A server, asked over HTTP, and not a library in this process. */
+  readonly isOverHttp: boolean
+  /** Takes the dataset. Throws when the signal aborts, if it loads in parts. */
+  load(facts: Facts, signal: AbortSignal): Promise<void>
   check(query: Query): boolean | Promise<boolean>
+  /** Up to `BATCH` questions in one request, where there is one for questions of different users. */
+  checkBatch?(queries: readonly Query[]): Promise<boolean[]>
   close(): Promise<void>
 }
+
+/** What OpenFGA takes at once unless told otherwise. */
+export const BATCH = 50
 
 /** The drive's facts, sorted by what they mean. Names are `type:key`, users their keys. */
 export interface Facts {
@@ -62,6 +69,38 @@ export function factsOf(changes: Iterable<Change>): Facts {
     }
   }
   return { memberOf, parentOf, grants: [...grants.values()], count }
+}
+
+/** A fact as the servers take it that follow Zanzibar. Names are `type:key`, of users, too. */
+export interface Relationship {
+  readonly subject: string
+  /** Not the group itself, but who is in it. */
+  readonly isOfMembers: boolean
+  readonly relation: string
+  readonly object: string
+}
+
+/** In lists of up to `size`. */
+export function* relationshipsOf(facts: Facts, size: number): Iterable<Relationship[]> {
+  let batch: Relationship[] = []
+  for (const relationship of eachRelationship(facts)) {
+    if (batch.push(relationship) < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+function* eachRelationship({ memberOf, parentOf, grants }: Facts): Iterable<Relationship> {
+  const held = (who: string, relation: string, object: string): Relationship => {
+    const isOfMembers = who.startsWith('group:')
+    return { subject: isOfMembers ? who : `user:${who}`, isOfMembers, relation, object }
+  }
+  for (const [object, parents] of parentOf) {
+    for (const subject of parents) yield { subject, isOfMembers: false, relation: 'parent', object }
+  }
+  for (const [who, groups] of memberOf) for (const group of groups) yield held(who, 'member', group)
+  for (const { who, role, on } of grants) yield held(who, role, on)
 }
 
 /** A name and everything above it. */

@@ -1,0 +1,130 @@
+/** The OpenFGA server, over HTTP: one tuple a fact. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Query } from '../../src/model/decision.ts'
+import { binaryOf, OPENFGA, titleOf } from './go-servers.ts'
+import { type Facts, type Peer, type Relationship, relationshipsOf } from './peer.ts'
+import { freePort, PeerServer } from './peer-server.ts'
+
+/** What it takes at once unless told otherwise. */
+const TUPLES_A_WRITE = 100
+
+const one = (relation: string) => ({ computedUserset: { relation } })
+const above = (relation: string) => ({
+  tupleToUserset: { tupleset: { relation: 'parent' }, computedUserset: { relation } },
+})
+const held = (...types: object[]) => ({ directly_related_user_types: types })
+const [user, members] = [{ type: 'user' }, { type: 'group', relation: 'member' }]
+/** Only actions go up the tree, each by itself: roles that did so as well would be looked for twice as often. */
+const tree = (type: string) => ({
+  type,
+  relations: {
+    parent: { this: {} },
+    viewer: { this: {} },
+    editor: { this: {} },
+    owner: { this: {} },
+    read: { union: { child: [one('viewer'), one('editor'), one('owner'), above('read')] } },
+    write: { union: { child: [one('editor'), one('owner'), above('write')] } },
+    delete: { union: { child: [one('owner'), above('delete')] } },
+  },
+  metadata: {
+    relations: {
+      parent: held({ type: 'folder' }),
+      viewer: held(user, members),
+      editor: held(user, members),
+      owner: held(user),
+    },
+  },
+})
+const MODEL = {
+  schema_version: '1.1',
+  type_definitions: [
+    user,
+    {
+      type: 'group',
+      relations: { member: { this: {} } },
+      metadata: { relations: { member: held(user, members) } },
+    },
+    tree('folder'),
+    tree('document'),
+  ],
+}
+
+export class OpenFga implements Peer {
+  readonly name: string
+  readonly cannot =
+    'nothing of its relations; no tenants, and attributes only as what a condition finds in tuple or question'
+  readonly isOverHttp = true
+  readonly #datastore: 'memory' | 'sqlite'
+  #directory: string | null = null
+  #server: PeerServer | null = null
+  #store = ''
+  #model = ''
+
+  constructor(datastore: 'memory' | 'sqlite') {
+    this.name = `${titleOf(OPENFGA)} (HTTP, ${datastore})`
+    this.#datastore = datastore
+  }
+
+  async load(facts: Facts, signal: AbortSignal): Promise<void> {
+    this.#directory = mkdtempSync(join(tmpdir(), 'verdict-openfga-'))
+    const store = [`--datastore-engine=${this.#datastore}`]
+    if (this.#datastore === 'sqlite') {
+      store.push(`--datastore-uri=file:${join(this.#directory, 'openfga.db')}`)
+      execFileSync(binaryOf(OPENFGA), ['migrate', ...store], { stdio: 'ignore' })
+    }
+    const port = await freePort()
+    const command = [
+      binaryOf(OPENFGA),
+      'run',
+      ...store,
+      `--http-addr=127.0.0.1:${port}`,
+      `--grpc-addr=127.0.0.1:${await freePort()}`,
+      '--metrics-enabled=false',
+      '--log-level=error',
+    ]
+    this.#server = await PeerServer.start(command, port, '/healthz')
+    const { id } = (await this.#server.client.post('/stores', { name: 'drive' })) as { id: string }
+    this.#store = `/stores/${id}`
+    const model = await this.#server.client.post(`${this.#store}/authorization-models`, MODEL)
+    this.#model = (model as { authorization_model_id: string }).authorization_model_id
+    for (const batch of relationshipsOf(facts, TUPLES_A_WRITE)) {
+      await this.#post('write', { writes: { tuple_keys: batch.map(tupleOf) } }, signal)
+    }
+  }
+
+  async check(query: Query): Promise<boolean> {
+    const answer = await this.#post('check', { tuple_key: keyOf(query) })
+    return (answer as { allowed: boolean }).allowed
+  }
+
+  async checkBatch(queries: readonly Query[]): Promise<boolean[]> {
+    const checks = queries.map((query, index) => ({ tuple_key: keyOf(query), correlation_id: String(index) }))
+    const answer = await this.#post('batch-check', { checks })
+    const { result } = answer as { result: Record<string, { allowed: boolean }> }
+    return queries.map((_, index) => result[index]!.allowed)
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.stop()
+    if (this.#directory !== null) rmSync(this.#directory, { recursive: true })
+  }
+
+  #post(what: string, body: object, signal?: AbortSignal): Promise<unknown> {
+    return this.#server!.client.post(
+      `${this.#store}/${what}`,
+      { ...body, authorization_model_id: this.#model },
+      signal,
+    )
+  }
+}
+
+function keyOf({ user: key, action, type, key: thing }: Query): object {
+  return { user: `user:${key}`, relation: action, object: `${type}:${thing}` }
+}
+
+function tupleOf({ subject, isOfMembers, relation, object }: Relationship): object {
+  return { user: isOfMembers ? `${subject}#member` : subject, relation, object }
+}
