@@ -2,6 +2,7 @@
  * An HTTP thread: its servers, one engine an environment, everything a decision needs. It takes its orders from the main
  * thread. A fault that is a broken invariant closes the server and ends the thread, and with it the process.
  */
+import { performance } from 'node:perf_hooks'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'

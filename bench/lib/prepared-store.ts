@@ -1,9 +1,9 @@
 /**
  * A store on disk that holds a dataset, in the default environment: made once, then kept in the temporary directory for
- * the next run. A service that starts on it decides what the dataset says.
+ * the next run, which gets a copy. A service that starts on it decides what the dataset says.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiKeySecrets } from '../../src/secrets/api-key-secrets.ts'
@@ -17,7 +17,7 @@ import { newId } from '../management/bulk-store.ts'
 
 export const API_KEY = 'bench-key-bench-key'
 /** Raised when the form of what is stored, or a dataset, changes. */
-const VERSION = 1
+const VERSION = 2
 
 /** The store's URL. Takes a minute or two for millions of facts the first time. */
 export async function preparedStore(dataset: Dataset): Promise<string> {
@@ -29,7 +29,10 @@ export async function preparedStore(dataset: Dataset): Promise<string> {
     await fill(`lmdb:${unfinished}`, dataset)
     renameSync(unfinished, directory)
   }
-  return `lmdb:${directory}`
+  const copy = `${directory}-in-use`
+  rmSync(copy, { recursive: true, force: true })
+  cpSync(directory, copy, { recursive: true })
+  return `lmdb:${copy}`
 }
 
 async function fill(url: string, dataset: Dataset): Promise<void> {

@@ -3,6 +3,8 @@
  * which each thread goes by alone. So the bound holds, too, where nobody has the time to say that it is over: main is
  * busy, or the whole process was stopped for a while and the first thing it does is to answer.
  */
+// The global of that name is looked up anew each time, which every decision would pay for.
+import { performance } from 'node:perf_hooks'
 
 /** What goes from main to the threads. */
 export interface DeadlineHandle {
