@@ -5,13 +5,11 @@
 import { join } from 'node:path'
 import type { Entry } from '../ledger.ts'
 import { RowRuns } from '../row-runs.ts'
+import { LoadProgress } from './load-progress.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'
 import { withChanges } from './scanned-rows.ts'
 import type { StoreLog } from './store-log.ts'
-
-/** How often the log says how far it has come. */
-const PROGRESS_MS = 2_000
 
 export interface LoadOptions {
   readonly source: RedisLedger
@@ -36,7 +34,8 @@ export async function loadCopy({
 }: LoadOptions): Promise<number> {
   await copy.begin(source.epoch)
   const from = await source.position()
-  const progress = new Progress(await source.rowCount(), environmentId, log)
+  const elapsedMs = () => performance.now()
+  const progress = new LoadProgress({ total: await source.rowCount(), environmentId, log, elapsedMs })
   const scanned = new RowRuns(join(directory, 'scan'))
   for await (const rows of source.rows()) {
     for (const row of rows) scanned.add(row)
@@ -55,46 +54,4 @@ export async function loadCopy({
   await copy.load(withChanges(scanned.inOrder(), since), position)
   progress.end()
   return scanned.count
-}
-
-/** Says how far a load is: a line every few seconds, and one at the end of a long one. */
-class Progress {
-  readonly #total: number
-  readonly #environmentId: string
-  readonly #log: StoreLog
-  readonly #startedAt = performance.now()
-  #toldAt = performance.now()
-  #facts = 0
-  #hasTold = false
-
-  constructor(total: number, environmentId: string, log: StoreLog) {
-    this.#total = total
-    this.#environmentId = environmentId
-    this.#log = log
-  }
-
-  add(facts: number): void {
-    this.#facts += facts
-    if (performance.now() - this.#toldAt < PROGRESS_MS) return
-    this.#toldAt = performance.now()
-    this.#hasTold = true
-    this.#tell('loading')
-  }
-
-  end(): void {
-    if (this.#hasTold) this.#tell('loaded')
-  }
-
-  #tell(message: string): void {
-    const seconds = (performance.now() - this.#startedAt) / 1_000
-    this.#log.info(
-      {
-        environment: this.#environmentId,
-        facts: this.#facts,
-        factsPerSecond: Math.round(this.#facts / seconds),
-        remaining: Math.max(0, this.#total - this.#facts),
-      },
-      message,
-    )
-  }
 }
