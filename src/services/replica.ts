@@ -1,12 +1,13 @@
 /**
  * Keeps the engines of one environment level with its ledger: loads them from the view, then feeds them every commit.
  * Loading takes the view while it goes on changing, and the feed starts where the view stood before: changes state
- * facts, so hearing some of them twice does no harm.
+ * facts, so hearing some of them twice does no harm. Until all have been heard that the view showed meanwhile, what was loaded is
+ * of several moments, and lacks what came and went: nobody decides on it before.
  *
  * When the history of the ledger is replaced, or has gone on too far to be followed, other engines are loaded beside the
  * present ones and take their place as a whole; until then those decide.
  */
-import { AuthzError } from '#model/errors.ts'
+import { AuthzError, type ErrorCode } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
@@ -58,7 +59,7 @@ export class Replica {
       () => this.#end(new AuthzError('STORE_CLOSED', 'the store is closed')),
       (error: unknown) => {
         this.#end(error)
-        onFault(error)
+        if (!hasCode(error, 'STORE_CLOSED')) onFault(error)
       },
     )
   }
@@ -93,42 +94,70 @@ export class Replica {
     let at = await this.#keeper.restore(this.#environmentId, place, head.epoch)
     if (at === null || at.sequence > head.sequence) return null
     try {
-      if (at.sequence < head.sequence) at = await this.#catchUp(at, head)
+      at = await this.#catchUp(at, head)
     } catch (error) {
       if (!isLeftBehind(error)) throw error
       return null
     }
     if (place !== this.#store.snapshotPlace()) return null
-    await this.#keeper.publish(this.#environmentId)
-    this.#place = place
+    await this.#publish(place)
     this.#advance(at)
     return at
   }
 
+  /** Applies what came behind `from`, up to that one. */
   async #catchUp(from: Revision, to: Revision): Promise<Revision> {
+    if (from.epoch === to.epoch && from.sequence >= to.sequence) return from
     let at = from
     for await (const { changes, revision } of this.#store.ledger.feed(from)) {
       await this.#host.apply(this.#environmentId, changes, revision)
       at = revision
-      if (at.sequence >= to.sequence) break
+      if (at.sequence >= to.sequence) return at
     }
+    throw new AuthzError('STORE_CLOSED', 'the store is closed')
+  }
+
+  /** Loads fresh engines, from the tables there are when that is done. */
+  async #load(): Promise<Revision> {
+    this.#place = null
+    for (;;) {
+      const place = this.#store.snapshotPlace()
+      try {
+        const at = await this.#loadLevel(place)
+        if (at !== null) return at
+      } catch (error) {
+        // Tables that others replaced are closed under whoever reads them.
+        if (place === this.#store.snapshotPlace() && !isLeftBehind(error)) throw error
+      }
+    }
+  }
+
+  /** Null when other tables have taken the place of those while they were read. */
+  async #loadLevel(place: SnapshotPlace | null): Promise<Revision | null> {
+    const { ledger, view } = this.#store
+    const { epoch } = await ledger.head()
+    const from: Revision = { epoch, sequence: view.sequence() }
+    await this.#host.load(this.#environmentId, loadChanges(view), from, place)
+    const head = await ledger.head()
+    // The view may have shown what was not on disk yet; without lists it stays behind what the ledger has.
+    const shown = { ...head, sequence: Math.max(head.sequence, view.sequence()) }
+    const at = await this.#catchUp(from, shown)
+    if (place !== this.#store.snapshotPlace()) return null
+    await this.#publish(place)
+    if (this.#visible !== null && this.#visible.epoch !== epoch) {
+      this.#formerEpochs.add(this.#visible.epoch)
+      const isLost = (waiter: Waiter) => waiter.revision.epoch !== epoch
+      for (const waiter of this.#take(isLost)) waiter.reject(historyReplaced())
+    }
+    this.#advance(at)
     return at
   }
 
-  async #load(): Promise<Revision> {
-    this.#place = null
-    const place = this.#store.snapshotPlace()
-    const head = await this.#store.ledger.head()
-    const from: Revision = { epoch: head.epoch, sequence: this.#store.view.sequence() }
-    await this.#host.load(this.#environmentId, loadChanges(this.#store.view), from, place)
-    if (place === this.#store.snapshotPlace()) this.#place = place
-    if (this.#visible !== null && this.#visible.epoch !== from.epoch) {
-      this.#formerEpochs.add(this.#visible.epoch)
-      const isLost = (waiter: Waiter) => waiter.revision.epoch !== from.epoch
-      for (const waiter of this.#take(isLost)) waiter.reject(historyReplaced())
-    }
-    this.#advance(from)
-    return from
+  /** Decisions are made on what was loaded of the tables there, which are the present ones. */
+  async #publish(place: SnapshotPlace | null): Promise<void> {
+    await this.#host.publish(this.#environmentId)
+    this.#place = place
+    this.#store.takeOver(place)
   }
 
   async #followAll(start: Revision): Promise<void> {
@@ -175,7 +204,11 @@ export class Replica {
 
 /** Whether a feed ended because it cannot go on from where it was. */
 function isLeftBehind(error: unknown): boolean {
-  return error instanceof AuthzError && (error.code === 'STORE_RESET' || error.code === 'REVISION_TOO_OLD')
+  return hasCode(error, 'STORE_RESET') || hasCode(error, 'REVISION_TOO_OLD')
+}
+
+function hasCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof AuthzError && error.code === code
 }
 
 function historyReplaced(): AuthzError {

@@ -78,7 +78,16 @@ export class EmbeddedStore implements Store {
       const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
       const ledger = await EmbeddedLedger.open({ tables, view, ...retention })
       const place = snapshotPlaceIn(tables)
-      return { ledger, view, tables, whenListed: () => Promise.resolve(), snapshotPlace: () => place }
+      // Its tables are never replaced.
+      const takeOver = () => {}
+      return {
+        ledger,
+        view,
+        tables,
+        whenListed: () => Promise.resolve(),
+        snapshotPlace: () => place,
+        takeOver,
+      }
     } catch (error) {
       await tables.close()
       throw error

@@ -13,6 +13,11 @@ export interface EnvironmentStore {
    * same, so another one says that they were replaced.
    */
   snapshotPlace(): SnapshotPlace | null
+  /**
+   * To be told when decisions rest on the tables of that `snapshotPlace`: as long as they rest on tables that others have replaced,
+   * the environment grows stale.
+   */
+  takeOver(place: SnapshotPlace | null): void
 }
 
 export interface Store {

@@ -27,6 +27,10 @@ export class OrganizationProgress implements IndexHost {
   async load(_id: string, _changes: Iterable<Change>, revision: Revision): Promise<void> {
     await this.#follower.load()
     this.#progress = createProgress(revision)
+  }
+
+  async publish(): Promise<void> {
+    assert(this.#progress, 'what is published has been loaded')
     this.#tell(this.#progress)
   }
 

@@ -124,7 +124,7 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     const loaded = { writer, progress: createProgress(revision) }
     // Before anybody decides on it and builds closures: a process that ends in a crash need not load all this again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
-    await this.#use(environmentId, loaded)
+    this.#loaded.set(environmentId, loaded)
   }
 
   async restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null> {
@@ -137,8 +137,9 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
 
   async publish(environmentId: string): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
-    assert(loaded, 'what is published has been restored')
-    await this.#use(environmentId, loaded)
+    assert(loaded, 'what is published has been loaded or restored')
+    const { writer, progress } = loaded
+    await this.#options.attach(environmentId, { index: writer.handle, progress })
   }
 
   async keep(environmentId: string, place: SnapshotPlace): Promise<void> {
@@ -171,12 +172,6 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
   async remove(environmentId: string): Promise<void> {
     await this.#options.detach(environmentId)
     this.#loaded.delete(environmentId)
-  }
-
-  async #use(environmentId: string, loaded: Loaded): Promise<void> {
-    const { writer, progress } = loaded
-    await this.#options.attach(environmentId, { index: writer.handle, progress })
-    this.#loaded.set(environmentId, loaded)
   }
 
   async #write(

@@ -12,6 +12,7 @@ import { connect } from '#store/redis/redis-client.ts'
 import { redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { TableView } from '#store/table-view.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
@@ -43,8 +44,10 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
   const store = await openStore(url, toyRule, { ...settings, ...options })
   onTestFinished(() => store.close())
   const environment = await store.environment(ENVIRONMENT)
-  const { ledger, view, whenListed, snapshotPlace } = environment
-  return { store, directory, ledger, view, whenListed, snapshotPlace: snapshotPlace.bind(environment) }
+  const { ledger, view, whenListed } = environment
+  const snapshotPlace = () => environment.snapshotPlace()
+  const takeOver = (place: SnapshotPlace | null) => environment.takeOver(place)
+  return { store, directory, ledger, view, whenListed, snapshotPlace, takeOver }
 }
 
 /** Resolves when the node has the revision, in the way services hear of it. */
@@ -184,6 +187,12 @@ test('an emptied Redis is not taken for the truth; a history that somebody begin
   await ended
   const fresh = await beginner.ledger.head()
   await follows(node.ledger, { ...fresh, sequence: 0 }, fresh).catch(() => undefined)
+  // Decisions may still rest on what was there before.
+  const stalenessMs = node.store.stalenessMs()
+  const grownMs = () => node.store.stalenessMs() - stalenessMs
+  while (grownMs() >= 0 && grownMs() < 100) await new Promise(resolve => setImmediate(resolve))
+  expect(grownMs()).toBeGreaterThan(0)
+  node.takeOver(node.snapshotPlace())
   await isFresh(node.store, 200)
   expect(shown(node.view)).toEqual(shown(beginner.view))
   expect((await node.ledger.head()).epoch).not.toBe(head.epoch)

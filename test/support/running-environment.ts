@@ -4,7 +4,11 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
+import type { DecisionEngine } from '#engine/engine.ts'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
@@ -16,6 +20,8 @@ import { Replica } from '#services/replica.ts'
 import { listRule, lists } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { SharedIndexes } from '#threads/shared-indexes.ts'
 import { Oracle } from '../oracle/oracle.ts'
 
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
@@ -48,6 +54,7 @@ export class RunningEnvironment {
         engine.apply(changes)
         this.#engine = engine
       },
+      publish: async () => {},
       apply: async (_id, changes) => this.#engine.apply(changes),
     })
     this.#start = async () => {
@@ -95,6 +102,25 @@ export class RunningEnvironment {
     const engine = new MapEngine()
     engine.apply(loadChanges(this.#environment.view))
     return engine
+  }
+
+  /** An engine as a start gets it, which loads it while others go on writing: as it is at the first question. */
+  async startedEngine(): Promise<DecisionEngine> {
+    const [writerId, readerId] = [1, 2]
+    const readers = new EngineReaders(
+      handle =>
+        new SharedIndexReader(handle as SharedIndexHandle, { threadId: readerId, lockEveryRead: false }),
+    )
+    const indexes = new SharedIndexes({
+      createWriter: () =>
+        new SharedIndexWriter({ threadId: writerId, secrets: { start: 0x3c6ef372, multiplier: 0x2545f491 } }),
+      attach: async (id, handle) => readers.attach(id, handle),
+      detach: async id => readers.detach(id),
+      kept: null,
+    })
+    const { environmentId } = scope
+    await new Replica(environmentId, this.#environment, indexes).start(error => this.faults.push(error))
+    return readers.engine(environmentId)!
   }
 
   /** The textbook's judge of what is stored now. */

@@ -73,7 +73,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   #listing: Listing
   /** When this node last knew that it had everything. */
   #freshAt = performance.now()
-  /** Whether the present copy is the one that is followed here; until it is, decisions rest on the former one. */
+  /** Whether decisions rest on the present copy; until they do, they rest on the former one. */
   #isTakenOver = true
   #timesFoundEmpty = 0
   /** Whose history went on differently, or ended: what was committed there may be lost. */
@@ -185,9 +185,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     if (this.#followed.copy === copy && this.#isTakenOver) this.#freshAt = askedAt
   }
 
-  /** A reader has begun to follow the present copy: it has loaded what that holds. */
-  takeOver(epoch: string): void {
-    if (epoch !== this.#followed.source.epoch || this.#isTakenOver) return
+  takeOver(place: SnapshotPlace | null): void {
+    if (place !== this.snapshotPlace() || this.#isTakenOver) return
     this.#isTakenOver = true
     this.#timesFoundEmpty = 0
     void this.check()
@@ -328,7 +327,6 @@ class FollowedLedger implements Ledger {
 
   feed(after: Revision): AsyncIterable<Entry> {
     const { copy } = this.#open()
-    this.#environment.takeOver(after.epoch)
     return copy.feed(after)
   }
 

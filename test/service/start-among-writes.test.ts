@@ -1,0 +1,40 @@
+/** A start that loads the index while others write: nobody is to decide on what was read at several moments. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { DecisionEngine } from '#engine/engine.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+const USERS = 10_000
+const tenant = 'default'
+
+const names = Array.from({ length: USERS }, (_, index) => `user-${index}`)
+
+test('an index that was loaded while a role went from one to the next is of one moment at its first decision', async () => {
+  const environment = await RunningEnvironment.open()
+  const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
+  const document = { key: 'document', name: 'Document', actions: { read: {} }, roles }
+  await environment.execute('createResource', { body: document })
+  await environment.execute('createUsers', { body: { operations: names.map(key => ({ key })) } })
+  const held = (user: string) => ({
+    body: { user, role: 'viewer', resource_instance: 'document:plan', tenant },
+  })
+  await environment.execute('createRoleAssignment', held(names[0]!))
+  const load = { isOver: false }
+  const isHolder = (engine: DecisionEngine) => (user: string) =>
+    engine.evaluate({ user, action: 'read', type: 'document', key: 'plan', tenant })
+  const loading = environment
+    .startedEngine()
+    .then(engine => names.filter(isHolder(engine)))
+    .finally(() => (load.isOver = true))
+  let steps = 0
+  while (!load.isOver) {
+    // Somebody holds it at every moment, and two do for one.
+    await environment.execute('createRoleAssignment', held(names[steps + 1]!))
+    await environment.execute('deleteRoleAssignment', { ...held(names[steps]!), query: {} })
+    steps += 1
+    await nextTurn()
+  }
+  const holders = await loading
+  expect(steps).toBeGreaterThan(2)
+  expect([1, 2], String(holders)).toContain(holders.length)
+})
