@@ -65,7 +65,7 @@ test('a node that was frozen for longer than it may be stale does not answer fro
   expect(await frozen.client!.allows('alice', 'read', 'document:plan')).toBe(false)
 })
 
-test('a node that starts while 1,000 facts a second are offered is right from its first answer on', async () => {
+test('a node that starts while 1,000 facts a second are written is right from its first answer on', async () => {
   const { nodes, add } = await startNodesOnWires({ nodes: 1 })
   const workload = await Workload.start(nodes, options)
   const load = new UserLoad(nodes[0]!.client!, 1_000)
@@ -77,8 +77,8 @@ test('a node that starts while 1,000 facts a second are offered is right from it
   await load.hasWritten(2_000)
   const written = await load.stop()
   await workload.end()
-  // A busy machine makes less of what is offered.
-  expect(rate).toBeGreaterThan(100)
+  // The start takes one of two cores, and others may want them as well.
+  expect(rate).toBeGreaterThan(300)
   const { body } = await late.client!.get<{ total_count: number }>(
     `${FACTS}/users?include_total_count=true&per_page=1`,
   )
@@ -128,24 +128,25 @@ async function writeUsers(client: Client, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await client.user(`trimmed-${index}`)
 }
 
-/** Creates users at a steady rate, ten in a call, until it is told to stop. */
+/** Creates users at a steady rate, some in a call, until it is told to stop. When it falls behind it makes up for that. */
 class UserLoad {
   readonly #client: Client
-  readonly #callsPerTick: number
+  readonly #callsPerMs: number
   readonly #pending = new Set<Promise<void>>()
+  readonly #startedAt = performance.now()
   readonly #ticks: NodeJS.Timeout
   readonly #writtenAt: number[] = []
   #calls = 0
 
   constructor(client: Client, usersPerSecond: number) {
     this.#client = client
-    this.#callsPerTick = usersPerSecond / USERS_PER_CALL / TICKS_PER_SECOND
-    this.#ticks = setInterval(() => this.#tick(), 1_000 / TICKS_PER_SECOND)
+    this.#callsPerMs = usersPerSecond / USERS_PER_CALL / 1_000
+    this.#ticks = setInterval(() => this.#tick(), TICK_MS)
   }
 
   async hasWritten(more: number): Promise<void> {
     const until = this.#written + more
-    while (this.#written < until) await pause(10)
+    while (this.#written < until) await pause(TICK_MS)
   }
 
   /** Users a second, from then until now. */
@@ -166,7 +167,8 @@ class UserLoad {
   }
 
   #tick(): void {
-    for (let call = 0; call < this.#callsPerTick; call += 1) {
+    const due = (performance.now() - this.#startedAt) * this.#callsPerMs
+    while (this.#calls < due && this.#pending.size < CALLS_UNDER_WAY_MAX) {
       const done: Promise<void> = this.#create().finally(() => this.#pending.delete(done))
       this.#pending.add(done)
     }
@@ -174,8 +176,9 @@ class UserLoad {
 
   async #create(): Promise<void> {
     this.#calls += 1
+    const call = this.#calls
     const operations = Array.from({ length: USERS_PER_CALL }, (_, index) => ({
-      key: `late-${this.#calls}-${index}`,
+      key: `late-${call}-${index}`,
     }))
     const answer = await this.#client.post('/v2/facts/default/default/bulk/users', { operations })
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
@@ -183,5 +186,6 @@ class UserLoad {
   }
 }
 
-const USERS_PER_CALL = 10
-const TICKS_PER_SECOND = 50
+const USERS_PER_CALL = 5
+const CALLS_UNDER_WAY_MAX = 32
+const TICK_MS = 10
