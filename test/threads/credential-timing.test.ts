@@ -1,0 +1,36 @@
+/** What a guess of a key takes tells nothing of how near it was. */
+import { hash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Principal } from '#model/principal.ts'
+import { CredentialCheck } from '#threads/credential-check.ts'
+
+const SECRET = 'verdict-key-0123456789abcdefghijklmnopqrstuvwxyz-0123456789abcdef'
+const ROUNDS = 301
+const GUESSES = 200
+
+test('a guess that has all of the key but its last character takes as long as one that has none of it', () => {
+  const check = new CredentialCheck({ now: () => 0, elapsedMs: () => 0 })
+  const principal = { kind: 'organization' } as Principal
+  check.replaceAll([{ secretHash: hash('sha256', SECRET, 'hex'), principal, validUntil: null, slot: 0 }])
+  expect(check.authenticate(SECRET)).toBe(principal)
+  const near = (end: string) => SECRET.slice(0, -1) + end
+  const far = (end: string) => '~'.repeat(SECRET.length - 1) + end
+  const timeOf = (guess: (end: string) => string): number => {
+    // New texts each time, as they come from a socket.
+    const guesses = Array.from({ length: GUESSES }, (_, index) => guess(String.fromCharCode(0x100 + index)))
+    const from = performance.now()
+    for (const each of guesses) if (check.authenticate(each) !== null) throw new Error('a guess is no key')
+    return performance.now() - from
+  }
+  const times: { readonly near: number[]; readonly far: number[] } = { near: [], far: [] }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // In turns, so that what disturbs the one disturbs the other.
+    const isNearFirst = round % 2 === 0
+    if (isNearFirst) times.near.push(timeOf(near))
+    times.far.push(timeOf(far))
+    if (!isNearFirst) times.near.push(timeOf(near))
+  }
+  const [nearMs, farMs] = [times.near, times.far].map(of => of.toSorted((a, b) => a - b)[ROUNDS >> 1]!)
+  expect(nearMs! / farMs!).toBeGreaterThan(0.8)
+  expect(nearMs! / farMs!).toBeLessThan(1.25)
+})
