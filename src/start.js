@@ -1,6 +1,10 @@
 /**
  * What `npm start` runs: makes sure the runtime can run the service at all, then does. Plain JavaScript, because a
  * runtime that is too old cannot read the rest; one clear line instead of its stack trace.
+ *
+ * On Linux the process first becomes itself again with a C library that asks the kernel for huge pages, which is settled
+ * before the first line of a program runs: a single decision on millions of facts takes a third less. Who has set
+ * `GLIBC_TUNABLES` has decided otherwise; other C libraries do not know it.
  */
 import { readdirSync } from 'node:fs'
 
@@ -16,9 +20,19 @@ function runtimeProblem() {
   return `the HTTP server has no binary for Node ${versions.node} on ${platform} ${arch}; use Node 22 (npm ci brings one)`
 }
 
+function askForHugePages() {
+  const { platform, execPath, execArgv, argv, env } = process
+  if (platform !== 'linux' || env.GLIBC_TUNABLES !== undefined) return
+  process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
+    ...env,
+    GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+  })
+}
+
 const problem = runtimeProblem()
 if (problem !== null) {
   process.stderr.write(`verdict: ${problem}\n`)
   process.exit(1)
 }
+askForHugePages()
 await import('./main.ts')

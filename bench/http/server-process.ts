@@ -31,7 +31,8 @@ export class ServerProcess {
     const flags = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=8000']
     const command = [process.execPath, ...flags, fileURLToPath(script), ...args]
     const child = spawn('taskset', ['-c', cores, ...command], {
-      env: { ...process.env, ...env },
+      // As `start.js` has it.
+      env: { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1', ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     for await (const line of createInterface(child.stdout)) {

@@ -10,7 +10,7 @@ import type {
 } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { type HashSecrets, Regions } from '#engine/shared-index/regions.ts'
-import type { SavedState } from '#engine/shared-index/saved-index.ts'
+import type { SavedIndex, SavedState } from '#engine/shared-index/saved-index.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -93,24 +93,27 @@ export class CollectingEngine extends SharedEngine {
   }
 }
 
+/** The writer of an index that was kept, as it comes back from a file. */
+export function standAgain({ parts, state }: SavedIndex): SharedIndexWriter {
+  const handle = Regions.emptyHandle({
+    header: parts.header.length,
+    graph: parts.graph.length,
+    closures: parts.closures.length,
+    schema: parts.schema.length,
+  })
+  for (const part of ['header', 'graph', 'closures', 'schema'] as const) {
+    new Uint8Array(handle[part]).set(parts[part])
+  }
+  const kept = JSON.parse(JSON.stringify(state)) as SavedState
+  return SharedIndexWriter.restore({ threadId: 1 }, { handle, state: kept })
+}
+
 /** Is kept after every commit, and made to stand again from what was kept. */
 export class KeptEngine extends SharedEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
     while (this.writer.collect(1_000));
-    const { parts, state } = this.writer.save()!
-    const { header, graph, closures, schema } = parts
-    const handle = Regions.emptyHandle({
-      header: header.length,
-      graph: graph.length,
-      closures: closures.length,
-      schema: schema.length,
-    })
-    for (const part of ['header', 'graph', 'closures', 'schema'] as const) {
-      new Uint8Array(handle[part]).set(parts[part])
-    }
-    const kept = JSON.parse(JSON.stringify(state)) as SavedState
-    this.writer = SharedIndexWriter.restore({ threadId: 1 }, { handle, state: kept })
+    this.writer = standAgain(this.writer.save()!)
     this.reader = new SharedIndexReader(this.writer.handle, { threadId: 2 })
   }
 }

@@ -1,5 +1,5 @@
 /** The process as operators meet it: what it prints, what it refuses, and how it ends. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -41,6 +41,18 @@ async function allowed(address: string, key: string): Promise<boolean> {
   expect(response.status).toBe(200)
   return ((await response.json()) as { allow: boolean }).allow
 }
+
+test('asks the C library for huge pages, unless told something else', async () => {
+  const tunables = async (env: Readonly<Record<string, string>>) => {
+    const service = start(env)
+    await service.address()
+    const environment = readFileSync(`/proc/${service.pid}/environ`, 'latin1').split('\0')
+    await service.end('SIGTERM')
+    return environment.filter(variable => variable.startsWith('GLIBC_TUNABLES='))
+  }
+  expect(await tunables({})).toEqual(['GLIBC_TUNABLES=glibc.malloc.hugetlb=1'])
+  expect(await tunables({ GLIBC_TUNABLES: '' })).toEqual(['GLIBC_TUNABLES='])
+})
 
 describe('the first start', () => {
   test('makes a key and a sample workspace in ./data; the next start keeps both and shows no key', async () => {

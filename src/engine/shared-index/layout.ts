@@ -2,7 +2,7 @@
  * The bytes of the shared index: the only place where they get names. Everything is little-endian 32-bit words; an
  * offset here is an offset in words.
  *
- * Four growable regions make an index:
+ * Four regions make an index; what is open of graph and closures stands in the header, and grows:
  *
  *   header    this page: sequence, lock, allocator, partition heads of the string table
  *   graph     records and slabs, cut into blocks of 2^k words by the allocator (`allocator.ts`)
@@ -43,7 +43,7 @@
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 1
+export const LAYOUT_VERSION = 2
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16
@@ -90,6 +90,10 @@ export const H_TENANTS_VOIDED = 103
 export const H_ASSIGNMENTS = 100
 export const H_TUPLES = 101
 export const H_RECORDS = 102
+
+/** Words of graph and closures that are open: views reach as far. */
+export const H_GRAPH_WORDS = 104
+export const H_CLOSURE_WORDS = 105
 
 /** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
 export const H_PARTITIONS = 256

@@ -5,7 +5,11 @@
  * Invariant: views have an explicit length (length-tracking views of growable buffers read 17 times slower), so a
  * thread whose views are older than the layout epoch makes new ones before it reads anything else.
  *
- * Regions grow and never shrink: what is freed is used again by the same index.
+ * Regions grow and never shrink: what is freed is used again by the same index. Small ones are growable buffers. Those of a
+ * large index are buffers as long as they may ever be, of which more and more is opened: memory that was never touched is
+ * only address space, and a buffer that does not grow comes from the C library's allocator, which asks the kernel for huge
+ * pages where it is told to (`start.js`). Random reads of millions of facts spend a third of their time on looking up
+ * small pages.
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'
@@ -35,9 +39,11 @@ const CLOSURE_BYTES_MIN = 1 << 13
 const SCHEMA_BYTES_MIN = 1 << 12
 const GROWTH_BYTES_MIN = 1 << 16
 const PAGE_WORDS = 1_024
+/** A graph from that size on gets all its address space at once: less than a huge page of it is left over. */
+export const LARGE_GRAPH_BYTES = 2 ** 24
 
 export class Regions {
-  readonly handle: SharedIndexHandle
+  #handle: SharedIndexHandle
   readonly header: Int32Array
   graph: Int32Array
   closures: Int32Array
@@ -46,22 +52,30 @@ export class Regions {
   #epoch: number
 
   private constructor(handle: SharedIndexHandle) {
-    this.handle = handle
+    this.#handle = handle
     this.header = new Int32Array(handle.header)
     // Acquire: the lengths read next are at least those the epoch was published with.
     this.#epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
-    this.graph = viewOf(handle.graph)
-    this.closures = viewOf(handle.closures)
+    this.graph = new Int32Array(handle.graph, 0, this.header[L.H_GRAPH_WORDS])
+    this.closures = new Int32Array(handle.closures, 0, this.header[L.H_CLOSURE_WORDS])
+  }
+
+  get handle(): SharedIndexHandle {
+    return this.#handle
   }
 
   /** `closureBytesMax`: for tests, which fill a small region sooner. */
   static create(secrets: HashSecrets, closureBytesMax = CLOSURE_BYTES_MAX): Regions {
-    const regions = new Regions({
+    const handle = {
       header: new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES),
       graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: GRAPH_BYTES_MAX }),
       closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: closureBytesMax }),
       schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
-    })
+    }
+    const sizes = new Int32Array(handle.header)
+    sizes[L.H_GRAPH_WORDS] = GRAPH_BYTES_MIN / L.WORD_BYTES
+    sizes[L.H_CLOSURE_WORDS] = CLOSURE_BYTES_MIN / L.WORD_BYTES
+    const regions = new Regions(handle)
     const { header } = regions
     header[L.H_VERSION] = L.LAYOUT_VERSION
     header[L.H_HASH_START] = secrets.start
@@ -76,16 +90,24 @@ export class Regions {
 
   /** Empty regions, for what was kept of an index that had so many bytes in each, and has to be read into them. */
   static emptyHandle(bytes: RegionBytes): SharedIndexHandle {
-    const sized = (needed: number, least: number, max: number): SharedArrayBuffer => {
-      const whole = Math.ceil(Math.max(needed, least) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
-      return new SharedArrayBuffer(whole, { maxByteLength: max })
-    }
+    const large = bytes.graph < LARGE_GRAPH_BYTES ? null : largeBuffers()
     return {
       header: new SharedArrayBuffer(bytes.header),
-      graph: sized(bytes.graph, GRAPH_BYTES_MIN, GRAPH_BYTES_MAX),
-      closures: sized(bytes.closures, CLOSURE_BYTES_MIN, CLOSURE_BYTES_MAX),
-      schema: sized(bytes.schema, SCHEMA_BYTES_MIN, SCHEMA_BYTES_MAX),
+      graph:
+        large?.graph ?? new SharedArrayBuffer(openBytes(bytes.graph), { maxByteLength: GRAPH_BYTES_MAX }),
+      closures:
+        large?.closures ??
+        new SharedArrayBuffer(openBytes(bytes.closures), { maxByteLength: CLOSURE_BYTES_MAX }),
+      schema: new SharedArrayBuffer(openBytes(bytes.schema), { maxByteLength: SCHEMA_BYTES_MAX }),
     }
+  }
+
+  /** The regions of what was read into such a handle. As much is open as was in use: nothing is there beyond it. */
+  static restored(handle: SharedIndexHandle): Regions {
+    const header = new Int32Array(handle.header)
+    header[L.H_GRAPH_WORDS] = openBytes(header[L.H_GRAPH_TOP]! * L.WORD_BYTES) / L.WORD_BYTES
+    header[L.H_CLOSURE_WORDS] = openBytes(header[L.H_CLOSURE_TOP]! * L.WORD_BYTES) / L.WORD_BYTES
+    return Regions.attach(handle)
   }
 
   static attach(handle: SharedIndexHandle): Regions {
@@ -95,22 +117,36 @@ export class Regions {
     return new Regions(handle)
   }
 
+  /**
+   * To be called while nobody else has the handle, and no view is in use: gives a graph that has become large all its address
+   * space, and moves it there. Stays as it is where the system does not give that much.
+   */
+  moveIfLarge(): void {
+    const { handle } = this
+    if (!handle.graph.growable || handle.graph.byteLength < LARGE_GRAPH_BYTES) return
+    const large = largeBuffers(handle.closures.maxByteLength)
+    if (large === null) return
+    this.#handle = { ...handle, ...large }
+    const { graph, closures } = this
+    this.#view()
+    this.graph.set(graph)
+    this.closures.set(closures)
+  }
+
   /** Makes new views if a region has grown. To be called after the sequence was read, before any data is. */
   refresh(): void {
-    // Acquire: pairs with the store in `#announceGrowth`.
+    // Acquire: pairs with the addition in `#open`.
     const epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
     if (epoch === this.#epoch) return
     this.#epoch = epoch
-    this.graph = viewOf(this.handle.graph)
-    this.closures = viewOf(this.handle.closures)
+    this.#view()
   }
 
   /** Lock held. Grows the graph by an eighth, at least to `words`. Touches nothing: see `touchGraph`. */
   growGraph(words: number): void {
     const { graph } = this.handle
     assert(words * L.WORD_BYTES <= GRAPH_BYTES_MAX, 'an environment has at most 4 GiB of records and slabs')
-    graph.grow(grownBytes(graph.byteLength, words, GRAPH_BYTES_MAX, 8))
-    this.#announceGrowth()
+    this.#open(graph, L.H_GRAPH_WORDS, grownBytes(this.graph.byteLength, words, GRAPH_BYTES_MAX, 8))
   }
 
   /**
@@ -119,8 +155,8 @@ export class Regions {
    */
   growClosures(words: number): void {
     const { closures } = this.handle
-    closures.grow(grownBytes(closures.byteLength, words, closures.maxByteLength, 16))
-    this.#announceGrowth()
+    const bytes = grownBytes(this.closures.byteLength, words, closures.maxByteLength, 16)
+    this.#open(closures, L.H_CLOSURE_WORDS, bytes)
   }
 
   closureWordsMax(): number {
@@ -152,29 +188,46 @@ export class Regions {
     return new Uint8Array(schema, 0, length).slice()
   }
 
-  /** Bytes of all regions, as grown. */
+  /** Bytes of all regions, as far as they are open. */
   bytes(): { header: number; graph: number; closures: number; schema: number; total: number } {
-    const { header, graph, closures, schema } = this.handle
-    const total = header.byteLength + graph.byteLength + closures.byteLength + schema.byteLength
-    return {
-      header: header.byteLength,
-      graph: graph.byteLength,
-      closures: closures.byteLength,
-      schema: schema.byteLength,
-      total,
-    }
+    const header = this.handle.header.byteLength
+    const graph = this.graph.byteLength
+    const closures = this.closures.byteLength
+    const schema = this.handle.schema.byteLength
+    return { header, graph, closures, schema, total: header + graph + closures + schema }
   }
 
-  #announceGrowth(): void {
+  #open(buffer: SharedArrayBuffer, words: number, bytes: number): void {
+    if (buffer.growable) buffer.grow(bytes)
+    this.header[words] = bytes / L.WORD_BYTES
     // Release: who sees the new epoch sees the new lengths.
     this.#epoch = Atomics.add(this.header, L.H_LAYOUT_EPOCH, 1) + 1
-    this.graph = viewOf(this.handle.graph)
-    this.closures = viewOf(this.handle.closures)
+    this.#view()
+  }
+
+  #view(): void {
+    this.graph = new Int32Array(this.handle.graph, 0, this.header[L.H_GRAPH_WORDS])
+    this.closures = new Int32Array(this.handle.closures, 0, this.header[L.H_CLOSURE_WORDS])
   }
 }
 
-function viewOf(buffer: SharedArrayBuffer): Int32Array {
-  return new Int32Array(buffer, 0, Math.floor(buffer.byteLength / L.WORD_BYTES))
+/** Null where the system gives no such address space: a small machine, or one that promises only what it has. */
+function largeBuffers(
+  closureBytes = CLOSURE_BYTES_MAX,
+): Pick<SharedIndexHandle, 'graph' | 'closures'> | null {
+  try {
+    return {
+      graph: new SharedArrayBuffer(GRAPH_BYTES_MAX),
+      closures: new SharedArrayBuffer(closureBytes),
+    }
+  } catch {
+    return null
+  }
+}
+
+/** What is opened of a region for so many bytes. */
+function openBytes(bytes: number): number {
+  return Math.ceil(Math.max(bytes, 1) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
 }
 
 function grownBytes(now: number, wordsNeeded: number, max: number, fraction: number): number {

@@ -95,7 +95,7 @@ export class SharedIndexWriter implements ChangeSink {
     // Whoever saved it may have held it.
     header[L.H_LOCK] = 0
     const secrets = { start: header[L.H_HASH_START]!, multiplier: header[L.H_HASH_MULTIPLIER]! }
-    return new SharedIndexWriter({ ...options, secrets }, { regions: Regions.attach(handle), state })
+    return new SharedIndexWriter({ ...options, secrets }, { regions: Regions.restored(handle), state })
   }
 
   constructor(
@@ -129,6 +129,7 @@ export class SharedIndexWriter implements ChangeSink {
 
   /** What another thread needs to read the index: to be posted as it is. */
   get handle(): SharedIndexHandle {
+    this.#settle()
     this.#isShared = true
     return this.#regions.handle
   }
@@ -172,6 +173,7 @@ export class SharedIndexWriter implements ChangeSink {
    * array: what cannot be gone through twice is a load.
    */
   apply(changes: Iterable<Change>): void {
+    this.#settle()
     const prepared = this.#isShared && Array.isArray(changes) ? this.#prepare(changes) : null
     this.#inSection(() => {
       this.#replacements.install()
@@ -211,6 +213,7 @@ export class SharedIndexWriter implements ChangeSink {
    */
   precompute(work: number): boolean {
     if (this.#uncomputed === null) return false
+    this.#settle()
     this.#precomputation ??= this.#precomputationUnder(this.#uncomputed)
     const precomputation = this.#precomputation
     let isLeft = true
@@ -221,6 +224,11 @@ export class SharedIndexWriter implements ChangeSink {
     this.#uncomputed = null
     this.#precomputation = null
     return false
+  }
+
+  /** What a load brings together may need more room than an index begins with. */
+  #settle(): void {
+    if (!this.#isShared) this.#regions.moveIfLarge()
   }
 
   /** What is left for the section. The schema that a commit begins with is the writer's own until it is published. */

@@ -1,0 +1,94 @@
+/**
+ * An index that a load made large: it has moved to where all its address space is before anybody reads it, counts only what it
+ * has opened of that, and goes on growing under its readers.
+ */
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { LARGE_GRAPH_BYTES } from '#engine/shared-index/regions.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+import { assign, instance, resourceType, role, tenant, user } from '../changes.ts'
+import { standAgain } from '../shared-engine.ts'
+
+const SECRETS = { start: 0x3c6ef372, multiplier: 0x2545f491 }
+/** Two lines each. */
+const USERS = Math.ceil(LARGE_GRAPH_BYTES / 128)
+const PART = 10_000
+const schema: Change[] = [
+  tenant('default'),
+  resourceType('document', 'read'),
+  role('document', 'viewer', { can: ['read'] }),
+  instance('document:plan'),
+]
+
+function* users(from: number, to: number): Iterable<Change> {
+  for (let n = from; n < to; n++) yield user(`u${n}`)
+}
+
+function loaded(count: number): SharedIndexWriter {
+  const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+  writer.apply(schema)
+  for (let from = 0; from < count; from += PART) writer.apply(users(from, Math.min(from + PART, count)))
+  return writer
+}
+
+function mayRead(reader: SharedIndexReader, name: string): boolean {
+  return reader.evaluate({ user: name, action: 'read', type: 'document', key: 'plan', tenant: null })
+}
+
+test('a small index takes no more address space than it may grow into', () => {
+  expect(loaded(1_000).handle.graph.growable).toBe(true)
+})
+
+test('a large one has moved when it is handed out, complete, and grows under a reader that has it', () => {
+  const writer = loaded(USERS)
+  const { handle } = writer
+  expect(handle.graph.growable).toBe(false)
+  expect(handle.graph.byteLength).toBe(2 ** 32)
+  const opened = writer.bytes()
+  expect(opened.graph).toBeLessThan(2 * LARGE_GRAPH_BYTES)
+
+  const reader = new SharedIndexReader(handle, { threadId: 2 })
+  writer.apply([assign('u0', 'viewer', 'document:plan')])
+  expect([mayRead(reader, 'u0'), mayRead(reader, 'u1')]).toEqual([true, false])
+
+  writer.apply([...users(USERS, 2 * USERS)])
+  const last = `u${2 * USERS - 1}`
+  writer.apply([assign(last, 'viewer', 'document:plan')])
+  expect([mayRead(reader, last), mayRead(reader, 'u1')]).toEqual([true, false])
+  expect(writer.bytes().graph).toBeGreaterThan(opened.graph)
+  expect(writer.handle.graph).toBe(handle.graph)
+})
+
+test('a load in one piece has moved before its closures are built', () => {
+  const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+  writer.apply([...schema, ...users(0, USERS), assign('u7', 'viewer', 'document:plan')])
+  while (writer.precompute(100_000));
+  expect(mayRead(new SharedIndexReader(writer.handle, { threadId: 2 }), 'u7')).toBe(true)
+  expect(writer.handle.graph.growable).toBe(false)
+})
+
+test('what was kept of a large one stands again, and grows', () => {
+  const before = loaded(USERS)
+  before.apply([assign('u7', 'viewer', 'document:plan')])
+  while (before.collect(1_000) || before.precompute(100_000));
+  const writer = standAgain(before.save()!)
+  const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
+  expect(writer.handle.graph.growable).toBe(false)
+  expect([mayRead(reader, 'u7'), mayRead(reader, 'u8')]).toEqual([true, false])
+  writer.apply([...users(USERS, 2 * USERS), assign('u8', 'viewer', 'document:plan')])
+  expect(mayRead(reader, 'u8')).toBe(true)
+})
+
+test('its memory is marked for huge pages where the C library was told to ask for them', () => {
+  const script = fileURLToPath(new URL('large-index-process.ts', import.meta.url))
+  const asked = (tunables: string): string =>
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+      env: { ...process.env, GLIBC_TUNABLES: tunables },
+      encoding: 'utf8',
+    })
+  expect(asked('glibc.malloc.hugetlb=1')).toBe('marked')
+  expect(asked('')).toBe('not marked')
+})
