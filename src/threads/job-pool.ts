@@ -267,7 +267,7 @@ export class JobPool implements DecisionPool {
       try {
         // The engine as it is now: one that was taken back meanwhile decides nothing any more.
         const { engine } = this.#options.engine(bulk.environmentId)
-        verdictsOf(bulk.shared).set(engine.evaluatePacked(partOf(bulk.shared, from, count)).map(Number), from)
+        verdictsOf(bulk.shared).set(engine.evaluatePacked(partOf(bulk.shared, from, count)), from)
         this.#endIfDone(bulk)
       } catch (error) {
         this.#fail(bulk, error)

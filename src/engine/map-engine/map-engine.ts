@@ -53,8 +53,8 @@ export class MapEngine implements Engine {
     return queries.map(query => this.evaluate(query))
   }
 
-  evaluatePacked(packed: PackedQueries): boolean[] {
-    return Array.from({ length: packed.count }, (_, index) => this.evaluate(packed.query(index)))
+  evaluatePacked(packed: PackedQueries): Uint8Array {
+    return new Uint8Array(packed.count).map((_, index) => Number(this.evaluate(packed.query(index))))
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest): KeyPage {

@@ -27,6 +27,29 @@ import type { Regions } from './regions.ts'
 import type { SchemaView } from './schema-view.ts'
 import { findPair, isWithin, PAIRS } from './slab.ts'
 
+// Own constants are compiled in; those of another module are loaded each time.
+const {
+  BANK_SHIFT,
+  COUNT_SHIFT,
+  C_VERSION,
+  FILTER_SHIFT,
+  HEAD_BLOCK,
+  HEAD_BUILT_AT,
+  HEAD_SIZE,
+  H_CLOSURE_ERA,
+  ID_HASH,
+  INLINE,
+  I_IN,
+  I_TENANT,
+  LINE_MASK,
+  LINE_WORDS_LOG2,
+  LOG2_MASK,
+  T_CLOSURE_EPOCH,
+  U_ASSIGNMENTS,
+  U_FILTER,
+  WIDE_IN_EDGES,
+} = L
+
 export const UNKNOWN = 3
 
 /** Longer closures are for single questions, which can walk the user's side instead. */
@@ -43,6 +66,10 @@ export class BatchCheck {
   readonly #edges = new NumberList()
   readonly #blocks = new NumberList()
   readonly #candidates = new NumberList()
+  /** Where each candidate would stand in its user's slab, if nothing stands in its way. */
+  #slots = new Int32Array(BATCH_MAX)
+  /** Places of entries of one closure. */
+  readonly #passed = new Int32Array(ENTRIES_MAX)
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
   fetched = 0
 
@@ -77,13 +104,13 @@ export class BatchCheck {
     const users = this.#lookup.users.lines
     const instances = this.#lookup.instances.lines
     let sink = 0
-    for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << L.LINE_WORDS_LOG2) + L.U_FILTER]!
+    for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << LINE_WORDS_LOG2) + U_FILTER]!
     for (let i = 0; i < count; i++) {
       // In-edge slabs of the instances that have one; an inline edge's container is wanted soon, too.
-      const record = instances[i]! << L.LINE_WORDS_LOG2
-      const ptr = graph[record + L.I_IN]!
-      const isInline = (graph[record + L.I_IN + 1]! & L.LOG2_MASK) === L.INLINE
-      sink ^= graph[isInline ? ptr << L.LINE_WORDS_LOG2 : ptr]!
+      const record = instances[i]! << LINE_WORDS_LOG2
+      const ptr = graph[record + I_IN]!
+      const isInline = (graph[record + I_IN + 1]! & LOG2_MASK) === INLINE
+      sink ^= graph[isInline ? ptr << LINE_WORDS_LOG2 : ptr]!
     }
     this.fetched ^= sink
   }
@@ -114,7 +141,7 @@ export class BatchCheck {
   #matchTenant(index: number, user: number, tenant: number, masks: Int32Array): void {
     if (masks.length === 0 || !this.#mayHold(user, tenant)) return
     for (let m = 0; m < masks.length; m += 2) {
-      this.#addCandidate(index, tenant | (masks[m]! << L.BANK_SHIFT), masks[m + 1]!)
+      this.#addCandidate(index, tenant | (masks[m]! << BANK_SHIFT), masks[m + 1]!)
     }
   }
 
@@ -127,17 +154,17 @@ export class BatchCheck {
         return
       }
       for (let m = schema.masksFrom[state]!; m < schema.masksFrom[state + 1]!; m += 2) {
-        this.#addCandidate(index, line | (schema.masks[m]! << L.BANK_SHIFT), schema.masks[m + 1]!)
+        this.#addCandidate(index, line | (schema.masks[m]! << BANK_SHIFT), schema.masks[m + 1]!)
       }
     }
-    const instance = line << L.LINE_WORDS_LOG2
-    const ptr = graph[instance + L.I_IN]!
-    const meta = graph[instance + L.I_IN + 1]!
-    const log2 = meta & L.LOG2_MASK
+    const instance = line << LINE_WORDS_LOG2
+    const ptr = graph[instance + I_IN]!
+    const meta = graph[instance + I_IN + 1]!
+    const log2 = meta & LOG2_MASK
     // The filter denies that anything is held there, so guards are open: the full transitions apply.
-    if (log2 === L.INLINE) {
-      this.#addEdge(index, ptr, schema.full[(meta >>> L.COUNT_SHIFT) * schema.width + state]!)
-    } else if (meta >>> L.COUNT_SHIFT > L.WIDE_IN_EDGES) this.verdicts[index] = UNKNOWN
+    if (log2 === INLINE) {
+      this.#addEdge(index, ptr, schema.full[(meta >>> COUNT_SHIFT) * schema.width + state]!)
+    } else if (meta >>> COUNT_SHIFT > WIDE_IN_EDGES) this.verdicts[index] = UNKNOWN
     else if (meta !== 0 && isWithin(graph, ptr, log2, PAIRS)) {
       const end = ptr + (2 << log2)
       for (let at = ptr; at < end; at += 2) {
@@ -164,28 +191,28 @@ export class BatchCheck {
     const { stateOrdinal, stateEpoch } = this.#schema
     const { items, length } = this.#edges
     const instances = this.#lookup.instances.lines
-    const era = header[L.H_CLOSURE_ERA]!
+    const era = header[H_CLOSURE_ERA]!
     for (let e = 0; e < length; e += 3) {
       const index = items[e]!
       const container = items[e + 1]!
       const state = items[e + 2]!
-      const tenant = graph[(instances[index]! << L.LINE_WORDS_LOG2) + L.I_TENANT]! << L.LINE_WORDS_LOG2
-      const version = graph[(container << L.LINE_WORDS_LOG2) + L.C_VERSION]!
-      const wanted = (version + graph[tenant + L.T_CLOSURE_EPOCH]! + era + stateEpoch[state]!) | 0
+      const tenant = graph[(instances[index]! << LINE_WORDS_LOG2) + I_TENANT]! << LINE_WORDS_LOG2
+      const version = graph[(container << LINE_WORDS_LOG2) + C_VERSION]!
+      const wanted = (version + graph[tenant + T_CLOSURE_EPOCH]! + era + stateEpoch[state]!) | 0
       const head = headAt(graph, container, stateOrdinal[state]!)
       // `built at` before the rest of the head, see closure-heads.ts.
-      if (head === 0 || graph[head + L.HEAD_BUILT_AT] !== wanted) {
+      if (head === 0 || graph[head + HEAD_BUILT_AT] !== wanted) {
         this.verdicts[index] = UNKNOWN
         continue
       }
-      const size = graph[head + L.HEAD_SIZE]!
+      const size = graph[head + HEAD_SIZE]!
       if (size === 0) continue
       if ((size & 1) !== 0 || size >>> 1 > ENTRIES_MAX) {
         this.verdicts[index] = UNKNOWN
         continue
       }
       this.#blocks.push(index)
-      this.#blocks.push(graph[head + L.HEAD_BLOCK]!)
+      this.#blocks.push(graph[head + HEAD_BLOCK]!)
       this.#blocks.push(size >>> 1)
     }
   }
@@ -203,66 +230,74 @@ export class BatchCheck {
     this.fetched ^= sink
   }
 
-  /** Appends every entry and keeps those that pass: a branch on the filter's bit would be guessed wrong too often. */
+  /** The entries that pass the filters of their users. */
   #matchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
-    const candidates = this.#candidates
+    const passed = this.#passed
     const users = this.#lookup.users.lines
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
       const block = items[b + 1]!
       const entries = items[b + 2]!
       if (!(block > 0 && block + entries * 2 <= closures.length)) continue
-      const filter = (users[index]! << L.LINE_WORDS_LOG2) + L.U_FILTER
-      candidates.reserve(3 * entries + 3)
-      const into = candidates.items
-      let end = candidates.length
-      for (let i = block; i < block + entries; i++) {
-        const scope = closures[i]!
-        const hash = Math.imul(scope & L.LINE_MASK, L.ID_HASH)
-        into[end] = index
-        into[end + 1] = scope
-        into[end + 2] = i + entries
-        end += 3 * ((graph[filter + (hash >>> (L.FILTER_SHIFT + 5))]! >>> (hash >>> L.FILTER_SHIFT)) & 1)
+      const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
+      const count = passing(graph, filter, closures, block, block + entries, passed)
+      for (let c = 0; c < count; c++) {
+        const at = passed[c]!
+        this.#addCandidate(index, closures[at]!, closures[at + entries]!)
       }
-      for (let c = candidates.length; c < end; c += 3) into[c + 2] = closures[into[c + 2]!]!
-      candidates.length = end
     }
   }
 
-  /** Brings in where each candidate would stand in its user's slab. */
   #fetchSlabs(): void {
     const { graph } = this.#regions
     const { items, length } = this.#candidates
+    const slots = this.#slotsFor(length)
     const users = this.#lookup.users.lines
     let sink = 0
-    for (let c = 0; c < length; c += 3) {
-      const slab = (users[items[c]!]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
-      const log2 = graph[slab + 1]! & L.LOG2_MASK
-      const slot = Math.imul(items[c + 1]!, L.ID_HASH) >>> (32 - log2)
-      sink ^= graph[graph[slab]! + (slot << 1)]!
+    for (let c = 0, s = 0; c < length; c += 3, s++) {
+      const slab = (users[items[c]!]! << LINE_WORDS_LOG2) + U_ASSIGNMENTS
+      const meta = graph[slab + 1]!
+      const slot = Math.imul(items[c + 1]!, ID_HASH) >>> (32 - (meta & LOG2_MASK))
+      // The filter of a user without assignments may be stale. Word 0 is empty for good.
+      const at = meta >>> COUNT_SHIFT === 0 ? 0 : graph[slab]! + (slot << 1)
+      slots[s] = at
+      sink ^= graph[at]!
     }
     this.fetched ^= sink
+  }
+
+  #slotsFor(words: number): Int32Array {
+    if (words > this.#slots.length) this.#slots = new Int32Array(words)
+    return this.#slots
   }
 
   #probeSlabs(): void {
     const { graph } = this.#regions
     const { items, length } = this.#candidates
+    const slots = this.#slots
     const users = this.#lookup.users.lines
-    for (let c = 0; c < length; c += 3) {
+    for (let c = 0, s = 0; c < length; c += 3, s++) {
       const index = items[c]!
-      const slab = (users[index]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
-      const at = findPair(graph, graph[slab]!, graph[slab + 1]!, items[c + 1]!)
-      if (at !== 0 && (graph[at + 1]! & items[c + 2]!) !== 0) this.verdicts[index] = ALLOW
+      const scope = items[c + 1]!
+      let at = slots[s]!
+      const entry = graph[at]
+      if (entry === 0) continue
+      if (entry !== scope) {
+        const slab = (users[index]! << LINE_WORDS_LOG2) + U_ASSIGNMENTS
+        at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
+        if (at === 0) continue
+      }
+      if ((graph[at + 1]! & items[c + 2]!) !== 0) this.verdicts[index] = ALLOW
     }
   }
 
   #mayHold(user: number, line: number): boolean {
-    const hash = Math.imul(line, L.ID_HASH)
-    const filter = (user << L.LINE_WORDS_LOG2) + L.U_FILTER
-    const word = this.#regions.graph[filter + (hash >>> (L.FILTER_SHIFT + 5))]!
-    return (word & (1 << (hash >>> L.FILTER_SHIFT))) !== 0
+    const hash = Math.imul(line, ID_HASH)
+    const filter = (user << LINE_WORDS_LOG2) + U_FILTER
+    const word = this.#regions.graph[filter + (hash >>> (FILTER_SHIFT + 5))]!
+    return (word & (1 << (hash >>> FILTER_SHIFT))) !== 0
   }
 
   #addCandidate(index: number, scope: number, mask: number): void {
@@ -270,4 +305,25 @@ export class BatchCheck {
     this.#candidates.push(scope)
     this.#candidates.push(mask)
   }
+}
+
+/**
+ * Notes the place of every scope and keeps those whose bit is set: a branch on the bit would be guessed wrong too often.
+ * A function of its own, so that what is the same for all scopes is looked up once.
+ */
+function passing(
+  graph: Int32Array,
+  filter: number,
+  scopes: Int32Array,
+  from: number,
+  to: number,
+  into: Int32Array,
+): number {
+  let count = 0
+  for (let at = from; at < to; at++) {
+    const hash = Math.imul(scopes[at]! & LINE_MASK, ID_HASH)
+    into[count] = at
+    count += (graph[filter + (hash >>> (FILTER_SHIFT + 5))]! >>> (hash >>> FILTER_SHIFT)) & 1
+  }
+  return count
 }

@@ -3,6 +3,7 @@
  * question after the other the chains add up, done stage by stage the processor overlaps them. What overlaps is what
  * fits into its reorder window, so the loops that fetch do nothing but load from positions computed before.
  */
+import type { QueryForm } from '#model/packed-queries.ts'
 import type { BatchSource } from './batch-source.ts'
 import { BATCH_MAX, KeyColumn } from './key-column.ts'
 import type { Key } from './key.ts'
@@ -39,18 +40,23 @@ export class BatchLookup {
 
   #read(header: Int32Array, schema: SchemaView, source: BatchSource, from: number, count: number): void {
     const { users, instances, actions, tenants } = this
-    // Most questions in a row ask about the same type.
+    // Many questions in a row have one form, and more ask about one type.
+    let form: QueryForm | null = null
     let typeKey = ''
     let type: TypeView | undefined
+    let action: ActionView | null = null
     for (let i = 0; i < count; i++) {
-      const form = source.form(from + i)
-      if (type === undefined || form.type !== typeKey) {
-        typeKey = form.type
-        type = schema.types.get(typeKey)
+      const next = source.form(from + i)
+      if (next !== form) {
+        form = next
+        if (type === undefined || form.type !== typeKey) {
+          typeKey = form.type
+          type = schema.types.get(typeKey)
+        }
+        action = type?.actions.get(form.action) ?? null
       }
-      const action = type?.actions.get(form.action) ?? null
       actions[i] = action
-      tenants[i] = form.tenant
+      tenants[i] = next.tenant
       if (action === null) {
         users.skip(i)
         instances.skip(i)

@@ -19,6 +19,32 @@ import type { SchemaView } from './schema-view.ts'
 import { findPair, hasPair, isWithin, PAIRS } from './slab.ts'
 import { VisitedPairs } from './visited-pairs.ts'
 
+// Own constants are compiled in; those of another module are loaded each time.
+const {
+  BANK_SHIFT,
+  CLOSURE_LIST_MAX,
+  COUNT_SHIFT,
+  C_VERSION,
+  FILTER_SHIFT,
+  HEAD_BLOCK,
+  HEAD_BUILT_AT,
+  HEAD_SIZE,
+  H_CLOSURE_ERA,
+  ID_HASH,
+  INLINE,
+  I_CONTAINER,
+  I_IN,
+  I_TENANT,
+  LINE_MASK,
+  LINE_WORDS_LOG2,
+  LOG2_MASK,
+  TYPE_SHIFT,
+  T_CLOSURE_EPOCH,
+  U_ASSIGNMENTS,
+  U_FILTER,
+  WIDE_IN_EDGES,
+} = L
+
 export const DENY = 0
 export const ALLOW = 1
 /** Not known without building a closure. */
@@ -63,13 +89,13 @@ export class InstanceCheck {
     this.#mayBuild = mayBuild
     this.#graph = graph
     this.#closures = this.#regions.closures
-    this.#user = user << L.LINE_WORDS_LOG2
-    this.#slab = graph[this.#user + L.U_ASSIGNMENTS]!
-    this.#slabMeta = graph[this.#user + L.U_ASSIGNMENTS + 1]!
+    this.#user = user << LINE_WORDS_LOG2
+    this.#slab = graph[this.#user + U_ASSIGNMENTS]!
+    this.#slabMeta = graph[this.#user + U_ASSIGNMENTS + 1]!
     // Who holds nothing anywhere is denied everything.
-    if (this.#slabMeta >>> L.COUNT_SHIFT === 0) return DENY
-    const tenant = graph[(instance << L.LINE_WORDS_LOG2) + L.I_TENANT]! << L.LINE_WORDS_LOG2
-    this.#epochs = (graph[tenant + L.T_CLOSURE_EPOCH]! + header[L.H_CLOSURE_ERA]!) | 0
+    if (this.#slabMeta >>> COUNT_SHIFT === 0) return DENY
+    const tenant = graph[(instance << LINE_WORDS_LOG2) + I_TENANT]! << LINE_WORDS_LOG2
+    this.#epochs = (graph[tenant + T_CLOSURE_EPOCH]! + header[H_CLOSURE_ERA]!) | 0
     this.#gates.length = 0
     if (target > 0) return this.#behindGates(this.#atInstance(instance, target))
     if (target === 0) return DENY
@@ -83,18 +109,18 @@ export class InstanceCheck {
 
   #atInstance(line: number, state: number): Verdict {
     const graph = this.#graph
-    const instance = line << L.LINE_WORDS_LOG2
+    const instance = line << LINE_WORDS_LOG2
     if (this.#holdsDirectly(line, state)) return ALLOW
-    const ptr = graph[instance + L.I_IN]!
-    const meta = graph[instance + L.I_IN + 1]!
+    const ptr = graph[instance + I_IN]!
+    const meta = graph[instance + I_IN + 1]!
     if (meta === 0) return DENY
     const schema = this.#schema
-    const log2 = meta & L.LOG2_MASK
-    if (log2 !== L.INLINE && meta >>> L.COUNT_SHIFT > L.WIDE_IN_EDGES) return this.#atWide(line, state)
+    const log2 = meta & LOG2_MASK
+    if (log2 !== INLINE && meta >>> COUNT_SHIFT > WIDE_IN_EDGES) return this.#atWide(line, state)
     const isBlocked = schema.stateHasGuard[state] === 1 && this.#holdsAny(line)
     const transitions = isBlocked ? schema.open : schema.full
-    if (log2 === L.INLINE) {
-      return this.#atTarget(ptr, transitions[(meta >>> L.COUNT_SHIFT) * schema.width + state]!)
+    if (log2 === INLINE) {
+      return this.#atTarget(ptr, transitions[(meta >>> COUNT_SHIFT) * schema.width + state]!)
     }
     return this.#alongEdges(ptr, log2, transitions, state)
   }
@@ -129,9 +155,9 @@ export class InstanceCheck {
 
   /** Many in-edges: by its own closure if there is one, else forward from the user, and if that is too far, build. */
   #atWide(line: number, state: number): Verdict {
-    const container = this.#graph[(line << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+    const container = this.#graph[(line << LINE_WORDS_LOG2) + I_CONTAINER]!
     if (this.#mayBuild || this.#isBuilt(container, state)) return this.#inClosure(container, state)
-    const counter = Math.imul(container, L.ID_HASH) >>> 22
+    const counter = Math.imul(container, ID_HASH) >>> 22
     const walks = this.#wideWalks[counter]!
     if (walks >= WALKS_BEFORE_BUILD) {
       this.#wideWalks[counter] = 0
@@ -144,18 +170,17 @@ export class InstanceCheck {
   #forward(line: number, state: number): Verdict {
     const schema = this.#schema
     const graph = this.#graph
-    const instance = line << L.LINE_WORDS_LOG2
-    const ptr = graph[instance + L.I_IN]!
-    const meta = graph[instance + L.I_IN + 1]!
+    const instance = line << LINE_WORDS_LOG2
+    const ptr = graph[instance + I_IN]!
+    const meta = graph[instance + I_IN + 1]!
     const isBlocked = schema.stateHasGuard[state] === 1 && this.#holdsAny(line)
     const transitions = isBlocked ? schema.open : schema.full
     const classes = schema.typesById[schema.stateType[state]!]?.edgeClasses ?? []
     const walk = this.#walk
-    if (!walk.run(this.#user >>> L.LINE_WORDS_LOG2, { toOthers: false, stepsMax: WALK_STEPS_MAX }))
-      return BUILD
+    if (!walk.run(this.#user >>> LINE_WORDS_LOG2, { toOthers: false, stepsMax: WALK_STEPS_MAX })) return BUILD
     for (let i = 0; i < walk.length; i++) {
-      const subject = graph[(walk.lineAt(i) << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
-      const type = graph[walk.lineAt(i) << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
+      const subject = graph[(walk.lineAt(i) << LINE_WORDS_LOG2) + I_CONTAINER]!
+      const type = graph[walk.lineAt(i) << LINE_WORDS_LOG2]! >>> TYPE_SHIFT
       if (subject === 0) continue
       for (const edgeClass of classes) {
         const target = transitions[edgeClass * schema.width + state]!
@@ -185,9 +210,9 @@ export class InstanceCheck {
     const graph = this.#graph
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
     if (head === 0) return false
-    const version = graph[(container << L.LINE_WORDS_LOG2) + L.C_VERSION]!
+    const version = graph[(container << LINE_WORDS_LOG2) + C_VERSION]!
     // Read before the rest of the head, see closure-heads.ts.
-    return graph[head + L.HEAD_BUILT_AT] === ((version + this.#epochs + this.#schema.stateEpoch[state]!) | 0)
+    return graph[head + HEAD_BUILT_AT] === ((version + this.#epochs + this.#schema.stateEpoch[state]!) | 0)
   }
 
   #inClosure(container: number, state: number): Verdict {
@@ -197,13 +222,13 @@ export class InstanceCheck {
     }
     const graph = this.#graph
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
-    const size = graph[head + L.HEAD_SIZE]!
+    const size = graph[head + HEAD_SIZE]!
     if (size === 0) return DENY
     const entries = size >>> 1
-    const block = graph[head + L.HEAD_BLOCK]!
+    const block = graph[head + HEAD_BLOCK]!
     const closures = this.#closures
     if (!(block > 0 && block + gatesOffset(entries) <= closures.length)) return DENY
-    if (entries > L.CLOSURE_LIST_MAX && entries > 2 << (this.#slabMeta & L.LOG2_MASK)) {
+    if (entries > CLOSURE_LIST_MAX && entries > 2 << (this.#slabMeta & LOG2_MASK)) {
       if (this.#meetsTable(block + entries * 2, tableLog2(entries))) return ALLOW
     } else if (this.#meetsList(block, entries)) return ALLOW
     if ((size & 1) !== 0) this.#takeGates(block + gatesOffset(entries))
@@ -211,23 +236,22 @@ export class InstanceCheck {
   }
 
   #build(container: number, state: number): void {
-    const era = this.#regions.header[L.H_CLOSURE_ERA]!
+    const era = this.#regions.header[H_CLOSURE_ERA]!
     this.#builder.build(container, state)
     this.#graph = this.#regions.graph
     this.#closures = this.#regions.closures
-    this.#epochs = (this.#epochs + this.#regions.header[L.H_CLOSURE_ERA]! - era) | 0
+    this.#epochs = (this.#epochs + this.#regions.header[H_CLOSURE_ERA]! - era) | 0
   }
 
   /** The closure's entries against the user: the filter first, the slab on a hit. */
   #meetsList(block: number, entries: number): boolean {
     const graph = this.#graph
     const closures = this.#closures
-    const filter = this.#user + L.U_FILTER
+    const filter = this.#user + U_FILTER
     for (let i = 0; i < entries; i++) {
       const scope = closures[block + i]!
-      const hash = Math.imul(scope & L.LINE_MASK, L.ID_HASH)
-      if ((graph[filter + (hash >>> (L.FILTER_SHIFT + 5))]! & (1 << (hash >>> L.FILTER_SHIFT))) === 0)
-        continue
+      const hash = Math.imul(scope & LINE_MASK, ID_HASH)
+      if ((graph[filter + (hash >>> (FILTER_SHIFT + 5))]! & (1 << (hash >>> FILTER_SHIFT))) === 0) continue
       const at = findPair(graph, this.#slab, this.#slabMeta, scope)
       if (at !== 0 && (graph[at + 1]! & closures[block + entries + i]!) !== 0) return true
     }
@@ -238,14 +262,14 @@ export class InstanceCheck {
   #meetsTable(table: number, log2: number): boolean {
     const graph = this.#graph
     const closures = this.#closures
-    const slabLog2 = this.#slabMeta & L.LOG2_MASK
+    const slabLog2 = this.#slabMeta & LOG2_MASK
     if (!isWithin(graph, this.#slab, slabLog2, PAIRS)) return false
     const mask = (1 << log2) - 1
     const end = this.#slab + (2 << slabLog2)
     for (let at = this.#slab; at < end; at += 2) {
       const scope = graph[at]!
       if (scope === 0) continue
-      let slot = Math.imul(scope, L.ID_HASH) >>> (32 - log2)
+      let slot = Math.imul(scope, ID_HASH) >>> (32 - log2)
       for (let probe = 0; probe <= mask; probe++) {
         const entry = closures[table + slot * 2]!
         if (entry === 0) break
@@ -278,14 +302,14 @@ export class InstanceCheck {
       const line = this.#gates.items[next]!
       const state = this.#gates.items[next + 1]!
       if (!this.#seenGates.add(line, state) || this.#holdsAny(line)) continue
-      const instance = line << L.LINE_WORDS_LOG2
-      const ptr = this.#graph[instance + L.I_IN]!
-      const meta = this.#graph[instance + L.I_IN + 1]!
+      const instance = line << LINE_WORDS_LOG2
+      const ptr = this.#graph[instance + I_IN]!
+      const meta = this.#graph[instance + I_IN + 1]!
       if (!meta) continue
       const verdict =
-        (meta & L.LOG2_MASK) === L.INLINE
-          ? this.#atTarget(ptr, guarded[(meta >>> L.COUNT_SHIFT) * this.#schema.width + state]!)
-          : this.#alongEdges(ptr, meta & L.LOG2_MASK, guarded, state)
+        (meta & LOG2_MASK) === INLINE
+          ? this.#atTarget(ptr, guarded[(meta >>> COUNT_SHIFT) * this.#schema.width + state]!)
+          : this.#alongEdges(ptr, meta & LOG2_MASK, guarded, state)
       if (verdict !== DENY) return verdict
     }
     return DENY
@@ -301,7 +325,7 @@ export class InstanceCheck {
 
   /** Whether the user holds any role there directly that still exists: what blocks a guarded derivation. */
   #holdsAny(line: number): boolean {
-    const type = this.#schema.typesById[this.#graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT]
+    const type = this.#schema.typesById[this.#graph[line << LINE_WORDS_LOG2]! >>> TYPE_SHIFT]
     if (type === undefined) return false
     for (let bank = 0; bank < type.liveMasks.length; bank++) {
       if (this.#holds(line, bank, type.liveMasks[bank]!)) return true
@@ -312,10 +336,10 @@ export class InstanceCheck {
   /** One filter bit, and on a hit one probe. */
   #holds(line: number, bank: number, mask: number): boolean {
     const graph = this.#graph
-    const hash = Math.imul(line, L.ID_HASH)
-    const word = graph[this.#user + L.U_FILTER + (hash >>> (L.FILTER_SHIFT + 5))]!
-    if ((word & (1 << (hash >>> L.FILTER_SHIFT))) === 0) return false
-    const at = findPair(graph, this.#slab, this.#slabMeta, line | (bank << L.BANK_SHIFT))
+    const hash = Math.imul(line, ID_HASH)
+    const word = graph[this.#user + U_FILTER + (hash >>> (FILTER_SHIFT + 5))]!
+    if ((word & (1 << (hash >>> FILTER_SHIFT))) === 0) return false
+    const at = findPair(graph, this.#slab, this.#slabMeta, line | (bank << BANK_SHIFT))
     return at !== 0 && (graph[at + 1]! & mask) !== 0
   }
 }

@@ -17,14 +17,17 @@ import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 import { beginSection, endSection } from './sequence.ts'
 
+// Own constants are compiled in; those of another module are loaded each time.
+const { C_HEADS, C_HEADS_IN_PLACE, C_MORE_HEADS, HEAD_WORDS, LINE_WORDS_LOG2 } = L
+
 /** The word of the head for this ordinal; 0 if it has no place yet. */
 export function headAt(graph: Int32Array, container: number, ordinal: number): number {
-  const record = container << L.LINE_WORDS_LOG2
-  if (ordinal < L.C_HEADS_IN_PLACE) return record + L.C_HEADS + ordinal * L.HEAD_WORDS
-  const block = graph[record + L.C_MORE_HEADS]!
+  const record = container << LINE_WORDS_LOG2
+  if (ordinal < C_HEADS_IN_PLACE) return record + C_HEADS + ordinal * HEAD_WORDS
+  const block = graph[record + C_MORE_HEADS]!
   if (block === 0) return 0
-  const at = (ordinal - L.C_HEADS_IN_PLACE + 1) * L.HEAD_WORDS
-  return at + L.HEAD_WORDS <= 1 << graph[block]! ? block + at : 0
+  const at = (ordinal - C_HEADS_IN_PLACE + 1) * HEAD_WORDS
+  return at + HEAD_WORDS <= 1 << graph[block]! ? block + at : 0
 }
 
 /** Lock held, no section. As `headAt`, with a place made if need be. */
@@ -33,14 +36,14 @@ export function headFor(regions: Regions, container: number, ordinal: number): n
   if (known !== 0) return known
   // A section: readers may be looking at the block that is replaced.
   beginSection(regions.header)
-  const record = container << L.LINE_WORDS_LOG2
-  const log2 = log2Ceil((ordinal - L.C_HEADS_IN_PLACE + 2) * L.HEAD_WORDS)
+  const record = container << LINE_WORDS_LOG2
+  const log2 = log2Ceil((ordinal - C_HEADS_IN_PLACE + 2) * HEAD_WORDS)
   const block = allocateZeroed(regions, log2)
   const { graph } = regions
-  const old = graph[record + L.C_MORE_HEADS]!
+  const old = graph[record + C_MORE_HEADS]!
   if (old !== 0) graph.copyWithin(block, old, old + (1 << graph[old]!))
   graph[block] = log2
-  graph[record + L.C_MORE_HEADS] = block
+  graph[record + C_MORE_HEADS] = block
   // Last: a thread that dies before this leaks a block, and one that died after a release would leave it in use.
   if (old !== 0) release(regions, old, graph[old]!)
   endSection(regions.header)

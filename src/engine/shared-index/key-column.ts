@@ -9,11 +9,27 @@ import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 import { firstSlot } from './string-table.ts'
 
+// Own constants are compiled in; those of another module are loaded each time.
+const {
+  FLAG_EXTERNAL,
+  H_PARTITIONS,
+  IDENTITY_MASK,
+  KEY_BYTES_MASK,
+  KEY_BYTES_SHIFT,
+  LINE_WORDS_LOG2,
+  LOG2_MASK,
+  PARTITION_BITS,
+  R_KEY,
+  R_KEY_WORDS,
+  TYPE_SHIFT,
+  WORD_BYTES,
+} = L
+
 /** Questions a stage takes at a time: enough misses to overlap, and all scratch stays in the first-level cache. */
 export const BATCH_MAX = 128
 
-const KEY_WORDS = L.R_KEY_WORDS
-const KEY_BYTES = KEY_WORDS * L.WORD_BYTES
+const KEY_WORDS = R_KEY_WORDS
+const KEY_BYTES = KEY_WORDS * WORD_BYTES
 
 /** One kind of key (the users of the questions, or the instances), looked up together. */
 export class KeyColumn {
@@ -66,7 +82,7 @@ export class KeyColumn {
   #lookUp(header: Int32Array, index: number, type: number): void {
     const { hash, bytes } = this.#key
     this.#hashes[index] = hash
-    this.#identities[index] = (type << L.TYPE_SHIFT) | (bytes << L.KEY_BYTES_SHIFT)
+    this.#identities[index] = (type << TYPE_SHIFT) | (bytes << KEY_BYTES_SHIFT)
     this.#slots[index] = firstSlot(header, hash)
   }
 
@@ -95,7 +111,7 @@ export class KeyColumn {
   fetchRecords({ graph }: Regions, count: number): number {
     const { lines } = this
     let sink = 0
-    for (let i = 0; i < count; i++) sink ^= graph[lines[i]! << L.LINE_WORDS_LOG2]!
+    for (let i = 0; i < count; i++) sink ^= graph[lines[i]! << LINE_WORDS_LOG2]!
     return sink
   }
 
@@ -106,14 +122,14 @@ export class KeyColumn {
     const words = this.#words
     for (let i = 0; i < count; i++) {
       if (lines[i] === 0) continue
-      const record = lines[i]! << L.LINE_WORDS_LOG2
+      const record = lines[i]! << LINE_WORDS_LOG2
       const identity = identities[i]!
       // An external key costs one more miss: rare enough to be asked singly.
-      let difference = (graph[record]! & (L.IDENTITY_MASK | L.FLAG_EXTERNAL)) ^ identity
-      const wordCount = (((identity >>> L.KEY_BYTES_SHIFT) & L.KEY_BYTES_MASK) + 3) >>> 2
+      let difference = (graph[record]! & (IDENTITY_MASK | FLAG_EXTERNAL)) ^ identity
+      const wordCount = (((identity >>> KEY_BYTES_SHIFT) & KEY_BYTES_MASK) + 3) >>> 2
       const from = i * KEY_WORDS
       for (let at = 0; at < wordCount; at++) {
-        difference |= graph[record + L.R_KEY + at]! ^ words[from + at]!
+        difference |= graph[record + R_KEY + at]! ^ words[from + at]!
       }
       if (difference !== 0) isUnclear[i] = 1
     }
@@ -122,9 +138,9 @@ export class KeyColumn {
 
 /** Goes on behind a first slot that is another key's. A slot beyond the view reads as undefined, which is no line. */
 function probeOn(header: Int32Array, graph: Int32Array, slot: number, hash: number): number {
-  const partition = L.H_PARTITIONS + ((hash >>> (32 - L.PARTITION_BITS)) << 1)
+  const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
-  const mask = (1 << (header[partition + 1]! & L.LOG2_MASK)) - 1
+  const mask = (1 << (header[partition + 1]! & LOG2_MASK)) - 1
   let index = (slot - base) >> 1
   for (let probe = 0; probe <= mask; probe++) {
     const at = base + (index << 1)

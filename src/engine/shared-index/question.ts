@@ -11,6 +11,19 @@ import type { ActionView } from './schema-view.ts'
 import { findPair } from './slab.ts'
 import * as table from './string-table.ts'
 
+// Own constants are compiled in; those of another module are loaded each time.
+const {
+  BANK_SHIFT,
+  FILTER_SHIFT,
+  ID_HASH,
+  I_TENANT,
+  LINE_WORDS_LOG2,
+  TENANT_TYPE,
+  USER_TYPE,
+  U_ASSIGNMENTS,
+  U_FILTER,
+} = L
+
 export class Question {
   readonly #regions: Regions
   readonly #key: Key
@@ -45,16 +58,16 @@ export class Question {
   find(user: string, type: number, key: string | null): void {
     const regions = this.#regions
     const { header, graph } = regions
-    const isUserKey = this.#userKey.read(user, L.USER_TYPE)
+    const isUserKey = this.#userKey.read(user, USER_TYPE)
     const isKey = key !== null && this.#key.read(key, type)
     const userSlot = table.firstSlot(header, this.#userKey.hash)
     this.fetched ^= graph[userSlot]! ^ graph[table.firstSlot(header, this.#key.hash)]!
-    this.user = isUserKey ? table.find(regions, this.#userKey, L.USER_TYPE) : 0
+    this.user = isUserKey ? table.find(regions, this.#userKey, USER_TYPE) : 0
     this.record = isKey ? table.find(regions, this.#key, type) : 0
   }
 
   findUser(user: string): number {
-    return this.#find(user, L.USER_TYPE)
+    return this.#find(user, USER_TYPE)
   }
 
   findInstance(type: number, key: string | null): number {
@@ -65,7 +78,7 @@ export class Question {
   place(found: number, tenant: string | null, sequence: number): void {
     const { graph } = this.#regions
     this.isMismatch = false
-    const home = found === 0 ? 0 : graph[(found << L.LINE_WORDS_LOG2) + L.I_TENANT]!
+    const home = found === 0 ? 0 : graph[(found << LINE_WORDS_LOG2) + I_TENANT]!
     if (tenant === null) {
       // An instance goes with its tenant, even while its record is still there.
       this.instance = found !== 0 && !isDead(graph, home) ? found : 0
@@ -83,13 +96,13 @@ export class Question {
   isAllowedByTenant(user: number, { tenantMasks }: ActionView): boolean {
     if (this.tenant === 0) return false
     const { graph } = this.#regions
-    const record = user << L.LINE_WORDS_LOG2
-    const hash = Math.imul(this.tenant, L.ID_HASH)
+    const record = user << LINE_WORDS_LOG2
+    const hash = Math.imul(this.tenant, ID_HASH)
     for (let m = 0; m < tenantMasks.length; m += 2) {
-      const word = graph[record + L.U_FILTER + (hash >>> (L.FILTER_SHIFT + 5))]!
-      if ((word & (1 << (hash >>> L.FILTER_SHIFT))) === 0) return false
-      const scope = this.tenant | (tenantMasks[m]! << L.BANK_SHIFT)
-      const slab = record + L.U_ASSIGNMENTS
+      const word = graph[record + U_FILTER + (hash >>> (FILTER_SHIFT + 5))]!
+      if ((word & (1 << (hash >>> FILTER_SHIFT))) === 0) return false
+      const scope = this.tenant | (tenantMasks[m]! << BANK_SHIFT)
+      const slab = record + U_ASSIGNMENTS
       const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
       if (at !== 0 && (graph[at + 1]! & tenantMasks[m + 1]!) !== 0) return true
     }
@@ -98,7 +111,7 @@ export class Question {
 
   findTenant(tenant: string, sequence: number): number {
     if (sequence === this.#tenantSequence && tenant === this.#tenantText) return this.#tenantLine
-    this.#tenantLine = this.#find(tenant, L.TENANT_TYPE)
+    this.#tenantLine = this.#find(tenant, TENANT_TYPE)
     this.#tenantText = tenant
     this.#tenantSequence = sequence
     return this.#tenantLine

@@ -95,10 +95,11 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
-    return this.#evaluateInBatches(new QuerySource(queries))
+    const verdicts = this.#evaluateInBatches(new QuerySource(queries))
+    return queries.map((_, index) => verdicts[index] === ALLOW)
   }
 
-  evaluatePacked(packed: PackedQueries): boolean[] {
+  evaluatePacked(packed: PackedQueries): Uint8Array {
     return this.#evaluateInBatches(new PackedSource(packed))
   }
 
@@ -193,17 +194,16 @@ export class SharedIndexReader implements DecisionEngine {
    * In order, `BATCH_MAX` at one state: a state that all of a long batch share would have to last as long as the batch,
    * and under a thousand writes a second none does.
    */
-  #evaluateInBatches(source: BatchSource): boolean[] {
+  #evaluateInBatches(source: BatchSource): Uint8Array {
     const { count } = source
-    // Whole at once: an array that grows is allocated several times over.
-    const answers = Array.from({ length: count }, () => false)
+    const answers = new Uint8Array(count)
     for (let from = 0; from < count; from += BATCH_MAX) {
       this.#evaluateBatch(source, from, Math.min(BATCH_MAX, count - from), answers)
     }
     return answers
   }
 
-  #evaluateBatch(source: BatchSource, from: number, count: number, answers: boolean[]): void {
+  #evaluateBatch(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
     const snapshot = this.#snapshot
     for (let attempt = 0; attempt < snapshot.attempts(BATCH_ATTEMPTS); attempt++) {
       snapshot.begin()
@@ -213,7 +213,7 @@ export class SharedIndexReader implements DecisionEngine {
       snapshot.locked(() => this.#decideBatch(source, from, count, answers, true))
       return
     }
-    for (let i = from; i < from + count; i++) answers[i] = this.evaluate(source.query(i))
+    for (let i = from; i < from + count; i++) answers[i] = this.evaluate(source.query(i)) ? ALLOW : DENY
   }
 
   /** False if a closure has to be built first. */
@@ -221,7 +221,7 @@ export class SharedIndexReader implements DecisionEngine {
     source: BatchSource,
     from: number,
     count: number,
-    answers: boolean[],
+    answers: Uint8Array,
     mayBuild: boolean,
   ): boolean {
     const { verdicts } = this.#batch
@@ -230,7 +230,7 @@ export class SharedIndexReader implements DecisionEngine {
       let verdict = verdicts[i]!
       if (verdict === UNKNOWN) verdict = this.#decide(source.query(from + i), mayBuild)
       if (verdict === BUILD) return false
-      answers[from + i] = verdict === ALLOW
+      answers[from + i] = verdict
     }
     return true
   }

@@ -20,6 +20,9 @@ import { allocateZeroed, release } from './allocator.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 
+// Own constants are compiled in; those of another module are loaded each time.
+const { COUNT_SHIFT, ID_HASH, INLINE, LOG2_MASK } = L
+
 /** log2 of the words of an entry. */
 export const SET = 0
 export const PAIRS = 1
@@ -31,12 +34,12 @@ const LARGE_LOG2 = 12
 export type Width = typeof SET | typeof PAIRS
 
 export function countOf(meta: number): number {
-  return meta >>> L.COUNT_SHIFT
+  return meta >>> COUNT_SHIFT
 }
 
 /** Number of entries, where the count bits of an inline descriptor hold an edge class. */
 export function entryCount(meta: number): number {
-  return (meta & L.LOG2_MASK) === L.INLINE ? 1 : meta >>> L.COUNT_SHIFT
+  return (meta & LOG2_MASK) === INLINE ? 1 : meta >>> COUNT_SHIFT
 }
 
 /** Whether a block of 2^log2 entries lies within the view. False only for torn descriptors. */
@@ -46,10 +49,10 @@ export function isWithin(graph: Int32Array, ptr: number, log2: number, width: Wi
 
 /** The word of the pair with this first word, 0 if there is none. Expected O(1). */
 export function findPair(graph: Int32Array, ptr: number, meta: number, first: number): number {
-  const log2 = meta & L.LOG2_MASK
-  if (meta >>> L.COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return 0
+  const log2 = meta & LOG2_MASK
+  if (meta >>> COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return 0
   const mask = (1 << log2) - 1
-  let index = Math.imul(first, L.ID_HASH) >>> (32 - log2)
+  let index = Math.imul(first, ID_HASH) >>> (32 - log2)
   for (let probe = 0; probe <= mask; probe++) {
     const at = ptr + (index << 1)
     const entry = graph[at]!
@@ -68,11 +71,11 @@ export function hasPair(
   first: number,
   second: number,
 ): boolean {
-  const log2 = meta & L.LOG2_MASK
-  if (log2 === L.INLINE) return ptr === first && meta >>> L.COUNT_SHIFT === second
-  if (meta >>> L.COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return false
+  const log2 = meta & LOG2_MASK
+  if (log2 === INLINE) return ptr === first && meta >>> COUNT_SHIFT === second
+  if (meta >>> COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return false
   const mask = (1 << log2) - 1
-  let index = Math.imul(first, L.ID_HASH) >>> (32 - log2)
+  let index = Math.imul(first, ID_HASH) >>> (32 - log2)
   for (let probe = 0; probe <= mask; probe++) {
     const at = ptr + (index << 1)
     const entry = graph[at]!
@@ -104,14 +107,14 @@ export function addEdge(regions: Regions, descriptor: number, neighbour: number,
   const meta = graph[descriptor + 1]!
   if (meta === 0) {
     graph[descriptor] = neighbour
-    graph[descriptor + 1] = (edgeClass << L.COUNT_SHIFT) | L.INLINE
+    graph[descriptor + 1] = (edgeClass << COUNT_SHIFT) | INLINE
     return true
   }
   if (hasPair(graph, ptr, meta, neighbour, edgeClass)) return false
-  if ((meta & L.LOG2_MASK) === L.INLINE) {
+  if ((meta & LOG2_MASK) === INLINE) {
     graph[descriptor] = 0
     graph[descriptor + 1] = 0
-    regions.graph[insert(regions, descriptor, PAIRS, ptr) + 1] = meta >>> L.COUNT_SHIFT
+    regions.graph[insert(regions, descriptor, PAIRS, ptr) + 1] = meta >>> COUNT_SHIFT
   }
   const at = insert(regions, descriptor, PAIRS, neighbour)
   regions.graph[at + 1] = edgeClass
@@ -129,13 +132,13 @@ export function deleteEdge(
   const ptr = graph[descriptor]!
   const meta = graph[descriptor + 1]!
   if (!hasPair(graph, ptr, meta, neighbour, edgeClass)) return false
-  if ((meta & L.LOG2_MASK) === L.INLINE) {
+  if ((meta & LOG2_MASK) === INLINE) {
     graph[descriptor] = 0
     graph[descriptor + 1] = 0
     return true
   }
-  const mask = (1 << (meta & L.LOG2_MASK)) - 1
-  let index = Math.imul(neighbour, L.ID_HASH) >>> (32 - (meta & L.LOG2_MASK))
+  const mask = (1 << (meta & LOG2_MASK)) - 1
+  let index = Math.imul(neighbour, ID_HASH) >>> (32 - (meta & LOG2_MASK))
   while (graph[ptr + (index << 1)] !== neighbour || graph[ptr + (index << 1) + 1] !== edgeClass) {
     index = (index + 1) & mask
   }
@@ -150,10 +153,10 @@ export function addMember(regions: Regions, descriptor: number, member: number):
   const meta = graph[descriptor + 1]!
   if (meta === 0) {
     graph[descriptor] = member
-    graph[descriptor + 1] = L.INLINE
+    graph[descriptor + 1] = INLINE
     return true
   }
-  if ((meta & L.LOG2_MASK) === L.INLINE) {
+  if ((meta & LOG2_MASK) === INLINE) {
     if (ptr === member) return false
     graph[descriptor] = 0
     graph[descriptor + 1] = 0
@@ -167,7 +170,7 @@ export function deleteMember(regions: Regions, descriptor: number, member: numbe
   const { graph } = regions
   const ptr = graph[descriptor]!
   const meta = graph[descriptor + 1]!
-  if ((meta & L.LOG2_MASK) === L.INLINE) {
+  if ((meta & LOG2_MASK) === INLINE) {
     if (ptr !== member) return
     graph[descriptor] = 0
     graph[descriptor + 1] = 0
@@ -180,8 +183,8 @@ export function deleteMember(regions: Regions, descriptor: number, member: numbe
 /** Gives the block back and leaves an empty slab. */
 export function releaseSlab(regions: Regions, descriptor: number, width: Width): void {
   const { graph } = regions
-  const log2 = graph[descriptor + 1]! & L.LOG2_MASK
-  if (graph[descriptor] !== 0 && log2 !== L.INLINE) release(regions, graph[descriptor]!, log2 + width)
+  const log2 = graph[descriptor + 1]! & LOG2_MASK
+  if (graph[descriptor] !== 0 && log2 !== INLINE) release(regions, graph[descriptor]!, log2 + width)
   regions.sparse.delete(descriptor)
   graph[descriptor] = 0
   graph[descriptor + 1] = 0
@@ -189,10 +192,10 @@ export function releaseSlab(regions: Regions, descriptor: number, width: Width):
 
 /** Index of the member, -1 if there is none. The slab is not inline. */
 export function findMember(graph: Int32Array, ptr: number, meta: number, member: number): number {
-  const log2 = meta & L.LOG2_MASK
-  if (meta >>> L.COUNT_SHIFT === 0) return -1
+  const log2 = meta & LOG2_MASK
+  if (meta >>> COUNT_SHIFT === 0) return -1
   const mask = (1 << log2) - 1
-  for (let index = Math.imul(member, L.ID_HASH) >>> (32 - log2); ; index = (index + 1) & mask) {
+  for (let index = Math.imul(member, ID_HASH) >>> (32 - log2); ; index = (index + 1) & mask) {
     const entry = graph[ptr + index]!
     if (entry === member) return index
     if (entry === 0) return -1
@@ -202,19 +205,19 @@ export function findMember(graph: Int32Array, ptr: number, meta: number, member:
 /** The word of a new entry with this first word and zeros behind it; grows the slab first if it is full. */
 function insert(regions: Regions, descriptor: number, width: Width, first: number): number {
   const meta = regions.graph[descriptor + 1]!
-  const count = meta >>> L.COUNT_SHIFT
-  const log2 = meta & L.LOG2_MASK
+  const count = meta >>> COUNT_SHIFT
+  const log2 = meta & LOG2_MASK
   if (count === 0 && regions.graph[descriptor] === 0) {
     resize(regions, descriptor, width, CAPACITY_LOG2_MIN)
   } else if (isFull(meta)) resize(regions, descriptor, width, log2 + 1)
   const { graph } = regions
-  graph[descriptor + 1] = graph[descriptor + 1]! + (1 << L.COUNT_SHIFT)
-  return place(graph, graph[descriptor]!, graph[descriptor + 1]! & L.LOG2_MASK, width, first)
+  graph[descriptor + 1] = graph[descriptor + 1]! + (1 << COUNT_SHIFT)
+  return place(graph, graph[descriptor]!, graph[descriptor + 1]! & LOG2_MASK, width, first)
 }
 
 function place(graph: Int32Array, ptr: number, log2: number, width: Width, first: number): number {
   const mask = (1 << log2) - 1
-  let index = Math.imul(first, L.ID_HASH) >>> (32 - log2)
+  let index = Math.imul(first, ID_HASH) >>> (32 - log2)
   while (graph[ptr + (index << width)] !== 0) index = (index + 1) & mask
   const at = ptr + (index << width)
   graph[at] = first
@@ -225,14 +228,14 @@ function place(graph: Int32Array, ptr: number, log2: number, width: Width, first
 function closeGap(regions: Regions, descriptor: number, width: Width, index: number): void {
   const { graph } = regions
   const ptr = graph[descriptor]!
-  const meta = graph[descriptor + 1]! - (1 << L.COUNT_SHIFT)
-  const log2 = meta & L.LOG2_MASK
+  const meta = graph[descriptor + 1]! - (1 << COUNT_SHIFT)
+  const log2 = meta & LOG2_MASK
   const mask = (1 << log2) - 1
   let hole = index
   for (let next = (hole + 1) & mask; ; next = (next + 1) & mask) {
     const from = ptr + (next << width)
     if (graph[from] === 0) break
-    const home = Math.imul(graph[from]!, L.ID_HASH) >>> (32 - log2)
+    const home = Math.imul(graph[from]!, ID_HASH) >>> (32 - log2)
     if (((next - home) & mask) < ((next - hole) & mask)) continue
     const to = ptr + (hole << width)
     graph[to] = graph[from]!
@@ -242,7 +245,7 @@ function closeGap(regions: Regions, descriptor: number, width: Width, index: num
   graph[ptr + (hole << width)] = 0
   if (width === PAIRS) graph[ptr + (hole << width) + 1] = 0
   graph[descriptor + 1] = meta
-  const count = meta >>> L.COUNT_SHIFT
+  const count = meta >>> COUNT_SHIFT
   if (count === 0) releaseSlab(regions, descriptor, width)
   else if (isSparse(meta)) {
     if (log2 >= LARGE_LOG2) regions.sparse.set(descriptor, width)
@@ -252,13 +255,13 @@ function closeGap(regions: Regions, descriptor: number, width: Width, index: num
 
 /** Whether a slab, not inline, has to double for an entry more. */
 export function isFull(meta: number): boolean {
-  return ((meta >>> L.COUNT_SHIFT) + 1) * 4 > 3 << (meta & L.LOG2_MASK)
+  return ((meta >>> COUNT_SHIFT) + 1) * 4 > 3 << (meta & LOG2_MASK)
 }
 
 /** Whether a slab, not inline, is mostly empty. */
 export function isSparse(meta: number): boolean {
-  const log2 = meta & L.LOG2_MASK
-  return log2 > CAPACITY_LOG2_MIN && (meta >>> L.COUNT_SHIFT) * 5 < 1 << log2
+  const log2 = meta & LOG2_MASK
+  return log2 > CAPACITY_LOG2_MIN && (meta >>> COUNT_SHIFT) * 5 < 1 << log2
 }
 
 /** log2 of the capacity that holds so many entries; a slab doubles when an entry would leave less than a quarter free. */
@@ -288,7 +291,7 @@ export function copySlab(
 ): void {
   const from = graph[descriptor]!
   if (from === 0) return
-  const end = from + (1 << ((graph[descriptor + 1]! & L.LOG2_MASK) + width))
+  const end = from + (1 << ((graph[descriptor + 1]! & LOG2_MASK) + width))
   for (let at = from; at < end; at += 1 << width) {
     if (graph[at] === 0) continue
     const placed = place(graph, to, log2, width, graph[at]!)
@@ -307,7 +310,7 @@ export function replaceBlock(
   const { graph } = regions
   const old = graph[descriptor]!
   const meta = graph[descriptor + 1]!
-  if (old !== 0) release(regions, old, blockLog2(meta & L.LOG2_MASK, width))
+  if (old !== 0) release(regions, old, blockLog2(meta & LOG2_MASK, width))
   graph[descriptor] = ptr
-  graph[descriptor + 1] = (meta & ~L.LOG2_MASK) | log2
+  graph[descriptor + 1] = (meta & ~LOG2_MASK) | log2
 }

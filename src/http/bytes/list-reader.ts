@@ -69,7 +69,9 @@ export class ListReader {
   /** The one used last first. */
   readonly #templates: QuestionTemplate[] = []
   #spots = new Int32Array(CHECKS_MIN * SPOT_WORDS)
-  #forms: QueryForm[] = []
+  /** As long as the longest list so far; of the last one, `#count` are good. */
+  readonly #forms: QueryForm[] = []
+  #count = 0
 
   /** Longer lists are not read: the ordinary way says that they are too long. */
   constructor(checksMax: number) {
@@ -78,7 +80,7 @@ export class ListReader {
 
   /** The questions of the list last read, good until the next is. */
   packed(bytes: DataView): PackedQueries {
-    return new PackedQueries(this.#forms.length, { bytes, spots: this.#spots, forms: this.#forms })
+    return new PackedQueries(this.#count, { bytes, spots: this.#spots, forms: this.#forms })
   }
 
   /** Forgets what questions look like: the next ones mean something else by the same text. */
@@ -88,7 +90,7 @@ export class ListReader {
 
   /** Reads the list that begins there; returns the place behind it, or `REFUSED`. O(bytes). */
   read(body: Buffer, bytes: DataView, from: number, questions: Questions): number {
-    this.#forms = []
+    this.#count = 0
     if (body[from] !== OPEN_BRACKET) return REFUSED
     let at = skipBlanks(body, from + 1)
     if (body[at] === CLOSE_BRACKET) return at + 1
@@ -108,13 +110,13 @@ export class ListReader {
 
   /** Compares a question that is no list's, and is now the only one; returns the place behind it, or `REFUSED`. */
   matchOne({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number): number {
-    this.#forms.length = 0
+    this.#count = 0
     return this.#matchNext({ bytes, defaults, learned }, at, 0)
   }
 
   /** The same for one that has to be read. */
   readOne(source: ListSource, questions: Questions, at: number): number {
-    this.#forms.length = 0
+    this.#count = 0
     return this.#readUnlike(source, questions, at, 0)
   }
 
@@ -129,10 +131,11 @@ export class ListReader {
   #readUnlike({ body, learned }: ListSource, questions: Questions, at: number, index: number): number {
     const next = questions.reader.read(at)
     if (next === REFUSED) return REFUSED
-    const read = questions.settle(this.#forms[index - 1] ?? null)
+    const read = questions.settle(index === 0 ? null : this.#forms[index - 1]!)
     if (read === null) return REFUSED
     this.#keep(questions.reader, index)
-    this.#forms.push(read.form)
+    this.#forms[index] = read.form
+    this.#count = index + 1
     if (learned.isWorthwhile && next - at <= TEMPLATE_BYTES_MAX) {
       learned.templates++
       this.#learn(body, { from: at, to: next }, read)
@@ -150,7 +153,8 @@ export class ListReader {
       if (end === REFUSED) continue
       for (let before = place; before > 0; before--) templates[before] = templates[before - 1]!
       templates[0] = template
-      this.#forms.push(template.form)
+      this.#forms[index] = template.form
+      this.#count = index + 1
       return end
     }
     return REFUSED
@@ -168,7 +172,14 @@ export class ListReader {
   #learn(body: Buffer, question: { readonly from: number; readonly to: number }, read: ReadQuestion): void {
     const templates = this.#templates
     if (templates.length === TEMPLATES_MAX) templates.pop()
-    templates.unshift(new QuestionTemplate(body, { ...question, user: read.user, key: read.key }, read.form))
+    const form = this.#withKnownTenant(read.form)
+    templates.unshift(new QuestionTemplate(body, { ...question, user: read.user, key: read.key }, form))
+  }
+
+  /** One text for one tenant: whoever looks a run of questions up compares it with the one before. */
+  #withKnownTenant(form: QueryForm): QueryForm {
+    const known = this.#templates.find(template => template.form.tenant === form.tenant)
+    return known === undefined ? form : { ...form, tenant: known.form.tenant }
   }
 
   #grow(): void {

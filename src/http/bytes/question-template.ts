@@ -11,6 +11,7 @@
 import { type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
 import { REFUSED } from './plain-json.ts'
 
+const WORD = 4
 const ONES = 0x01010101
 const BLANKS = 0x20202020
 const QUOTES = 0x22222222
@@ -65,17 +66,19 @@ export class QuestionTemplate {
    * `defaults` is a spot with the keys that are inherited.
    */
   match(bytes: DataView, at: number, spots: Int32Array, spot: number, defaults: Int32Array): number {
+    // Asking a view for its length is a call.
+    const limit = bytes.byteLength
     const spans = this.#spans
     const slots = this.#slots
-    let next = spans[0]!.match(bytes, at)
+    let next = spans[0]!.match(bytes, at, limit)
     for (let gap = 0; gap < slots.length; gap++) {
       if (next === REFUSED) return REFUSED
-      const end = keyEnd(bytes, next)
+      const end = keyEnd(bytes, next, limit)
       if (end === REFUSED) return REFUSED
       const slot = spot + slots[gap]!
       spots[slot] = next
       spots[slot + SPOT_LENGTH] = end - next
-      next = spans[gap + 1]!.match(bytes, end)
+      next = spans[gap + 1]!.match(bytes, end, limit)
     }
     if (slots.length === 2 || next === REFUSED) return next
     for (const slot of this.#inherited) {
@@ -90,11 +93,16 @@ export class QuestionTemplate {
   }
 }
 
-/** Text that must stand there. */
+/**
+ * Text that must stand there: eight bytes at a time as a double, the rest by words of four. Doubles are equal only if their
+ * bytes are, but for zeros and what is no number; the text is made of ASCII without NUL, of whose bytes neither comes.
+ */
 class Span {
-  readonly #words: Int32Array
   readonly #bytes: number
-  /** The bytes of the last word that belong to the text. */
+  readonly #doubles: Float64Array
+  /** Where the words begin, and the last of them, whose bytes belong to the text as far as the mask says. */
+  readonly #wordsFrom: number
+  readonly #words: Int32Array
   readonly #lastMask: number
 
   constructor(bytes: Uint8Array, from: number, to: number) {
@@ -102,25 +110,35 @@ class Span {
     const padded = new Uint8Array((this.#bytes + 3) & ~3)
     padded.set(bytes.subarray(from, to))
     const view = new DataView(padded.buffer)
-    this.#words = Int32Array.from({ length: padded.length >>> 2 }, (_, word) =>
-      view.getInt32(word << 2, true),
+    // At least one word is left, so that the last byte is always looked at with its mask.
+    const doubles = (padded.length - WORD) >>> 3
+    this.#doubles = Float64Array.from({ length: doubles }, (_, double) => view.getFloat64(double << 3, true))
+    this.#wordsFrom = doubles << 3
+    this.#words = Int32Array.from({ length: (padded.length - this.#wordsFrom) / WORD }, (_, word) =>
+      view.getInt32(this.#wordsFrom + word * WORD, true),
     )
     const rest = this.#bytes & 3
     this.#lastMask = rest === 0 ? -1 : (1 << (rest << 3)) - 1
   }
 
-  /** Returns the place behind the text; `REFUSED` if something else stands there. */
-  match(bytes: DataView, at: number): number {
+  /** Returns the place behind the text; `REFUSED` if something else stands there. `limit`: bytes of the body. */
+  match(bytes: DataView, at: number, limit: number): number {
+    const end = at + this.#bytes
+    if (end > limit) return REFUSED
+    const doubles = this.#doubles
+    let next = at
+    for (let double = 0; double < doubles.length; double++) {
+      if (bytes.getFloat64(next, true) !== doubles[double]) return REFUSED
+      next += 8
+    }
     const words = this.#words
     const last = words.length - 1
-    const end = at + this.#bytes
-    if (end > bytes.byteLength) return REFUSED
     for (let word = 0; word < last; word++) {
-      if (bytes.getInt32(at + (word << 2), true) !== words[word]) return REFUSED
+      if (bytes.getInt32(next, true) !== words[word]) return REFUSED
+      next += WORD
     }
-    const lastAt = at + (last << 2)
     // The body may end in the middle of the last word.
-    const lastWord = lastAt + 4 <= bytes.byteLength ? bytes.getInt32(lastAt, true) : restOf(bytes, lastAt)
+    const lastWord = next + WORD <= limit ? bytes.getInt32(next, true) : restOf(bytes, next)
     return (lastWord & this.#lastMask) === words[last] ? end : REFUSED
   }
 }
@@ -137,8 +155,8 @@ function restOf(bytes: DataView, from: number): number {
  * time: subtracting sets the high bit of a byte that is a control character, a quote or a backslash. A borrow may raise
  * a false alarm above such a byte, never below it, so the lowest alarm is always true.
  */
-function keyEnd(bytes: DataView, from: number): number {
-  const last = bytes.byteLength - 4
+function keyEnd(bytes: DataView, from: number, limit: number): number {
+  const last = limit - 4
   for (let at = from; at <= last; at += 4) {
     const word = bytes.getInt32(at, true)
     const quotes = word ^ QUOTES
