@@ -42,7 +42,7 @@ import type { ReaderOptions } from './snapshot.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
-/** A batch that fails as often goes on one by one: a single check fits between two writes where a batch does not. */
+/** The same for a batch, which takes longer. */
 const BATCH_ATTEMPTS = 3
 /** Searches and listings are longer still, and take the lock. */
 const SEARCH_ATTEMPTS = 2
@@ -203,6 +203,7 @@ export class SharedIndexReader implements DecisionEngine {
     return answers
   }
 
+  /** All of one state, so with the lock where none lasts as long; one by one they would belong to several. */
   #evaluateBatch(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
     const snapshot = this.#snapshot
     for (let attempt = 0; attempt < snapshot.attempts(BATCH_ATTEMPTS); attempt++) {
@@ -210,10 +211,9 @@ export class SharedIndexReader implements DecisionEngine {
       const isComplete = this.#decideBatch(source, from, count, answers, false)
       if (!snapshot.isValid()) continue
       if (isComplete) return
-      snapshot.locked(() => this.#decideBatch(source, from, count, answers, true))
-      return
+      break
     }
-    for (let i = from; i < from + count; i++) answers[i] = this.evaluate(source.query(i)) ? ALLOW : DENY
+    snapshot.locked(() => this.#decideBatch(source, from, count, answers, true))
   }
 
   /** False if a closure has to be built first. */

@@ -1,0 +1,50 @@
+/** The neighbours of a batch belong to one state, even where a writer lets no attempt of theirs stand. */
+import { expect, test } from 'vitest'
+import * as L from '#engine/shared-index/layout.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Query } from '#model/decision.ts'
+import { assign, instance, removed, resourceType, role, tenant, user } from '../changes.ts'
+import { SECRETS } from '../shared-engine.ts'
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'a grant that moves %i times meanwhile is in exactly one of two places',
+  times => {
+    const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+    const grants = ['document:here', 'document:there'].map(place => assign('alice', 'viewer', place))
+    writer.apply([
+      tenant('default'),
+      resourceType('document', 'read'),
+      role('document', 'viewer', { can: ['read'] }),
+      instance('document:here'),
+      instance('document:there'),
+      user('alice'),
+      grants[0]!,
+    ])
+    const { handle } = writer
+    const header = new Int32Array(handle.header)
+    let moves = 0
+    const asked = (key: string): Query => ({
+      user: 'alice',
+      action: 'read',
+      type: 'document',
+      key,
+      tenant: null,
+    })
+    const disturbing: Query = {
+      ...asked('here'),
+      // Asked for while the batch is read: what a writer in another thread does whenever nobody holds the lock.
+      get user() {
+        if (header[L.H_LOCK] === 0 && moves < times) {
+          writer.apply([removed(grants[moves % 2]!), grants[(moves + 1) % 2]!])
+          moves++
+        }
+        return 'alice'
+      },
+    }
+    const reader = new SharedIndexReader(handle, { threadId: 2 })
+    const [here, , there] = reader.evaluateAll([asked('here'), disturbing, asked('there')])
+    expect(moves).toBeGreaterThan(0)
+    expect([here, there].toSorted()).toEqual([false, true])
+  },
+)
