@@ -35,6 +35,8 @@ export interface Admitted {
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 const JSON_TYPE = 'application/json'
+/** As the HTTP library delivers it; every decision looks for it. */
+const MIN_REVISION_NAME = MIN_REVISION.name.toLowerCase()
 /** Requests in one thread whose keys may be known in the state that they wait for. */
 export const UNKNOWN_WAITERS_MAX = 100
 
@@ -184,7 +186,7 @@ export class Dispatcher {
 
 /** What a decision asks for; other routes do not read the header. */
 function minRevisionOf(route: Route, head: RequestHead): string | undefined {
-  return route.access === 'environment' ? head.headers.get(MIN_REVISION.name.toLowerCase()) : undefined
+  return route.access === 'environment' ? head.headers.get(MIN_REVISION_NAME) : undefined
 }
 
 /** A parameter before its shape is looked at: null when the path has none of that name, `undefined` when it is illegible. */
