@@ -77,11 +77,13 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   )
   const numbers = new Map<QueryForm, number>()
   const formOf = new Int32Array(memory, places.forms, count)
+  // Most questions in a row have one form.
+  let form: QueryForm | null = null
+  let number = 0
   for (let index = 0; index < count; index++) {
-    const form = forms[index]!
-    let number = numbers.get(form)
-    if (number === undefined) {
-      number = numbers.size
+    if (forms[index] !== form) {
+      form = forms[index]!
+      number = numbers.get(form) ?? numbers.size
       numbers.set(form, number)
     }
     formOf[index] = number
@@ -98,11 +100,9 @@ export function partOf(
   const places = placesOf(count, bodyBytes)
   const spots = new Int32Array(memory, places.spots + from * SPOT_WORDS * 4, length * SPOT_WORDS)
   const formOf = new Int32Array(memory, places.forms + from * 4, length)
-  return new PackedQueries(length, {
-    bytes: new DataView(memory, places.body, bodyBytes),
-    spots,
-    forms: Array.from(formOf, number => forms[number]!),
-  })
+  const own: QueryForm[] = []
+  for (let index = 0; index < length; index++) own.push(forms[formOf[index]!]!)
+  return new PackedQueries(length, { bytes: new DataView(memory, places.body, bodyBytes), spots, forms: own })
 }
 
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
