@@ -36,8 +36,11 @@ import { searchWith } from './search-job.ts'
  * nothing to gain. `npm run bench -- pool`.
  */
 const POOLED_CHECKS_MIN = 2_000
-/** Most checks of a part for the pool: about a millisecond, against 20 to 50 µs for the message there and back. */
-const POOL_PART_CHECKS_MAX = 1_024
+/**
+ * Most checks of a part for the pool: over a millisecond, against 20 to 50 µs for the message there and back. With 1,024 two
+ * cores were 1.44 times as fast as one, with 2,048 1.60, with 4,096 1.53 (`npm run bench -- pool`).
+ */
+const POOL_PART_CHECKS_MAX = 2_048
 /**
  * Parts a pool thread has at once. This thread may be reading a body of a megabyte, which takes milliseconds, when a part is
  * done: with one part at a time the pool thread waited for it, and two cores were as fast as one.
