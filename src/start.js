@@ -21,8 +21,9 @@ function runtimeProblem() {
 }
 
 function askForHugePages() {
-  const { platform, execPath, execArgv, argv, env } = process
-  if (platform !== 'linux' || env.GLIBC_TUNABLES !== undefined) return
+  const { platform, execPath, execArgv, argv, env, connected } = process
+  // A channel to the process that started this one would not come along.
+  if (platform !== 'linux' || env.GLIBC_TUNABLES !== undefined || connected) return
   process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
     ...env,
     GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',

@@ -1,9 +1,11 @@
 /** The process as operators meet it: what it prints, what it refuses, and how it ends. */
+import { fork } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RawConnection, requestText } from '../http/edge/raw-connection.ts'
 import { ServiceProcess } from './service-process.ts'
@@ -52,6 +54,22 @@ test('asks the C library for huge pages, unless told something else', async () =
   }
   expect(await tunables({})).toEqual(['GLIBC_TUNABLES=glibc.malloc.hugetlb=1'])
   expect(await tunables({ GLIBC_TUNABLES: '' })).toEqual(['GLIBC_TUNABLES='])
+})
+
+test('keeps the channel to a process that started it with one', async () => {
+  const script = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+  const { GLIBC_TUNABLES: _tunables, ...env } = process.env
+  const child = fork(script, [], {
+    cwd,
+    env: { ...env, PORT: '0', STORE_URL: 'memory:', API_KEY },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  await once(child.stdout!, 'data')
+  expect(child.connected).toBe(true)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
 })
 
 describe('the first start', () => {
