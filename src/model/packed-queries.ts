@@ -5,6 +5,7 @@
  * Invariants, which whoever fills it answers for:
  * - The keys are ASCII and stand in `bytes` as they are, nothing escaped; none is empty.
  * - Behind the last byte of each key at least three more can be read, so that keys can be taken in by words.
+ * - Behind `count` forms and spots may be others, which mean nothing.
  * - It lives as long as the bytes do: as long as its request is being answered.
  */
 import type { Query } from './decision.ts'

@@ -25,6 +25,15 @@ function isRead(text: string): boolean {
   return judge(newReader(), Buffer.from(text))
 }
 
+test('what a long body asked is let go of with the second one after it', () => {
+  const reader = newReader()
+  const lengths = [40, 2, 2].map(count => {
+    const body = Array.from({ length: count }, (_, n) => check(`user-${n}`, 'plan'))
+    return reader.read(Buffer.from(JSON.stringify(body)))!.forms.length
+  })
+  expect(lengths).toEqual([40, 40, 2])
+})
+
 describe('a body of the usual kind is read', () => {
   test.each([
     ['as JSON.stringify writes it', JSON.stringify(USUAL)],

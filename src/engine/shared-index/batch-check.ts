@@ -253,7 +253,7 @@ export class BatchCheck {
   #fetchSlabs(): void {
     const { graph } = this.#regions
     const { items, length } = this.#candidates
-    const slots = this.#slotsFor(length)
+    const slots = this.#slotsFor(length / 3)
     const users = this.#lookup.users.lines
     let sink = 0
     for (let c = 0, s = 0; c < length; c += 3, s++) {
@@ -268,8 +268,8 @@ export class BatchCheck {
     this.fetched ^= sink
   }
 
-  #slotsFor(words: number): Int32Array {
-    if (words > this.#slots.length) this.#slots = new Int32Array(words)
+  #slotsFor(candidates: number): Int32Array {
+    if (candidates > this.#slots.length) this.#slots = new Int32Array(2 * candidates)
     return this.#slots
   }
 

@@ -6,17 +6,13 @@ export class NumberList {
   length = 0
 
   push(item: number): void {
-    if (this.length === this.items.length) this.reserve(1)
+    if (this.length === this.items.length) this.#double()
     this.items[this.length] = item
     this.length += 1
   }
 
-  /** Room for so many more, so that a loop may write to `items` behind `length` and set it afterwards. */
-  reserve(count: number): void {
-    let capacity = this.items.length
-    while (capacity < this.length + count) capacity *= 2
-    if (capacity === this.items.length) return
-    const larger = new Int32Array(capacity)
+  #double(): void {
+    const larger = new Int32Array(2 * this.items.length)
     larger.set(this.items)
     this.items = larger
   }

@@ -228,7 +228,9 @@ export class SharedIndexReader implements DecisionEngine {
     this.#batch.run(source, from, count, this.#snapshot.sequence)
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
-      if (verdict === UNKNOWN) verdict = this.#decide(source.query(from + i), mayBuild)
+      if (verdict === UNKNOWN) verdict = this.#decide(source.query(from + i), false)
+      // Only what cannot do without: whoever has the lock keeps writers waiting.
+      if (verdict === BUILD && mayBuild) verdict = this.#decide(source.query(from + i), true)
       if (verdict === BUILD) return false
       answers[from + i] = verdict
     }

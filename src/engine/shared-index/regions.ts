@@ -50,6 +50,8 @@ export class Regions {
   /** The writer's: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
   readonly sparse = new Map<number, 0 | 1>()
   #epoch: number
+  /** The system gives no such address space. */
+  #isMoveRefused = false
 
   private constructor(handle: SharedIndexHandle) {
     this.#handle = handle
@@ -123,8 +125,11 @@ export class Regions {
    */
   moveIfLarge(): void {
     const { handle } = this
-    if (!handle.graph.growable || handle.graph.byteLength < LARGE_GRAPH_BYTES) return
+    const isLarge = handle.graph.byteLength >= LARGE_GRAPH_BYTES
+    if (!isLarge || !handle.graph.growable || this.#isMoveRefused) return
     const large = largeBuffers(handle.closures.maxByteLength)
+    // Asked once: a refusal costs several full collections.
+    this.#isMoveRefused = large === null
     if (large === null) return
     this.#handle = { ...handle, ...large }
     const { graph, closures } = this
@@ -198,7 +203,8 @@ export class Regions {
   }
 
   #open(buffer: SharedArrayBuffer, words: number, bytes: number): void {
-    if (buffer.growable) buffer.grow(bytes)
+    // It may have grown already, by a thread that ended before it could say so.
+    if (buffer.growable && bytes > buffer.byteLength) buffer.grow(bytes)
     this.header[words] = bytes / L.WORD_BYTES
     // Release: who sees the new epoch sees the new lengths.
     this.#epoch = Atomics.add(this.header, L.H_LAYOUT_EPOCH, 1) + 1

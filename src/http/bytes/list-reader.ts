@@ -69,7 +69,7 @@ export class ListReader {
   /** The one used last first. */
   readonly #templates: QuestionTemplate[] = []
   #spots = new Int32Array(CHECKS_MIN * SPOT_WORDS)
-  /** As long as the longest list so far; of the last one, `#count` are good. */
+  /** Kept from one list to the next; of the last one, `#count` are good. */
   readonly #forms: QueryForm[] = []
   #count = 0
 
@@ -90,7 +90,7 @@ export class ListReader {
 
   /** Reads the list that begins there; returns the place behind it, or `REFUSED`. O(bytes). */
   read(body: Buffer, bytes: DataView, from: number, questions: Questions): number {
-    this.#count = 0
+    this.#begin()
     if (body[from] !== OPEN_BRACKET) return REFUSED
     let at = skipBlanks(body, from + 1)
     if (body[at] === CLOSE_BRACKET) return at + 1
@@ -108,15 +108,21 @@ export class ListReader {
     return REFUSED
   }
 
+  /** Forms behind those of the list before are let go of: callers decide how long their texts are. */
+  #begin(): void {
+    if (this.#forms.length > this.#count) this.#forms.length = this.#count
+    this.#count = 0
+  }
+
   /** Compares a question that is no list's, and is now the only one; returns the place behind it, or `REFUSED`. */
   matchOne({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number): number {
-    this.#count = 0
+    this.#begin()
     return this.#matchNext({ bytes, defaults, learned }, at, 0)
   }
 
   /** The same for one that has to be read. */
   readOne(source: ListSource, questions: Questions, at: number): number {
-    this.#count = 0
+    this.#begin()
     return this.#readUnlike(source, questions, at, 0)
   }
 
