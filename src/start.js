@@ -31,6 +31,7 @@ function askForHugePages() {
   }
   // A channel to the process that started this one would not come along.
   if (platform !== 'linux' || env.GLIBC_TUNABLES !== undefined || connected) return
+  if (!('execve' in process)) return
   process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
     ...env,
     GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',

@@ -213,7 +213,6 @@ export class SharedIndexWriter implements ChangeSink {
    */
   precompute(work: number): boolean {
     if (this.#uncomputed === null) return false
-    this.#settle()
     this.#precomputation ??= this.#precomputationUnder(this.#uncomputed)
     const precomputation = this.#precomputation
     let isLeft = true

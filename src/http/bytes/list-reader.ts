@@ -178,14 +178,7 @@ export class ListReader {
   #learn(body: Buffer, question: { readonly from: number; readonly to: number }, read: ReadQuestion): void {
     const templates = this.#templates
     if (templates.length === TEMPLATES_MAX) templates.pop()
-    const form = this.#withKnownTenant(read.form)
-    templates.unshift(new QuestionTemplate(body, { ...question, user: read.user, key: read.key }, form))
-  }
-
-  /** One text for one tenant: whoever looks a run of questions up compares it with the one before. */
-  #withKnownTenant(form: QueryForm): QueryForm {
-    const known = this.#templates.find(template => template.form.tenant === form.tenant)
-    return known === undefined ? form : { ...form, tenant: known.form.tenant }
+    templates.unshift(new QuestionTemplate(body, { ...question, user: read.user, key: read.key }, read.form))
   }
 
   #grow(): void {
