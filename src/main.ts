@@ -4,6 +4,7 @@
  */
 import { type Config, readConfig } from './config.ts'
 import { AuthzError } from './model/errors.ts'
+import { makeObjectsAmongTheNew } from './new-objects.ts'
 import { type RunningService, startService } from './service.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from './services/sample-workspace.ts'
 import { createLog, type Logger } from './telemetry/log.ts'
@@ -24,6 +25,7 @@ function readConfigOrFail(): Config {
   }
 }
 
+makeObjectsAmongTheNew()
 const config = readConfigOrFail()
 const log = createLog(config.logLevel)
 let running: RunningService | null = null

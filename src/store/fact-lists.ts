@@ -44,6 +44,8 @@ interface FactList {
   readonly counted: boolean
   /** The list in which the first row of this one stands for all, and its ids. */
   readonly representedIn?: readonly [head: number, ids: readonly IdPlace[]]
+  /** The counted list that has all of its rows, and its ids. */
+  readonly within?: readonly [head: number, ids: readonly IdPlace[]]
   /** While it has rows, the thing of this id is not in the list of those without. */
   readonly displaces?: IdPlace
 }
@@ -54,6 +56,7 @@ const ON_INSTANCE: readonly FactList[] = [
   { head: FACT_LISTS.assignmentsOnInstance, ids: [SCOPE], counted: true },
   { head: FACT_LISTS.holders, ids: [SCOPE, ROLE], counted: true },
 ]
+const HELD_BY_USER = [FACT_LISTS.assignmentsOfUser, [USER]] as const
 const OF_ASSIGNMENTS: readonly FactList[] = [
   { head: FACT_LISTS.assignmentsOfRole, ids: [ROLE], counted: true },
   { head: FACT_LISTS.assignmentsOfTenant, ids: [TENANT], counted: true },
@@ -63,18 +66,21 @@ const OF_ASSIGNMENTS: readonly FactList[] = [
     ids: [TENANT, USER],
     counted: false,
     representedIn: [FACT_LISTS.usersOfTenant, [TENANT]],
+    within: HELD_BY_USER,
   },
   {
     head: FACT_LISTS.heldRoleInTenant,
     ids: [TENANT, ROLE, USER],
     counted: false,
     representedIn: [FACT_LISTS.usersOfRoleInTenant, [TENANT, ROLE]],
+    within: HELD_BY_USER,
   },
   {
     head: FACT_LISTS.heldRole,
     ids: [ROLE, USER],
     counted: false,
     representedIn: [FACT_LISTS.usersOfRole, [ROLE]],
+    within: HELD_BY_USER,
   },
 ]
 const [OBJECT, RELATION, SUBJECT] = [FIRST, SECOND, THIRD]
@@ -136,11 +142,12 @@ export function factEntries(row: FactRow): ListEntry[] | null {
     return bytes
   }
   const entries: ListEntry[] = [{ list: name, counted: true }]
-  for (const { head, ids, counted, representedIn, displaces } of lists) {
+  for (const { head, ids, counted, representedIn, within, displaces } of lists) {
     entries.push({
       list: nameOf(head, ids),
       counted,
       ...(representedIn && { representedIn: nameOf(...representedIn) }),
+      ...(within && { within: nameOf(...within) }),
       ...(displaces && {
         displaces: {
           owner: nameOf(BY_ID_LIST, [displaces]),

@@ -228,23 +228,21 @@ function assignmentEntries({ userId, roleId, tenantId, instanceId }: AssignmentR
     instanceId === null
       ? [lists.tenantRolesOf(userId)]
       : [lists.assignmentsOnInstance(instanceId), lists.holders(instanceId, roleId)]
+  const ofUser = lists.assignmentsOfUser(userId)
+  const held = { counted: false, within: ofUser }
   return [
     ...[lists.assignmentsOfRole(roleId), lists.assignmentsOfTenant(tenantId), ...where].map(counted),
     {
-      ...counted(lists.assignmentsOfUser(userId)),
+      ...counted(ofUser),
       displaces: { owner: lists.byId(userId), from: lists.usersWithoutRoles() },
     },
+    { ...held, list: lists.heldInTenant(tenantId, userId), representedIn: lists.usersOfTenant(tenantId) },
     {
-      list: lists.heldInTenant(tenantId, userId),
-      counted: false,
-      representedIn: lists.usersOfTenant(tenantId),
-    },
-    {
+      ...held,
       list: lists.heldRoleInTenant(tenantId, roleId, userId),
-      counted: false,
       representedIn: lists.usersOfRoleInTenant(tenantId, roleId),
     },
-    { list: lists.heldRole(roleId, userId), counted: false, representedIn: lists.usersOfRole(roleId) },
+    { ...held, list: lists.heldRole(roleId, userId), representedIn: lists.usersOfRole(roleId) },
   ]
 }
 

@@ -155,17 +155,18 @@ export class TableView implements View {
    * run of them from further back, as long as the run then goes on to the newest. O(rows × lists per row).
    */
   apply(entry: Entry): void {
-    const changes = new CountChanges(list => this.count(list))
+    const changes = new ListChanges(list => this.count(list))
     for (const key of entry.delete) {
       const row = this.get(key)
       if (row) this.#remove(row, changes)
     }
     for (const row of entry.put) this.#put(row, changes)
+    for (const left of changes.unrepresented()) this.#represent(left, changes)
     for (const { list, count } of changes.all()) this.#setCount(list, count)
     this.setSequence(entry.revision.sequence)
   }
 
-  #put(row: Row, changes: CountChanges): void {
+  #put(row: Row, changes: ListChanges): void {
     const stored = this.get(row.key)
     const isSameRow = stored?.created === row.created
     if (stored && !isSameRow) this.#remove(stored, changes)
@@ -183,18 +184,20 @@ export class TableView implements View {
     if (!isSameRow) this.#keys.put(row.key, created)
   }
 
-  #remove(row: Row, changes: CountChanges): void {
+  #remove(row: Row, changes: ListChanges): void {
     for (const entry of this.#listRule(row)) this.#leave(entry, row.created, changes)
     this.#rows.remove(encodeCreated(row.created))
     this.#keys.remove(row.key)
   }
 
   /** The row comes into a list, and what that means to others. O(log n). */
-  #enter(entry: ListEntry, created: number, changes: CountChanges): void {
-    const { list, counted, representedIn, displaces, unless } = entry
+  #enter(entry: ListEntry, created: number, changes: ListChanges): void {
+    const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
-    if (representedIn) {
-      const first = this.#first(list)
+    if (representedIn && !changes.isUnrepresented(list)) {
+      // That list has this row already.
+      const isAlone = within !== undefined && changes.countOf(within) === 1
+      const first = isAlone ? undefined : this.#first(list)
       if (first === undefined || created < first) {
         if (first !== undefined) this.#unlist(representedIn, first, changes)
         this.#enlist(representedIn, created, changes)
@@ -209,7 +212,7 @@ export class TableView implements View {
   }
 
   /** The row leaves a list, and what that means to others. O(log n). */
-  #leave(entry: ListEntry, created: number, changes: CountChanges): void {
+  #leave(entry: ListEntry, created: number, changes: ListChanges): void {
     const { list, counted, representedIn, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
     this.#lists.remove(listKey(list, created))
@@ -217,8 +220,7 @@ export class TableView implements View {
     // A look under one key, where finding the first row of the list would take a cursor.
     if (representedIn && this.#lists.get(listKey(representedIn, created))) {
       this.#unlist(representedIn, created, changes)
-      const first = this.#first(list)
-      if (first !== undefined) this.#enlist(representedIn, first, changes)
+      changes.leaveUnrepresented(entry)
     }
     if (displaces && changes.countOf(list) === 0) {
       const owner = this.#first(displaces.owner)
@@ -226,12 +228,19 @@ export class TableView implements View {
     }
   }
 
-  #enlist(list: ListName, created: number, changes: CountChanges): void {
+  /** Lets the oldest of the rows that a list has left stand for them. O(log n). */
+  #represent({ list, representedIn, within }: ListEntry, changes: ListChanges): void {
+    if (within && changes.countOf(within) === 0) return
+    const first = this.#first(list)
+    if (first !== undefined) this.#enlist(representedIn!, first, changes)
+  }
+
+  #enlist(list: ListName, created: number, changes: ListChanges): void {
     this.#lists.put(listKey(list, created), NOTHING)
     changes.add(list, 1)
   }
 
-  #unlist(list: ListName, created: number, changes: CountChanges): void {
+  #unlist(list: ListName, created: number, changes: ListChanges): void {
     this.#lists.remove(listKey(list, created))
     changes.add(list, -1)
   }
@@ -273,9 +282,13 @@ interface ListCount {
   count: number
 }
 
-/** What a commit does to the counts. Added up first, so that each count is read and written once per commit. */
-class CountChanges {
+/**
+ * What a commit does to lists as such. Counts are added up first, so that each is read and written once per commit; and who
+ * stands for a list that lost its oldest row is looked up when all its rows have gone that will.
+ */
+class ListChanges {
   readonly #byName = new Map<string, ListCount>()
+  readonly #unrepresented = new Map<string, ListEntry>()
   readonly #storedCount: (list: ListName) => number
 
   constructor(storedCount: (list: ListName) => number) {
@@ -289,6 +302,20 @@ class CountChanges {
   /** Rows in a counted list as the commit has it so far. */
   countOf(list: ListName): number {
     return this.#of(list).count
+  }
+
+  /** The row that stood for the entry's list is gone. */
+  leaveUnrepresented(entry: ListEntry): void {
+    this.#unrepresented.set(textOf(entry.list), entry)
+  }
+
+  isUnrepresented(list: ListName): boolean {
+    return this.#unrepresented.size > 0 && this.#unrepresented.has(textOf(list))
+  }
+
+  /** The lists that no row stands for any more, if they have any. */
+  unrepresented(): Iterable<ListEntry> {
+    return this.#unrepresented.values()
   }
 
   /** The counts that are no longer what is stored. */

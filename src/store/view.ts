@@ -18,6 +18,11 @@ export interface ListEntry {
    */
   readonly representedIn?: ListName
   /**
+   * A counted list that has all rows of `list`, and whose own entry comes before this one: where that is empty, so is
+   * `list`, and nobody need look.
+   */
+  readonly within?: ListName
+  /**
    * While `list`, a counted one, has rows, the row in `owner` is missing from the counted list `from`, which its own entry
    * says with `unless`: so that what has none of something can be listed.
    */

@@ -19,10 +19,11 @@ function hex(name: Uint8Array): string {
 
 /** In words that compare, whatever their order. */
 function toldOf(entries: readonly ListEntry[]): string[] {
-  const told = entries.map(({ list, counted, representedIn, displaces, unless }) => [
+  const told = entries.map(({ list, counted, representedIn, within, displaces, unless }) => [
     hex(list),
     counted,
     representedIn && hex(representedIn),
+    within && hex(within),
     displaces && [hex(displaces.owner), hex(displaces.from)],
     unless && hex(unless),
   ])
@@ -42,7 +43,14 @@ function visited(row: ReturnType<typeof rowOf>): string[] {
 function expectAlike(record: AssignmentRecord | TupleRecord): void {
   const row = rowOf(record)
   const expected = recordEntries(row)
-  expect(toldOf(factEntries(row)!)).toEqual(toldOf(expected))
+  const entries = factEntries(row)!
+  expect(toldOf(entries)).toEqual(toldOf(expected))
+  for (const told of [entries, expected]) {
+    const names = told.map(({ list }) => hex(list))
+    for (const [place, { within }] of told.entries()) {
+      if (within) expect(names.slice(0, place)).toContain(hex(within))
+    }
+  }
   const lists = expected.map(({ list, counted, representedIn }) =>
     JSON.stringify([hex(list), counted, representedIn !== undefined]),
   )

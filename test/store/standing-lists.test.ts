@@ -12,6 +12,11 @@ const holders = bytes('holders')
 const idle = bytes('idle')
 const byId = (owner: string) => bytes(`id:${owner}`)
 const held = (owner: string) => bytes(`held:${owner}`)
+/** Even things, and odd ones. */
+const PARITIES = ['0', '1']
+const ofParity = (parity: string) => bytes(`parity:${parity}`)
+const isOfParity = (key: string, parity: string) =>
+  key.startsWith('thing') && String(Number(key.split(':')[1]) % 2) === parity
 
 /** `owner:a` is an owner; `thing:7:a` is something a has. */
 const rule: ListRule = ({ key }): ListEntry[] => {
@@ -24,7 +29,16 @@ const rule: ListRule = ({ key }): ListEntry[] => {
     ]
   }
   const displaces = { owner: byId(owner), from: idle }
-  return [{ list: held(owner), counted: true, representedIn: holders, displaces }]
+  const parity = String(Number(rest[0]) % 2)
+  return [
+    { list: held(owner), counted: true, representedIn: holders, displaces },
+    {
+      list: bytes(`held:${owner}:${parity}`),
+      counted: false,
+      representedIn: ofParity(parity),
+      within: held(owner),
+    },
+  ]
 }
 
 const anyRow = fc.oneof(
@@ -65,6 +79,13 @@ test('each holder stands once, by its oldest row, and the idle are those who hol
         const lazy = inOrder.filter(key => key.startsWith('owner') && !isBusy(key.slice(-1)))
         expect(namesIn(view, idle)).toEqual(lazy)
         expect([view.count(holders), view.count(idle)]).toEqual([oldest.length, lazy.length])
+        for (const parity of PARITIES) {
+          const first = OWNERS.flatMap(
+            owner => inOrder.find(key => isOfParity(key, parity) && key.endsWith(owner)) ?? [],
+          )
+          expect(namesIn(view, ofParity(parity))).toEqual(inOrder.filter(key => first.includes(key)))
+          expect(view.count(ofParity(parity))).toBe(first.length)
+        }
       }
     }),
     { seed, numRuns: 300 },

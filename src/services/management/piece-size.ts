@@ -5,16 +5,15 @@
 
 /** What a piece shall take. Far below the 5 ms that it may: rows differ, and the collector stops the thread, too. */
 const PIECE_MS = 1.5
-const ROWS_FIRST = 24
 const ROWS_MIN = 4
 const ROWS_MAX = 512
-/** How fast pieces grow. They shrink at once. */
+/** How fast pieces grow, from the least: the first ones run code that is not compiled yet. They shrink at once. */
 const GROWTH_MAX = 1.1
 /** Share of a piece's size below which what it took says more of the piece than of its rows. */
 const TELLING_SHARE = 0.5
 
 export class PieceSize {
-  #rows = ROWS_FIRST
+  #rows = ROWS_MIN
 
   /** Rows the next piece should have at most. */
   get rows(): number {
