@@ -213,14 +213,14 @@ export class TableView implements View {
 
   /** The row leaves a list, and what that means to others. O(log n). */
   #leave(entry: ListEntry, created: number, changes: ListChanges): void {
-    const { list, counted, representedIn, displaces, unless } = entry
+    const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
     this.#lists.remove(listKey(list, created))
     if (counted) changes.add(list, -1)
     // A look under one key, where finding the first row of the list would take a cursor.
     if (representedIn && this.#lists.get(listKey(representedIn, created))) {
       this.#unlist(representedIn, created, changes)
-      changes.leaveUnrepresented(entry)
+      changes.leaveUnrepresented({ list, representedIn, within })
     }
     if (displaces && changes.countOf(list) === 0) {
       const owner = this.#first(displaces.owner)
@@ -229,10 +229,10 @@ export class TableView implements View {
   }
 
   /** Lets the oldest of the rows that a list has left stand for them. O(log n). */
-  #represent({ list, representedIn, within }: ListEntry, changes: ListChanges): void {
+  #represent({ list, representedIn, within }: Unrepresented, changes: ListChanges): void {
     if (within && changes.countOf(within) === 0) return
     const first = this.#first(list)
-    if (first !== undefined) this.#enlist(representedIn!, first, changes)
+    if (first !== undefined) this.#enlist(representedIn, first, changes)
   }
 
   #enlist(list: ListName, created: number, changes: ListChanges): void {
@@ -276,6 +276,13 @@ function listEnd(list: ListName): Uint8Array {
   return key
 }
 
+/** A list that no row stands for, as far as is known. */
+interface Unrepresented {
+  readonly list: ListName
+  readonly representedIn: ListName
+  readonly within: ListName | undefined
+}
+
 interface ListCount {
   readonly list: ListName
   readonly before: number
@@ -288,7 +295,7 @@ interface ListCount {
  */
 class ListChanges {
   readonly #byName = new Map<string, ListCount>()
-  readonly #unrepresented = new Map<string, ListEntry>()
+  readonly #unrepresented = new Map<string, Unrepresented>()
   readonly #storedCount: (list: ListName) => number
 
   constructor(storedCount: (list: ListName) => number) {
@@ -304,9 +311,9 @@ class ListChanges {
     return this.#of(list).count
   }
 
-  /** The row that stood for the entry's list is gone. */
-  leaveUnrepresented(entry: ListEntry): void {
-    this.#unrepresented.set(textOf(entry.list), entry)
+  /** The row that stood for the list is gone. */
+  leaveUnrepresented(left: Unrepresented): void {
+    this.#unrepresented.set(textOf(left.list), left)
   }
 
   isUnrepresented(list: ListName): boolean {
@@ -314,7 +321,7 @@ class ListChanges {
   }
 
   /** The lists that no row stands for any more, if they have any. */
-  unrepresented(): Iterable<ListEntry> {
+  unrepresented(): Iterable<Unrepresented> {
     return this.#unrepresented.values()
   }
 

@@ -18,8 +18,8 @@ export interface ListEntry {
    */
   readonly representedIn?: ListName
   /**
-   * A counted list that has all rows of `list`, and whose own entry comes before this one: where that is empty, so is
-   * `list`, and nobody need look.
+   * A counted list that has all rows of `list`: where it is empty, so is `list`, and where it has none but a row that is
+   * entering, so has `list`. Nobody need look then. Its own entry comes before this one, so that it counts that row.
    */
   readonly within?: ListName
   /**

@@ -33,7 +33,7 @@ const rule: ListRule = ({ key }): ListEntry[] => {
   return [
     { list: held(owner), counted: true, representedIn: holders, displaces },
     {
-      list: bytes(`held:${owner}:${parity}`),
+      list: bytes(`both:${owner}:${parity}`),
       counted: false,
       representedIn: ofParity(parity),
       within: held(owner),
