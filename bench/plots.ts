@@ -52,24 +52,26 @@ function draw(name: string, option: object): void {
 }
 
 interface Percentiles {
+  readonly requestsPerSecond: number
   readonly p50: number
   readonly p99: number
   readonly p999: number
 }
 
 function drawPlots(): void {
-  const latency = results<{ peak: number; curve: Record<string, Percentiles> }>('latency')
-  if (latency) {
-    const points = Object.entries(latency.curve).map(
-      ([share, of]) => [Math.round((Number(share) * latency.peak) / 1_000), of] as const,
-    )
-    const line = (name: keyof Percentiles): Line => ({
+  const measured = results<{ latency: Record<string, { rungs: Record<string, Percentiles> }> }>('latency')
+  if (measured) {
+    const rungs = Object.values(measured.latency['all questions']!.rungs)
+    const peak = Math.max(...rungs.map(({ requestsPerSecond }) => requestsPerSecond))
+    // Behind the peak more connections only wait longer.
+    const rising = rungs.slice(0, rungs.findIndex(({ requestsPerSecond }) => requestsPerSecond === peak) + 1)
+    const line = (name: 'p50' | 'p99' | 'p999'): Line => ({
       name,
-      points: points.map(([rate, of]) => [rate, of[name]]),
+      points: rising.map(of => [Math.round(of.requestsPerSecond / 1_000), of[name]]),
     })
     const axes = {
       x: { name: 'thousands of decisions a second, one core', isLogarithmic: false },
-      y: { name: 'ms for ten pipelined', isLogarithmic: false },
+      y: { name: 'ms, one request at a time on each connection', isLogarithmic: true },
     }
     draw('latency', chart('Latency of /allowed against load', axes, [line('p50'), line('p99'), line('p999')]))
   }

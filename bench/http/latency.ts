@@ -1,15 +1,22 @@
 /**
- * How long a single decision takes: at 85 % of the peak, and beside bulks. At a fixed rate, counted from when a request was
- * due; allowed and denied apart.
+ * How long a single decision takes: at loads up to the peak, allowed and denied apart, and beside bulks.
  */
-import { type Burst, closedLoop, fixedRate, type Latencies } from '../lib/load-generator.ts'
+import { type Burst, fixedRate, type Latencies } from '../lib/load-generator.ts'
 import { atMost, round } from '../lib/measure.ts'
+import { requireWrk, runWrk, type WrkRun } from '../lib/wrk.ts'
 import { bulkRequests, singleRequests } from './drive-questions.ts'
 import type { Stage } from './stage.ts'
 import type { Result } from './throughput.ts'
 
-const PIPELINING = 10
-/** Enough that none has many bursts in flight: the HTTP library ends a connection that goes on asking while an answer waits. */
+/** Connections, each with one request at a time: what makes the load. */
+const LADDER = [1, 2, 3, 4, 5, 6, 8, 12, 16, 32, 64]
+const RUNG_SECONDS = 1
+/** At the rung that comes nearest to that share of the peak. */
+const SHARE = 0.85
+const SECONDS_AT_SHARE = 2
+/** The median of so many runs counts. */
+const ROUNDS = 5
+/** Enough that none has many requests in flight: the HTTP library ends a connection that goes on asking while an answer waits. */
 const CONNECTIONS = 64
 const SECONDS = 2
 /** Single decisions a second beside bulks, one a packet, and bulks of 10,000 a second. */
@@ -29,52 +36,61 @@ export function percentilesOf({ ms, lateMsP99, clientCpu }: Latencies): Percenti
 }
 
 export async function measureLatency(stage: Stage): Promise<Result> {
+  requireWrk()
   const { address } = await stage.service('one core')
   const { allowed, denied } = stage.questions
-  const ofKind = (questions: typeof allowed) =>
-    stage.bursts(address, singleRequests(questions.slice(0, 5_000)), PIPELINING)
-  const bursts = { allowed: await ofKind(allowed), denied: await ofKind(denied) }
-  const all = [...bursts.allowed, ...bursts.denied]
-  const peak = await peakOf(address, all)
-  const curve: Record<string, Percentiles> = {}
-  for (const share of [0.2, 0.4, 0.6, 0.85]) curve[share] = await atRate(address, all, share * peak)
-  const kinds = {
-    allowed: await atRate(address, bursts.allowed, 0.85 * peak),
-    denied: await atRate(address, bursts.denied, 0.85 * peak),
-  }
-  // What the machine makes of a server that decides nothing: where that stands still, so does everything.
-  const floorAddress = (await stage.floor()).address
-  const floorBursts = await stage.floorBursts(
-    singleRequests(stage.mixedQuestions.slice(0, 10_000)),
-    PIPELINING,
-  )
-  const floor = await atRate(floorAddress, floorBursts, 0.85 * (await peakOf(floorAddress, floorBursts)))
+  const mixed = singleRequests(stage.mixedQuestions.slice(0, 10_000))
+  const asked = async (name: string, requests: ReturnType<typeof singleRequests>) =>
+    [name, address, await stage.bursts(address, requests, 1)] as const
+  const floor = (await stage.floor()).address
+  const subjects = [
+    await asked('all questions', mixed),
+    await asked('allowed', singleRequests(allowed.slice(0, 5_000))),
+    await asked('denied', singleRequests(denied.slice(0, 5_000))),
+    // What the machine makes of a server that decides nothing: where that stands still, so does everything.
+    ['the floor', floor, await stage.floorBursts(mixed, 1)] as const,
+  ]
+  const measured = subjects.map(([name, at, requests]) => [name, climb(at, requests)] as const)
   return {
-    figures: [
-      ...Object.entries({ 'all questions': curve[0.85]!, ...kinds }).map(([name, { p50, p99 }]) =>
-        atMost(`single /allowed at 85 % of its peak, p99 vs p50, ${name}`, p99 / p50, 5, '×'),
-      ),
-      {
-        figure: 'the floor at 85 % of its own peak, p99 vs p50',
-        bar: '',
-        reached: `${round(floor.p99 / floor.p50)} ×`,
-        isMet: true,
-      },
-    ],
-    raw: { peak, curve, kinds, floor },
+    figures: measured.map(([name, { nearest, peak }]) => {
+      const { p50, p99 } = medianRun(nearest)
+      const share = round((100 * medianRun(nearest).requestsPerSecond) / peak)
+      const figure = `single /allowed at ${share} % of its peak, p99 vs p50, ${name}`
+      const isFloor = name === 'the floor'
+      return isFloor
+        ? { figure, bar: '', reached: `${round(p99 / p50)} ×`, isMet: true }
+        : atMost(figure, p99 / p50, 5, '×')
+    }),
+    raw: { latency: Object.fromEntries(measured) },
   }
 }
 
-async function peakOf(address: string, bursts: readonly Burst[]): Promise<number> {
-  await closedLoop(address, bursts, { connections: CONNECTIONS, seconds: 1 })
-  return (await closedLoop(address, bursts, { connections: CONNECTIONS, seconds: 2 })).requestsPerSecond
+interface Climbed {
+  readonly peak: number
+  /** By the number of connections. */
+  readonly rungs: Readonly<Record<number, WrkRun>>
+  /** All runs at the rung nearest to the share. */
+  readonly nearest: readonly WrkRun[]
 }
 
-async function atRate(address: string, bursts: readonly Burst[], perSecond: number): Promise<Percentiles> {
-  const burstsPerSecond = perSecond / PIPELINING
-  return percentilesOf(
-    await fixedRate(address, bursts, { connections: CONNECTIONS, seconds: SECONDS, burstsPerSecond }),
+function climb(address: string, requests: readonly Burst[]): Climbed {
+  // For warming up.
+  runWrk(address, requests, { connections: LADDER.at(-1)!, seconds: SECONDS_AT_SHARE })
+  const rungs = LADDER.map(
+    connections => [connections, runWrk(address, requests, { connections, seconds: RUNG_SECONDS })] as const,
   )
+  const peak = Math.max(...rungs.map(([, run]) => run.requestsPerSecond))
+  const distance = (run: WrkRun) => Math.abs(run.requestsPerSecond / peak - SHARE)
+  // Behind the peak more connections only wait longer.
+  const upToPeak = rungs.slice(0, rungs.findIndex(([, run]) => run.requestsPerSecond === peak) + 1)
+  const [connections] = upToPeak.toSorted(([, a], [, b]) => distance(a) - distance(b))[0]!
+  const again = { connections, seconds: SECONDS_AT_SHARE }
+  const nearest = Array.from({ length: ROUNDS }, () => runWrk(address, requests, again))
+  return { peak, rungs: Object.fromEntries(rungs), nearest }
+}
+
+function medianRun(runs: readonly WrkRun[]): WrkRun {
+  return runs.toSorted((a, b) => a.p99 / a.p50 - b.p99 / b.p50)[Math.floor(runs.length / 2)]!
 }
 
 /** Beside bulks, the service with its pool on two cores; then the floor beside the same bulks, which it answers, too. */

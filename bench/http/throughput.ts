@@ -1,15 +1,17 @@
 /** Requests and checks a second on one core, against the floor on the same core, and what a check costs in bulks. */
 import type { WireRequest } from '../lib/load-generator.ts'
-import { atLeast, atMost, type Figure } from '../lib/measure.ts'
+import { atLeast, atMost, type Figure, median } from '../lib/measure.ts'
+import { requireWrk, runWrk, type WrkRun } from '../lib/wrk.ts'
 import { bulkRequests, evaluationRequests, singleRequests } from './drive-questions.ts'
-import type { Race, Stage } from './stage.ts'
+import { CLIENT_CPU_MAX, type Race, type Stage } from './stage.ts'
 
 /**
  * A connection sends so many requests at once. With ten, what the kernel does for a packet is shared by ten, so more of what
- * is left is the service's: the harder way to compare, and the bar is for that. With two it is nearer to what callers do;
- * with one the generator's system calls fill its core before the floor's is full.
+ * is left is the service's: the harder way to compare. With two it is nearer to what callers do, and one at a time, by wrk, is
+ * what they do. The bar is for all of them.
  */
 const PIPELINING = [10, 2] as const
+const ONE_AT_A_TIME = { connections: 64, seconds: 2 }
 const CONNECTIONS = 8
 const ROUNDS = 5
 
@@ -19,18 +21,46 @@ export interface Result {
 }
 
 export async function measureSingle(stage: Stage): Promise<Result> {
+  requireWrk()
   const requests = singleRequests(stage.mixedQuestions.slice(0, 10_000))
   const races: Record<number, Race> = {}
   for (const pipelining of PIPELINING) {
     const options = { pipelining, connections: CONNECTIONS, seconds: 1, rounds: ROUNDS }
     races[pipelining] = await stage.race(await stage.service('one core'), requests, options)
   }
+  const oneByOne = await raceByWrk(stage, requests)
   return {
-    figures: PIPELINING.map(pipelining =>
-      ratioOf(`single /allowed vs floor, ${pipelining} pipelined`, races[pipelining]!, 0.75),
-    ),
-    raw: { single: races },
+    figures: [
+      ...PIPELINING.map(pipelining =>
+        ratioOf(`single /allowed vs floor, ${pipelining} pipelined`, races[pipelining]!, 0.75),
+      ),
+      ratioOf('single /allowed vs floor, one at a time', oneByOne, 0.75),
+    ],
+    raw: { single: { ...races, 1: oneByOne } },
   }
+}
+
+/** Each connection with one request at a time, service and floor in turns. */
+async function raceByWrk(
+  stage: Stage,
+  requests: readonly WireRequest[],
+): Promise<Pick<Race, 'ratio' | 'isVoid'> & Record<'service' | 'floor', readonly WrkRun[]>> {
+  const { address } = await stage.service('one core')
+  const floorAddress = (await stage.floor()).address
+  const asked = await stage.bursts(address, requests, 1)
+  const askedOfFloor = await stage.floorBursts(requests, 1)
+  const runs: Record<'service' | 'floor', WrkRun[]> = { service: [], floor: [] }
+  for (let round = -1; round < ROUNDS; round++) {
+    const ofService = runWrk(address, asked, ONE_AT_A_TIME)
+    const ofFloor = runWrk(floorAddress, askedOfFloor, ONE_AT_A_TIME)
+    // The first one is for warming up.
+    if (round < 0) continue
+    runs.service.push(ofService)
+    runs.floor.push(ofFloor)
+  }
+  const rate = (of: readonly WrkRun[]) => median(of.map(one => one.requestsPerSecond))
+  const isVoid = [...runs.service, ...runs.floor].some(({ clientCpu }) => clientCpu > CLIENT_CPU_MAX)
+  return { ...runs, ratio: rate(runs.service) / rate(runs.floor), isVoid }
 }
 
 export async function measureBulk(stage: Stage): Promise<Result> {
@@ -75,7 +105,7 @@ async function raceOf(stage: Stage, requests: readonly WireRequest[], size: numb
   })
 }
 
-export function ratioOf(name: string, race: Race, bar: number): Figure {
+export function ratioOf(name: string, race: Pick<Race, 'ratio' | 'isVoid'>, bar: number): Figure {
   const figure = atLeast(name, race.ratio, bar, '')
   if (!race.isVoid) return figure
   return { ...figure, reached: 'void: the client was the limit', isMet: false }

@@ -1,0 +1,25 @@
+-- What wrk sends, and what it says at the end: the requests of a file in turns, as they are.
+local requests, at = {}, 0
+
+function init()
+  local file = assert(io.open(os.getenv('REQUESTS'), 'rb'))
+  for length in function() return file:read('*n') end do
+    file:read(1)
+    requests[#requests + 1] = file:read(length)
+  end
+  file:close()
+end
+
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+
+function done(summary, latency)
+  local failed = summary.errors
+  io.write(string.format(
+    '{"requests":%d,"bytes":%d,"seconds":%.6f,"failed":%d,"p50":%.3f,"p99":%.3f,"p999":%.3f,"cpuSeconds":%.3f}\n',
+    summary.requests, summary.bytes, summary.duration / 1e6,
+    failed.connect + failed.read + failed.write + failed.status + failed.timeout,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency:percentile(99.9) / 1e3, os.clock()))
+end
