@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
+import type { Entry } from '#store/ledger.ts'
 import { TableView } from '#store/table-view.ts'
 import type { ListEntry, ListRule } from '#store/view.ts'
 import { seed } from '../properties/seeded.ts'
@@ -52,10 +53,11 @@ const anyCommit = fc.record({
 
 test('each holder stands once, by its oldest row, and the idle are those who hold nothing', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyCommit, { maxLength: 12 }), async commits => {
+    fc.asyncProperty(fc.array(anyCommit, { maxLength: 12 }), fc.nat(), async (commits, back) => {
       const tables = new MemoryTables()
       const view = new TableView(tables, rule)
       const rows = new Map<string, number>()
+      const entries: Entry[] = []
       for (const [index, commit] of commits.entries()) {
         const sequence = index + 1
         for (const key of commit.delete) rows.delete(key)
@@ -66,9 +68,12 @@ test('each holder stands once, by its oldest row, and the idle are those who hol
         })
         const revision = { epoch: 'e', sequence }
         const entry = { revision, id: bytes('id'), delete: commit.delete.map(bytes), put, changes: [] }
+        entries.push(entry)
         await tables.write(() => view.apply(entry))
-        // Hearing it again changes nothing.
+        // Hearing it again changes nothing, nor does hearing all from some earlier one on.
         await tables.write(() => view.apply(entry))
+        for (const former of entries.slice(back % entries.length))
+          await tables.write(() => view.apply(former))
 
         const inOrder = [...rows].toSorted(([, left], [, right]) => left - right).map(([key]) => key)
         const oldest = OWNERS.flatMap(
