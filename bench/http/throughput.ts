@@ -106,7 +106,10 @@ async function raceOf(stage: Stage, requests: readonly WireRequest[], size: numb
 }
 
 export function ratioOf(name: string, race: Pick<Race, 'ratio' | 'isVoid'>, bar: number): Figure {
-  const figure = atLeast(name, race.ratio, bar, '')
-  if (!race.isVoid) return figure
-  return { ...figure, reached: 'void: the client was the limit', isMet: false }
+  return unlessVoid(atLeast(name, race.ratio, bar, ''), race.isVoid)
+}
+
+/** The figure, which says nothing where the client was the limit. */
+export function unlessVoid(figure: Figure, isVoid: boolean): Figure {
+  return isVoid ? { ...figure, reached: 'void: the client was the limit', isMet: false } : figure
 }

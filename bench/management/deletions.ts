@@ -30,47 +30,32 @@ const storeUrl = `lmdb:${directory}/data`
 /** Between two writes. */
 const PAUSE_MS = 20
 
-class Service {
-  readonly process: ServiceProcess
-  readonly address: string
+async function startService(): Promise<ServiceProcess> {
+  const env = { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1', NODE_OPTIONS: `--import=${WATCH}` }
+  const service = new ServiceProcess({ cwd: directory, env })
+  await service.address()
+  return service
+}
 
-  static async start(): Promise<Service> {
-    const env = { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1', NODE_OPTIONS: `--import=${WATCH}` }
-    const started = new ServiceProcess({ cwd: directory, env })
-    return new Service(started, await started.address())
-  }
+async function isAllowed(service: ServiceProcess): Promise<boolean> {
+  const { user, resource, tenant } = doomed!.question
+  const body = { user: { key: user }, action: 'read', resource: { type: 'doc', key: resource, tenant } }
+  return (await service.call<{ readonly allow: boolean }>('POST', '/allowed', body)).allow
+}
 
-  private constructor(started: ServiceProcess, address: string) {
-    this.process = started
-    this.address = address
-  }
-
-  async call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
-    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
-    const response = await fetch(`${this.address}${path}`, init)
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-    const text = await response.text()
-    return text === '' ? null : JSON.parse(text)
-  }
-
-  async isAllowed(): Promise<boolean> {
-    const { user, resource, tenant } = doomed!.question
-    const body = { user: { key: user }, action: 'read', resource: { type: 'doc', key: resource, tenant } }
-    const answer = (await this.call('POST', '/allowed', body)) as { readonly allow: boolean }
-    return answer.allow
-  }
-
-  /** What the main thread did since the last time. */
-  async watched(): Promise<Watched> {
-    this.process.stdout = ''
-    process.kill(this.process.pid, 'SIGUSR2')
-    return JSON.parse((await this.process.stdoutMatch(/watched (.*)\n/))[1]!)
-  }
+/** What the main thread did since the last time. */
+async function watched(service: ServiceProcess): Promise<Watched> {
+  service.stdout = ''
+  process.kill(service.pid, 'SIGUSR2')
+  return JSON.parse((await service.stdoutMatch(/watched (.*)\n/))[1]!)
 }
 
 /** Small writes, one after the other, until `isOver`. Returns what each took. */
-async function writeMeanwhile(service: Service, name: string, isOver: () => boolean): Promise<number[]> {
+async function writeMeanwhile(
+  service: ServiceProcess,
+  name: string,
+  isOver: () => boolean,
+): Promise<number[]> {
   const taken: number[] = []
   while (!isOver()) {
     const from = performance.now()
@@ -99,9 +84,9 @@ function facts(rest: string): string {
 }
 
 async function prepare(): Promise<string> {
-  const first = await Service.start()
-  const scope = (await first.call('GET', '/v2/api-key/scope')) as { readonly environment_id: string }
-  await first.process.end('SIGTERM')
+  const first = await startService()
+  const scope = await first.call<{ readonly environment_id: string }>('GET', '/v2/api-key/scope')
+  await first.end('SIGTERM')
   const store = await openStore(storeUrl, listRule)
   const { ledger } = await store.environment(scope.environment_id)
   await doomed!.load(new RowLoader(ledger), dependants)
@@ -117,41 +102,41 @@ const environmentId = await prepare()
 const look = new StoreLook(`${directory}/data`, environmentId)
 const countFacts = () => look.count('instance', 'assignment', 'tuple')
 const before = countFacts()
-const service = await Service.start()
-claim(await service.isAllowed(), 'allowed before')
+const service = await startService()
+claim(await isAllowed(service), 'allowed before')
 let calls = 0
 const idle = await writeMeanwhile(service, 'idle', () => ++calls > 50)
-await service.watched()
+await watched(service)
 
 const floor = piecesOfPureWork()
 const { area, rest } = doomed.path
 const from = performance.now()
 await service.call('DELETE', area === 'facts' ? facts(rest) : `/v2/schema/default/default/${rest}`)
 const answeredMs = performance.now() - from
-claim(!(await service.isAllowed()), 'denied with the answer')
+claim(!(await isAllowed(service)), 'denied with the answer')
 claim(look.count('purge') === 1, 'something is left to purge')
 
 // The first third without company, the next with a writer; then the kill.
 const [deletedAt, factsAtFirst] = [performance.now(), countFacts()]
 await look.until(() => countFacts() <= before - dependants / 3)
-const alone = await service.watched()
+const alone = await watched(service)
 const rowsPerSecond = ((factsAtFirst - countFacts()) / (performance.now() - deletedAt)) * 1_000
 const busy = await writeMeanwhile(service, 'busy', () => countFacts() <= before - (2 * dependants) / 3)
-const accompanied = await service.watched()
-await service.process.end('SIGKILL')
+const accompanied = await watched(service)
+await service.end('SIGKILL')
 const left = countFacts() - (before - dependants)
 claim(look.count('purge') === 1 && left > 0, `killed in the middle, with ${left} rows left`)
 
-const next = await Service.start()
-claim(!(await next.isAllowed()), 'denied after the kill')
+const next = await startService()
+claim(!(await isAllowed(next)), 'denied after the kill')
 await look.until(() => look.count('purge') === 0)
-claim(!(await next.isAllowed()), 'denied when all is purged')
-const kept = (await next.call('GET', facts('users?search=busy'))) as { readonly total_count: number }
+claim(!(await isAllowed(next)), 'denied when all is purged')
+const kept = await next.call<{ readonly total_count: number }>('GET', facts('users?search=busy'))
 claim(kept.total_count === busy.length, `${kept.total_count} of ${busy.length} users were kept`)
 const remaining = countFacts()
 claim(remaining <= before - dependants, `${remaining} of ${before} facts remain`)
 await look.close()
-await next.process.end('SIGTERM')
+await next.end('SIGTERM')
 rmSync(directory, { recursive: true })
 
 publish(

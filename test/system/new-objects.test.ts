@@ -20,27 +20,19 @@ test('of what a purge makes, next to nothing survives', async () => {
     command: [process.execPath, '--disable-warning=ExperimentalWarning', '--trace-gc-nvp', START],
   })
   onTestFinished(async () => void (await service.end('SIGKILL')))
-  const address = await service.address()
-  const call = async (method: string, path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
-    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
-    const response = await fetch(`${address}${path}`, init)
-    expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true)
-    return response.text()
-  }
-  await call('POST', `${SCHEMA}/roles`, { key: 'member', name: 'Member' })
-  await call('POST', `${FACTS}/tenants`, { key: 'acme', name: 'Acme' })
+  await service.call('POST', `${SCHEMA}/roles`, { key: 'member', name: 'Member' })
+  await service.call('POST', `${FACTS}/tenants`, { key: 'acme', name: 'Acme' })
   for (let bulk = 0; bulk < BULKS; bulk += 1) {
     const held = (n: number) => ({ user: `u${bulk}-${n}`, role: 'member', tenant: 'acme' })
     const body = Array.from({ length: HOLDERS }, (_, n) => held(n))
-    await call('POST', `${FACTS}/role_assignments/bulk?missing_user_policy=create`, body)
+    await service.call('POST', `${FACTS}/role_assignments/bulk?missing_user_policy=create`, body)
   }
-  const { environment_id } = JSON.parse(await call('GET', '/v2/api-key/scope')) as { environment_id: string }
+  const { environment_id } = await service.call<{ environment_id: string }>('GET', '/v2/api-key/scope')
   const look = new StoreLook(`${cwd}/data`, environment_id)
   onTestFinished(() => look.close())
 
   const assignments = look.count('assignment')
-  await call('DELETE', `${FACTS}/tenants/acme`)
+  await service.call('DELETE', `${FACTS}/tenants/acme`)
   await look.until(() => look.count('assignment') < assignments * 0.9)
   const printedBefore = service.stdout.length
   await look.until(() => look.count('purge') === 0)

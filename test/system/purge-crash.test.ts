@@ -10,23 +10,14 @@ const HOLDERS = 9_999
 test('a tenant whose purge was killed stays deleted, and what is created anew is kept', async () => {
   const cwd = storeDirectory()
   const env = { API_KEY, STORE_URL: `lmdb:${cwd}/data`, HTTP_THREADS: '1' }
-  const start = async () => {
+  const start = (): ServiceProcess => {
     const service = new ServiceProcess({ cwd, env })
     onTestFinished(async () => void (await service.end('SIGKILL')))
-    const address = await service.address()
-    const call = async (method: string, path: string, body?: unknown) => {
-      const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
-      const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
-      const response = await fetch(`${address}${path}`, init)
-      expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true)
-      const text = await response.text()
-      return text === '' ? undefined : JSON.parse(text)
-    }
-    return { service, call }
+    return service
   }
   const counted = `${FACTS}/role_assignments?include_total_count=true&per_page=1`
 
-  const first = await start()
+  const first = start()
   await first.call('POST', `${SCHEMA}/roles`, { key: 'member', name: 'Member' })
   for (const key of ['acme', 'other']) await first.call('POST', `${FACTS}/tenants`, { key, name: key })
   const body = Array.from({ length: HOLDERS }, (_, n) => ({ user: `u${n}`, role: 'member', tenant: 'acme' }))
@@ -34,30 +25,30 @@ test('a tenant whose purge was killed stays deleted, and what is created anew is
     ...body,
     { user: 'u0', role: 'member', tenant: 'other' },
   ])
-  const { environment_id } = await first.call('GET', '/v2/api-key/scope')
+  const { environment_id } = await first.call<{ environment_id: string }>('GET', '/v2/api-key/scope')
   const look = new StoreLook(`${cwd}/data`, environment_id)
   onTestFinished(() => look.close())
   await first.call('DELETE', `${FACTS}/tenants/acme`)
   expect(await first.call('GET', counted)).toMatchObject({ total_count: 1 })
   await look.until(() => look.count('assignment') < HOLDERS / 2)
-  await first.service.end('SIGKILL')
+  await first.end('SIGKILL')
   expect(look.count('purge')).toBe(1)
   const left = look.count('assignment')
   expect(left, 'it was killed in the middle').toBeGreaterThan(HOLDERS / 10)
 
-  const second = await start()
+  const second = start()
   expect(await second.call('GET', counted)).toMatchObject({ total_count: 1 })
   await second.call('POST', `${FACTS}/tenants`, { key: 'acme', name: 'New' })
   await second.call('POST', `${FACTS}/role_assignments`, { user: 'u1', role: 'member', tenant: 'acme' })
   await look.until(() => look.count('assignment') < left / 2)
-  await second.service.end('SIGKILL')
+  await second.end('SIGKILL')
   expect(look.count('purge'), 'and once more').toBe(1)
 
-  const third = await start()
+  const third = start()
   await look.until(() => look.count('purge') === 0)
   expect(look.count('assignment')).toBe(2)
-  const all = await third.call('GET', `${FACTS}/role_assignments`)
-  expect(all.map(({ user, tenant }: { user: string; tenant: string }) => [user, tenant])).toEqual([
+  const all = await third.call<{ user: string; tenant: string }[]>('GET', `${FACTS}/role_assignments`)
+  expect(all.map(({ user, tenant }) => [user, tenant])).toEqual([
     ['u0', 'other'],
     ['u1', 'acme'],
   ])

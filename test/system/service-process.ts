@@ -15,11 +15,14 @@ export interface ProcessOptions {
 
 export class ServiceProcess {
   readonly #child: ChildProcess
+  readonly #apiKey: string | undefined
+  #address: Promise<string> | null = null
   readonly exited: Promise<number | null>
   stdout = ''
   stderr = ''
 
   constructor({ cwd, env = {}, command }: ProcessOptions) {
+    this.#apiKey = env['API_KEY']
     const [file, ...args] = command ?? [process.execPath, '--disable-warning=ExperimentalWarning', START]
     this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), PORT: '0', STOP_DELAY_MS: '0', ...env } })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
@@ -32,8 +35,19 @@ export class ServiceProcess {
   }
 
   /** Waits until the service says where it listens; rejects with its outputs when it ends before. */
-  async address(): Promise<string> {
-    return (await this.stdoutMatch(/listens on (http:\S+)\n/))[1]!
+  address(): Promise<string> {
+    this.#address ??= this.stdoutMatch(/listens on (http:\S+)\n/).then(([, address]) => address!)
+    return this.#address
+  }
+
+  /** A request with the `API_KEY` it was started with. Insists on success; the JSON that came, undefined without a body. */
+  async call<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
+    const headers = { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json' }
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const response = await fetch(`${await this.address()}${path}`, init)
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return (text === '' ? undefined : JSON.parse(text)) as Body
   }
 
   /** Waits for standard output to match. */
