@@ -131,11 +131,12 @@ export class Barrage {
     ]
   }
 
-  /** Somebody and something new, and after a while gone again: records, slabs and tables grow, shrink and are reused. */
+  /** Somebody and something new, and gone again after a while, half of them sooner: records, slabs and tables grow, shrink and are reused. */
   #passBy(): Change[] {
     const n = this.#passers++
     const [user, document, folder] = [`passer-${n}`, `page-${n}`, `box-${n}`]
-    const old = n - (this.#random.below(2) === 0 ? PASSERS_BY : PASSERS_BY >> 1)
+    const leaving = [n - PASSERS_BY]
+    if (this.#random.below(2) === 0) leaving.push(n - (PASSERS_BY >> 1))
     return [
       userPut(user),
       instancePut('document', document),
@@ -145,9 +146,11 @@ export class Barrage {
       assignment(user, 'viewer', 'folder', folder),
       assignment(user, 'member', 'group', 'g'),
       assignment('busy', 'viewer', 'document', document),
-      { kind: 'user-removed', user: `passer-${old}` },
-      { kind: 'instance-removed', instance: { type: 'document', key: `page-${old}` } },
-      { kind: 'instance-removed', instance: { type: 'folder', key: `box-${old}` } },
+      ...leaving.flatMap((old): Change[] => [
+        { kind: 'user-removed', user: `passer-${old}` },
+        { kind: 'instance-removed', instance: { type: 'document', key: `page-${old}` } },
+        { kind: 'instance-removed', instance: { type: 'folder', key: `box-${old}` } },
+      ]),
     ]
   }
 

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { ExplanationStep } from '#engine/explanation.ts'
 import { SmallestKeys } from '#engine/structures/smallest-keys.ts'
+import type { InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
@@ -97,8 +98,9 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
     expect(entries, howToRepeat).toBeGreaterThan(500)
   })
 
-  test('an explanation agrees with the decision, and its path is a shortest chain of facts that stand', () => {
+  test('an explanation agrees with the decision, names the roles held, and its path is a shortest chain of facts that stand', () => {
     let derived = 0
+    let held = 0
     holdsFor(histories({ commits: 4, queries: 12 }), 60, ({ load, commits, queries }) => {
       const engine = newEngine()
       const oracle = new Oracle()
@@ -106,12 +108,16 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
         for (const follower of [engine, oracle]) follower.apply(changes)
         const world = new StandingWorld(oracle.standingFacts())
         for (const query of queries) {
-          const { allow, path, known, tenant } = engine.explain(query)
+          const { allow, path, known, tenant, instanceRoles } = engine.explain(query)
           compared.explained += 1
           expect(allow).toBe(oracle.evaluate(query))
           expect(path.length > 0).toBe(allow)
           expect(known.user).toBe(world.users.includes(query.user))
           expect(known.action).toBe(world.actionsOf(query.type).includes(query.action))
+          const isAsked = ({ type, key }: InstanceKey) => type === query.type && key === query.key
+          const effective = oracle.effectiveRoles(query.user).filter(({ instance }) => isAsked(instance))
+          expect(instanceRoles.held.toSorted()).toEqual(effective.map(({ role }) => role).toSorted())
+          held += effective.length
           if (!allow) continue
           expectChain(world, query, tenant, path)
           derived += path.length - 1
@@ -119,6 +125,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
       }
     })
     expect(derived, howToRepeat).toBeGreaterThan(100)
+    expect(held, howToRepeat).toBeGreaterThan(300)
   })
 
   test('a walk while facts change lists what is true throughout exactly once, and never what is false throughout', () => {

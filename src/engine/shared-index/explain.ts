@@ -7,14 +7,11 @@ import type { Query } from '#model/decision.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { Explanation, ExplanationStep } from '../explanation.ts'
 import type { BackwardWalk } from './backward-walk.ts'
-import type { ForwardWalk } from './forward-walk.ts'
 import { holdsPlace } from './holdings.ts'
 import { keysOf, tenantOf, typeOf } from './listings.ts'
 import type { ListingParts } from './listings.ts'
 import { isDead, keyText } from './records.ts'
 import type { ActionView, TypeView } from './schema-view.ts'
-
-const NO_LIMIT = 2 ** 52
 
 /** A question with its names looked up; lines are 0 where the name is unknown. */
 export interface PlacedQuestion {
@@ -28,20 +25,15 @@ export interface PlacedQuestion {
   readonly isMismatch: boolean
 }
 
-export function explain(
-  parts: ListingParts,
-  walks: { readonly forward: ForwardWalk; readonly backward: BackwardWalk },
-  question: PlacedQuestion,
-): Explanation {
+/** O(what leads to the instance), once for each role of its type. */
+export function explain(parts: ListingParts, backward: BackwardWalk, question: PlacedQuestion): Explanation {
   const { regions, schema } = parts
   const { query, type, action, user, tenant, isMismatch } = question
   const { graph } = regions
   const instance =
     question.instance !== 0 && !isDead(graph, tenantOf(graph, question.instance)) ? question.instance : 0
   const path =
-    user !== 0 && action && !isMismatch
-      ? pathOf(parts, walks.backward, { ...question, instance, action })
-      : []
+    user !== 0 && action && !isMismatch ? pathOf(parts, backward, { ...question, instance, action }) : []
   const home = instance === 0 ? DEFAULT_TENANT : keyText(graph, tenantOf(graph, instance))
   return {
     allow: path.length > 0,
@@ -59,7 +51,7 @@ export function explain(
       allowing: keysOf(schema.tenant, action?.tenantPlaces ?? []),
     },
     instanceRoles: {
-      held: user === 0 || instance === 0 || !type ? [] : heldOn(walks.forward, user, instance, type),
+      held: user === 0 || instance === 0 || !type ? [] : heldOn(parts, backward, user, instance, type),
       allowing: type ? keysOf(type, action?.rolePlaces ?? []) : [],
     },
     path,
@@ -72,13 +64,27 @@ function heldInTenant({ regions, schema }: ListingParts, user: number, tenant: n
   )
 }
 
-function heldOn(forward: ForwardWalk, user: number, instance: number, type: TypeView): string[] {
-  forward.run(user, { toOthers: true, stepsMax: NO_LIMIT })
-  const places = new Set<number>()
-  for (let i = 0; i < forward.length; i++) {
-    if (forward.lineAt(i) === instance) places.add(forward.placeAt(i))
+/** The roles of the instance's type that the user holds on it, directly or derived. */
+function heldOn(
+  parts: ListingParts,
+  backward: BackwardWalk,
+  user: number,
+  instance: number,
+  type: TypeView,
+): string[] {
+  return type.roleKeys.flatMap((key, place) => {
+    if (key === undefined) return []
+    backward.run(instance, [place], user)
+    return heldGoal(parts, backward, user) >= 0 ? [key] : []
+  })
+}
+
+/** The first goal of the walk that the user holds, -1 if there is none. Goals come nearest first. */
+function heldGoal({ regions }: ListingParts, backward: BackwardWalk, user: number): number {
+  for (let goal = 0; goal < backward.length; goal++) {
+    if (holdsPlace(regions.graph, user, backward.lineAt(goal), backward.placeAt(goal))) return goal
   }
-  return keysOf(type, places)
+  return -1
 }
 
 function pathOf(
@@ -99,13 +105,9 @@ function pathOf(
   }
   if (instance === 0) return []
   backward.run(instance, action.rolePlaces, user)
-  for (let goal = 0; goal < backward.length; goal++) {
-    // Nearest first, so the first one held begins a shortest path.
-    if (holdsPlace(graph, user, backward.lineAt(goal), backward.placeAt(goal))) {
-      return stepsFrom(parts, backward, goal)
-    }
-  }
-  return []
+  // Nearest first, so the first one held begins a shortest path.
+  const held = heldGoal(parts, backward, user)
+  return held < 0 ? [] : stepsFrom(parts, backward, held)
 }
 
 /** From the goal the user holds along the goals it was found from, to the question. */

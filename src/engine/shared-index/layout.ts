@@ -68,8 +68,9 @@ export const H_CLOSURE_ERA = 18
 export const H_SCHEMA_VERSION = 19
 export const H_SCHEMA_BYTES = 20
 
-/** Thread id of whoever changes shared memory, 0 when free. Alone on its line. */
+/** Thread ids of whoever changes shared memory, 0 when free, and of who comes next. Alone on their line. */
 export const H_LOCK = 32
+export const H_LOCK_NEXT = 33
 
 /** First word of the graph region never handed out, the words on free lists, and the free-list heads by log2 size. */
 export const H_GRAPH_TOP = 48

@@ -180,8 +180,7 @@ export class SharedIndexReader implements DecisionEngine {
       const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
       const { tenant } = this.#question
       const user = this.#question.findUser(query.user)
-      const walks = { forward: this.#walk, backward: this.#goals }
-      return explain(this.#parts(), walks, { query, type, action, user, instance, tenant, isMismatch })
+      return explain(this.#parts(), this.#goals, { query, type, action, user, instance, tenant, isMismatch })
     })
   }
 

@@ -52,18 +52,30 @@ export function tryLock(header: Int32Array, threadId: number): boolean {
   return Atomics.compareExchange(header, L.H_LOCK, 0, threadId) === 0
 }
 
+/**
+ * Waits for the lock. Who has waited announces itself as the next, and nobody overtakes it, or a thread that takes the
+ * lock again as soon as it gave it back would keep it. A next that does not come within a wait has its place taken:
+ * it may be dead.
+ */
 export function lock(header: Int32Array, threadId: number): void {
-  for (let spins = 0; !tryLock(header, threadId); spins++) {
+  if (Atomics.load(header, L.H_LOCK_NEXT) === 0 && tryLock(header, threadId)) return
+  for (let spins = 0; ; spins++) {
+    let next = Atomics.load(header, L.H_LOCK_NEXT)
+    if (next === 0) next = Atomics.compareExchange(header, L.H_LOCK_NEXT, 0, threadId)
+    const isNext = next === 0 || next === threadId
+    if (isNext && tryLock(header, threadId)) break
     if (spins <= SPINS) continue
     const owner = Atomics.load(header, L.H_LOCK)
     assert(owner !== threadId, 'a thread does not wait for a lock it holds')
-    if (owner !== 0) Atomics.wait(header, L.H_LOCK, owner, WAIT_MS)
+    const outcome = Atomics.wait(header, L.H_LOCK, owner, WAIT_MS)
+    if (outcome === 'timed-out' && !isNext) Atomics.compareExchange(header, L.H_LOCK_NEXT, next, threadId)
   }
+  Atomics.compareExchange(header, L.H_LOCK_NEXT, threadId, 0)
 }
 
 export function unlock(header: Int32Array, threadId: number): void {
   // Release: what this owner wrote is visible to the next.
   const owner = Atomics.compareExchange(header, L.H_LOCK, threadId, 0)
   assert(owner === threadId, 'only the owner gives the lock back')
-  Atomics.notify(header, L.H_LOCK, 1)
+  Atomics.notify(header, L.H_LOCK)
 }

@@ -1,0 +1,22 @@
+/** A thread that, so many times, holds the lock for longer than others spin, and takes it again as soon as it has given it back. */
+import { workerData } from 'node:worker_threads'
+import { lock, unlock } from '#engine/shared-index/sequence.ts'
+
+const HOLD_MS = 0.5
+
+const { header, turns, threadId, turnsMax } = workerData as {
+  header: Int32Array
+  turns: Int32Array
+  threadId: number
+  turnsMax: number
+}
+for (let turn = 0; turn < turnsMax; turn++) {
+  lock(header, threadId)
+  Atomics.add(turns, 0, 1)
+  Atomics.notify(turns, 0)
+  const until = performance.now() + HOLD_MS
+  while (performance.now() < until) {
+    // Somebody asks meanwhile.
+  }
+  unlock(header, threadId)
+}
