@@ -46,6 +46,8 @@ const POOL_PART_CHECKS_MAX = 2_048
  * done: with one part at a time the pool thread waited for it, and two cores were as fast as one.
  */
 const PARTS_AHEAD = 4
+/** Threads that could not be started are not tried again sooner. */
+const WARM_UP_PAUSE_MS = 1_000
 /** Checks of a part done here: about 60 µs, for which single decisions have to wait. */
 const OWN_PART_CHECKS = 128
 
@@ -102,7 +104,9 @@ export class JobPool implements DecisionPool {
   #busyMs = 0
   #busyUntil = performance.now()
   #isWarm = false
-  #isWarmingUp = false
+  /** Of the threads that are being started. */
+  #warmingUp: AbortController | null = null
+  #warmUpNotBefore = 0
   #isTurnPlanned = false
   #isClosed = false
 
@@ -119,7 +123,8 @@ export class JobPool implements DecisionPool {
       atomics: 'sync',
     })
     this.#pool.on('error', () => {
-      // The thread's end is seen as such, below.
+      // The end of a thread that had started is seen as such, below; what waits for one that could not, waits for ever.
+      this.#warmingUp?.abort()
     })
     this.#pool.on('workerCreate', () => this.#watchThreads())
   }
@@ -384,20 +389,25 @@ export class JobPool implements DecisionPool {
   }
 
   #warmUp(): void {
-    if (this.#isWarmingUp || this.#isClosed) return
-    this.#isWarmingUp = true
-    const starts = Array.from({ length: this.#options.threads }, () => this.#pool.run({ kind: 'warm-up' }))
+    if (this.#warmingUp !== null || this.#isClosed || performance.now() < this.#warmUpNotBefore) return
+    const warmingUp = new AbortController()
+    this.#warmingUp = warmingUp
+    const { signal } = warmingUp
+    const starts = Array.from({ length: this.#options.threads }, () =>
+      this.#pool.run({ kind: 'warm-up' }, { signal }),
+    )
     Promise.all(starts)
       .then(
         () => {
           this.#isWarm = true
         },
         () => {
-          // The next job tries again.
+          // A job that comes later tries again.
+          this.#warmUpNotBefore = performance.now() + WARM_UP_PAUSE_MS
         },
       )
       .finally(() => {
-        this.#isWarmingUp = false
+        this.#warmingUp = null
         if (this.#isWarm) this.#giveOut()
       })
   }

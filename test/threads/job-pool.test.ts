@@ -1,10 +1,11 @@
 /** The pool by itself: what waits, what is dropped, what is refused, and what becomes of the jobs of a thread that dies. */
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
@@ -190,6 +191,23 @@ test('searches that wait are done here when the threads that died cannot be star
   const found = (await ends).filter(({ status }) => status === 'fulfilled')
   expect(found.length).toBeGreaterThan(0)
   expect(pool.figures().jobs).toBe(0)
+})
+
+test('threads that could not be started are tried again, and meanwhile everything is done here', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const entry = join(directory, 'entry.mjs')
+  const tried = join(directory, 'tried')
+  await writeFile(
+    entry,
+    `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(tried)}, '')\nthrow new Error('not yet')`,
+  )
+  const { pool } = newPool({ entry: pathToFileURL(entry) })
+  while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
+  expect(pool.isWarm).toBe(false)
+  await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
+  while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
+  expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
 })
 
 test('what was begun in time is not answered when the deadline has passed meanwhile', async () => {
