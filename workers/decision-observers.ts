@@ -7,11 +7,11 @@ export function observeBoth(counters: ThreadCounters | null, log: DecisionLog): 
   return {
     decided: (isAllowed, environmentId, query) => {
       counters?.decided(isAllowed)
-      log.decided(isAllowed, environmentId, query)
+      // Questions are not read from their bytes where there is a log (`hasBytesPath`).
+      if (query !== null) log.decided(isAllowed, environmentId, query)
     },
     decidedAll: (decisions, environmentId, queries) => {
       counters?.decidedAll(decisions)
-      // Bulks are not read from their bytes where there is a log (`hasBytesPath`).
       if (queries !== null) log.decidedAll(decisions, environmentId, queries)
     },
   }

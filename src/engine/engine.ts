@@ -30,6 +30,8 @@ export interface DecisionEngine {
    * tenant, then roles on the instance, direct, through groups and derived. Unknown names are a plain `false`.
    */
   evaluate(query: Query): boolean
+  /** The same for the first of questions that still are bytes. */
+  evaluateFirst(packed: PackedQueries): boolean
   /**
    * Each query answered as by `evaluate`, in order: no answer is older than the call, and up to 128 neighbours belong to
    * one state. A state shared by all of a long bulk would stop whoever writes meanwhile.

@@ -6,6 +6,9 @@
  * A body nobody will read (the request is already refused) is counted, not kept.
  */
 
+// The global of that name is looked up anew each time, which every request would pay for.
+import { Buffer } from 'node:buffer'
+
 /** The body of a request without one. */
 export const EMPTY_BODY: Buffer = Buffer.alloc(0)
 

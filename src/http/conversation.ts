@@ -105,6 +105,8 @@ export class Conversation implements Admitted, Waiting {
   /** Nothing that still arrives changes the answer. */
   #isDecided = false
   #isOver = false
+  /** More of the body is to come. */
+  #isReceiving = false
   /** The body, where it is taken in pieces. */
   #pieces: BodyPieces | null = null
   /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
@@ -156,7 +158,7 @@ export class Conversation implements Admitted, Waiting {
       this.#answerPieces(this.#match)
       return
     }
-    if (Number(length) > this.#discardedBytesMax) {
+    if (Number(length) > this.#discardedBytesMax()) {
       this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
       return
     }
@@ -172,10 +174,9 @@ export class Conversation implements Admitted, Waiting {
   #answerPieces(match: RouteMatch): void {
     const pieces = new BodyPieces(this.#wire)
     this.#pieces = pieces
-    const { receiving } = this.#host
-    receiving.add(this)
+    this.#setReceiving(true)
     this.#wire.onData((piece, isLast) => {
-      if (isLast) receiving.delete(this)
+      if (isLast) this.#setReceiving(false)
       if (!this.#isDecided) pieces.take(piece, isLast)
     })
     const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, this, pieces)
@@ -202,8 +203,7 @@ export class Conversation implements Admitted, Waiting {
       this.#refuseAndClose(error)
       return
     }
-    if (isLast) this.#host.receiving.delete(this)
-    else this.#host.receiving.add(this)
+    this.#setReceiving(!isLast)
     if (!body.isTooLarge) {
       if (whole === null) return
       this.#answer(whole)
@@ -211,7 +211,7 @@ export class Conversation implements Admitted, Waiting {
       return
     }
     const refusal = this.#refusal ?? this.#tooLarge()
-    if (body.bytes > this.#discardedBytesMax) {
+    if (body.bytes > this.#discardedBytesMax()) {
       this.#refuseAndClose(refusal)
     } else if (isLast) {
       // All of it has passed: the connection can live on.
@@ -237,6 +237,14 @@ export class Conversation implements Admitted, Waiting {
     this.#refuseAndClose(
       this.#refusal ?? new AuthzError('REQUEST_TIMEOUT', message, { limit: 'receive-time' }),
     )
+  }
+
+  /** Most bodies come whole, and are never among those that are waited for. */
+  #setReceiving(isReceiving: boolean): void {
+    if (isReceiving === this.#isReceiving) return
+    this.#isReceiving = isReceiving
+    if (isReceiving) this.#host.receiving.add(this)
+    else this.#host.receiving.delete(this)
   }
 
   #admit(): void {
@@ -275,9 +283,9 @@ export class Conversation implements Admitted, Waiting {
 
   /**
    * How much of a body beyond the ceiling is let pass, unkept, before the connection ends: a caller who is still sending
-   * when it does loses the answer that says why.
+   * when it does loses the answer that says why. No getter: those that are private are looked up anew at each use.
    */
-  get #discardedBytesMax(): number {
+  #discardedBytesMax(): number {
     return DISCARD_FACTOR * this.#host.bodyBytesMax
   }
 
@@ -426,7 +434,7 @@ export class Conversation implements Admitted, Waiting {
     this.#isDecided = true
     this.#pieces?.lose()
     this.#onTurn()
-    this.#host.receiving.delete(this)
+    this.#setReceiving(false)
     this.#span?.end(this.#status)
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
     this.#host.leave()

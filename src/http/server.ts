@@ -90,6 +90,9 @@ export class HttpServer {
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
+  /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
+  #headers = new HeaderList()
+  readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
   #closing: Promise<void> | null = null
   #onIdle: () => void = () => {}
 
@@ -219,7 +222,8 @@ export class HttpServer {
 
   #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null): void {
     const headers = new HeaderList()
-    req.forEach((name, value) => headers.add(name, value))
+    this.#headers = headers
+    req.forEach(this.#addHeader)
     const head = match === null ? readHead(req, headers) : knownHead(req, headers, match.route)
     this.#inFlightCount++
     new Conversation(this.#host, res, head, match).begin()

@@ -17,8 +17,9 @@ export interface EngineSource {
 
 /** Hears of every decision made, at once and in the thread that made it. Never throws. */
 export interface DecisionObserver {
-  decided(isAllowed: boolean, environmentId: string, query: Query): void
-  /** Of a bulk or a batch, in order. `queries` is null where they were bytes. */
+  /** `query` is null where it was bytes, as `queries` are below. */
+  decided(isAllowed: boolean, environmentId: string, query: Query | null): void
+  /** Of a bulk or a batch, in order. */
   decidedAll(
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
@@ -48,6 +49,13 @@ export class DecisionService {
   evaluate(environmentId: string, query: Query): boolean {
     const isAllowed = this.engine(environmentId).evaluate(query)
     this.#observer?.decided(isAllowed, environmentId, query)
+    return isAllowed
+  }
+
+  /** The same for the first of questions that still are bytes. */
+  evaluateFirst(environmentId: string, packed: PackedQueries): boolean {
+    const isAllowed = this.engine(environmentId).evaluateFirst(packed)
+    this.#observer?.decided(isAllowed, environmentId, null)
     return isAllowed
   }
 

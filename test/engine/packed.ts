@@ -28,11 +28,17 @@ export function isPackable({ user, key }: Query): boolean {
   return [user, key ?? 'none'].every(text => text !== '' && /^\p{ASCII}*$/u.test(text))
 }
 
-/** The answers of `evaluateAll`, after a look that the questions that can be packed are answered alike as bytes. */
+/** The answers of `evaluateAll`, after a look that the questions that can be packed are answered alike as bytes, all and each. */
 export function answersOf(engine: DecisionEngine, queries: readonly Query[]): boolean[] {
   const answers = engine.evaluateAll(queries)
-  const fromBytes = engine.evaluatePacked(packed(queries.filter(isPackable)))
+  const all = packed(queries.filter(isPackable))
+  const fromBytes = engine.evaluatePacked(all)
   const expected = answers.filter((_, index) => isPackable(queries[index]!)).map(Number)
   expect([...fromBytes]).toEqual(expected)
+  const alone = all.forms.map((form, index) => {
+    const spots = all.spots.subarray(index * SPOT_WORDS)
+    return Number(engine.evaluateFirst(new PackedQueries(1, { bytes: all.bytes, spots, forms: [form] })))
+  })
+  expect(alone).toEqual(expected)
   return answers
 }

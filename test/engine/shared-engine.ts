@@ -44,6 +44,10 @@ export class SharedEngine implements Engine {
     return this.reader.evaluate(query)
   }
 
+  evaluateFirst(packed: PackedQueries) {
+    return this.reader.evaluateFirst(packed)
+  }
+
   evaluateAll(queries: readonly Query[]) {
     return this.reader.evaluateAll(queries)
   }

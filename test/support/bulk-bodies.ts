@@ -39,7 +39,11 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
 export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
   const read = reader.read(body)
   if (read === null) return false
-  judgeReading(body, [read], readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')])))
+  judgeReading(
+    body,
+    [read.query(0)],
+    readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')])),
+  )
   return true
 }
 

@@ -49,6 +49,10 @@ export class MapEngine implements Engine {
     return instance !== undefined && holdsOnInstance(user, instance, grants)
   }
 
+  evaluateFirst(packed: PackedQueries): boolean {
+    return this.evaluate(packed.query(0))
+  }
+
   evaluateAll(queries: readonly Query[]): boolean[] {
     return queries.map(query => this.evaluate(query))
   }

@@ -3,6 +3,7 @@
  * what tenant roles say. The rest is `check.ts`.
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
+import { type PackedQueries, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import { isDead } from './records.ts'
@@ -17,6 +18,7 @@ const {
   FILTER_SHIFT,
   ID_HASH,
   I_TENANT,
+  KEY_BYTES_MAX,
   LINE_WORDS_LOG2,
   TENANT_TYPE,
   USER_TYPE,
@@ -56,10 +58,22 @@ export class Question {
    * two lookups, each a chain of cache misses, run side by side: a check takes a fifth less time.
    */
   find(user: string, type: number, key: string | null): void {
-    const regions = this.#regions
-    const { header, graph } = regions
     const isUserKey = this.#userKey.read(user, USER_TYPE)
     const isKey = key !== null && this.#key.read(key, type)
+    this.#findBoth(isUserKey, isKey, type)
+  }
+
+  /** The same for the first of questions that still are bytes. */
+  findFirst({ bytes, spots }: PackedQueries, type: number): void {
+    const isUserKey = readBytes(this.#userKey, bytes, spots, SPOT_USER, USER_TYPE)
+    const isKey = readBytes(this.#key, bytes, spots, SPOT_KEY, type)
+    this.#findBoth(isUserKey, isKey, type)
+  }
+
+  /** What is a key has been read. */
+  #findBoth(isUserKey: boolean, isKey: boolean, type: number): void {
+    const regions = this.#regions
+    const { header, graph } = regions
     const userSlot = table.firstSlot(header, this.#userKey.hash)
     this.fetched ^= graph[userSlot]! ^ graph[table.firstSlot(header, this.#key.hash)]!
     this.user = isUserKey ? table.find(regions, this.#userKey, USER_TYPE) : 0
@@ -120,4 +134,12 @@ export class Question {
   #find(key: string, type: number): number {
     return this.#key.read(key, type) ? table.find(this.#regions, this.#key, type) : 0
   }
+}
+
+/** False where no key stands, or one that is too long to be known. */
+function readBytes(key: Key, bytes: DataView, spots: Int32Array, spot: number, type: number): boolean {
+  const length = spots[spot + SPOT_LENGTH]!
+  if (length === 0 || length > KEY_BYTES_MAX) return false
+  key.readBytes(bytes, spots[spot]!, length, type, key.words, 0)
+  return true
 }

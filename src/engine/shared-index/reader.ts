@@ -3,7 +3,7 @@
  * in place. Every answer belongs to one state of the index (`snapshot.ts`).
  */
 import type { Query } from '#model/decision.ts'
-import type { PackedQueries } from '#model/packed-queries.ts'
+import { PackedQueries, type QueryForm } from '#model/packed-queries.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type {
   ActionQuestion,
@@ -82,16 +82,11 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   evaluate(query: Query): boolean {
-    const snapshot = this.#snapshot
-    const attempts = snapshot.attempts(ATTEMPTS)
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      snapshot.begin()
-      const verdict = this.#decide(query, false)
-      if (!snapshot.isValid()) continue
-      if (verdict === BUILD) break
-      return verdict === ALLOW
-    }
-    return this.#evaluateLocked(query)
+    return this.#evaluate(query, query)
+  }
+
+  evaluateFirst(packed: PackedQueries): boolean {
+    return this.#evaluate(packed.forms[0]!, packed)
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
@@ -184,9 +179,23 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
+  /** `names` has the keys of the question, in strings or in bytes. */
+  #evaluate(form: QueryForm, names: Query | PackedQueries): boolean {
+    const snapshot = this.#snapshot
+    const attempts = snapshot.attempts(ATTEMPTS)
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      snapshot.begin()
+      const verdict = this.#decide(form, names, false)
+      if (!snapshot.isValid()) continue
+      if (verdict === BUILD) break
+      return verdict === ALLOW
+    }
+    return this.#evaluateLocked(form, names)
+  }
+
   /** A function of its own: where a closure is made, each call allocates what it captures, used or not. */
-  #evaluateLocked(query: Query): boolean {
-    return this.#snapshot.locked(() => this.#decide(query, true) === ALLOW)
+  #evaluateLocked(form: QueryForm, names: Query | PackedQueries): boolean {
+    return this.#snapshot.locked(() => this.#decide(form, names, true) === ALLOW)
   }
 
   /**
@@ -227,24 +236,29 @@ export class SharedIndexReader implements DecisionEngine {
     this.#batch.run(source, from, count, this.#snapshot.sequence)
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
-      if (verdict === UNKNOWN) verdict = this.#decide(source.query(from + i), false)
+      if (verdict === UNKNOWN) verdict = this.#decideQuery(source.query(from + i), false)
       // Only what cannot do without: whoever has the lock keeps writers waiting.
-      if (verdict === BUILD && mayBuild) verdict = this.#decide(source.query(from + i), true)
+      if (verdict === BUILD && mayBuild) verdict = this.#decideQuery(source.query(from + i), true)
       if (verdict === BUILD) return false
       answers[from + i] = verdict
     }
     return true
   }
 
-  #decide(query: Query, mayBuild: boolean): Verdict {
-    const type = this.#schema.types.get(query.type)
-    const action = type?.actions.get(query.action)
+  #decideQuery(query: Query, mayBuild: boolean): Verdict {
+    return this.#decide(query, query, mayBuild)
+  }
+
+  #decide(form: QueryForm, names: Query | PackedQueries, mayBuild: boolean): Verdict {
+    const type = this.#schema.types.get(form.type)
+    const action = type?.actions.get(form.action)
     if (!type || !action) return DENY
     const question = this.#question
-    question.find(query.user, type.id, query.key)
+    if (names instanceof PackedQueries) question.findFirst(names, type.id)
+    else question.find(names.user, type.id, names.key)
     const { user } = question
     if (user === 0) return DENY
-    question.place(question.record, query.tenant, this.#snapshot.sequence)
+    question.place(question.record, form.tenant, this.#snapshot.sequence)
     if (question.isMismatch) return DENY
     if (question.isAllowedByTenant(user, action)) return ALLOW
     if (question.instance === 0) return DENY
@@ -253,7 +267,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** For searches, which read in long attempts: the decision without building, by the walk that needs no closure. */
   #allows(query: Query): boolean {
-    const verdict = this.#decide(query, false)
+    const verdict = this.#decideQuery(query, false)
     if (verdict !== BUILD) return verdict === ALLOW
     const { actionView } = this.#placed(query)
     return this.#search.mayReach(this.#question.findUser(query.user), this.#question.instance, actionView!)

@@ -2,8 +2,7 @@
  * Reads the body of a single decision from its bytes, where it is of the usual kind and looks like one before it. As
  * `bulk-reader.ts`: it accepts nothing that the parser or the schema refuses, reads the same, and never refuses.
  */
-import type { Query } from '#model/decision.ts'
-import { SPOT_KEY, SPOT_LENGTH, SPOT_USER, SPOT_WORDS } from '#model/packed-queries.ts'
+import { type PackedQueries, SPOT_WORDS } from '#model/packed-queries.ts'
 import { Learning, ListReader } from './list-reader.ts'
 import { REFUSED, skipBlanks } from './plain-json.ts'
 import { QUESTION_FIELDS } from './question-fields.ts'
@@ -18,24 +17,15 @@ export class SingleReader {
   #learned = new Learning()
   #bodies = 0
 
-  /** The question; `null` if the body is not of the usual kind. O(bytes). */
-  read(body: Buffer): Query | null {
+  /** The question, good until the next is read; `null` if the body is not of the usual kind. O(bytes). */
+  read(body: Buffer): PackedQueries | null {
     const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
     const source = { body, bytes, defaults: NO_DEFAULTS, learned: this.#judged() }
     const from = skipBlanks(body, 0)
     let end = this.#list.matchOne(source, from)
     if (end === REFUSED) end = this.#readUnlike(source, from)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    const { spots, forms } = this.#list.packed(bytes)
-    const { action, type, tenant } = forms[0]!
-    const keyBytes = spots[SPOT_KEY + SPOT_LENGTH]!
-    return {
-      user: textAt(body, spots[SPOT_USER]!, spots[SPOT_USER + SPOT_LENGTH]!),
-      action,
-      type,
-      key: keyBytes === 0 ? null : textAt(body, spots[SPOT_KEY]!, keyBytes),
-      tenant,
-    }
+    return this.#list.packed(bytes)
   }
 
   #readUnlike(source: Parameters<ListReader['readOne']>[0], from: number): number {
@@ -52,8 +42,4 @@ export class SingleReader {
     if (++this.#bodies % BODIES_A_JUDGEMENT === 0) this.#learned = new Learning()
     return this.#learned
   }
-}
-
-function textAt(body: Buffer, from: number, length: number): string {
-  return body.toString('latin1', from, from + length)
 }

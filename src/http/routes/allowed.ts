@@ -1,5 +1,4 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (contract A.2, A.3). */
-import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import {
   AllowedQuery,
@@ -33,11 +32,6 @@ const ANSWERS: readonly Reply[] = [false, true].map(allow => ({
   body: new RawJson(JSON.stringify({ allow, result: allow })),
 }))
 
-/** What was read from bytes names the user; a body has an object there. */
-function isQuery(body: AllowedQuery | Query): body is Query {
-  return typeof body.user === 'string'
-}
-
 export function allowedRoutes(decisions: DecisionService, options: AllowedOptions): Route[] {
   const { hasDebug, hasBytesPath, bulkChecksMax } = options
   const isReadFromBytes = hasBytesPath && !hasDebug
@@ -69,7 +63,9 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
       readBytes: singles === null ? undefined : body => singles.read(body),
       handle: ({ principal, body }) => {
         const environmentId = environmentOf(principal)
-        if (isQuery(body)) return ANSWERS[Number(decisions.evaluate(environmentId, body))]!
+        if (body instanceof PackedQueries) {
+          return ANSWERS[Number(decisions.evaluateFirst(environmentId, body))]!
+        }
         const allow = decisions.evaluate(environmentId, queryOf(body))
         if (!hasDebug) return ANSWERS[Number(allow)]!
         return { status: 200, body: withDebug(environmentId, body, allow) }

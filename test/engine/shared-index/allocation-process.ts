@@ -2,6 +2,7 @@
 import type { Query } from '#model/decision.ts'
 import { ask } from '../../../bench/datasets/dataset.ts'
 import { Drive } from '../../../bench/datasets/drive.ts'
+import { packed } from '../packed.ts'
 import { SharedEngine } from '../shared-engine.ts'
 
 const [mode, checks] = [process.argv[2], Number(process.argv[3])]
@@ -16,12 +17,19 @@ engine.apply([...drive.facts()])
 const denied = drive.candidates(BATCH / 2, 'denied')
 const unknown = Array.from({ length: 8 }, (_, n) => ask(`nobody-${n}`, 'read', 'document', 'doc-1'))
 const questions: Query[] = [...drive.candidates(BATCH / 2 - 8, 'allowed'), ...denied, ...unknown]
+const bodies = questions.map(question => packed([question]))
 const { reader } = engine
 const count = { allowed: 0 }
 
 function checkSingly(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
     for (let i = 0; i < questions.length; i++) if (reader.evaluate(questions[i]!)) count.allowed += 1
+  }
+}
+
+function checkSinglyFromBytes(): void {
+  for (let pass = 0; pass < checks / BATCH; pass++) {
+    for (let i = 0; i < bodies.length; i++) if (reader.evaluateFirst(bodies[i]!)) count.allowed += 1
   }
 }
 
@@ -55,7 +63,12 @@ function bytesOf(work: () => void): number {
   return process.memoryUsage().heapUsed - before
 }
 
-const [check, other] = mode === 'single' ? [checkSingly, doNothing] : [checkStaged, makeAnswers]
+const MODES = {
+  single: [checkSingly, doNothing],
+  'single, from bytes,': [checkSinglyFromBytes, doNothing],
+  staged: [checkStaged, makeAnswers],
+} as const
+const [check, other] = MODES[mode as keyof typeof MODES]
 for (let pass = 0; pass < WARM_PASSES; pass++) {
   bytesOf(check)
   bytesOf(other)

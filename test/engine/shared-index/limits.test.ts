@@ -1,6 +1,7 @@
 /** Where the layout changes shape: many edges, many roles, short and long keys, keys that collide. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
 import {
   assign,
   heldBy,
@@ -16,6 +17,7 @@ import {
   assignInTenant,
   user,
 } from '../changes.ts'
+import { packed } from '../packed.ts'
 import { COLLIDING, SharedEngine } from '../shared-engine.ts'
 import { World } from '../world.ts'
 
@@ -170,6 +172,24 @@ describe('a key', () => {
     world.apply(user('\ufffd'), assign('\ufffd', 'owner', 'document:d'))
     expect(world.can('\ud800', 'read', 'document:d')).toBe(false)
     expect(world.can('\ufffd', 'read', 'document:d')).toBe(true)
+  })
+
+  test('that is too long is nobody in bytes, either', () => {
+    const longest = 'k'.repeat(512)
+    const engine = new SharedEngine()
+    const world = new World(engine, ...sharing, role('document', 'owner', { can: ['read'] }))
+    world.apply(
+      user(longest),
+      instance(`document:${longest}`),
+      assign(longest, 'owner', `document:${longest}`),
+    )
+    const question = { user: longest, action: 'read', type: 'document', key: longest, tenant: null }
+    const decide = (query: Query): boolean => engine.evaluateFirst(packed([query]))
+    expect(decide(question)).toBe(true)
+    for (const length of [513, 1_023, 1_024, 1_536, 2_560, 4_608]) {
+      expect(decide({ ...question, user: 'k'.repeat(length) })).toBe(false)
+      expect(decide({ ...question, key: 'k'.repeat(length) })).toBe(false)
+    }
   })
 
   test('is kept when attributes come and go beside it', () => {
