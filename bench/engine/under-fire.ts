@@ -5,7 +5,8 @@
  *
  * Slowdown: nanoseconds per check, single and staged, while nothing is written, at 1,000 sections/s of one fact, and
  * at 10,000 facts/s in 1,000 sections of ten. Visibility: from the start of `apply` until the reader's answer changes,
- * by one clock, beside how long a mere word takes. A busy machine shows in the idle figures' spread: read it beside the medians.
+ * by one clock, beside how long a mere word takes; medians of rounds in turns, the first of which warms up. A busy machine
+ * shows in the idle figures' spread: read it beside the medians.
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -21,6 +22,7 @@ const SECTIONS_PER_SECOND = 1_000
 const WINDOW_MS = 400
 const ROUNDS = 9
 const TOGGLES = 4_000
+const VISIBILITY_ROUNDS = 5
 
 const drive = new Drive('W1', Number(process.argv[2] ?? 0.3))
 const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 3, multiplier: 0x2545f491 } })
@@ -125,29 +127,45 @@ function echo(): number[] {
   return delays
 }
 
+/** Tells the reader what to do, and gives it time to begin. */
+async function tellReader(what: number): Promise<void> {
+  Atomics.store(cells, CELLS.command, what)
+  await new Promise(resolve => setTimeout(resolve, 100))
+}
+
 Atomics.store(cells, CELLS.expected, 0)
 Atomics.store(cells, CELLS.seen, 1)
-Atomics.store(cells, CELLS.command, COMMANDS.echo)
-await new Promise(resolve => setTimeout(resolve, 100))
-const floor = echo()
-Atomics.store(cells, CELLS.command, COMMANDS.watch)
-await new Promise(resolve => setTimeout(resolve, 100))
-const [one, ten] = [visibility(1), visibility(10)]
-raw['visibility'] = [floor, one, ten].map(d => ({
-  p50: median(d),
-  p99: percentile(d, 0.99),
-  max: Math.max(...d),
+const delays: Record<'word' | 'one' | 'ten', { p50: number; p99: number; max: number }[]> = {
+  word: [],
+  one: [],
+  ten: [],
+}
+for (let pass = -1; pass < VISIBILITY_ROUNDS; pass++) {
+  await tellReader(COMMANDS.echo)
+  const word = echo()
+  await tellReader(COMMANDS.watch)
+  const taken = { word, one: visibility(1), ten: visibility(10) }
+  if (pass < 0) continue
+  for (const name of ['word', 'one', 'ten'] as const) {
+    const of = taken[name]
+    delays[name].push({ p50: median(of), p99: percentile(of, 0.99), max: Math.max(...of) })
+  }
+}
+raw['visibility'] = delays
+const [word, one, ten] = [delays.word, delays.one, delays.ten].map(passes => ({
+  p50: median(passes.map(pass => pass.p50)),
+  p99: median(passes.map(pass => pass.p99)),
 }))
 figures.push(
   {
     figure: 'the machine alone: a word and 20 reads, p50 and p99',
     bar: '',
-    reached: `${round(median(floor))} and ${round(percentile(floor, 0.99))} µs`,
+    reached: `${round(word!.p50)} and ${round(word!.p99)} µs`,
     isMet: true,
   },
-  atMost('visible at 1,000 sections/s, p50', median(one), 50, 'µs'),
-  atMost('visible at 1,000 sections/s, p99', percentile(one, 0.99), 50, 'µs'),
-  atMost('visible at 10,000 facts/s, p99', percentile(ten, 0.99), 2_000, 'µs'),
+  atMost('visible at 1,000 sections/s, p50', one!.p50, 50, 'µs'),
+  atMost('visible at 1,000 sections/s, p99', one!.p99, 50, 'µs'),
+  atMost('visible at 10,000 facts/s, p99', ten!.p99, 2_000, 'µs'),
 )
 Atomics.store(cells, CELLS.command, COMMANDS.stop)
 publish('under-fire', figures, raw)

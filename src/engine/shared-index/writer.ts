@@ -12,15 +12,14 @@ import { assert, InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { ChangeSink } from '../engine.ts'
 import { reserve } from './allocator.ts'
+import { ClosuresAhead } from './closures-ahead.ts'
 import { Facts } from './facts.ts'
 import { Graveyard } from './graveyard.ts'
 import { Invalidation } from './invalidation.ts'
-import { ClosureBuilder } from './closure-builder.ts'
 import { Key } from './key.ts'
 import * as L from './layout.ts'
 import { LineFetch } from './line-fetch.ts'
 import { Names } from './names.ts'
-import { Precomputation } from './precomputation.ts'
 import { Preparation } from './preparation.ts'
 import { Regions } from './regions.ts'
 import type { HashSecrets, SharedIndexHandle } from './regions.ts'
@@ -28,7 +27,6 @@ import { Replacements } from './replacements.ts'
 import { saveSchema, standingSchema } from './saved-schema.ts'
 import { Schema } from './schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
-import { SchemaView } from './schema-view.ts'
 import type { SchemaImage } from './compiled-schema.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
 import { decodeSchema, encodeSchema } from './schema-wire.ts'
@@ -76,15 +74,13 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #preparation: Preparation
   readonly #graveyard: Graveyard
   readonly #sweep: Sweep
+  readonly #closuresAhead: ClosuresAhead
   /** Nobody ever wakes it: to wait on for a while. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Somebody may be reading. */
   #isShared = false
   /** Compiled, and not yet known to readers. */
   #unpublished: CompiledSchema | null = null
-  /** The schema that stands, until the closures are built ahead under it; and the work going on. */
-  #uncomputed: SchemaImage | null = null
-  #precomputation: Precomputation | null = null
 
   /** A writer of what was kept of another's index, which goes on where that stood. */
   static restore(
@@ -108,7 +104,10 @@ export class SharedIndexWriter implements ChangeSink {
     this.#regions = restored?.regions ?? Regions.create(secrets, closureBytesMax)
     this.#schema = new Schema(state && standingSchema(state.schema))
     this.#compiler = new SchemaCompiler(statesMax, state?.states)
-    if (state?.isPrecomputed === false) this.#uncomputed = decodeSchema(this.#regions.readSchema())
+    this.#closuresAhead = new ClosuresAhead(this.#regions, {
+      image: state ? decodeSchema(this.#regions.readSchema()) : null,
+      isDone: state?.isPrecomputed ?? false,
+    })
     const key = new Key(secrets.start, secrets.multiplier)
     const schema = this.#schema
     const names = new Names(this.#regions, { key, schema })
@@ -163,7 +162,7 @@ export class SharedIndexWriter implements ChangeSink {
       schema: saveSchema(this.#schema),
       states: this.#compiler.savedStates(),
       banks: this.#facts.banks(),
-      isPrecomputed: this.#uncomputed === null,
+      isPrecomputed: this.#closuresAhead.isDone,
     }
     return { parts: savedParts(this.#regions), state }
   }
@@ -208,21 +207,13 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Builds closures ahead of the questions, for idle moments after a load or a change of the schema: about so many
+   * Builds closures ahead of the questions, for idle moments after a load or a commit (`closures-ahead.ts`): about so many
    * records' worth of work, 2,000 being half a millisecond. False when nothing is left. Answers do not depend on it.
    */
   precompute(work: number): boolean {
-    if (this.#uncomputed === null) return false
-    this.#precomputation ??= this.#precomputationUnder(this.#uncomputed)
-    const precomputation = this.#precomputation
-    let isLeft = true
-    this.#locked(() => {
-      isLeft = precomputation.step(work)
-    })
-    if (isLeft) return true
-    this.#uncomputed = null
-    this.#precomputation = null
-    return false
+    if (this.#closuresAhead.isDone) return false
+    this.#locked(() => this.#closuresAhead.step(work))
+    return !this.#closuresAhead.isDone
   }
 
   /** What a load brings together may need more room than an index begins with. */
@@ -290,11 +281,6 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  #precomputationUnder(image: SchemaImage): Precomputation {
-    const schema = new SchemaView(image)
-    return new Precomputation(this.#regions, schema, new ClosureBuilder(this.#regions, schema))
-  }
-
   #compileSchema(): void {
     if (!this.#schema.isChanged) return
     const image = this.#compiler.compile(this.#schema)
@@ -305,8 +291,7 @@ export class SharedIndexWriter implements ChangeSink {
   #publishSchema({ image, bytes }: CompiledSchema): void {
     this.#regions.writeSchema(bytes)
     this.#unpublished = null
-    this.#uncomputed = image
-    this.#precomputation = null
+    this.#closuresAhead.useSchema(image)
   }
 
   #applyOne(change: Change): void {

@@ -85,3 +85,35 @@ test('when most of it is dead, instead of growing', () => {
   expect(engine.writer.bytes().closures).toBe(grown)
   expectRight(world, 1)
 })
+
+/** Builds ahead until nothing is left; the steps that took. */
+function buildAhead({ writer }: SharedEngine, stepsMax = 10_000): number {
+  let steps = 1
+  while (steps < stepsMax && writer.precompute(100)) steps += 1
+  return steps
+}
+
+test('and all closures are built ahead again in idle moments', () => {
+  const { world, header, engine } = worldWith(64 * KIB * KIB)
+  buildAhead(engine)
+  const [era, cut] = [header[L.H_CLOSURE_ERA]!, link('folder:0-0', 'parent', 'folder:0-1')]
+  for (let isCut = false; header[L.H_CLOSURE_ERA] === era; isCut = !isCut) {
+    world.apply(isCut ? cut : removed(cut))
+    world.can('u0-1', 'open', `folder:0-${DEPTH - 1}`)
+  }
+  world.apply(cut)
+  expect(buildAhead(engine)).toBeGreaterThan(1)
+  const { closuresBuilt } = engine.writer.figures()
+  for (let chain = 0; chain < CHAINS; chain++) expectRight(world, chain)
+  expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
+})
+
+test('where they do not all fit they are built ahead once, and then left to who needs them', () => {
+  const { world, header, engine } = worldWith(32 * KIB)
+  const steps = buildAhead(engine)
+  expect(steps).toBeLessThan(10_000)
+  const era = header[L.H_CLOSURE_ERA]!
+  for (let chain = 0; chain < CHAINS; chain++) expectRight(world, chain)
+  expect(header[L.H_CLOSURE_ERA]).toBeGreaterThan(era)
+  expect(engine.writer.precompute(100)).toBe(false)
+})
