@@ -88,8 +88,9 @@ export class SharedIndexWriter implements ChangeSink {
     { handle, state }: RestoredIndex,
   ): SharedIndexWriter {
     const header = new Int32Array(handle.header)
-    // Whoever saved it may have held it.
+    // Whoever saved it may have held it, and others may have waited.
     header[L.H_LOCK] = 0
+    header[L.H_LOCK_NEXT] = 0
     const secrets = { start: header[L.H_HASH_START]!, multiplier: header[L.H_HASH_MULTIPLIER]! }
     return new SharedIndexWriter({ ...options, secrets }, { regions: Regions.restored(handle), state })
   }

@@ -3,6 +3,8 @@ import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import * as L from '#engine/shared-index/layout.ts'
 import { lock, tryLock, unlock } from '#engine/shared-index/sequence.ts'
+import { tenant } from '../changes.ts'
+import { SharedEngine, standAgain } from '../shared-engine.ts'
 
 const ASKED = 200
 const US = 1
@@ -27,6 +29,16 @@ test('who waits has the next turn but one at the latest, where another thread ta
   // Not the longest: this thread may lose its core after it has looked and before it asks.
   const most = waited.toSorted((a, b) => a - b)[Math.floor(waited.length * 0.9)]
   expect(most).toBeLessThanOrEqual(2)
+})
+
+test('an index that was kept while somebody held its lock and somebody waited is restored with neither', () => {
+  const { writer } = new SharedEngine()
+  writer.apply([tenant('default')])
+  const header = new Int32Array(writer.handle.header)
+  header[L.H_LOCK] = DEAD
+  header[L.H_LOCK_NEXT] = DEAD + 1
+  const restored = new Int32Array(standAgain(writer.save()!).handle.header)
+  expect([restored[L.H_LOCK], restored[L.H_LOCK_NEXT]]).toEqual([0, 0])
 })
 
 test('a thread that died while it was next keeps nobody waiting', () => {
