@@ -36,6 +36,7 @@ const {
   HEAD_BLOCK,
   HEAD_BUILT_AT,
   HEAD_SIZE,
+  HEAD_SIZE_MASK,
   H_CLOSURE_ERA,
   ID_HASH,
   INLINE,
@@ -205,7 +206,7 @@ export class BatchCheck {
         this.verdicts[index] = UNKNOWN
         continue
       }
-      const size = graph[head + HEAD_SIZE]!
+      const size = graph[head + HEAD_SIZE]! & HEAD_SIZE_MASK
       if (size === 0) continue
       if ((size & 1) !== 0 || size >>> 1 > ENTRIES_MAX) {
         this.verdicts[index] = UNKNOWN

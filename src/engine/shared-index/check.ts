@@ -29,6 +29,7 @@ const {
   HEAD_BLOCK,
   HEAD_BUILT_AT,
   HEAD_SIZE,
+  HEAD_SIZE_MASK,
   H_CLOSURE_ERA,
   ID_HASH,
   INLINE,
@@ -222,7 +223,7 @@ export class InstanceCheck {
     }
     const graph = this.#graph
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
-    const size = graph[head + HEAD_SIZE]!
+    const size = graph[head + HEAD_SIZE]! & HEAD_SIZE_MASK
     if (size === 0) return DENY
     const entries = size >>> 1
     const block = graph[head + HEAD_BLOCK]!

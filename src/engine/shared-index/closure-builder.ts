@@ -60,9 +60,13 @@ export class ClosureBuilder {
     if (block === null) return this.build(container, state)
     this.#write(block, entries)
     const { graph, header } = this.#regions
-    const dead = graph[head + L.HEAD_SIZE]! >>> 1
-    header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + gatesOffset(dead)
-    this.#publish(head, { container, state }, block, (entries << 1) | (gateWords === 0 ? 0 : 1))
+    const before = graph[head + L.HEAD_SIZE]!
+    const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
+    // Of an earlier era nothing is in the region any more.
+    const isOfThisEra = (before & ~L.HEAD_SIZE_MASK) === era
+    const dead = isOfThisEra ? gatesOffset((before & L.HEAD_SIZE_MASK) >>> 1) : 0
+    header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
+    this.#publish(head, { container, state }, block, era | (entries << 1) | (gateWords === 0 ? 0 : 1))
   }
 
   /**
@@ -163,7 +167,7 @@ export class ClosureBuilder {
     const { graph, closures } = this.#regions
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
     const block = graph[head + L.HEAD_BLOCK]!
-    const size = graph[head + L.HEAD_SIZE]!
+    const size = graph[head + L.HEAD_SIZE]! & L.HEAD_SIZE_MASK
     const entries = size >>> 1
     for (let i = 0; i < entries; i++) this.#addEntry(closures[block + i]!, closures[block + entries + i]!)
     if ((size & 1) === 0) return true

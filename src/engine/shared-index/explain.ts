@@ -74,6 +74,7 @@ function heldOn(
 ): string[] {
   return type.roleKeys.flatMap((key, place) => {
     if (key === undefined) return []
+    if (holdsPlace(parts.regions.graph, user, instance, place)) return [key]
     backward.run(instance, [place], user)
     return heldGoal(parts, backward, user) >= 0 ? [key] : []
   })

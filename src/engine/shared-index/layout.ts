@@ -43,7 +43,7 @@
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 2
+export const LAYOUT_VERSION = 3
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16
@@ -153,11 +153,17 @@ export const C_HEADS = 6
 export const C_HEADS_IN_PLACE = 3
 export const C_MORE_HEADS = 15
 
-/** Closure head: block in the closure region, entries << 1 | has gates, sum of versions it was built at. */
+/**
+ * Closure head: block in the closure region, low bits of the closure era << 29 | entries << 1 | has gates, sum of versions it
+ * was built at.
+ */
 export const HEAD_WORDS = 3
 export const HEAD_BLOCK = 0
 export const HEAD_SIZE = 1
 export const HEAD_BUILT_AT = 2
+export const HEAD_ERA_SHIFT = 29
+/** What is left of the word without the era. */
+export const HEAD_SIZE_MASK = (1 << HEAD_ERA_SHIFT) - 1
 
 /* ---- slab descriptors: [ptr, meta] with meta = count << 5 | log2 capacity ---- */
 

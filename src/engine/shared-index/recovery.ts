@@ -12,6 +12,8 @@ import { endSection } from './sequence.ts'
  */
 export function takeOverLock(handle: SharedIndexHandle, deadThreadId: number): boolean {
   const header = new Int32Array(handle.header)
+  // It may only have waited for it.
+  Atomics.compareExchange(header, L.H_LOCK_NEXT, deadThreadId, 0)
   if (Atomics.load(header, L.H_LOCK) !== deadThreadId) return false
   if ((Atomics.load(header, L.H_SEQUENCE) & 1) !== 0) {
     startOver(header)

@@ -54,8 +54,8 @@ export function tryLock(header: Int32Array, threadId: number): boolean {
 
 /**
  * Waits for the lock. Who has waited announces itself as the next, and nobody overtakes it, or a thread that takes the
- * lock again as soon as it gave it back would keep it. A next that does not come within a wait has its place taken:
- * it may be dead.
+ * lock again as soon as it gave it back would keep it. A next that leaves the lock free for as long as a wait has its
+ * place taken: it may be dead. Among several who wait there is no order.
  */
 export function lock(header: Int32Array, threadId: number): void {
   if (Atomics.load(header, L.H_LOCK_NEXT) === 0 && tryLock(header, threadId)) return
@@ -67,8 +67,11 @@ export function lock(header: Int32Array, threadId: number): void {
     if (spins <= SPINS) continue
     const owner = Atomics.load(header, L.H_LOCK)
     assert(owner !== threadId, 'a thread does not wait for a lock it holds')
+    // Free, and perhaps nobody's turn any more: whoever had it has been and gone.
+    if (owner === 0 && (isNext || Atomics.load(header, L.H_LOCK_NEXT) !== next)) continue
     const outcome = Atomics.wait(header, L.H_LOCK, owner, WAIT_MS)
-    if (outcome === 'timed-out' && !isNext) Atomics.compareExchange(header, L.H_LOCK_NEXT, next, threadId)
+    const isLeftFree = owner === 0 && outcome === 'timed-out'
+    if (isLeftFree) Atomics.compareExchange(header, L.H_LOCK_NEXT, next, threadId)
   }
   Atomics.compareExchange(header, L.H_LOCK_NEXT, threadId, 0)
 }

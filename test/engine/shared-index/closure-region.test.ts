@@ -23,13 +23,15 @@ const DEPTH = 30
 
 /** Chains of folders with a user on each folder, so that closures deep down have thirty entries and a table. */
 function chains(): Change[] {
+  return Array.from({ length: CHAINS }, (_, c) => chainOf(c)).flat()
+}
+
+function chainOf(c: number): Change[] {
   const changes: Change[] = []
-  for (let c = 0; c < CHAINS; c++) {
-    for (let d = 0; d < DEPTH; d++) {
-      const folder = `folder:${c}-${d}`
-      changes.push(instance(folder), user(`u${c}-${d}`), assign(`u${c}-${d}`, 'viewer', folder))
-      if (d > 0) changes.push(link(`folder:${c}-${d - 1}`, 'parent', folder))
-    }
+  for (let d = 0; d < DEPTH; d++) {
+    const folder = `folder:${c}-${d}`
+    changes.push(instance(folder), user(`u${c}-${d}`), assign(`u${c}-${d}`, 'viewer', folder))
+    if (d > 0) changes.push(link(`folder:${c}-${d - 1}`, 'parent', folder))
   }
   return changes
 }
@@ -116,4 +118,31 @@ test('where they do not all fit they are built ahead once, and then left to who 
   for (let chain = 0; chain < CHAINS; chain++) expectRight(world, chain)
   expect(header[L.H_CLOSURE_ERA]).toBeGreaterThan(era)
   expect(engine.writer.precompute(100)).toBe(false)
+})
+
+test('and grows, where hardly anything in it is dead, so that building ahead ends', () => {
+  const { world, header, engine } = worldWith(64 * KIB * KIB)
+  const cut = link('folder:0-0', 'parent', 'folder:0-1')
+  const startOver = (): void => {
+    const era = header[L.H_CLOSURE_ERA]
+    for (let isCut = false; header[L.H_CLOSURE_ERA] === era || isCut; isCut = !isCut) {
+      world.apply(isCut ? cut : removed(cut))
+      world.can('u0-1', 'open', `folder:0-${DEPTH - 1}`)
+    }
+    buildAhead(engine)
+  }
+  const grow = (from: number, to: number): void => {
+    for (let more = from; more < to; more++) {
+      world.apply(...chainOf(more))
+      for (let d = 0; d < DEPTH; d++) world.can(`u${more}-0`, 'open', `folder:${more}-${d}`)
+    }
+  }
+  buildAhead(engine)
+  startOver()
+  const { closures } = engine.writer.bytes()
+  grow(CHAINS, 124)
+  startOver()
+  grow(124, 136)
+  expect(buildAhead(engine)).toBeLessThan(10_000)
+  expect(engine.writer.bytes().closures).toBeGreaterThan(closures)
 })
