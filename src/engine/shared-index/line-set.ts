@@ -1,12 +1,17 @@
 /** A set of lines for one search: a bit each, so that it stays in the cache. Keeps its memory between uses. */
+import type { NumberList } from './number-list.ts'
+
 export class LineSet {
   #bits = new Int32Array(0)
+  /** Words in use. */
+  #words = 0
 
   /** Empties the set and makes room for lines below `end`. O(end / 32). */
   clear(end: number): void {
     const words = (end >>> 5) + 1
     if (words > this.#bits.length) this.#bits = new Int32Array(words * 2)
     else this.#bits.fill(0, 0, words)
+    this.#words = words
   }
 
   /** True if the line is new. A line beyond `end` was read torn and is never new. */
@@ -16,5 +21,14 @@ export class LineSet {
     if (word === undefined || (word & bit) !== 0) return false
     this.#bits[line >>> 5] = word | bit
     return true
+  }
+
+  /** Appends the lines in ascending order, which is that in which they lie in memory. O(end / 32 + lines). */
+  appendTo(list: NumberList): void {
+    for (let word = 0; word < this.#words; word++) {
+      for (let bits = this.#bits[word]!; bits !== 0; bits &= bits - 1) {
+        list.push((word << 5) + 31 - Math.clz32(bits & -bits))
+      }
+    }
   }
 }

@@ -24,8 +24,8 @@ export class Search {
   readonly #forward: ForwardWalk
   readonly #backward: BackwardWalk
   readonly #seen = new LineSet()
+  readonly #all = new LineSet()
   readonly #candidates = new NumberList()
-  readonly #stage = new Int32Array(STAGE)
   /** 1 for places of roles that allow. */
   readonly #wanted = new Uint8Array(L.BANKS_MAX * L.BANK_ROLES)
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
@@ -138,30 +138,24 @@ export class Search {
     return tenants
   }
 
-  /** Tenants keep no list of their instances, so the string table is walked. O(records). */
+  /**
+   * Tenants keep no list of their instances, so the string table is walked. Its order is that of hashes; the records are looked
+   * at in the order in which they lie in memory, and found in it, which whoever sorts them by their keys is glad of. O(records).
+   */
   #takeInstancesOf(type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
+    const { header, graph } = this.#regions
+    this.#all.clear(graph.length >>> L.LINE_WORDS_LOG2)
     for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
-      const slots = table.slotCount(this.#regions.header, partition)
-      for (let from = 0; from < slots; from += STAGE) {
-        const lines = this.#fetchSlots(partition, from, Math.min(from + STAGE, slots))
-        for (let i = 0; i < lines; i++) this.#takeIfOf(this.#stage[i]!, type, tenants, onlyTenant)
+      const slots = table.slotCount(header, partition)
+      for (let slot = 0; slot < slots; slot++) {
+        const line = table.recordInSlot(this.#regions, partition, slot)
+        if (line) this.#all.add(line)
       }
     }
-  }
-
-  /** Brings in the records of these slots; their lines stand in `#stage` afterwards. Returns how many. */
-  #fetchSlots(partition: number, from: number, to: number): number {
-    const { graph } = this.#regions
-    let count = 0
-    let sink = 0
-    for (let slot = from; slot < to; slot++) {
-      const line = table.recordInSlot(this.#regions, partition, slot)
-      this.#stage[count] = line
-      sink ^= graph[line << L.LINE_WORDS_LOG2]!
-      count += line ? 1 : 0
-    }
-    this.fetched ^= sink
-    return count
+    const lines = this.#candidates
+    lines.length = 0
+    this.#all.appendTo(lines)
+    for (let i = 0; i < lines.length; i++) this.#takeIfOf(lines.items[i]!, type, tenants, onlyTenant)
   }
 
   #takeIfOf(line: number, type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
