@@ -346,9 +346,12 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('an import into %s', store => {
       }
     }
     const writing = write()
-    for (let round = 0; round < 3; round += 1) await replaced(verdict)
-    over.abort()
-    await writing
+    try {
+      for (let round = 0; round < 3; round += 1) await replaced(verdict)
+    } finally {
+      over.abort()
+      await writing
+    }
     const logged = (await wholeLog(verdict)).map(entry => entry.request_id)
     expect(logged.filter(id => id.startsWith('meanwhile-'))).toEqual(answered)
     expect(answered.length).toBeGreaterThan(3)
