@@ -4,6 +4,8 @@
  *   container, word 6…14   │ block │ size │ built at │  for ordinals 0, 1, 2 of the container's type
  *   further heads          │ log2 of this block │ – │ – │ ordinal 3: block, size, built at │ …
  *
+ *   size                   │ low bits of the closure era it was built in │ number of entries, 29 bits (`HEAD_SIZE_MASK`) │
+ *
  * A closure holds while `built at` equals the sum of four counters that only grow: the container's version, its
  * tenant's closure epoch, the state's epoch and the closure era. A sum of growing counters repeats only when none of
  * them moved (or after 2^32 steps). Heads begin as zeros, and no sum is 0: versions begin at 1.

@@ -49,7 +49,7 @@ export class ClosuresAhead {
     if (this.#work.step(work)) return
     this.#work = null
     this.#isDone = true
-    this.#doFit = this.#fitInto(this.#regions)
+    this.#doFit = this.#fitted()
   }
 
   #begin(image: SchemaImage): Precomputation {
@@ -60,8 +60,8 @@ export class ClosuresAhead {
   }
 
   /** It may have started over because most of it was dead; at its full size, because they do not fit. */
-  #fitInto({ closures, header }: Regions): boolean {
-    return this.#era === header[L.H_CLOSURE_ERA] || closures.length < this.#regions.closureWordsMax()
+  #fitted(): boolean {
+    return this.#era === this.#eraNow() || this.#regions.closures.length < this.#regions.closureWordsMax()
   }
 
   #eraNow(): number {

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import * as L from '#engine/shared-index/layout.ts'
+import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { lock, tryLock, unlock } from '#engine/shared-index/sequence.ts'
 import { tenant } from '../changes.ts'
 import { SharedEngine, standAgain } from '../shared-engine.ts'
@@ -50,4 +51,15 @@ test('a thread that died while it was next keeps nobody waiting', () => {
   unlock(header, US)
   expect(tryLock(header, US), 'it is free').toBe(true)
   expect(header[L.H_LOCK_NEXT], 'and nobody is next').toBe(0)
+})
+
+test('a thread that was next when its end was seen is no longer next', () => {
+  const { handle } = new SharedEngine().writer
+  const header = new Int32Array(handle.header)
+  header[L.H_LOCK_NEXT] = DEAD
+  expect(takeOverLock(handle, DEAD), 'it did not hold the lock').toBe(false)
+  expect(header[L.H_LOCK_NEXT]).toBe(0)
+  header[L.H_LOCK_NEXT] = US
+  takeOverLock(handle, DEAD)
+  expect(header[L.H_LOCK_NEXT], 'another thread is next still').toBe(US)
 })
