@@ -69,8 +69,10 @@ class ThreadLife {
       onFault(error)
       end(error)
     })
-    // Behind its error, if it had one.
-    thread.once('exit', () => end(new Error('the thread that imports ended by itself')))
+    // Behind its error, if it had one, and behind its last word: to a main thread that was busy both come in one turn.
+    thread.once('exit', () => {
+      queueMicrotask(() => end(new Error('the thread that imports ended by itself')))
+    })
   }
 
   /** What is waited for, one thing at a time, unless the thread ends before. A race of promises would keep every piece to the end. */

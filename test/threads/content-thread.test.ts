@@ -1,4 +1,5 @@
-/** A thread that imports and ends before its time: the import fails, and the process goes on. */
+/** A thread that imports and ends: before its time, the import fails and the process goes on; after its last word, that counts. */
+import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ContentThread } from '#threads/content-thread.ts'
 
@@ -24,4 +25,30 @@ test.each([
     message: 'the thread that imports died',
   })
   expect(heard).toEqual(faults)
+})
+
+test('what a thread said last is heard, even by a main thread that was busy until the thread was gone', async () => {
+  const code = `
+    import { parentPort } from 'node:worker_threads'
+    parentPort.once('message', () => {
+      parentPort.postMessage({ kind: 'done', counts: { users: 7 } })
+      parentPort.close()
+    })`
+  const thread = new ContentThread({
+    entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
+    directoryOf: () => '',
+    now: Date.now,
+    onFault: error => expect.fail(String(error)),
+  })
+  const threads = () => readdirSync('/proc/self/task').length
+  const before = threads()
+  // Nothing is heard until the thread has come, been asked, answered and gone.
+  const untilItIsGone = (): void => {
+    while (threads() > before);
+  }
+  const next = async () => {
+    setImmediate(untilItIsGone)
+    return null
+  }
+  await expect(thread.load('any', { next, cancel: () => {} })).resolves.toEqual({ users: 7 })
 })
