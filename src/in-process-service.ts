@@ -9,6 +9,7 @@ import { SharedIndexReader } from './engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from './engine/shared-index/regions.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { type Answer, encodeReply } from './http/answer.ts'
+import { viewOf } from './http/body.ts'
 import { Dispatcher } from './http/dispatch.ts'
 import { familyOfPath } from './http/path.ts'
 import { problemAnswer } from './http/problem.ts'
@@ -117,7 +118,7 @@ export class InProcessService {
           match,
           { principal, caller: NOBODY },
           head,
-          Buffer.from(body),
+          viewOf(Buffer.from(body)),
           NAMELESS,
         ),
       )

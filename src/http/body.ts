@@ -1,16 +1,18 @@
 /**
  * Collects the body of one request from the pieces in which it arrives, up to a ceiling in bytes.
  *
- * A body that comes in one piece is never copied. Otherwise the pieces go into one buffer that doubles: a list of
- * pieces would let a caller who sends single bytes hold two hundred times what they sent.
+ * The pieces go into one buffer that doubles: a list of pieces would let a caller who sends single bytes hold two hundred
+ * times what they sent. A body that comes whole, as nearly all do, is not collected: nobody copies it.
  * A body nobody will read (the request is already refused) is counted, not kept.
  */
 
 // The global of that name is looked up anew each time, which every request would pay for.
 import { Buffer } from 'node:buffer'
 
+const NOTHING = Buffer.alloc(0)
+
 /** The body of a request without one. */
-export const EMPTY_BODY: Buffer = Buffer.alloc(0)
+export const EMPTY_BODY: DataView = viewOf(NOTHING)
 
 /** Smallest buffer to collect into; the usual second piece still fits. */
 const COLLECT_BYTES_MIN = 4_096
@@ -42,11 +44,21 @@ export class BodyBuffers {
   }
 }
 
+/** A body as it is handed on: of all that can be made for it, what a decision needs and nothing else. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
+}
+
+/** The same bytes; nothing is copied. */
+export function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 export class BodyCollector {
   readonly #bytesMax: number
   readonly #isKept: boolean
   readonly #buffers: BodyBuffers
-  #kept: Buffer = EMPTY_BODY
+  #kept: Buffer = NOTHING
   #bytes = 0
 
   constructor(options: { bytesMax: number; isKept: boolean; buffers: BodyBuffers }) {
@@ -66,24 +78,22 @@ export class BodyCollector {
   }
 
   /**
-   * Takes the next piece. Returns the whole body with the last piece, `null` until then. The body may be a view of
-   * the piece itself, which the HTTP library takes away when its callback returns: decode it before that.
+   * Takes the next piece. Returns the whole body with the last piece, `null` until then. It is good until `release`.
    */
-  take(piece: ArrayBuffer, isLast: boolean): Buffer | null {
+  take(piece: ArrayBuffer, isLast: boolean): DataView | null {
     const start = this.#bytes
     this.#bytes += piece.byteLength
     if (this.isTooLarge) this.release()
     if (this.isTooLarge || !this.#isKept) return isLast ? EMPTY_BODY : null
-    if (isLast && start === 0) return Buffer.from(piece)
     if (this.#bytes > this.#kept.length) this.#grow()
     this.#kept.set(new Uint8Array(piece), start)
-    return isLast ? this.#kept.subarray(0, this.#bytes) : null
+    return isLast ? viewOf(this.#kept.subarray(0, this.#bytes)) : null
   }
 
   /** The body was read: its memory is for the next one. */
   release(): void {
     const kept = this.#kept
-    this.#kept = EMPTY_BODY
+    this.#kept = NOTHING
     this.#buffers.giveBack(kept)
   }
 

@@ -2,10 +2,15 @@
  * One request on the wire, from its head to the last byte of its answer: collects the body, hands both to the
  * dispatcher, writes whatever comes back. Decides nothing about requests; that is `dispatch.ts`.
  *
+ * A conversation whose request was answered at once has another one afterwards (`reuse`): made anew for each, it and the
+ * functions it gives the library were half of what a decision left to the garbage collector.
+ *
  * Invariants, each of which the HTTP library punishes with the end of the process or a response gone wrong:
  * - Nothing is ever thrown into the library: `begin` and every callback end in an answer.
  * - The wire is not touched once the answer ended or the request was aborted (`#isOver`).
  * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
+ * - Only a conversation that nobody knows any more has another request: no promise will call it, no job asks it whether
+ *   somebody waits, and the library has let go of its functions, which it does when an answer ends.
  */
 import { STATUS_CODES } from 'node:http'
 import { AuthzError } from '#model/errors.ts'
@@ -18,7 +23,7 @@ import type { Admitted, Dispatcher, RequestHead } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
 import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
-import type { HeaderList } from './header-list.ts'
+import { HeaderList } from './header-list.ts'
 import { limitOf } from './limit-of.ts'
 import type { RequestIds } from './request-id.ts'
 import type { RequestSpan, RequestTracing } from './request-tracing.ts'
@@ -71,6 +76,8 @@ export interface ConversationHost {
   report(error: unknown, requestId: string): void
   /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
   leave(): void
+  /** Nobody else knows the conversation any more: it may have another request. */
+  reuse(conversation: Conversation): void
 }
 
 /**
@@ -87,17 +94,18 @@ const PROGRESS_BYTES = 65_536
 
 export class Conversation implements Admitted, Waiting {
   readonly #host: ConversationHost
-  readonly #wire: Wire
-  readonly #head: WireHead
-  readonly requestId: string
+  /** Of the request, like all below: set when it begins. */
+  #wire!: Wire
+  #head!: WireHead
+  requestId = ''
   #span: RequestSpan | null = null
   /** When it began, as its watch has it. */
-  readonly #beganAt: number
+  #beganAt = 0
   /** That of the answer; 0 until there is one. */
   #status = 0
   /** That of the route; of the path, as long as no route is found. */
-  #family: ErrorFamily
-  #match: RouteMatch | null
+  #family: ErrorFamily = 'native'
+  #match: RouteMatch | null = null
   principal: Principal | null = null
   #isAdmitted = false
   /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
@@ -107,20 +115,20 @@ export class Conversation implements Admitted, Waiting {
   #isOver = false
   /** More of the body is to come. */
   #isReceiving = false
+  /** The body, where it comes in pieces and is kept. */
+  #body: BodyCollector | null = null
   /** The body, where it is taken in pieces. */
   #pieces: BodyPieces | null = null
   /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
   #onTurn: () => void = () => {}
+  readonly #aborted = (): void => this.#finish()
+  readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
 
-  /** `known` is the route, if whoever took the request knows it already. */
-  constructor(host: ConversationHost, wire: Wire, head: WireHead, known: RouteMatch | null) {
+  /** To be filled before the request begins. */
+  readonly headers = new HeaderList()
+
+  constructor(host: ConversationHost) {
     this.#host = host
-    this.#wire = wire
-    this.#head = head
-    this.#beganAt = host.watch === null ? 0 : host.watch.begin()
-    this.requestId = host.requestIds.of(head.headers)
-    this.#match = known
-    this.#family = known === null ? host.familyOf(head.path) : known.route.family
   }
 
   get traceparent(): string | null {
@@ -137,10 +145,14 @@ export class Conversation implements Admitted, Waiting {
     return this.#isOver
   }
 
-  /** Admits the request and waits for its body, if it has one. */
-  begin(): void {
-    const { headers } = this.#head
-    this.#wire.onAborted(() => this.#finish())
+  /**
+   * Admits a request and waits for its body, if it has one. The head's headers are this conversation's; `known` is the route,
+   * if whoever took the request knows it already.
+   */
+  begin(wire: Wire, head: WireHead, known: RouteMatch | null): void {
+    this.#reset(wire, head, known)
+    const { headers } = this
+    wire.onAborted(this.#aborted)
     this.#admit()
     const { tracing } = this.#host
     if (tracing !== null) this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
@@ -162,12 +174,25 @@ export class Conversation implements Admitted, Waiting {
       this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
       return
     }
-    const body = new BodyCollector({
-      bytesMax: this.#host.bodyBytesMax,
-      buffers: this.#host.bodies,
-      isKept: this.#isAdmitted && this.#match?.route.body !== null,
-    })
-    this.#wire.onData((piece, isLast) => this.#take(body, piece, isLast))
+    wire.onData(this.#received)
+  }
+
+  /** What a request that ended in `reuse` may have changed. */
+  #reset(wire: Wire, head: WireHead, known: RouteMatch | null): void {
+    const host = this.#host
+    this.#wire = wire
+    this.#head = head
+    this.#beganAt = host.watch === null ? 0 : host.watch.begin()
+    this.requestId = host.requestIds.of(head.headers)
+    this.#span = null
+    this.#status = 0
+    this.#match = known
+    this.#family = known === null ? host.familyOf(head.path) : known.route.family
+    this.principal = null
+    this.#isAdmitted = false
+    this.#refusal = null
+    this.#isDecided = false
+    this.#isOver = false
   }
 
   /** The handler takes the body while it comes. A refusal waits until all of it has passed. */
@@ -193,8 +218,25 @@ export class Conversation implements Admitted, Waiting {
     )
   }
 
-  #take(body: BodyCollector, piece: ArrayBuffer, isLast: boolean): void {
+  #take(piece: ArrayBuffer, isLast: boolean): void {
     if (this.#isDecided) return
+    if (isLast && this.#body === null && piece.byteLength <= this.#host.bodyBytesMax) this.#takeWhole(piece)
+    else this.#takePiece(piece, isLast)
+  }
+
+  /** All of a body at once, as nearly all come. */
+  #takeWhole(piece: ArrayBuffer): void {
+    const isAnswered = this.#answer(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
+    if (isAnswered && this.#isOver) this.#host.reuse(this)
+  }
+
+  #takePiece(piece: ArrayBuffer, isLast: boolean): void {
+    this.#body ??= new BodyCollector({
+      bytesMax: this.#host.bodyBytesMax,
+      buffers: this.#host.bodies,
+      isKept: this.#isBodyKept(),
+    })
+    const body = this.#body
     let whole
     try {
       whole = body.take(piece, isLast)
@@ -218,6 +260,11 @@ export class Conversation implements Admitted, Waiting {
       this.#isDecided = true
       this.#fail(refusal, true)
     }
+  }
+
+  /** Nobody reads the body of a request that is refused, or of a route without one. */
+  #isBodyKept(): boolean {
+    return this.#isAdmitted && this.#match?.route.body !== null
   }
 
   /** How far a body in pieces has come; 0 for others, which have one time for all of it. */
@@ -259,25 +306,27 @@ export class Conversation implements Admitted, Waiting {
     }
   }
 
-  /** Runs inside a callback of the library, hence corked, until a handler makes a promise. */
-  #answer(body: Buffer): void {
+  /** Runs inside a callback of the library, hence corked, until a handler makes a promise: then it returns false. */
+  #answer(body: DataView): boolean {
     this.#isDecided = true
     if (this.#match === null || !this.#isAdmitted) {
       this.#fail(this.#refusal, true)
-      return
+      return true
     }
     try {
       const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body, this)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
-        return
+        return true
       }
       void reply.then(
         value => this.#reply(value, false),
         error => this.#fail(error, false),
       )
+      return false
     } catch (error) {
       this.#fail(error, true)
+      return true
     }
   }
 

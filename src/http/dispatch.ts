@@ -15,6 +15,7 @@ import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
+import { bytesOf } from './body.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { Call, HttpRequest, Reply } from './exchange.ts'
 import { MIN_REVISION } from './header-fields.ts'
@@ -136,7 +137,7 @@ export class Dispatcher {
     match: RouteMatch,
     { principal, caller }: Admitted,
     head: RequestHead,
-    body: Buffer,
+    body: DataView,
     { requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>,
     pieces: PieceSource | null = null,
   ): Reply | Promise<Reply> {
@@ -207,10 +208,10 @@ function requireHeaders(route: Route, head: RequestHead): void {
 }
 
 /** The body as JSON; `undefined` when the route takes none, or may do without and got none. */
-function readBody(route: Route, body: Buffer): unknown {
+function readBody(route: Route, body: DataView): unknown {
   if (route.body === null) return undefined
-  if (body.length === 0 && !route.body.isRequired) return undefined
-  return parseJson(body, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+  if (body.byteLength === 0 && !route.body.isRequired) return undefined
+  return parseJson(bytesOf(body), route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
 }
 
 function readParams({ route, rawParams }: RouteMatch): Readonly<Record<string, string>> {

@@ -1,19 +1,31 @@
 /**
- * The headers of one request, in the order they came: a read-only map that is made for being filled once and asked a
- * few times. A request brings about ten; comparing ten short texts is cheaper than hashing all of them into a `Map`,
+ * The headers of one request at a time, in the order they came: a read-only map that is made for being filled once and asked
+ * a few times. A request brings about ten; comparing ten short texts is cheaper than hashing all of them into a `Map`,
  * and this stands in the way of every decision. Not for long lists: `get` is O(headers).
  *
  * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts.
  */
 export class HeaderList implements ReadonlyMap<string, string> {
-  /** Name, value, name, value. */
+  /** Name, value, name, value; behind `#length` stands what was left of requests before. */
   readonly #pairs: string[] = []
+  #length = 0
   #isLengthRepeated = false
+
+  /** Those that follow are of another request. */
+  clear(): void {
+    this.#length = 0
+    this.#isLengthRepeated = false
+  }
 
   /** Takes the next header of the request. */
   add(name: string, value: string): void {
-    if (name !== CONTENT_LENGTH || !this.has(CONTENT_LENGTH)) this.#pairs.push(name, value)
-    else this.#isLengthRepeated = true
+    if (name === CONTENT_LENGTH && this.has(CONTENT_LENGTH)) {
+      this.#isLengthRepeated = true
+      return
+    }
+    this.#pairs[this.#length] = name
+    this.#pairs[this.#length + 1] = value
+    this.#length += 2
   }
 
   /** Whether the request named the length of its body more than once, alike or not. */
@@ -23,7 +35,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
   get(name: string): string | undefined {
     const pairs = this.#pairs
-    for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === name) return pairs[i + 1]
+    for (let i = 0; i < this.#length; i += 2) if (pairs[i] === name) return pairs[i + 1]
     return undefined
   }
 
@@ -58,7 +70,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
   #toMap(): Map<string, string> {
     const map = new Map<string, string>()
     const pairs = this.#pairs
-    for (let i = 0; i < pairs.length; i += 2) if (!map.has(pairs[i]!)) map.set(pairs[i]!, pairs[i + 1]!)
+    for (let i = 0; i < this.#length; i += 2) if (!map.has(pairs[i]!)) map.set(pairs[i]!, pairs[i + 1]!)
     return map
   }
 }

@@ -69,7 +69,7 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
    * Takes the body as bytes, before it is parsed: what the handler gets in place of the body, `null` to have it parsed
    * and checked as ever. Accepts nothing that the parser or the schema refuses, refuses nothing itself.
    */
-  readonly readBytes?: ((body: Buffer) => FromBytes | null) | undefined
+  readonly readBytes?: ((body: DataView) => FromBytes | null) | undefined
   /**
    * Takes a body of any length in pieces: the handler gets a `PieceSource` in place of a body. Exclusive with the other bodies.
    * The content type is for the description; it is not checked.
@@ -102,7 +102,7 @@ export interface Route {
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
-  readonly readBytes: ((body: Buffer) => unknown) | null
+  readonly readBytes: ((body: DataView) => unknown) | null
   readonly bodyInPieces: BodyInPieces | null
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]

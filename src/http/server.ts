@@ -77,6 +77,9 @@ const DRAIN_MS_DEFAULT = 5_000
 /** How often bodies that do not arrive are looked for. */
 const RECEIVE_LOOK_MS_MAX = 1_000
 
+/** Conversations kept for the next requests: usually one is enough, since it is answered before the next comes. */
+const IDLE_MAX = 64
+
 /** What the library calls the methods. */
 const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
 
@@ -90,6 +93,8 @@ export class HttpServer {
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
+  /** Conversations without a request. */
+  readonly #idle: Conversation[] = []
   /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
   #headers = new HeaderList()
   readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
@@ -127,6 +132,7 @@ export class HttpServer {
       receiving: new Set(),
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),
+      reuse: conversation => this.#reuse(conversation),
     }
   }
 
@@ -221,12 +227,18 @@ export class HttpServer {
   }
 
   #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null): void {
-    const headers = new HeaderList()
+    const conversation = this.#idle.pop() ?? new Conversation(this.#host)
+    const { headers } = conversation
+    headers.clear()
     this.#headers = headers
     req.forEach(this.#addHeader)
     const head = match === null ? readHead(req, headers) : knownHead(req, headers, match.route)
     this.#inFlightCount++
-    new Conversation(this.#host, res, head, match).begin()
+    conversation.begin(res, head, match)
+  }
+
+  #reuse(conversation: Conversation): void {
+    if (this.#idle.length < IDLE_MAX) this.#idle.push(conversation)
   }
 
   #leave(): void {

@@ -1,6 +1,7 @@
 /** Keys that may be known in the state a request waits for: checked like any other then, and few wait at once. */
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
+import { viewOf } from '#http/body.ts'
 import { Dispatcher, UNKNOWN_WAITERS_MAX } from '#http/dispatch.ts'
 import { routes } from '../support/routes.ts'
 
@@ -45,7 +46,7 @@ function waitingDispatcher(takeRate: () => boolean) {
       resource: { type: 'doc', id: '1' },
     }
     const bytes = Buffer.from(JSON.stringify(body))
-    return dispatcher.answer(match, admitted, head, bytes, { requestId: '', traceparent: null })
+    return dispatcher.answer(match, admitted, head, viewOf(bytes), { requestId: '', traceparent: null })
   }
   const arrive = (): void => {
     known.is = true

@@ -3,6 +3,7 @@
  * what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
  */
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
+import { viewOf } from '#http/body.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
 import { evaluationReader } from '#http/routes/access.ts'
 import { Shape } from '#http/shape.ts'
@@ -61,7 +62,7 @@ export class OrdinaryBatches {
 
 /** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
 export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body: Buffer): boolean {
-  const packed = reader.read(body)
+  const packed = reader.read(viewOf(body))
   if (packed === null) return false
   const read = Array.from({ length: packed.count }, (_, index) => {
     const query = packed.query(index)

@@ -4,6 +4,7 @@
  */
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
+import { viewOf } from '#http/body.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
 import { Shape } from '#http/shape.ts'
 import type { Query } from '#model/decision.ts'
@@ -28,7 +29,7 @@ export function readOrdinarily(body: Buffer): Query[] | null {
 
 /** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
 export function judge(reader: BulkReader, body: Buffer): boolean {
-  const packed = reader.read(body)
+  const packed = reader.read(viewOf(body))
   if (packed === null) return false
   const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
   judgeReading(body, read, readOrdinarily(body))
@@ -37,7 +38,7 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
 
 /** Whether a reader of single decisions took the body; a bulk's judge otherwise. */
 export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
-  const read = reader.read(body)
+  const read = reader.read(viewOf(body))
   if (read === null) return false
   judgeReading(
     body,

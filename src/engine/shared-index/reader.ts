@@ -62,6 +62,10 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #resourcePages: KeyPages
   readonly #userPages: KeyPages
   #schema: SchemaView = emptySchema()
+  /** The form last asked about, and what its names mean in the schema; null: of a schema before. */
+  #form: QueryForm | null = null
+  #type: TypeView | undefined
+  #action: ActionView | undefined
 
   constructor(handle: SharedIndexHandle, options: ReaderOptions) {
     this.#snapshot = new Snapshot(handle, options, schema => this.#useSchema(schema))
@@ -250,8 +254,9 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   #decide(form: QueryForm, names: Query | PackedQueries, mayBuild: boolean): Verdict {
-    const type = this.#schema.types.get(form.type)
-    const action = type?.actions.get(form.action)
+    if (form !== this.#form) this.#useForm(form)
+    const type = this.#type
+    const action = this.#action
     if (!type || !action) return DENY
     const question = this.#question
     if (names instanceof PackedQueries) question.findFirst(names, type.id)
@@ -291,8 +296,16 @@ export class SharedIndexReader implements DecisionEngine {
     return { regions: this.#snapshot.regions, schema: this.#schema }
   }
 
+  /** Questions in bytes share their forms, so that most are like the one before. */
+  #useForm(form: QueryForm): void {
+    this.#form = form
+    this.#type = this.#schema.types.get(form.type)
+    this.#action = this.#type?.actions.get(form.action)
+  }
+
   #useSchema(schema: SchemaView): void {
     this.#schema = schema
+    this.#form = null
     this.#check.useSchema(schema)
     this.#batch.useSchema(schema)
     this.#builder.useSchema(schema)

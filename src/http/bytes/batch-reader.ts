@@ -13,6 +13,7 @@ import {
   SPOT_USER,
   SPOT_WORDS,
 } from '#model/packed-queries.ts'
+import { bytesOf } from '../body.ts'
 import { ListReader, type ReadQuestion } from './list-reader.ts'
 import { isText, REFUSED, skipBlanks } from './plain-json.ts'
 import { ACTION_PART, BATCH_FIELDS, ITEM_FIELDS, RESOURCE_PART, SUBJECT_PART } from './question-fields.ts'
@@ -42,8 +43,8 @@ export class BatchReader {
   }
 
   /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
-  read(body: Buffer): PackedQueries | null {
-    const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
+  read(bytes: DataView): PackedQueries | null {
+    const body = bytesOf(bytes)
     const reader = new QuestionReader(body, ITEM_FIELDS)
     const batch: QuestionReader = new QuestionReader(body, BATCH_FIELDS, at => {
       this.#useDefaults(batch)

@@ -4,13 +4,12 @@
  * Whatever this reader accepts, the ordinary parser and the schema accept, and they read the same questions. It never
  * refuses: a body it cannot read is theirs, and so are all error texts. The fuzz test holds it to that.
  */
-import { type PackedQueries, SPOT_WORDS } from '#model/packed-queries.ts'
-import { ListReader } from './list-reader.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
+import { bytesOf } from '../body.ts'
+import { ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { REFUSED, skipBlanks } from './plain-json.ts'
 import { QUESTION_FIELDS } from './question-fields.ts'
 import { QuestionReader } from './question-reader.ts'
-
-const NO_DEFAULTS = new Int32Array(SPOT_WORDS)
 
 export class BulkReader {
   readonly #list: ListReader
@@ -21,8 +20,8 @@ export class BulkReader {
   }
 
   /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
-  read(body: Buffer): PackedQueries | null {
-    const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
+  read(bytes: DataView): PackedQueries | null {
+    const body = bytesOf(bytes)
     const reader = new QuestionReader(body, QUESTION_FIELDS)
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), {
       reader,

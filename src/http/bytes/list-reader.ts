@@ -23,6 +23,9 @@ const USES_PER_TEMPLATE = 4
 /** Questions there is room for at first; doubled as needed. */
 const CHECKS_MIN = 512
 
+/** A spot for questions that inherit nothing. */
+export const NO_DEFAULTS = new Int32Array(SPOT_WORDS)
+
 /** A question that was read, as a list keeps it. */
 export interface ReadQuestion {
   readonly form: QueryForm
@@ -114,10 +117,13 @@ export class ListReader {
     this.#count = 0
   }
 
-  /** Compares a question that is no list's, and is now the only one; returns the place behind it, or `REFUSED`. */
-  matchOne({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number): number {
+  /**
+   * Compares a question that is no list's and inherits nothing, and is now the only one; returns the place behind it, or
+   * `REFUSED`.
+   */
+  matchOne(bytes: DataView, at: number, learned: Learning): number {
     this.#begin()
-    return this.#matchNext({ bytes, defaults, learned }, at, 0)
+    return this.#matchNext({ bytes, defaults: NO_DEFAULTS, learned }, at, 0)
   }
 
   /** The same for one that has to be read. */

@@ -26,10 +26,13 @@ const ZERO = 0x30
 export function skipBlanks(bytes: Uint8Array, at: number): number {
   let next = at
   for (;;) {
-    const byte = bytes[next]
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return next
+    if (!isBlank(bytes[next])) return next
     next++
   }
+}
+
+export function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 /** A string, from quote to quote. */

@@ -2,13 +2,13 @@
  * Reads the body of a single decision from its bytes, where it is of the usual kind and looks like one before it. As
  * `bulk-reader.ts`: it accepts nothing that the parser or the schema refuses, reads the same, and never refuses.
  */
-import { type PackedQueries, SPOT_WORDS } from '#model/packed-queries.ts'
-import { Learning, ListReader } from './list-reader.ts'
-import { REFUSED, skipBlanks } from './plain-json.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
+import { bytesOf } from '../body.ts'
+import { Learning, ListReader, NO_DEFAULTS } from './list-reader.ts'
+import { isBlank, REFUSED, skipBlanks } from './plain-json.ts'
 import { QUESTION_FIELDS } from './question-fields.ts'
 import { QuestionReader } from './question-reader.ts'
 
-const NO_DEFAULTS = new Int32Array(SPOT_WORDS)
 /** What was learned of templates is judged anew after so many bodies: callers come and go. */
 const BODIES_A_JUDGEMENT = 1_000
 
@@ -18,28 +18,36 @@ export class SingleReader {
   #bodies = 0
 
   /** The question, good until the next is read; `null` if the body is not of the usual kind. O(bytes). */
-  read(body: Buffer): PackedQueries | null {
-    const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
-    const source = { body, bytes, defaults: NO_DEFAULTS, learned: this.#judged() }
-    const from = skipBlanks(body, 0)
-    let end = this.#list.matchOne(source, from)
-    if (end === REFUSED) end = this.#readUnlike(source, from)
-    if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
+  read(bytes: DataView): PackedQueries | null {
+    const learned = this.#judged()
+    const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0), learned)
+    const isMatched = end !== REFUSED && blanksEnd(bytes, end) === bytes.byteLength
+    if (!isMatched && !this.#readUnlike(bytes, learned)) return null
     return this.#list.packed(bytes)
   }
 
-  #readUnlike(source: Parameters<ListReader['readOne']>[0], from: number): number {
-    const reader = new QuestionReader(source.body, QUESTION_FIELDS)
+  #readUnlike(bytes: DataView, learned: Learning): boolean {
+    const body = bytesOf(bytes)
+    const source = { body, bytes, defaults: NO_DEFAULTS, learned }
+    const reader = new QuestionReader(body, QUESTION_FIELDS)
     const settle = () => ({
       form: reader.form(null),
       user: reader.user,
       key: reader.key.from === 0 ? ('none' as const) : reader.key,
     })
-    return this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, from)
+    const end = this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, skipBlanks(body, 0))
+    return end !== REFUSED && skipBlanks(body, end) === body.length
   }
 
   #judged(): Learning {
     if (++this.#bodies % BODIES_A_JUDGEMENT === 0) this.#learned = new Learning()
     return this.#learned
   }
+}
+
+/** `skipBlanks` for a view. */
+function blanksEnd(bytes: DataView, from: number): number {
+  let at = from
+  while (at < bytes.byteLength && isBlank(bytes.getUint8(at))) at++
+  return at
 }

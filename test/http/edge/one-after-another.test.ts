@@ -1,0 +1,115 @@
+/** Requests one after another in one thread, which are served by the same conversation: none knows of the one before. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Random } from '../../../bench/datasets/random.ts'
+import { allowedBody, AUTHORIZED, BODY_BYTES_MAX, type EdgeServer, startEdge } from './edge-server.ts'
+import { type RawAnswer, RawConnection, requestText } from './raw-connection.ts'
+
+const KEY = `Authorization: ${AUTHORIZED.authorization}`
+const ROUNDS = 300
+
+let edge: EdgeServer
+beforeAll(async () => {
+  edge = await startEdge()
+})
+afterAll(() => edge.server.close())
+
+function post(path: string, headers: readonly string[], body: string): string {
+  return requestText(`POST ${path}`, [...headers, `Content-Length: ${body.length}`], body)
+}
+
+const THING = JSON.stringify({ key: 'thing', attributes: {} })
+const ACTION = JSON.stringify({ action: { name: 'read' } })
+const REQUESTS = [
+  post('/allowed', [KEY], allowedBody()),
+  post('/allowed', [KEY, 'X-Request-ID: mine'], allowedBody()),
+  post('/allowed', [KEY, 'X-One: 1', 'X-Two: 2', 'X-Three: 3'], allowedBody(1_000)),
+  post('/allowed', [], allowedBody()),
+  post('/allowed', ['Authorization: Bearer nobody', 'X-Request-ID: theirs'], allowedBody()),
+  post('/allowed', [KEY], '{"user":'),
+  post('/allowed', [KEY], '{}'),
+  post('/allowed', [KEY], allowedBody(BODY_BYTES_MAX + 1)),
+  post('/allowed/bulk', [KEY], '[1,2]'),
+  post('/nowhere', [KEY], 'anything'),
+  post('/v2/things', [KEY], THING),
+  post('/v2/things', [], THING),
+  post('/v2/failures/later', [], ''),
+  post('/failures/broken', [], 'x'),
+  post('/access/v1/evaluation', [KEY, 'Content-Type: application/json'], ACTION),
+  post('/access/v1/evaluation', [KEY], ACTION),
+  requestText('GET /healthy'),
+  requestText('DELETE /v2/things/bulk', [KEY]),
+]
+
+/** But for the date, and for names that were made up. */
+function lasting(answer: RawAnswer | null): unknown {
+  if (answer === null) return null
+  const headers = [...answer.headers].filter(([name]) => name !== 'date')
+  const told = JSON.stringify([answer.status, headers, answer.body])
+  return told.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, 'new')
+}
+
+/** At once, or with the last bytes of the body when the server has seen what is before them. */
+async function ask(port: number, text: string, lastBytes = 0): Promise<unknown> {
+  const connection = await RawConnection.open(port)
+  const cut = text.length - lastBytes
+  await connection.send(text.slice(0, cut))
+  if (lastBytes > 0) {
+    await fetch(`http://127.0.0.1:${port}/healthy`)
+    await connection.send(text.slice(cut))
+  }
+  const answer = lasting(await connection.answer())
+  connection.destroy()
+  return answer
+}
+
+test('each is answered as by a server that has answered nobody yet', async () => {
+  const alone = await Promise.all(
+    REQUESTS.map(async text => {
+      const fresh = await startEdge()
+      const answer = await ask(fresh.port, text)
+      await fresh.server.close()
+      return answer
+    }),
+  )
+  expect(new Set(alone).size, 'requests that are answered differently').toBeGreaterThan(12)
+  const random = new Random(4)
+  for (let round = 0; round < ROUNDS; round++) {
+    const which = random.below(REQUESTS.length)
+    const text = REQUESTS[which]!
+    const bodyBytes = text.length - text.indexOf('\r\n\r\n') - 4
+    const lastBytes = random.chance(0.2) ? random.below(bodyBytes + 1) : 0
+    if (random.chance(0.1)) {
+      const gone = await RawConnection.open(edge.port)
+      await gone.send(random.pick(REQUESTS).slice(0, -1))
+      gone.destroy()
+    }
+    expect(await ask(edge.port, text, lastBytes), `round ${round}: ${text}`).toBe(alone[which])
+  }
+})
+
+test('whoever hangs up after an answer ends no request but its own', async () => {
+  const [first, second] = [await RawConnection.open(edge.port), await RawConnection.open(edge.port)]
+  const text = REQUESTS[1]!
+  await first.send(text)
+  expect((await first.answer())?.status).toBe(200)
+  // Begins, and is not whole yet.
+  await second.send(text.slice(0, -1))
+  await fetch(`${edge.origin}/healthy`)
+  first.destroy()
+  await first.closed
+  await fetch(`${edge.origin}/healthy`)
+  await second.send(text.slice(-1))
+  expect((await second.answer())?.status).toBe(200)
+  second.destroy()
+})
+
+test('a promised answer goes to whom it was promised, whoever has come since', async () => {
+  const waiting = await RawConnection.open(edge.port)
+  await waiting.send(requestText('GET /latch', ['X-Request-ID: waiting', 'Content-Length: 1'], 'x'))
+  await edge.latch.entered
+  for (let others = 0; others < 3; others++) expect(await ask(edge.port, REQUESTS[1]!)).toContain('mine')
+  edge.latch.release()
+  const answer = await waiting.answer()
+  expect([answer?.status, answer?.headers.get('x-request-id')]).toEqual([200, 'waiting'])
+  waiting.destroy()
+})
