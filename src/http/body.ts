@@ -11,7 +11,7 @@ import { Buffer } from 'node:buffer'
 
 const NOTHING = Buffer.alloc(0)
 
-/** The body of a request without one. */
+/** The body of a request without one, or of one that nobody reads. */
 export const EMPTY_BODY: DataView = viewOf(NOTHING)
 
 /** Smallest buffer to collect into; the usual second piece still fits. */
@@ -44,7 +44,7 @@ export class BodyBuffers {
   }
 }
 
-/** A body as it is handed on: of all that can be made for it, what a decision needs and nothing else. */
+/** A body as it is handed on: the cheapest object over its bytes. Whoever wants bytes makes them (`bytesOf`). */
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }

@@ -2,8 +2,8 @@
  * One request on the wire, from its head to the last byte of its answer: collects the body, hands both to the
  * dispatcher, writes whatever comes back. Decides nothing about requests; that is `dispatch.ts`.
  *
- * A conversation whose request was answered at once has another one afterwards (`reuse`): made anew for each, it and the
- * functions it gives the library were half of what a decision left to the garbage collector.
+ * A conversation whose request was answered at once has another one afterwards (`reuse`): made anew for each, it and what
+ * belongs to it were more than a third of what a decision left to the garbage collector.
  *
  * Invariants, each of which the HTTP library punishes with the end of the process or a response gone wrong:
  * - Nothing is ever thrown into the library: `begin` and every callback end in an answer.
@@ -53,8 +53,13 @@ export interface Wire {
   onWritable(listener: (offset: number) => boolean): unknown
 }
 
-/** A request's head as it came off the wire. */
-export type WireHead = RequestHead & { readonly headers: HeaderList }
+/** A request's head as it came off the wire; filled anew for each request of a conversation. */
+export class WireHead implements RequestHead {
+  method = ''
+  path = ''
+  query = ''
+  readonly headers = new HeaderList()
+}
 
 /** What a conversation needs of the server it belongs to. */
 export interface ConversationHost {
@@ -94,9 +99,12 @@ const PROGRESS_BYTES = 65_536
 
 export class Conversation implements Admitted, Waiting {
   readonly #host: ConversationHost
-  /** Of the request, like all below: set when it begins. */
+  readonly #head = new WireHead()
+  readonly #aborted = (): void => this.#finish()
+  readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
+
+  // Set when a request begins.
   #wire!: Wire
-  #head!: WireHead
   requestId = ''
   #span: RequestSpan | null = null
   /** When it began, as its watch has it. */
@@ -113,19 +121,16 @@ export class Conversation implements Admitted, Waiting {
   /** Nothing that still arrives changes the answer. */
   #isDecided = false
   #isOver = false
+
+  // Never set in a conversation that is used again.
   /** More of the body is to come. */
   #isReceiving = false
-  /** The body, where it comes in pieces and is kept. */
-  #body: BodyCollector | null = null
-  /** The body, where it is taken in pieces. */
+  /** Of a body that does not come whole. */
+  #collector: BodyCollector | null = null
+  /** Of a body that the handler takes while it comes. */
   #pieces: BodyPieces | null = null
   /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
   #onTurn: () => void = () => {}
-  readonly #aborted = (): void => this.#finish()
-  readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
-
-  /** To be filled before the request begins. */
-  readonly headers = new HeaderList()
 
   constructor(host: ConversationHost) {
     this.#host = host
@@ -145,17 +150,22 @@ export class Conversation implements Admitted, Waiting {
     return this.#isOver
   }
 
+  /** The head of the next request, to be filled before it begins. */
+  emptyHead(): WireHead {
+    this.#head.headers.clear()
+    return this.#head
+  }
+
   /**
-   * Admits a request and waits for its body, if it has one. The head's headers are this conversation's; `known` is the route,
-   * if whoever took the request knows it already.
+   * Admits the request whose head was filled in and waits for its body, if it has one. `known` is the route, if whoever took
+   * the request knows it already.
    */
-  begin(wire: Wire, head: WireHead, known: RouteMatch | null): void {
-    this.#reset(wire, head, known)
-    const { headers } = this
+  begin(wire: Wire, known: RouteMatch | null): void {
+    this.#reset(wire, known)
+    const { headers } = this.#head
     wire.onAborted(this.#aborted)
     this.#admit()
-    const { tracing } = this.#host
-    if (tracing !== null) this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
+    if (this.#host.tracing !== null) this.#beginSpan(this.#host.tracing)
     if (headers.isLengthRepeated) {
       // Two lengths are two opinions about where the next request begins.
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
@@ -163,7 +173,7 @@ export class Conversation implements Admitted, Waiting {
     }
     const length = headers.get('content-length')
     if (length === undefined && !headers.has('transfer-encoding')) {
-      this.#answer(EMPTY_BODY)
+      this.#answerAtOnce(EMPTY_BODY)
       return
     }
     if (this.#isAdmitted && this.#match?.route.bodyInPieces) {
@@ -177,17 +187,15 @@ export class Conversation implements Admitted, Waiting {
     wire.onData(this.#received)
   }
 
-  /** What a request that ended in `reuse` may have changed. */
-  #reset(wire: Wire, head: WireHead, known: RouteMatch | null): void {
+  /** All that a request before may have set. */
+  #reset(wire: Wire, known: RouteMatch | null): void {
     const host = this.#host
     this.#wire = wire
-    this.#head = head
     this.#beganAt = host.watch === null ? 0 : host.watch.begin()
-    this.requestId = host.requestIds.of(head.headers)
-    this.#span = null
+    this.requestId = host.requestIds.of(this.#head.headers)
     this.#status = 0
     this.#match = known
-    this.#family = known === null ? host.familyOf(head.path) : known.route.family
+    this.#family = known === null ? host.familyOf(this.#head.path) : known.route.family
     this.principal = null
     this.#isAdmitted = false
     this.#refusal = null
@@ -220,23 +228,26 @@ export class Conversation implements Admitted, Waiting {
 
   #take(piece: ArrayBuffer, isLast: boolean): void {
     if (this.#isDecided) return
-    if (isLast && this.#body === null && piece.byteLength <= this.#host.bodyBytesMax) this.#takeWhole(piece)
+    const isWhole = isLast && this.#collector === null && piece.byteLength <= this.#host.bodyBytesMax
+    // As nearly all come.
+    if (isWhole) this.#answerAtOnce(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
     else this.#takePiece(piece, isLast)
   }
 
-  /** All of a body at once, as nearly all come. */
-  #takeWhole(piece: ArrayBuffer): void {
-    const isAnswered = this.#answer(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
-    if (isAnswered && this.#isOver) this.#host.reuse(this)
+  /** Of a request that nobody has heard of but the library, in its own callback. */
+  #answerAtOnce(body: DataView): void {
+    this.#answer(body)
+    // Not while it is promised or on its way.
+    if (this.#isOver) this.#host.reuse(this)
   }
 
   #takePiece(piece: ArrayBuffer, isLast: boolean): void {
-    this.#body ??= new BodyCollector({
+    this.#collector ??= new BodyCollector({
       bytesMax: this.#host.bodyBytesMax,
       buffers: this.#host.bodies,
       isKept: this.#isBodyKept(),
     })
-    const body = this.#body
+    const body = this.#collector
     let whole
     try {
       whole = body.take(piece, isLast)
@@ -306,27 +317,25 @@ export class Conversation implements Admitted, Waiting {
     }
   }
 
-  /** Runs inside a callback of the library, hence corked, until a handler makes a promise: then it returns false. */
-  #answer(body: DataView): boolean {
+  /** Runs inside a callback of the library, hence corked, until a handler makes a promise. */
+  #answer(body: DataView): void {
     this.#isDecided = true
     if (this.#match === null || !this.#isAdmitted) {
       this.#fail(this.#refusal, true)
-      return true
+      return
     }
     try {
       const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body, this)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
-        return true
+        return
       }
       void reply.then(
         value => this.#reply(value, false),
         error => this.#fail(error, false),
       )
-      return false
     } catch (error) {
       this.#fail(error, true)
-      return true
     }
   }
 
@@ -392,8 +401,15 @@ export class Conversation implements Admitted, Waiting {
     } catch (error) {
       this.#host.report(error, this.requestId)
       giveUp(answer)
-      this.#finish()
+      this.#status = 500
+      this.#break()
     }
+  }
+
+  /** Of an answer that cannot be written, nothing is: the connection ends, whereby its caller and the library hear of it. */
+  #break(): void {
+    if (!this.#isOver) this.#wire.close()
+    this.#finish()
   }
 
   #writeHead({ status, contentType, body, headers }: Answer): void {
@@ -409,23 +425,33 @@ export class Conversation implements Admitted, Waiting {
     const isHead = this.#head.method === 'HEAD'
     if (body instanceof RawPieces) {
       if (!isHead) {
+        this.#askToClose(closes)
         void this.#pour(body.source, closes)
         return
       }
       body.source.cancel()
+      this.#askToClose(closes)
       this.#wire.endWithoutBody()
       this.#finish()
       return
     }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
+      this.#askToClose(closes)
       this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
       return
     }
     // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
     // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
-    if (status === 204 || status === 304 || (isHead && !closes)) this.#wire.endWithoutBody()
-    else this.#wire.end(isHead || body === null ? '' : body, closes)
+    if (status === 204 || status === 304 || (isHead && !closes)) {
+      this.#askToClose(closes)
+      this.#wire.endWithoutBody()
+    } else this.#wire.end(isHead || body === null ? '' : body, closes)
     this.#finish()
+  }
+
+  /** Where the library does not say so itself. It leaves the closing to the caller then. */
+  #askToClose(closes: boolean): void {
+    if (closes) this.#wire.writeHeader('Connection', 'close')
   }
 
   /** Writes a long answer piece by piece, as the socket takes it. */
@@ -484,9 +510,27 @@ export class Conversation implements Admitted, Waiting {
     this.#pieces?.lose()
     this.#onTurn()
     this.#setReceiving(false)
-    this.#span?.end(this.#status)
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
+    if (this.#span !== null) this.#endSpan(this.#span)
     this.#host.leave()
+  }
+
+  /** What is plugged in to trace requests is not ours: a defect of it must reach neither the library nor the caller. */
+  #beginSpan(tracing: RequestTracing): void {
+    try {
+      this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
+    } catch (error) {
+      this.#span = null
+      this.#host.report(error, this.requestId)
+    }
+  }
+
+  #endSpan(span: RequestSpan): void {
+    try {
+      span.end(this.#status)
+    } catch (error) {
+      this.#host.report(error, this.requestId)
+    }
   }
 }
 

@@ -23,7 +23,7 @@ import { Conversation, type ConversationHost, type WireHead } from './conversati
 import type { Authenticate } from './credentials.ts'
 import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
-import { HeaderList } from './header-list.ts'
+import type { HeaderList } from './header-list.ts'
 import { familyOfPath } from './path.ts'
 import { RequestIds } from './request-id.ts'
 import type { RequestTracing } from './request-tracing.ts'
@@ -96,7 +96,7 @@ export class HttpServer {
   /** Conversations without a request. */
   readonly #idle: Conversation[] = []
   /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
-  #headers = new HeaderList()
+  #headers!: HeaderList
   readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
   #closing: Promise<void> | null = null
   #onIdle: () => void = () => {}
@@ -228,13 +228,13 @@ export class HttpServer {
 
   #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null): void {
     const conversation = this.#idle.pop() ?? new Conversation(this.#host)
-    const { headers } = conversation
-    headers.clear()
-    this.#headers = headers
+    const head = conversation.emptyHead()
+    this.#headers = head.headers
     req.forEach(this.#addHeader)
-    const head = match === null ? readHead(req, headers) : knownHead(req, headers, match.route)
+    if (match === null) readHead(req, head)
+    else knownHead(req, head, match.route)
     this.#inFlightCount++
-    conversation.begin(res, head, match)
+    conversation.begin(res, match)
   }
 
   #reuse(conversation: Conversation): void {
@@ -255,12 +255,16 @@ export class HttpServer {
   }
 }
 
-function readHead(req: HttpRequest, headers: HeaderList): WireHead {
+function readHead(req: HttpRequest, head: WireHead): void {
   // The case of a method matters: `post` is not POST.
-  return { method: req.getCaseSensitiveMethod(), path: req.getUrl(), query: req.getQuery(), headers }
+  head.method = req.getCaseSensitiveMethod()
+  head.path = req.getUrl()
+  head.query = req.getQuery()
 }
 
 /** The head of a request whose route is known; its query is read only if the route has one. */
-function knownHead(req: HttpRequest, headers: HeaderList, { method, path, query }: Route): WireHead {
-  return { method, path, query: query === null ? '' : req.getQuery(), headers }
+function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Route): void {
+  head.method = method
+  head.path = path
+  head.query = query === null ? '' : req.getQuery()
 }

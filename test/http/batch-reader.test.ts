@@ -192,3 +192,25 @@ test('of random single decisions it reads none differently', () => {
   }
   expect(read).toBeGreaterThan(2_000)
 })
+
+test('of a single decision that looks like one before, what stands around it counts as well', () => {
+  const reader = new SingleReader()
+  const text = JSON.stringify({
+    user: { key: 'alice' },
+    action: 'read',
+    resource: { type: 'doc', key: 'plan' },
+  })
+  for (const [around, isTaken] of [
+    [text, true],
+    [text, true],
+    [` \r\n\t${text}\n`, true],
+    [`${text} x`, false],
+    [`${text}}`, false],
+    [`${text}${text}`, false],
+    [`x${text}`, false],
+    [`${text}\0`, false],
+    [text, true],
+  ] as const) {
+    expect(judgeSingle(reader, Buffer.from(around)), JSON.stringify(around)).toBe(isTaken)
+  }
+})

@@ -62,7 +62,7 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #resourcePages: KeyPages
   readonly #userPages: KeyPages
   #schema: SchemaView = emptySchema()
-  /** The form last asked about, and what its names mean in the schema; null: of a schema before. */
+  /** The form last asked about, and what its names mean in the schema; null: none since the schema changed. */
   #form: QueryForm | null = null
   #type: TypeView | undefined
   #action: ActionView | undefined

@@ -21,9 +21,10 @@ export class SingleReader {
   read(bytes: DataView): PackedQueries | null {
     const learned = this.#judged()
     const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0), learned)
-    const isMatched = end !== REFUSED && blanksEnd(bytes, end) === bytes.byteLength
-    if (!isMatched && !this.#readUnlike(bytes, learned)) return null
-    return this.#list.packed(bytes)
+    // What looks alike and has something behind it is not read again: it would be learned in the place of what is good.
+    const isRead =
+      end === REFUSED ? this.#readUnlike(bytes, learned) : blanksEnd(bytes, end) === bytes.byteLength
+    return isRead ? this.#list.packed(bytes) : null
   }
 
   #readUnlike(bytes: DataView, learned: Learning): boolean {
@@ -45,7 +46,7 @@ export class SingleReader {
   }
 }
 
-/** `skipBlanks` for a view. */
+/** `skipBlanks` for a view: bytes over it would be one more object for each decision. */
 function blanksEnd(bytes: DataView, from: number): number {
   let at = from
   while (at < bytes.byteLength && isBlank(bytes.getUint8(at))) at++

@@ -6,9 +6,9 @@ import { Type } from 'typebox'
 import { InvariantError } from '#model/assert.ts'
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import { RawJson } from '#http/exchange.ts'
+import { RawBytes, RawJson } from '#http/exchange.ts'
 import { defineRoute, type Route } from '#http/route.ts'
-import { HttpServer } from '#http/server.ts'
+import { HttpServer, type HttpServerOptions } from '#http/server.ts'
 
 export const ENVIRONMENT_KEY = 'environment-key'
 export const ORGANIZATION_KEY = 'organization-key'
@@ -236,6 +236,7 @@ function fail(
     body['self'] = body
     return { status: 200, body }
   }
+  if (code === 'unwritable') return { status: 200, body: new RawBytes([1, 2] as never) }
   if (code === 'header') return { status: 200, body: 'fine', headers: { 'X-Revision': 'a\r\nX-Evil: 1' } }
   throw new AuthzError(code as ErrorCode, `about ${code}`)
 }
@@ -253,7 +254,7 @@ export interface EdgeServer {
   readonly faults: Fault[]
 }
 
-export async function startEdge(): Promise<EdgeServer> {
+export async function startEdge(options: Partial<HttpServerOptions> = {}): Promise<EdgeServer> {
   const latch = new Latch()
   const faults: Fault[] = []
   const server = new HttpServer({
@@ -261,6 +262,7 @@ export async function startEdge(): Promise<EdgeServer> {
     authenticate: token => PRINCIPALS.get(token) ?? null,
     limits: { bodyBytesMax: BODY_BYTES_MAX },
     onFault: (error, requestId) => faults.push({ error, requestId }),
+    ...options,
   })
   const port = await server.listen({ host: '127.0.0.1', port: 0 })
   return { server, port, origin: `http://127.0.0.1:${port}`, latch, faults }

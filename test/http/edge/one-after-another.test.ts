@@ -1,4 +1,4 @@
-/** Requests one after another in one thread, which are served by the same conversation: none knows of the one before. */
+/** Requests one after another in one thread, most of which have the conversation of one before: none knows of another. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Random } from '../../../bench/datasets/random.ts'
 import { allowedBody, AUTHORIZED, BODY_BYTES_MAX, type EdgeServer, startEdge } from './edge-server.ts'
@@ -19,9 +19,10 @@ function post(path: string, headers: readonly string[], body: string): string {
 
 const THING = JSON.stringify({ key: 'thing', attributes: {} })
 const ACTION = JSON.stringify({ action: { name: 'read' } })
+const NAMED = post('/allowed', [KEY, 'X-Request-ID: mine'], allowedBody())
 const REQUESTS = [
+  NAMED,
   post('/allowed', [KEY], allowedBody()),
-  post('/allowed', [KEY, 'X-Request-ID: mine'], allowedBody()),
   post('/allowed', [KEY, 'X-One: 1', 'X-Two: 2', 'X-Three: 3'], allowedBody(1_000)),
   post('/allowed', [], allowedBody()),
   post('/allowed', ['Authorization: Bearer nobody', 'X-Request-ID: theirs'], allowedBody()),
@@ -37,6 +38,8 @@ const REQUESTS = [
   post('/access/v1/evaluation', [KEY, 'Content-Type: application/json'], ACTION),
   post('/access/v1/evaluation', [KEY], ACTION),
   requestText('GET /healthy'),
+  // Goes out as fast as it is read.
+  requestText('GET /large/1100000', ['Content-Length: 1'], 'x'),
   requestText('DELETE /v2/things/bulk', [KEY]),
 ]
 
@@ -71,7 +74,7 @@ test('each is answered as by a server that has answered nobody yet', async () =>
       return answer
     }),
   )
-  expect(new Set(alone).size, 'requests that are answered differently').toBeGreaterThan(12)
+  expect(new Set(alone).size, 'requests that are answered differently').toBeGreaterThan(13)
   const random = new Random(4)
   for (let round = 0; round < ROUNDS; round++) {
     const which = random.below(REQUESTS.length)
@@ -87,27 +90,63 @@ test('each is answered as by a server that has answered nobody yet', async () =>
   }
 })
 
-test('whoever hangs up after an answer ends no request but its own', async () => {
+test.each([
+  ['a decision', 200, NAMED],
+  ['a GET', 200, requestText('GET /healthy')],
+  ['nothing', 204, requestText('DELETE /v2/things/bulk', [KEY])],
+  ['a HEAD', 405, requestText('HEAD /healthy')],
+  ['a refusal', 401, post('/allowed', [], '{}')],
+])('whoever hangs up after an answer to %s ends no request but its own', async (_, status, before) => {
   const [first, second] = [await RawConnection.open(edge.port), await RawConnection.open(edge.port)]
-  const text = REQUESTS[1]!
-  await first.send(text)
-  expect((await first.answer())?.status).toBe(200)
+  await first.send(before)
+  expect((await first.answer({ isToHead: status === 405 }))?.status).toBe(status)
   // Begins, and is not whole yet.
-  await second.send(text.slice(0, -1))
-  await fetch(`${edge.origin}/healthy`)
+  await second.send(NAMED.slice(0, -1))
+  const third = await ask(edge.port, NAMED)
   first.destroy()
   await first.closed
-  await fetch(`${edge.origin}/healthy`)
-  await second.send(text.slice(-1))
+  expect(await ask(edge.port, NAMED)).toBe(third)
+  await second.send(NAMED.slice(-1))
   expect((await second.answer())?.status).toBe(200)
   second.destroy()
+})
+
+test('an answer that cannot be written ends its connection, and nobody else hears of it', async () => {
+  const lost = await RawConnection.open(edge.port)
+  await lost.send(post('/failures/unwritable', ['X-Request-ID: lost'], 'x'))
+  const begun = await RawConnection.open(edge.port)
+  await begun.send(NAMED.slice(0, -1))
+  await lost.closed
+  expect(await lost.answer()).toBeNull()
+  expect(edge.faults.map(({ requestId }) => requestId)).toContain('lost')
+  expect(await ask(edge.port, NAMED)).toContain('mine')
+  await begun.send(NAMED.slice(-1))
+  expect((await begun.answer())?.status).toBe(200)
+  begun.destroy()
+})
+
+test('whoever hangs up in the middle of a long answer ends no request but its own', async () => {
+  const slow = await RawConnection.open(edge.port)
+  slow.pause()
+  // Far more than the buffers of the kernel take, so that most of it still has to be sent.
+  await slow.send(requestText('GET /large/8000000', ['Content-Length: 1'], 'x'))
+  await fetch(`${edge.origin}/healthy`)
+  const begun = await RawConnection.open(edge.port)
+  await begun.send(NAMED.slice(0, -1))
+  const others = await ask(edge.port, NAMED)
+  slow.destroy()
+  await slow.closed
+  expect(await ask(edge.port, NAMED)).toBe(others)
+  await begun.send(NAMED.slice(-1))
+  expect((await begun.answer())?.status).toBe(200)
+  begun.destroy()
 })
 
 test('a promised answer goes to whom it was promised, whoever has come since', async () => {
   const waiting = await RawConnection.open(edge.port)
   await waiting.send(requestText('GET /latch', ['X-Request-ID: waiting', 'Content-Length: 1'], 'x'))
   await edge.latch.entered
-  for (let others = 0; others < 3; others++) expect(await ask(edge.port, REQUESTS[1]!)).toContain('mine')
+  for (let others = 0; others < 3; others++) expect(await ask(edge.port, NAMED)).toContain('mine')
   edge.latch.release()
   const answer = await waiting.answer()
   expect([answer?.status, answer?.headers.get('x-request-id')]).toEqual([200, 'waiting'])

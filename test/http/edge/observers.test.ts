@@ -1,0 +1,125 @@
+/** Those who are told of requests: counters, traces, and the owner of a server that is closing. */
+import { expect, onTestFinished, test } from 'vitest'
+import type { Waiting } from '#services/decision-pool.ts'
+import type { HttpServerOptions } from '#http/server.ts'
+import { defineRoute } from '#http/route.ts'
+import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { RawConnection, requestText } from './raw-connection.ts'
+
+const BODY = allowedBody()
+const ALLOWED = requestText(
+  'POST /allowed',
+  [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${BODY.length}`],
+  BODY,
+)
+
+async function started(options: Partial<HttpServerOptions>): Promise<EdgeServer> {
+  const edge = await startEdge(options)
+  onTestFinished(() => edge.server.close())
+  return edge
+}
+
+/** What is counted of each request: its status. */
+function counting() {
+  const statuses: number[] = []
+  const observer = {
+    endpoint: () => 0,
+    began: () => {},
+    ended: (_endpoint: number, status: number) => void statuses.push(status),
+    connected: () => {},
+    limitReached: () => {},
+  }
+  return { statuses, observer }
+}
+
+test('a caller who hangs up is counted as one without an answer, whatever the one before was told', async () => {
+  const { statuses, observer } = counting()
+  const { port, origin } = await started({ observer })
+  const connection = await RawConnection.open(port)
+  await connection.send(ALLOWED)
+  await connection.answer()
+  await connection.send(ALLOWED.slice(0, -1))
+  connection.destroy()
+  await connection.closed
+  while (statuses.length < 2) await fetch(`${origin}/nowhere`)
+  expect(statuses.filter(status => status !== 404)).toEqual([200, 0])
+})
+
+test('requests that are answered at once share a few conversations; those that wait have one each', async () => {
+  const callers: Waiting[] = []
+  const waiting = Promise.withResolvers<void>()
+  const route = (path: '/at-once' | '/later', answered: () => Promise<void> | null) =>
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: path,
+      summary: path,
+      family: 'native',
+      access: 'public',
+      responses: { 200: { description: 'fine' } },
+      handle: ({ caller }) => {
+        callers.push(caller)
+        const reply = { status: 200, body: 'fine' }
+        return answered()?.then(() => reply) ?? reply
+      },
+    })
+  const { origin } = await started({
+    routes: [route('/at-once', () => null), route('/later', () => waiting.promise)],
+  })
+  for (let times = 0; times < 20; times++) {
+    await fetch(`${origin}/at-once`, { method: 'POST', body: times % 2 === 0 ? 'x' : null })
+  }
+  expect(new Set(callers).size).toBe(1)
+  callers.length = 0
+  const later = Array.from({ length: 5 }, () => fetch(`${origin}/later`, { method: 'POST', body: 'x' }))
+  while (callers.length < 5) await fetch(`${origin}/at-once-not`)
+  expect(new Set(callers).size).toBe(5)
+  waiting.resolve()
+  expect((await Promise.all(later)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+})
+
+test.each(['begin', 'end'])(
+  'a trace that fails to %s is reported; the request is answered and over',
+  async when => {
+    const { statuses, observer } = counting()
+    const fail = (at: string): void => {
+      if (at === when) throw new Error(`no ${at}`)
+    }
+    const tracing = {
+      begin: () => {
+        fail('begin')
+        return { traceparent: '', end: () => fail('end') }
+      },
+    }
+    const { server, port, origin, faults } = await started({ observer, tracing })
+    const connection = await RawConnection.open(port)
+    await connection.send(ALLOWED)
+    expect((await connection.answer())?.status).toBe(200)
+    await connection.send(ALLOWED.slice(0, -1))
+    connection.destroy()
+    await connection.closed
+    while (faults.length < 2) await fetch(`${origin}/nowhere`)
+    expect(faults[0]?.error).toMatchObject({ message: `no ${when}` })
+    // Waits for nobody: all are over.
+    await server.close({ withinMs: 60_000 })
+    expect(statuses).toContain(200)
+  },
+)
+
+test('while a server is drained, every answer asks its caller to go elsewhere', async () => {
+  const { server, port } = await started({})
+  server.drain()
+  const key = `Authorization: ${AUTHORIZED.authorization}`
+  const requests = [
+    ALLOWED,
+    requestText('GET /healthy'),
+    requestText('GET /large/1100000'),
+    requestText('DELETE /v2/things/bulk', [key]),
+  ]
+  for (const text of requests) {
+    const connection = await RawConnection.open(port)
+    await connection.send(text)
+    expect((await connection.answer())?.headers.get('connection'), text).toBe('close')
+    connection.destroy()
+  }
+})
