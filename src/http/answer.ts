@@ -40,3 +40,8 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (!isPrintableAscii(value)) throw new Error(`the reply header ${name} is not printable ASCII`)
   }
 }
+
+/** Nobody hears the answer: what is kept for the rest of it may go. */
+export function giveUp({ body }: Answer | Reply): void {
+  if (body instanceof RawPieces) body.source.cancel()
+}

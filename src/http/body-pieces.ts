@@ -8,6 +8,9 @@ import type { PieceSource } from '#services/content-stream.ts'
 /** From so many bytes on the sender waits. */
 const QUEUE_BYTES_MAX = 1_048_576
 
+/** What must come of a body in pieces within the time that a whole one has: fewer bytes are no progress. */
+const PROGRESS_BYTES = 65_536
+
 /** The part of the wire that sets the pace. */
 export interface PacedWire {
   pause(): unknown
@@ -37,8 +40,9 @@ export class BodyPieces implements PieceSource {
     return this.#isPaused
   }
 
-  get receivedBytes(): number {
-    return this.#receivedBytes
+  /** How far the body has come. */
+  get receivedSteps(): number {
+    return Math.floor(this.#receivedBytes / PROGRESS_BYTES)
   }
 
   /** Takes a piece off the wire; it is copied, the library takes it away. */

@@ -17,49 +17,18 @@ import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
-import { type Answer, encodeReply } from './answer.ts'
+import { type Answer, encodeReply, giveUp } from './answer.ts'
 import { type BodyBuffers, BodyCollector, EMPTY_BODY } from './body.ts'
-import type { Admitted, Dispatcher, RequestHead } from './dispatch.ts'
+import type { Admitted, Dispatcher } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
 import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
 import { isFault, problemAnswer } from './problem.ts'
-import { HeaderList } from './header-list.ts'
 import { limitOf } from './limit-of.ts'
 import type { RequestIds } from './request-id.ts'
 import type { RequestSpan, RequestTracing } from './request-tracing.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { RouteMatch } from './router.ts'
-
-/** The part of the library's response object that is used here, as it is used. */
-export interface Wire {
-  onAborted(listener: () => void): unknown
-  /** The piece is taken away when the listener returns. */
-  onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): unknown
-  /** No more pieces for the time being. */
-  pause(): unknown
-  resume(): unknown
-  /** A piece of an answer without a length; false: the socket wants a rest, `onWritable` says when it is over. */
-  write(piece: Uint8Array): boolean
-  /** Ends the connection as it is. */
-  close(): unknown
-  cork(write: () => void): unknown
-  writeStatus(status: string): unknown
-  writeHeader(name: string, value: string): unknown
-  end(body: string | Uint8Array, closesConnection: boolean): unknown
-  endWithoutBody(): unknown
-  /** Sends what the socket takes; `onWritable` asks for the rest, from an offset. */
-  tryEnd(body: Uint8Array, bytesTotal: number): [isFlushed: boolean, isDone: boolean]
-  getWriteOffset(): number
-  onWritable(listener: (offset: number) => boolean): unknown
-}
-
-/** A request's head as it came off the wire; filled anew for each request of a conversation. */
-export class WireHead implements RequestHead {
-  method = ''
-  path = ''
-  query = ''
-  readonly headers = new HeaderList()
-}
+import { type Wire, WireHead } from './wire.ts'
 
 /** What a conversation needs of the server it belongs to. */
 export interface ConversationHost {
@@ -94,8 +63,6 @@ export interface ConversationHost {
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
-/** What must come of a body in pieces within the time that a whole one has: fewer bytes are no progress. */
-const PROGRESS_BYTES = 65_536
 
 export class Conversation implements Admitted, Waiting {
   readonly #host: ConversationHost
@@ -280,7 +247,7 @@ export class Conversation implements Admitted, Waiting {
 
   /** How far a body in pieces has come; 0 for others, which have one time for all of it. */
   get receivedSteps(): number {
-    return this.#pieces === null ? 0 : Math.floor(this.#pieces.receivedBytes / PROGRESS_BYTES)
+    return this.#pieces === null ? 0 : this.#pieces.receivedSteps
   }
 
   /** Whether the sender waits for us. */
@@ -423,30 +390,24 @@ export class Conversation implements Admitted, Waiting {
 
   #writeBody({ status, body }: Answer, closes: boolean): void {
     const isHead = this.#head.method === 'HEAD'
-    if (body instanceof RawPieces) {
-      if (!isHead) {
-        this.#askToClose(closes)
-        void this.#pour(body.source, closes)
-        return
-      }
-      body.source.cancel()
-      this.#askToClose(closes)
-      this.#wire.endWithoutBody()
-      this.#finish()
-      return
-    }
-    if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
-      this.#askToClose(closes)
-      this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
-      return
-    }
+    const isInPieces = body instanceof RawPieces
     // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
     // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
-    if (status === 204 || status === 304 || (isHead && !closes)) {
+    if (status === 204 || status === 304 || (isHead && (isInPieces || !closes))) {
       this.#askToClose(closes)
       this.#wire.endWithoutBody()
-    } else this.#wire.end(isHead || body === null ? '' : body, closes)
-    this.#finish()
+      if (isInPieces) body.source.cancel()
+      this.#finish()
+    } else if (isInPieces) {
+      this.#askToClose(closes)
+      void this.#pour(body.source, closes)
+    } else if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
+      this.#askToClose(closes)
+      this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
+    } else {
+      this.#wire.end(isHead || body === null ? '' : body, closes)
+      this.#finish()
+    }
   }
 
   /** Where the library does not say so itself. It leaves the closing to the caller then. */
@@ -532,9 +493,4 @@ export class Conversation implements Admitted, Waiting {
       this.#host.report(error, this.requestId)
     }
   }
-}
-
-/** Nobody hears the answer: what is kept for the rest of it may go. */
-function giveUp({ body }: Answer | Reply): void {
-  if (body instanceof RawPieces) body.source.cancel()
 }

@@ -19,7 +19,7 @@ import {
 } from 'uWebSockets.js'
 import { assert } from '#model/assert.ts'
 import { BodyBuffers } from './body.ts'
-import { Conversation, type ConversationHost, type WireHead } from './conversation.ts'
+import { Conversation, type ConversationHost } from './conversation.ts'
 import type { Authenticate } from './credentials.ts'
 import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
@@ -31,6 +31,7 @@ import { type RequestObserver, RequestWatch, type SlowRequests } from './request
 import type { ListenAddress } from './reserve-port.ts'
 import type { Route } from './route.ts'
 import type { RouteMatch } from './router.ts'
+import type { WireHead } from './wire.ts'
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[]
