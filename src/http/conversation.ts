@@ -154,7 +154,7 @@ export class Conversation implements Admitted, Waiting {
     wire.onData(this.#received)
   }
 
-  /** All that a request before may have set. */
+  /** All that a request before may have set, but for its span: where requests are traced, each has one. */
   #reset(wire: Wire, known: RouteMatch | null): void {
     const host = this.#host
     this.#wire = wire
@@ -201,7 +201,7 @@ export class Conversation implements Admitted, Waiting {
     else this.#takePiece(piece, isLast)
   }
 
-  /** Of a request that nobody has heard of but the library, in its own callback. */
+  /** Inside a callback of the library, about a request that nobody else has heard of yet. */
   #answerAtOnce(body: DataView): void {
     this.#answer(body)
     // Not while it is promised or on its way.

@@ -78,9 +78,6 @@ const DRAIN_MS_DEFAULT = 5_000
 /** How often bodies that do not arrive are looked for. */
 const RECEIVE_LOOK_MS_MAX = 1_000
 
-/** Conversations kept for the next requests: usually one is enough, since it is answered before the next comes. */
-const IDLE_MAX = 64
-
 /** What the library calls the methods. */
 const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
 
@@ -94,8 +91,8 @@ export class HttpServer {
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
-  /** Conversations without a request. */
-  readonly #idle: Conversation[] = []
+  /** For the next request. One is enough: what is answered at once is answered before the next comes. */
+  #idle: Conversation | null = null
   /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
   #headers!: HeaderList
   readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
@@ -133,7 +130,9 @@ export class HttpServer {
       receiving: new Set(),
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),
-      reuse: conversation => this.#reuse(conversation),
+      reuse: conversation => {
+        this.#idle = conversation
+      },
     }
   }
 
@@ -228,7 +227,8 @@ export class HttpServer {
   }
 
   #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null): void {
-    const conversation = this.#idle.pop() ?? new Conversation(this.#host)
+    const conversation = this.#idle ?? new Conversation(this.#host)
+    this.#idle = null
     const head = conversation.emptyHead()
     this.#headers = head.headers
     req.forEach(this.#addHeader)
@@ -236,10 +236,6 @@ export class HttpServer {
     else knownHead(req, head, match.route)
     this.#inFlightCount++
     conversation.begin(res, match)
-  }
-
-  #reuse(conversation: Conversation): void {
-    if (this.#idle.length < IDLE_MAX) this.#idle.push(conversation)
   }
 
   #leave(): void {

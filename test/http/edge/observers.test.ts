@@ -41,11 +41,20 @@ test('a caller who hangs up is counted as one without an answer, whatever the on
   await connection.send(ALLOWED.slice(0, -1))
   connection.destroy()
   await connection.closed
-  while (statuses.length < 2) await fetch(`${origin}/nowhere`)
+  while (!statuses.includes(0)) await fetch(`${origin}/nowhere`)
   expect(statuses.filter(status => status !== 404)).toEqual([200, 0])
 })
 
-test('requests that are answered at once share a few conversations; those that wait have one each', async () => {
+test('an answer that cannot be written is counted as a defect, whatever it was to be', async () => {
+  const { statuses, observer } = counting()
+  const { port } = await started({ observer })
+  const connection = await RawConnection.open(port)
+  await connection.send(requestText('POST /failures/unwritable', ['Content-Length: 1'], 'x'))
+  await connection.closed
+  expect(statuses).toEqual([500])
+})
+
+test('requests that are answered at once share one conversation; those that wait have one each', async () => {
   const callers: Waiting[] = []
   const waiting = Promise.withResolvers<void>()
   const route = (path: '/at-once' | '/later', answered: () => Promise<void> | null) =>
@@ -98,7 +107,7 @@ test.each(['begin', 'end'])(
     await connection.send(ALLOWED.slice(0, -1))
     connection.destroy()
     await connection.closed
-    while (faults.length < 2) await fetch(`${origin}/nowhere`)
+    while (!statuses.includes(0)) await fetch(`${origin}/nowhere`)
     expect(faults[0]?.error).toMatchObject({ message: `no ${when}` })
     // Waits for nobody: all are over.
     await server.close({ withinMs: 60_000 })

@@ -65,6 +65,19 @@ async function ask(port: number, text: string, lastBytes = 0): Promise<unknown> 
   return answer
 }
 
+/** A request that begins before this connection ends, and comes whole after that, is answered; and so are others meanwhile. */
+async function expectOthersAnswered(ending: RawConnection): Promise<void> {
+  const begun = await RawConnection.open(edge.port)
+  await begun.send(NAMED.slice(0, -1))
+  const others = await ask(edge.port, NAMED)
+  ending.destroy()
+  await ending.closed
+  expect(await ask(edge.port, NAMED)).toBe(others)
+  await begun.send(NAMED.slice(-1))
+  expect((await begun.answer())?.status).toBe(200)
+  begun.destroy()
+}
+
 test('each is answered as by a server that has answered nobody yet', async () => {
   const alone = await Promise.all(
     REQUESTS.map(async text => {
@@ -97,18 +110,10 @@ test.each([
   ['a HEAD', 405, requestText('HEAD /healthy')],
   ['a refusal', 401, post('/allowed', [], '{}')],
 ])('whoever hangs up after an answer to %s ends no request but its own', async (_, status, before) => {
-  const [first, second] = [await RawConnection.open(edge.port), await RawConnection.open(edge.port)]
-  await first.send(before)
-  expect((await first.answer({ isToHead: status === 405 }))?.status).toBe(status)
-  // Begins, and is not whole yet.
-  await second.send(NAMED.slice(0, -1))
-  const third = await ask(edge.port, NAMED)
-  first.destroy()
-  await first.closed
-  expect(await ask(edge.port, NAMED)).toBe(third)
-  await second.send(NAMED.slice(-1))
-  expect((await second.answer())?.status).toBe(200)
-  second.destroy()
+  const connection = await RawConnection.open(edge.port)
+  await connection.send(before)
+  expect((await connection.answer({ isToHead: status === 405 }))?.status).toBe(status)
+  await expectOthersAnswered(connection)
 })
 
 test('an answer that cannot be written ends its connection, and nobody else hears of it', async () => {
@@ -131,15 +136,7 @@ test('whoever hangs up in the middle of a long answer ends no request but its ow
   // Far more than the buffers of the kernel take, so that most of it still has to be sent.
   await slow.send(requestText('GET /large/8000000', ['Content-Length: 1'], 'x'))
   await fetch(`${edge.origin}/healthy`)
-  const begun = await RawConnection.open(edge.port)
-  await begun.send(NAMED.slice(0, -1))
-  const others = await ask(edge.port, NAMED)
-  slow.destroy()
-  await slow.closed
-  expect(await ask(edge.port, NAMED)).toBe(others)
-  await begun.send(NAMED.slice(-1))
-  expect((await begun.answer())?.status).toBe(200)
-  begun.destroy()
+  await expectOthersAnswered(slow)
 })
 
 test('a promised answer goes to whom it was promised, whoever has come since', async () => {
