@@ -88,10 +88,10 @@ export class Conversation implements Admitted, Waiting {
   /** Nothing that still arrives changes the answer. */
   #isDecided = false
   #isOver = false
-
-  // Never set in a conversation that is used again.
   /** More of the body is to come. */
   #isReceiving = false
+
+  // Never set in a conversation that is used again.
   /** Of a body that does not come whole. */
   #collector: BodyCollector | null = null
   /** Of a body that the handler takes while it comes. */
@@ -196,9 +196,11 @@ export class Conversation implements Admitted, Waiting {
   #take(piece: ArrayBuffer, isLast: boolean): void {
     if (this.#isDecided) return
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.#host.bodyBytesMax
+    this.#setReceiving(!isLast)
     // As nearly all come.
     if (isWhole) this.#answerAtOnce(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
-    else this.#takePiece(piece, isLast)
+    // Where a packet ends behind the head, the library hands on first that nothing of the body has come.
+    else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
   }
 
   /** Inside a callback of the library, about a request that nobody else has heard of yet. */
@@ -223,7 +225,6 @@ export class Conversation implements Admitted, Waiting {
       this.#refuseAndClose(error)
       return
     }
-    this.#setReceiving(!isLast)
     if (!body.isTooLarge) {
       if (whole === null) return
       this.#answer(whole)
