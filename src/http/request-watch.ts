@@ -37,12 +37,16 @@ export class RequestWatch {
   readonly #slow: SlowRequests | null
   readonly #endpoints: ReadonlyMap<Route, number>
   readonly #noEndpoint: number
+  /** The route last counted, and its endpoint: most requests in a row go the same way. */
+  #route: Route | null = null
+  #endpoint: number
 
   constructor(routes: readonly Route[], observer: RequestObserver, slow: SlowRequests | null) {
     this.observer = observer
     this.#slow = slow
     this.#endpoints = new Map(routes.map(route => [route, observer.endpoint(route.operationId)]))
     this.#noEndpoint = observer.endpoint(null)
+    this.#endpoint = this.#noEndpoint
   }
 
   /** Returns what `end` wants to have back. */
@@ -53,10 +57,15 @@ export class RequestWatch {
 
   end(beganAt: number, route: Route | null, status: number, requestId: string): void {
     const elapsedMs = performance.now() - beganAt
-    const endpoint = route === null ? this.#noEndpoint : this.#endpoints.get(route)!
-    this.observer.ended(endpoint, status, elapsedMs)
+    if (route !== this.#route) this.#useRoute(route)
+    this.observer.ended(this.#endpoint, status, elapsedMs)
     if (this.#slow !== null && elapsedMs >= this.#slow.ms) {
       this.#slow.onSlow({ requestId, operation: route?.operationId ?? null, status, elapsedMs })
     }
+  }
+
+  #useRoute(route: Route | null): void {
+    this.#route = route
+    this.#endpoint = route === null ? this.#noEndpoint : this.#endpoints.get(route)!
   }
 }

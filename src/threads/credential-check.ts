@@ -53,8 +53,9 @@ export class CredentialCheck {
   readonly authenticate = (token: string): Principal | null => {
     const known = this.#sent.get(token) ?? this.#find(token)
     if (known === null) return null
-    // A secret that was rotated ends by itself, wherever nobody is there to say so.
-    return this.#clocks.elapsedMs() < known.endsAtMs ? known.principal : null
+    // A secret that was rotated ends by itself, wherever nobody is there to say so. Few were, and the clock takes time.
+    const isInForce = known.endsAtMs === Infinity || this.#clocks.elapsedMs() < known.endsAtMs
+    return isInForce ? known.principal : null
   }
 
   /** The same as before, where it was known before. */
