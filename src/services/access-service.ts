@@ -11,6 +11,7 @@ import type {
   EvaluationSemantic,
   EvaluationsRequest,
 } from '#model/wire/access.ts'
+import { type Defaults, defaultsOf, withDefaults } from './access-defaults.ts'
 import { queryOf } from './access-mapping.ts'
 import type { Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
@@ -24,8 +25,6 @@ export interface AccessOptions {
 
 /** Items evaluated at once where a semantic may stop early: enough to be cheap, few enough to waste little. */
 const STAGE_ITEMS = 64
-
-const MEMBERS = ['subject', 'action', 'resource', 'context'] as const
 
 export class AccessService {
   readonly #decisions: DecisionService
@@ -54,10 +53,11 @@ export class AccessService {
     this.#decisions.requireBulkSize(items.length)
     const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
     const stageItems = semantic === 'execute_all' ? items.length : STAGE_ITEMS
+    const defaults = defaultsOf(batch)
     const evaluations: Decision[] = []
     for (let start = 0; start < items.length; start += stageItems) {
       const stage = items.slice(start, start + stageItems)
-      for (const decision of this.#evaluateStage(environmentId, batch, stage)) {
+      for (const decision of this.#evaluateStage(environmentId, defaults, stage)) {
         evaluations.push(decision)
         if (stops(semantic, decision)) return { evaluations }
       }
@@ -74,11 +74,11 @@ export class AccessService {
     return this.#decisions.evaluatePacked(environmentId, packed, waiting)
   }
 
-  #evaluateStage(environmentId: string, batch: EvaluationsRequest, items: readonly unknown[]): Decision[] {
+  #evaluateStage(environmentId: string, defaults: Defaults, items: readonly unknown[]): Decision[] {
     const queries: Query[] = []
     const outcomes = items.map((item): Decision | { readonly query: number } => {
       try {
-        const evaluation = this.#options.readEvaluation(withDefaults(item, batch))
+        const evaluation = this.#options.readEvaluation(withDefaults(item, defaults))
         if (!this.isUserType(evaluation.subject.type)) return { decision: false }
         return { query: queries.push(queryOf(evaluation)) - 1 }
       } catch (error) {
@@ -94,29 +94,4 @@ export class AccessService {
 function stops(semantic: EvaluationSemantic, { decision }: Decision): boolean {
   if (semantic === 'execute_all') return false
   return decision === (semantic === 'permit_on_first_permit')
-}
-
-/**
- * An item with what it inherits: whole members, never merged. Only a subject or resource that lacks exactly its `type`
- * takes that from the default of the same name, which both readings of the specification allow (authzen.md 4.2).
- */
-function withDefaults(item: unknown, defaults: EvaluationsRequest): unknown {
-  if (!isObject(item)) return item
-  const evaluation: Record<string, unknown> = {}
-  for (const member of MEMBERS) {
-    const own = item[member] ?? null
-    const value = own === null ? defaults[member] : withType(member, own, defaults[member])
-    if (value !== undefined) evaluation[member] = value
-  }
-  return evaluation
-}
-
-function withType(member: string, own: unknown, inherited: unknown): unknown {
-  const hasType = member === 'subject' || member === 'resource'
-  if (!hasType || !isObject(own) || !isObject(inherited)) return own
-  return (own['type'] ?? null) === null ? { ...own, type: inherited['type'] } : own
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -18,6 +18,8 @@ interface Asked {
   readonly tenant: string | null
 }
 
+/** Characters of a name that are recorded; no user, resource or tenant has one that is longer. */
+const NAME_LENGTH_MAX = 512
 const BUFFERED_BYTES_MAX = 4 * 1_024 * 1_024
 const WRITTEN_AT_ONCE_BYTES = 4_096
 /** Lines are on their way after so long, however few they are. */
@@ -75,11 +77,11 @@ export class DecisionLog {
       time: new Date(now()).toISOString(),
       request_id: this.#requestId,
       environment_id: environmentId,
-      user: asked.user,
-      action: asked.action,
-      resource_type: asked.type,
-      resource_key: asked.key,
-      tenant: asked.tenant,
+      user: cut(asked.user),
+      action: cut(asked.action),
+      resource_type: cut(asked.type),
+      resource_key: asked.key === null ? null : cut(asked.key),
+      tenant: asked.tenant === null ? null : cut(asked.tenant),
       allow: isAllowed,
     }
     if (this.#isDropped(`${JSON.stringify(record)}\n`)) counters?.logged(0, 1)
@@ -120,4 +122,9 @@ export class DecisionLog {
     if (!this.#isFaulty) this.#options.onFault(error)
     this.#isFaulty = true
   }
+}
+
+/** A default of a megabyte would be told again for each question of its batch. */
+function cut(name: string): string {
+  return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
 }

@@ -44,6 +44,8 @@ async function items(body: unknown): Promise<readonly Item[]> {
   return JSON.parse(await batch(body)).evaluations
 }
 
+const DENIED = { decision: false }
+const ALLOWED = { decision: true }
 const FAILED = { decision: false, context: { error: { status: 400, message: expect.stringMatching(/./) } } }
 
 describe('a batch without items', () => {
@@ -286,6 +288,45 @@ describe('a batch is 400 as a whole', () => {
       expect(messageOf(answer, 400)).toContain(String(BULK_MAX))
       expect(await items({ ...defaults, options, evaluations: evaluations.slice(1) })).not.toEqual([])
     }
+  })
+})
+
+describe('what items inherit costs what it takes to read it once', () => {
+  const LONG = 'x'.repeat(1_000_000)
+  const wide = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, index]))
+  const alice = entity('user:alice')
+  /** Escaped, so that the body is none that is read from its bytes. */
+  const spellings = [
+    ['from its bytes', {}],
+    ['as JSON', { 'line\nend': 1 }],
+  ] as const
+  const bodies = [
+    ['a long subject id', { subject: { type: 'user', id: LONG } }, DENIED],
+    ['a long resource id', { resource: { type: 'document', id: LONG } }, DENIED],
+    ['a long resource type', { resource: { type: LONG, id: 'd1' } }, DENIED],
+    ['a long action', { action: { name: LONG } }, DENIED],
+    ['a long tenant', { resource: { ...defaults.resource, properties: { tenant: LONG } } }, DENIED],
+    ['a wide context', { context: wide }, ALLOWED],
+    ['a wide context beside a bad action', { context: wide, action: { name: 5 } }, FAILED],
+    ['wide properties of the subject', { subject: { ...alice, properties: wide } }, ALLOWED],
+    ['a subject without id, and with much else', { subject: { type: 'user', ...wide } }, FAILED],
+    ['a deep tenant', { resource: { ...defaults.resource, properties: { tenant: wide } } }, ALLOWED],
+  ] as const
+
+  test.each(
+    spellings.flatMap(([way, more]) =>
+      bodies.map(([about, own, item]) => [about, way, { ...more, ...own }, item] as const),
+    ),
+  )('%s, read %s', async (_about, _way, own, item) => {
+    const body = {
+      ...defaults,
+      ...own,
+      evaluations: Array.from({ length: BULK_MAX }, (_, n) => ({ [`x${n}`]: 0 })),
+    }
+    const from = performance.now()
+    expect(await items(body)).toEqual(Array(BULK_MAX).fill(item))
+    // A tenth of a second, or one to twenty where each item pays for it.
+    expect(performance.now() - from).toBeLessThan(1_000)
   })
 })
 

@@ -29,6 +29,32 @@ const action = { name: 'read' }
 const resource = (id: string | null, more: object = {}) => ({ type: 'document', id, ...more })
 const ITEMS = [{ resource: resource('a') }, { resource: resource('b') }, { resource: resource('c') }]
 
+const LONGEST = 'n'.repeat(512)
+
+describe('a default', () => {
+  test.each([
+    ['subject type', (name: string) => ({ subject: subject('u', name), action, resource: resource('a') })],
+    ['subject id', (name: string) => ({ subject: subject(name), action, resource: resource('a') })],
+    ['action', (name: string) => ({ subject: subject('u'), action: { name }, resource: resource('a') })],
+    [
+      'resource type',
+      (name: string) => ({ subject: subject('u'), action, resource: { type: name, id: 'a' } }),
+    ],
+    ['resource id', (name: string) => ({ subject: subject('u'), action, resource: resource(name) })],
+    [
+      'tenant',
+      (tenant: string) => ({
+        subject: subject('u'),
+        action,
+        resource: resource('a', { properties: { tenant } }),
+      }),
+    ],
+  ])('with a %s that is longer than any name is not read, for it would be for each item', (_, defaults) => {
+    expect(isRead({ ...defaults(LONGEST), evaluations: [{}, {}] })).toBe(true)
+    expect(isRead({ ...defaults(`${LONGEST}n`), evaluations: [{}, {}] })).toBe(false)
+  })
+})
+
 describe('a batch of the usual kind is read', () => {
   test.each([
     [

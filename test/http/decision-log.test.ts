@@ -102,6 +102,31 @@ test('of a sample has that part of the decisions', () => {
   })
 })
 
+test('tells no more of a name than any key may have, so that a long one costs no more than others', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const log = new DecisionLog({
+    destination: path,
+    share: 1,
+    random: () => 0,
+    now: () => 0,
+    counters: null,
+    onFault: error => expect(error).toBe(undefined),
+  })
+  const longest = 'k'.repeat(512)
+  const names = { user: longest, action: longest, type: longest, key: longest, tenant: longest }
+  const longer = Object.fromEntries(Object.keys(names).map(name => [name, `${longest}kk`])) as typeof names
+  log.decidedAll([true, true], 'environment', [names, longer])
+  await log.close()
+  const told = recordsIn(readFileSync(path, 'utf8')).map(record => [
+    record['user'],
+    record['action'],
+    record['resource_type'],
+    record['resource_key'],
+    record['tenant'],
+  ])
+  expect(told).toEqual([Array(5).fill(longest), Array(5).fill(`${longest}…`)])
+})
+
 test('drops and counts what finds no room, and keeps no more in memory', async () => {
   // Nobody reads from this pipe.
   const pipe = join(storeDirectory(), 'pipe')

@@ -15,6 +15,7 @@ const {
   H_PARTITIONS,
   IDENTITY_MASK,
   KEY_BYTES_MASK,
+  KEY_BYTES_MAX,
   KEY_BYTES_SHIFT,
   LINE_WORDS_LOG2,
   LOG2_MASK,
@@ -73,6 +74,8 @@ export class KeyColumn {
     type: number,
   ): void {
     this.skip(index)
+    // Too long to be anybody's: nothing is found, without making a text of it.
+    if (length > KEY_BYTES_MAX) return
     if (length <= KEY_BYTES) {
       this.#key.readBytes(bytes, at, length, type, this.#words, index * KEY_WORDS)
       this.#lookUp(header, index, type)

@@ -5,6 +5,7 @@
  * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
  * never refuses: a body it cannot read, a bad item in it included, is left to the ordinary way.
  */
+import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   type PackedQueries,
   type QueryForm,
@@ -16,7 +17,14 @@ import {
 import { bytesOf } from '../body.ts'
 import { ListReader, type ReadQuestion } from './list-reader.ts'
 import { isText, REFUSED, skipBlanks } from './plain-json.ts'
-import { ACTION_PART, BATCH_FIELDS, ITEM_FIELDS, RESOURCE_PART, SUBJECT_PART } from './question-fields.ts'
+import {
+  ACTION_PART,
+  BATCH_FIELDS,
+  ITEM_FIELDS,
+  RESOURCE_PART,
+  SUBJECT_PART,
+  TEXTS,
+} from './question-fields.ts'
 import { type Place, QuestionReader } from './question-reader.ts'
 
 export interface BatchReaderOptions {
@@ -47,6 +55,7 @@ export class BatchReader {
     const body = bytesOf(bytes)
     const reader = new QuestionReader(body, ITEM_FIELDS)
     const batch: QuestionReader = new QuestionReader(body, BATCH_FIELDS, at => {
+      if (hasLongText(batch)) return REFUSED
       this.#useDefaults(batch)
       const settle = (known: QueryForm | null) => this.#settle(body, { reader, batch, known })
       return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), settle })
@@ -94,6 +103,14 @@ export class BatchReader {
     for (const type of this.#options.subjectTypes) if (isText(body, from, to, type)) return true
     return false
   }
+}
+
+/**
+ * Whether a default is longer than any name. It is read again for each item that inherits it, so that a body of a megabyte would
+ * be read ten thousand times; the ordinary way makes one text of it.
+ */
+function hasLongText(batch: QuestionReader): boolean {
+  return TEXTS.some(name => batch[name].to - batch[name].from > LONG_KEY_BYTES_MAX)
 }
 
 /** The item's own text, else the default's. */
