@@ -133,9 +133,9 @@ export class Conversation implements Admitted, Waiting {
     wire.onAborted(this.#aborted)
     this.#admit()
     if (this.#host.tracing !== null) this.#beginSpan(this.#host.tracing)
-    if (headers.isLengthRepeated) {
-      // Two lengths are two opinions about where the next request begins.
-      this.#refuseAndClose(new AuthzError('INVALID_INPUT', 'Content-Length must be sent once'))
+    const { framingFault } = headers
+    if (framingFault !== null) {
+      this.#refuseAndClose(new AuthzError('INVALID_INPUT', framingFault))
       return
     }
     const length = headers.get('content-length')

@@ -9,18 +9,18 @@ export class HeaderList implements ReadonlyMap<string, string> {
   /** Name, value, name, value; behind `#length` stands what was left of requests before. */
   readonly #pairs: string[] = []
   #length = 0
-  #isLengthRepeated = false
+  #isFramingRepeated = false
 
   /** Those that follow are of another request. */
   clear(): void {
     this.#length = 0
-    this.#isLengthRepeated = false
+    this.#isFramingRepeated = false
   }
 
   /** Takes the next header of the request. */
   add(name: string, value: string): void {
-    if (name === CONTENT_LENGTH && this.has(CONTENT_LENGTH)) {
-      this.#isLengthRepeated = true
+    if ((name === CONTENT_LENGTH || name === TRANSFER_ENCODING) && this.has(name)) {
+      this.#isFramingRepeated = true
       return
     }
     this.#pairs[this.#length] = name
@@ -28,9 +28,17 @@ export class HeaderList implements ReadonlyMap<string, string> {
     this.#length += 2
   }
 
-  /** Whether the request named the length of its body more than once, alike or not. */
-  get isLengthRepeated(): boolean {
-    return this.#isLengthRepeated
+  /**
+   * What is wrong with what the headers say of where the body ends; null: nothing. The library takes what it cannot
+   * read for nothing, or any coding for chunks, and the bytes behind that for the next request, where a proxy may have seen one body.
+   */
+  get framingFault(): string | null {
+    if (this.#isFramingRepeated) return 'Content-Length and Transfer-Encoding must be sent once'
+    const length = this.get(CONTENT_LENGTH)
+    const coding = this.get(TRANSFER_ENCODING)
+    if (coding === undefined) return length === '' ? 'Content-Length must be a number' : null
+    if (length !== undefined) return 'Content-Length and Transfer-Encoding exclude each other'
+    return coding.toLowerCase() === CHUNKED ? null : `Transfer-Encoding must be ${CHUNKED}`
   }
 
   get(name: string): string | undefined {
@@ -76,3 +84,5 @@ export class HeaderList implements ReadonlyMap<string, string> {
 }
 
 const CONTENT_LENGTH = 'content-length'
+const TRANSFER_ENCODING = 'transfer-encoding'
+const CHUNKED = 'chunked'

@@ -44,17 +44,46 @@ export class QueryShape {
   /** The parameters of an undecoded query (without its question mark). Throws `INVALID_SHAPE`. */
   read(query: string): Record<string, unknown> {
     const sent = new URLSearchParams(query)
+    const illegible = illegibleIn(query)
     const values: Record<string, unknown> = {}
     const detail: ErrorDetail[] = []
     for (const parameter of this.#parameters) {
       const texts = sent.getAll(parameter.name)
       if (texts.length === 0) continue
+      if (illegible.has(parameter.name)) {
+        detail.push({
+          loc: ['query', parameter.name],
+          msg: 'must be percent-encoded UTF-8',
+          type: 'encoding',
+        })
+        continue
+      }
       const problem = readParameter(parameter, texts, values)
       if (problem !== null) detail.push({ loc: ['query', parameter.name], msg: problem, type: 'type' })
     }
     if (detail.length > 0) throw shapeError(detail)
     this.#shape.check(values)
     return values
+  }
+}
+
+/** The parameters with something that cannot be decoded, where `URLSearchParams` would find another text in its place. */
+function illegibleIn(query: string): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const pair of query.split('&')) {
+    if (!isLegible(pair)) for (const name of new URLSearchParams(pair).keys()) names.add(name)
+  }
+  return names
+}
+
+function isLegible(text: string): boolean {
+  // As the HTTP library delivers bytes that are no UTF-8.
+  if (text.includes('\uFFFD')) return false
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
   }
 }
 

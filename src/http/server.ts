@@ -81,6 +81,9 @@ const RECEIVE_LOOK_MS_MAX = 1_000
 /** What the library calls the methods. */
 const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
 
+/** What the library takes for a pattern, which no path of ours means; one can stand in `PUBLIC_URL`. */
+const PATTERN = /[:*]/
+
 export class HttpServer {
   readonly #routes: readonly Route[]
   readonly #onFault: HttpServerOptions['onFault']
@@ -220,7 +223,7 @@ export class HttpServer {
    * and path from it and looking them up costs a twentieth of a decision.
    */
   #mount(app: TemplatedApp, route: Route): void {
-    if (route.paramNames.length > 0) return
+    if (route.paramNames.length > 0 || PATTERN.test(route.path)) return
     const match = { route, rawParams: [] }
     const mount = MOUNT[route.method]
     app[mount](route.path, (res, req) => this.#accept(res, req, match))
@@ -256,12 +259,17 @@ function readHead(req: HttpRequest, head: WireHead): void {
   // The case of a method matters: `post` is not POST.
   head.method = req.getCaseSensitiveMethod()
   head.path = req.getUrl()
-  head.query = req.getQuery()
+  head.query = queryOf(req)
 }
 
 /** The head of a request whose route is known; its query is read only if the route has one. */
 function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Route): void {
   head.method = method
   head.path = path
-  head.query = query === null ? '' : req.getQuery()
+  head.query = query === null ? '' : queryOf(req)
+}
+
+/** Where a request has no query the library returns `undefined`, whatever its types say. */
+function queryOf(req: HttpRequest): string {
+  return (req.getQuery() as string | undefined) ?? ''
 }

@@ -123,6 +123,13 @@ describe('with PUBLIC_URL', () => {
     messageOf(wrong, 401)
   })
 
+  test('of a path with a colon or an asterisk the document is found there, and nowhere else', async () => {
+    const client = await startedService({ publicUrl: 'https://pdp.example.com/t1/:x*' })
+    expect(await read(client, `${WELL_KNOWN}/t1/:x*`)).toBe(document('https://pdp.example.com/t1/:x*'))
+    const elsewhere = await ask(client, `${WELL_KNOWN}/t1/anything`, { method: 'GET', key: null })
+    expect(elsewhere.status).toBe(404)
+  })
+
   test('of a path that ends with a slash the document is found without it', async () => {
     const client = await startedService({ publicUrl: 'https://pdp.example.com/t1/' })
     const expected = document('https://pdp.example.com/t1/', 'https://pdp.example.com/t1')

@@ -427,6 +427,28 @@ describe('an unknown path', () => {
   })
 })
 
+describe('a parameter of a query that cannot be read', () => {
+  const ASSIGNMENTS = '/v2/facts/default/default/role_assignments'
+
+  test.each(['%', '50%', '%zz', '%ff', '%c0%af', '%ed%a0%80', 'a%00%'])(
+    'is 422 with its name, and nobody else is found in its place: %s',
+    async text => {
+      for (const query of [`user=${text}`, `page=1&user=a&user=${text}`, `us%65r=${text}`]) {
+        const answer = await verdict.get<Problem>(`${ASSIGNMENTS}?${query}`)
+        expect(refusal(answer), query).toEqual([422, 'INVALID_INPUT'])
+        expect(answer.body.detail).toEqual([
+          { loc: ['query', 'user'], msg: 'must be percent-encoded UTF-8', type: 'encoding' },
+        ])
+      }
+    },
+  )
+
+  test('is ignored where nobody asks for it, and what can be read is', async () => {
+    expect((await verdict.get(`${ASSIGNMENTS}?unknown=%ff&%ff=user&page=1`)).status).toBe(200)
+    expect((await verdict.get(`${ASSIGNMENTS}?user=%EF%BF%BD+%26%25`)).status).toBe(200)
+  })
+})
+
 describe('a path part that cannot be read', () => {
   test.each(['%', '%zz', '%ff', '%c0%af', '%ed%a0%80'])('is 422 with its place: %s', async part => {
     const answer = await verdict.get<Problem>(`/v2/schema/default/default/groups/${part}`)
