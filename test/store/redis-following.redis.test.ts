@@ -16,6 +16,7 @@ import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { TableView } from '#store/table-view.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { startRedis } from '../support/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { bytes, commitOf, everyone, shown, toyRule } from './toy-rows.ts'
 
@@ -324,12 +325,60 @@ test('a dropped environment is gone here and in Redis, and one of its id begins 
   await node.store.drop(ENVIRONMENT)
   await node.store.drop(ENVIRONMENT)
   await expect(node.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_CLOSED' })
-  expect(await direct.send('KEYS', `${prefix}:*`)).toEqual([])
+  const { removed } = redisKeys(prefix, ENVIRONMENT)
+  // All that is left says that it was removed, for a while.
+  expect(String(await direct.send('KEYS', `${prefix}:*`))).toBe(removed)
+  expect(await direct.send('TTL', removed)).toBeGreaterThan(80_000)
   expect(readdirSync(node.directory).filter(name => name.includes('copy'))).toEqual([])
   const again = await node.store.environment(ENVIRONMENT)
   expect(again.view.count(everyone)).toBe(0)
   expect((await again.ledger.head()).epoch).not.toBe(epoch)
+  expect(await direct.send('EXISTS', removed)).toBe(0)
 })
+
+test.each([
+  ['removed by another node', false, (other: Node) => other.store.drop(ENVIRONMENT)],
+  [
+    'lost',
+    true,
+    async (_other: Node, url: string) => {
+      const { meta, rows, log, ids } = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+      await direct.send('DEL', meta, rows, log, ids)
+    },
+  ],
+] as const)(
+  'an environment that was %s: whether the store counts as emptied is %s',
+  async (_, isLost, lose) => {
+    const url = redis.url()
+    const [node, other] = [await startNode(url), await startNode(url)]
+    await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await lose(other, url)
+    // Time for several attempts to load it, a half second apart.
+    while (node.store.stalenessMs() < 2_000) await new Promise(resolve => setImmediate(resolve))
+    expect(node.store.isEmptied()).toBe(isLost)
+    expect(node.view.count(everyone)).toBe(1)
+  },
+)
+
+test('a commit that Redis took and nobody can read is not waited for without end, nor does a close wait for it', async () => {
+  const own = await startRedis()
+  onTestFinished(() => own.stop())
+  const node = await startNode(own.url())
+  await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const admin = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
+  onTestFinished(() => admin.close())
+  await admin.recovered(10_000)
+  // Neither the log nor the rows.
+  await admin.send('ACL', 'SETUSER', 'default', '-xrange', '-hscan')
+  const from = performance.now()
+  await expect(node.ledger.commit(commitOf({ put: { bob: 'bg' } }))).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+  })
+  expect(performance.now() - from).toBeLessThan(12_000)
+  const closedFrom = performance.now()
+  await node.store.close()
+  expect(performance.now() - closedFrom).toBeLessThan(2_000)
+}, 30_000)
 
 test('a Redis that cannot be reached is named as the reason, without its address', async () => {
   const proxy = await CuttingProxy.to(redis)

@@ -27,6 +27,9 @@ import type { StoreLog } from './store-log.ts'
 const WRITES_UNDER_WAY_MAX = 128
 /** How long `close` waits for commits that nobody answers. */
 const CLOSE_MS_MAX = 3_000
+/** How long a commit that Redis has taken is waited for, the time before that included, but no shorter than the latter. */
+const COMMIT_MS_MAX = 10_000
+const SEEN_MS_MIN = 1_000
 /** How long to wait before another attempt to load. */
 const RELOAD_PAUSE_MS = 500
 
@@ -168,9 +171,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     patience.abort()
     await this.#followed.source.close()
     await this.#following
-    await this.#checking
     await this.#stopListing()
     await this.#followed.copy.close()
+    // Last: it may be waiting for what the copy was never to have.
+    await this.#checking
   }
 
   async #compare(): Promise<void> {
@@ -303,18 +307,33 @@ class FollowedLedger implements Ledger {
   }
 
   async #commit(source: RedisLedger, commit: Commit, ground: Position): Promise<Revision> {
+    const until = performance.now() + COMMIT_MS_MAX
     try {
       const revision = await source.commitOn(ground, commit)
-      await this.#environment.reached(revision, source)
+      await this.#seen(revision, source, until)
       return revision
     } catch (error) {
       // Whoever tries again needs what was in the way.
       if (error instanceof ConflictError) {
         const { epoch, mark } = source
-        await this.#environment.reached({ epoch, sequence: mark.sequence }, source)
+        await this.#seen({ epoch, sequence: mark.sequence }, source, until)
       }
       throw error
     }
+  }
+
+  /** As `reached`, but not for ever: what Redis took may be lost before anybody could read it. */
+  async #seen(revision: Revision, source: RedisLedger, until: number): Promise<void> {
+    const patience = new AbortController()
+    const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
+    const isOver = pause(withinMs, true, { signal: patience.signal }).catch(() => false)
+    const isSeen = this.#environment.reached(revision, source).then(() => false)
+    const isMissing = await Promise.race([isOver, isSeen]).finally(() => patience.abort())
+    if (!isMissing) return
+    // Nobody waits for it any more.
+    isSeen.catch(() => undefined)
+    const message = 'the store has not shown again what it took: the change may or may not have been made'
+    throw new AuthzError('STORE_UNAVAILABLE', message)
   }
 
   async *rows(): AsyncIterable<readonly Row[]> {

@@ -12,6 +12,8 @@ export interface RedisKeys {
   readonly log: string
   /** Sorted set: commit id → sequence, as far back as the log reaches. */
   readonly ids: string
+  /** List: not empty for a day after the environment was removed on purpose. */
+  readonly removed: string
   /** Pub/sub channel: `<epoch>.<sequence>` of each commit. */
   readonly channel: string
   /** List: the rows of one large commit on their way; gone after a while by itself. */
@@ -25,6 +27,7 @@ export function redisKeys(prefix: string, environmentId: string): RedisKeys {
     rows: `${base}:rows`,
     log: `${base}:log`,
     ids: `${base}:ids`,
+    removed: `${base}:removed`,
     channel: `${base}:head`,
     staged: name => `${base}:staged:${name}`,
   }

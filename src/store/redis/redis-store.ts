@@ -14,8 +14,8 @@ import { HeadChannels } from './head-channels.ts'
 import { LocalCopy } from './local-copy.ts'
 import { connect } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
-import { RedisLedger } from './redis-ledger.ts'
-import { RedisLink, UnansweredError } from './redis-link.ts'
+import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
+import { RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 import type { RedisAddress } from './redis-url.ts'
 import type { StoreLog } from './store-log.ts'
 
@@ -23,6 +23,8 @@ import type { StoreLog } from './store-log.ts'
 const FIRST_CONNECTION_MS_MAX = 10_000
 /** How long it waits for a connection before it tries again to open an environment. */
 const OPEN_AGAIN_MS = 1_000
+/** How long it is known that an environment was removed, by when nobody follows it any more. */
+const REMOVED_SECONDS = 86_400
 /** Comparisons in the time after which a node is stale, so that one that failed does not make it so. */
 const CHECKS_PER_STALE = 5
 const CHECK_MS_MAX = 1_000
@@ -85,13 +87,16 @@ export class RedisStore implements Store {
 
   /** Other nodes find it gone: they keep their copies until they drop it as well. */
   async drop(id: string): Promise<void> {
-    const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
+    const { meta, rows, log, ids, removed, channel } = redisKeys(this.#options.address.prefix, id)
     const environment = await this.#environments.take(id)
     if (environment) {
       this.#following.delete(id)
       this.#channels.leave(channel)
       await environment.close()
     }
+    // Before anything goes: whoever finds nothing there knows that nothing was lost.
+    await this.#link.send('RPUSH', removed, id)
+    await this.#link.send('EXPIRE', removed, REMOVED_SECONDS)
     // The history first: without it nobody writes there any more.
     for (const key of [meta, rows, log, ids]) await this.#link.send('UNLINK', key)
     new CopyDirectory(this.#options.directory, id).removeAll()
@@ -160,6 +165,8 @@ export class RedisStore implements Store {
     const { directory, logEntriesMax, address, log } = this.#options
     const keys = redisKeys(address.prefix, id)
     const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: true })
+    // One of this id begins anew.
+    await this.#link.send('UNLINK', keys.removed)
     const copies = new CopyDirectory(directory, id)
     const found = await this.#found(copies, source)
     const copy = found ?? (await this.#loaded(copies, source, id))
@@ -202,8 +209,18 @@ export class RedisStore implements Store {
 
   async #load(copies: CopyDirectory, keys: RedisKeys, id: string): Promise<Followed> {
     const { logEntriesMax } = this.#options
-    const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: false })
+    const options = { link: this.#link, keys, logEntriesMax, mayBegin: false }
+    const source = await RedisLedger.open(options).catch(async (error: unknown) => {
+      if (!(error instanceof EmptyStoreError) || !(await this.#isRemoved(keys))) throw error
+      throw new AuthzError('STORE_RESET', 'the environment was removed')
+    })
     return { source, copy: await this.#loaded(copies, source, id) }
+  }
+
+  /** Whether somebody removed the environment, so that what is there of it is gone for good reason. */
+  async #isRemoved({ removed }: RedisKeys): Promise<boolean> {
+    const marks = (await this.#link.send('LRANGE', removed, 0, 0)) as readonly Reply[]
+    return marks.length > 0
   }
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
