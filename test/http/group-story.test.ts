@@ -357,8 +357,9 @@ describe('undoing a grant (C.5)', () => {
   })
 
   test('is 404 when there is nothing to undo', async () => {
-    const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
+    const [team, alice, d1, elsewhere] = fresh('team', 'alice', 'document:d1', 'elsewhere')
     await verdict.user(alice)
+    await verdict.tenant(elsewhere)
     await verdict.group(team)
     await verdict.group(`${team}-other`)
     await verdict.instance(d1)
@@ -367,8 +368,13 @@ describe('undoing a grant (C.5)', () => {
       await verdict.delete(`${groupPath(team)}/roles`, grantBody('editor', `${d1}-missing`)),
       await verdict.delete(memberPath(team, alice)),
       await verdict.delete(`${groupPath(team)}/assign_group`, { group_instance_key: `${team}-other` }),
+      // What is not there is said before what does not fit (D-38).
+      await verdict.delete(`${groupPath(team)}/roles`, {
+        ...grantBody('editor', `${d1}-missing`),
+        tenant: elsewhere,
+      }),
     ]
-    expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+    expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
   })
 
   test('of an entry the client took away: granting puts it back, and the grant counts again (D-40)', async () => {
@@ -388,6 +394,143 @@ describe('undoing a grant (C.5)', () => {
     const again = await service.post(`${groupPath('team')}/roles`, grantBody('editor', 'document:d1'))
     expect(again.status).toBe(409)
   })
+})
+
+describe('grants that ended because their entry was taken away', () => {
+  const entry = (relation: string) => ({
+    role: 'member',
+    on_resource: 'group',
+    linked_by_relation: relation,
+  })
+  const EDITOR = `${RESOURCES}/document/roles/editor`
+
+  /** Two groups with a member each; the first has been granted a role on the secret document. */
+  async function startedWithGrant() {
+    const service = await startedService()
+    await service.createDocumentModel()
+    await service.users('alice', 'bob')
+    for (const [group, member] of [
+      ['team', 'alice'],
+      ['others', 'bob'],
+    ] as const) {
+      await service.group(group)
+      await service.join(group, member)
+    }
+    await service.grant('team', 'editor', 'document:secret')
+    expect(await service.allows('alice', 'update', 'document:secret')).toBe(true)
+    return service
+  }
+
+  type Service = Awaited<ReturnType<typeof startedWithGrant>>
+
+  test.each<[string, (service: Service) => Promise<unknown>]>([
+    ['in the role', service => service.patch(EDITOR, { granted_to: { users_with_role: [] } })],
+    ['by itself', service => service.delete(`${EDITOR}/implicit_grants`, entry('group_group_editor'))],
+    [
+      'with all roles of the resource',
+      service =>
+        service.patch(`${RESOURCES}/document`, {
+          roles: { editor: { name: 'editor', permissions: ['read', 'update'] } },
+        }),
+    ],
+    ['with the role of its members', service => service.delete(`${RESOURCES}/group/roles/member`)],
+  ])('%s do not come back with the grant of another group on another document', async (_, take) => {
+    const service = await startedWithGrant()
+    await take(service)
+    expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
+    await service.grant('others', 'editor', 'document:public')
+    await service.join('team', 'alice').catch(() => undefined)
+    await service.join('others', 'bob').catch(() => undefined)
+    expect(await service.allows('bob', 'update', 'document:public')).toBe(true)
+    expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
+    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([])
+    const { body } = await service.get<Resource>(`${RESOURCES}/document`)
+    expect(Object.keys(body.relations)).toEqual(['group_group_editor'])
+    await service.grant('team', 'editor', 'document:secret')
+    expect(await service.allows('alice', 'update', 'document:secret')).toBe(true)
+  })
+
+  test('come back where the client puts the entry back, and only then', async () => {
+    const service = await startedWithGrant()
+    await service.patch(EDITOR, { granted_to: null })
+    const refused = await service.delete(`${groupPath('team')}/roles`, grantBody('editor', 'document:secret'))
+    expect(refused.status).toBe(404)
+    await service.post(`${EDITOR}/implicit_grants`, entry('group_group_editor'))
+    expect(await service.allows('alice', 'update', 'document:secret')).toBe(true)
+    await service.grant('others', 'editor', 'document:public')
+    expect(await service.allows('alice', 'update', 'document:secret')).toBe(true)
+  })
+
+  test('leave the relation to whoever derives over it, and the next grant has one of its own', async () => {
+    const service = await startedWithGrant()
+    await service.post(`${RESOURCES}/document/roles/viewer/implicit_grants`, entry('group_group_editor'))
+    await service.patch(EDITOR, { granted_to: null })
+    await service.grant('others', 'editor', 'document:public')
+    expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
+    expect(await service.allows('alice', 'read', 'document:secret')).toBe(true)
+    expect(await service.allows('bob', 'update', 'document:public')).toBe(true)
+    const { body } = await service.get<Resource>(`${RESOURCES}/document`)
+    expect(Object.keys(body.relations)).toEqual(['group_group_editor', 'group_group_editor_2'])
+  })
+
+  test('of nesting neither come back nor are listed', async () => {
+    const service = await startedWithGrant()
+    for (const group of ['outer', 'inner']) await service.group(group)
+    await service.grant('outer', 'editor', 'document:inside')
+    await service.nest('team', { into: 'outer' })
+    expect(await service.allows('alice', 'update', 'document:inside')).toBe(true)
+    await service.patch(`${RESOURCES}/group/roles/member`, { granted_to: { users_with_role: [] } })
+    const children = async () =>
+      (await service.get<Envelope<GroupRecord>>(`${groupPath('outer')}/children`)).body.data.map(
+        ({ group_instance_key }) => group_instance_key,
+      )
+    expect([await service.allows('alice', 'update', 'document:inside'), await children()]).toEqual([
+      false,
+      [],
+    ])
+    await service.nest('inner', { into: 'others' })
+    expect([await service.allows('alice', 'update', 'document:inside'), await children()]).toEqual([
+      false,
+      [],
+    ])
+    await service.nest('team', { into: 'outer' })
+    expect([await service.allows('alice', 'update', 'document:inside'), await children()]).toEqual([
+      true,
+      ['team'],
+    ])
+  })
+})
+
+test('what is linked like a group and is none is not among the groups of a group', async () => {
+  const service = await startedService()
+  for (const group of ['outer', 'inner']) await service.group(group)
+  await service.nest('inner', { into: 'outer' })
+  await service.instance('group:plain')
+  const link = (subject: string, object: string) =>
+    service.post('/v2/facts/default/default/relationship_tuples', { subject, relation: 'group', object })
+  expect((await link('group:plain', 'group:outer')).status).toBe(200)
+  const of = async (list: string, group: string) =>
+    (await service.get<Envelope<GroupRecord>>(`${groupPath(group)}/${list}?include_total_count=true`)).body
+  expect(await of('children', 'outer')).toMatchObject({
+    data: [{ group_instance_key: 'inner' }],
+    total_count: 1,
+  })
+  expect((await link('group:inner', 'group:plain')).status).toBe(200)
+  expect(await of('parents', 'inner')).toMatchObject({
+    data: [{ group_instance_key: 'outer' }],
+    total_count: 1,
+  })
+})
+
+test('a group that is deleted takes relation and entry of many grants with it, in the same answer', async () => {
+  const service = await startedService()
+  await service.createDocumentModel()
+  await service.group('team')
+  for (let n = 0; n < 40; n += 1) await service.grant('team', 'editor', `document:d${n}`)
+  await service.deleteGroup('team')
+  const { body } = await service.get<Resource>(`${RESOURCES}/document`)
+  expect(body.relations).toEqual({})
+  expect(body.roles['editor']!.granted_to.users_with_role).toEqual([])
 })
 
 describe('a relation key that is taken', () => {

@@ -4,7 +4,7 @@
  */
 import type { InstanceRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace.ts'
-import { type Group, MEMBER_ROLE } from './group-lookup.ts'
+import type { Group } from './group-lookup.ts'
 import { grantRelations, hasDerivation, memberDerivation } from './group-relations.ts'
 import { findRole } from './lookups.ts'
 import type { RecordReader } from './record-reader.ts'
@@ -46,13 +46,11 @@ interface MeaningfulRelation {
 }
 
 function* meaningfulRelations(records: RecordReader, groupType: TypeRecord): Iterable<MeaningfulRelation> {
-  const memberRole = findRole(records, groupType, MEMBER_ROLE)
-  if (!memberRole) return
   for (const relation of grantRelations(records, groupType)) {
     const type = records.byId('type', relation.typeId)
     if (!type || relation.groupUse?.use !== 'grant') continue
     const role = findRole(records, type, relation.groupUse.role)
-    if (role && hasDerivation(role, memberDerivation(groupType, memberRole, relation))) {
+    if (role && hasDerivation(role, memberDerivation(groupType, relation))) {
       yield { relation, role, type }
     }
   }

@@ -50,17 +50,19 @@ export function* assignGroup(context: WriteContext, input: NestingInput): Resuma
       `${nameOf(parent)} is in ${nameOf(child)} already, or is the same group`,
     )
   }
-  const hadTuple = findTuple(context, parts) !== null
-  const memberRole = ensureMemberRole(context, parent.type)
-  const entry = memberDerivation(parent.type, memberRole, relation)
-  const wasRestored = ensureDerivation(context, parent.type, memberRole, entry)
-  if (hadTuple && !wasRestored) {
+  ensureDerivation(
+    context,
+    parent.type,
+    ensureMemberRole(context, parent.type),
+    memberDerivation(parent.type, relation),
+  )
+  if (findTuple(context, parts)) {
     throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
   }
   // Two nestings at once could close a cycle that neither sees. Writing the relation makes the second run again.
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
-  if (!hadTuple) addTuple(context, { ...parts, relation: unchanged })
+  addTuple(context, { ...parts, relation: unchanged })
   return yield* presentGroup(context, parent)
 }
 
@@ -133,7 +135,8 @@ function* pageOfLinks(
     kind: 'tuple',
     lists: [links(group.instance.id, relation.id)],
     paging: input.query,
-    matches: null,
+    // Callers may link by the same relation what is no group.
+    matches: tuple => records.byId('instance', otherSide(tuple))?.isGroup === true,
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))
       assert(other, 'a live tuple links groups that are there')

@@ -9,12 +9,16 @@ import type { DerivationRecord, GroupUse, RelationRecord, RoleRecord, TypeRecord
 import { lists, rowKeys } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
 import type { RecordReader } from './record-reader.ts'
-import { addRelation } from './relations.ts'
 import { MEMBER_ROLE } from './group-lookup.ts'
+import { findRole } from './lookups.ts'
+import { addRelation } from './relations.ts'
 import { isSameDerivation } from './role-rules.ts'
-import { checkRelationCeiling } from './schema-ceilings.ts'
 import { putRole } from './roles.ts'
+import { checkRelationCeiling } from './schema-ceilings.ts'
+import { removeRelations } from './schema-removals.ts'
 
+/** Dead tuples of a relation that are passed over for a live one: about a millisecond. */
+const DEAD_TUPLES_MAX = 256
 /** Room for `_` and a number behind a key that is taken. */
 const SUFFIX_LENGTH = 6
 
@@ -25,8 +29,46 @@ export function* grantRelations(records: RecordReader, groupType: TypeRecord): I
   }
 }
 
-/** The relation that grants `role` of `objectType` to groups of `groupType`, if there is one. */
+/** The relation that grants `role` of `objectType` to groups of `groupType`, if there is one that means so. */
 export function findGrantRelation(
+  records: RecordReader,
+  groupType: TypeRecord,
+  objectType: TypeRecord,
+  role: RoleRecord,
+): RelationRecord | null {
+  const relation = madeForGrants(records, groupType, objectType, role)
+  return relation && isStanding(relation, groupType, role) ? relation : null
+}
+
+/** The relation by which groups of a type contain each other, if there is one that means so. */
+export function findNestingRelation(records: RecordReader, groupType: TypeRecord): RelationRecord | null {
+  const relation = madeForNesting(records, groupType)
+  return relation && isStanding(relation, groupType, findRole(records, groupType, MEMBER_ROLE))
+    ? relation
+    : null
+}
+
+export function ensureGrantRelation(
+  context: WriteContext,
+  groupType: TypeRecord,
+  objectType: TypeRecord,
+  role: RoleRecord,
+): RelationRecord {
+  const found = madeForGrants(context.records, groupType, objectType, role)
+  if (found && isStanding(found, groupType, role)) return found
+  if (found) giveUp(context, found, objectType)
+  const key = `${groupType.key}_group_${role.key}`
+  return addGroupRelation(context, groupType, objectType, key, { use: 'grant', role: role.key })
+}
+
+export function ensureNestingRelation(context: WriteContext, groupType: TypeRecord): RelationRecord {
+  const found = madeForNesting(context.records, groupType)
+  if (found && isStanding(found, groupType, findRole(context.records, groupType, MEMBER_ROLE))) return found
+  if (found) giveUp(context, found, groupType)
+  return addGroupRelation(context, groupType, groupType, groupType.key, { use: 'nesting' })
+}
+
+function madeForGrants(
   records: RecordReader,
   groupType: TypeRecord,
   objectType: TypeRecord,
@@ -39,29 +81,30 @@ export function findGrantRelation(
   return null
 }
 
-/** The relation by which groups of a type contain each other, if there is one. */
-export function findNestingRelation(records: RecordReader, groupType: TypeRecord): RelationRecord | null {
+function madeForNesting(records: RecordReader, groupType: TypeRecord): RelationRecord | null {
   for (const relation of records.list('relation', lists.relationsOfType(groupType.id))) {
     if (relation.groupUse?.use === 'nesting') return relation
   }
   return null
 }
 
-export function ensureGrantRelation(
-  context: WriteContext,
-  groupType: TypeRecord,
-  objectType: TypeRecord,
-  role: RoleRecord,
-): RelationRecord {
-  const found = findGrantRelation(context.records, groupType, objectType, role)
-  if (found) return found
-  const key = `${groupType.key}_group_${role.key}`
-  return addGroupRelation(context, groupType, objectType, key, { use: 'grant', role: role.key })
+/** Whether the role it was made for still derives from `member` over it, so that its tuples mean what they were made for. */
+function isStanding(relation: RelationRecord, groupType: TypeRecord, role: RoleRecord | null): boolean {
+  return role !== null && hasDerivation(role, memberDerivation(groupType, relation))
 }
 
-export function ensureNestingRelation(context: WriteContext, groupType: TypeRecord): RelationRecord {
-  const found = findNestingRelation(context.records, groupType)
-  return found ?? addGroupRelation(context, groupType, groupType, groupType.key, { use: 'nesting' })
+/**
+ * Takes away a relation whose entry somebody took away, with the grants that ended thereby: a new entry over it would bring
+ * them all back, for one that is made anew (contract C.4, D-40). Where somebody else derives over it, it is theirs from now on.
+ */
+function giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): void {
+  const { records } = context
+  for (const role of records.list('role', lists.rolesOfType(objectType.id))) {
+    if (!role.grantedTo.entries.some(entry => entry.relation === relation.key)) continue
+    records.put({ ...relation, groupUse: null, updatedAt: context.now })
+    return
+  }
+  removeRelations(context, [relation], objectType)
 }
 
 /** A key that is taken gets `_2`, `_3`, … (contract D-37); one that would be too long is cut first. */
@@ -91,28 +134,24 @@ function addGroupRelation(
 }
 
 /** "Whoever holds `member` on the subject of `relation` holds `role` on its object." */
-export function memberDerivation(
-  groupType: TypeRecord,
-  memberRole: RoleRecord,
-  relation: RelationRecord,
-): DerivationRecord {
-  return { role: memberRole.key, onType: groupType.key, relation: relation.key, guarded: false }
+export function memberDerivation(groupType: TypeRecord, relation: RelationRecord): DerivationRecord {
+  return { role: MEMBER_ROLE, onType: groupType.key, relation: relation.key, guarded: false }
 }
 
 export function hasDerivation(role: RoleRecord, entry: DerivationRecord): boolean {
   return role.grantedTo.entries.some(other => isSameDerivation(other, entry))
 }
 
-/** Adds the entry to the role unless it is there. Returns whether it was missing. */
+/** Adds the entry to the role unless it is there. */
 export function ensureDerivation(
   context: WriteContext,
   type: TypeRecord,
   role: RoleRecord,
   entry: DerivationRecord,
-): boolean {
+): void {
   const { records } = context
   records.requireUnchanged(role)
-  if (hasDerivation(role, entry)) return false
+  if (hasDerivation(role, entry)) return
   const sourceType = records.get('type', rowKeys.type(entry.onType))
   const source = sourceType && records.get('role', rowKeys.role(sourceType.id, entry.role))
   const relation = records.get('relation', rowKeys.relation(type.id, entry.relation))
@@ -121,9 +160,7 @@ export function ensureDerivation(
   records.touch(source)
   records.touch(relation)
   const entries = [...role.grantedTo.entries, entry]
-  const updated = { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }
-  putRole(context, updated, type)
-  return true
+  putRole(context, { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }, type)
 }
 
 /** The ids of the relations made by the groups API that nobody needs any more. O(group relations × roles of their types). */
@@ -137,7 +174,7 @@ export function unusedGroupRelations(records: RecordReader): string[] {
 
 /** Without tuples, and without derivation entries that somebody else has put on it (contract C.5: "unchanged"). */
 function isUnused(records: RecordReader, relation: RelationRecord): boolean {
-  if (relation.groupUse === null || records.count(lists.tuplesOver(relation.id)) > 0) return false
+  if (relation.groupUse === null || hasTuples(records, relation)) return false
   for (const role of records.list('role', lists.rolesOfType(relation.typeId))) {
     for (const entry of role.grantedTo.entries) {
       if (entry.relation === relation.key && !isOwnEntry(records, { relation, role, entry })) return false
@@ -146,15 +183,24 @@ function isUnused(records: RecordReader, relation: RelationRecord): boolean {
   return true
 }
 
+/** Behind very many dead ones none is looked for: the relation is looked at again when they have been purged. */
+function hasTuples(records: RecordReader, relation: RelationRecord): boolean {
+  let dead = 0
+  for (const { isDead } of records.foundIn('tuple', [lists.tuplesOver(relation.id)])) {
+    if (!isDead || ++dead === DEAD_TUPLES_MAX) return true
+  }
+  return false
+}
+
 /** Whether the groups API put the entry there, with the relation. */
 function isOwnEntry(
   records: RecordReader,
   { relation, role, entry }: { relation: RelationRecord; role: RoleRecord; entry: DerivationRecord },
 ): boolean {
   const groupType = records.byId('type', relation.subjectTypeId)
+  if (!groupType) return false
   const roleKey = relation.groupUse?.use === 'grant' ? relation.groupUse.role : MEMBER_ROLE
-  const own = { role: MEMBER_ROLE, onType: groupType?.key ?? '', relation: relation.key, guarded: false }
-  return role.key === roleKey && isSameDerivation(entry, own)
+  return role.key === roleKey && isSameDerivation(entry, memberDerivation(groupType, relation))
 }
 
 /**

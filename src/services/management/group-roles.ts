@@ -32,18 +32,19 @@ export function* addGroupRole(
 ): Resumable<GroupRead> {
   const wanted = resolveGrant(context, input)
   const { group, type, role, tenant } = wanted
+  tenantOfInstance(context, group.instance, tenant)
   const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
   tenantOfInstance(context, object, tenant)
-  const relation = ensureGrantRelation(context, group.type, type, role)
-  const entry = memberDerivation(group.type, ensureMemberRole(context, group.type), relation)
+  ensureMemberRole(context, group.type)
+  // `member` of a group may itself be what is granted: read the role again, what is made here may write it.
+  const present = () => requireRole(context.records, type, role.key)
+  const relation = ensureGrantRelation(context, group.type, type, present())
+  ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
   const parts = { subject: group.instance, relation, object }
-  const hadTuple = findTuple(context, parts) !== null
-  // `member` of a group may itself be what is granted: read the role again, the line above may have written it.
-  const wasRestored = ensureDerivation(context, type, requireRole(context.records, type, role.key), entry)
-  if (hadTuple && !wasRestored) {
+  if (findTuple(context, parts)) {
     throw new AuthzError('DUPLICATE_ENTITY', `the group has role ${JSON.stringify(role.key)} there already`)
   }
-  if (!hadTuple) addTuple(context, parts)
+  addTuple(context, parts)
   return yield* presentGroup(context, group)
 }
 
@@ -52,17 +53,20 @@ export function removeGroupRole(
   input: { readonly params: GroupParams; readonly body: GroupAddRole },
 ): void {
   const { group, type, role, place, tenant } = resolveGrant(context, input)
-  if (place.record) tenantOfInstance(context, place.record, tenant)
+  const missing = () =>
+    new AuthzError('NOT_FOUND', `the group does not have role ${JSON.stringify(role.key)} there`)
+  // What is not there is said before what does not fit (contract D-38).
+  if (!place.record) throw missing()
+  tenantOfInstance(context, group.instance, tenant)
+  tenantOfInstance(context, place.record, tenant)
   const relation = findGrantRelation(context.records, group.type, type, role)
-  const parts = relation && place.record && { subject: group.instance, relation, object: place.record }
+  const parts = relation && { subject: group.instance, relation, object: place.record }
   const tuple = parts && findTuple(context, parts)
-  if (!tuple) {
-    throw new AuthzError('NOT_FOUND', `the group does not have role ${JSON.stringify(role.key)} there`)
-  }
+  if (!tuple) throw missing()
   removeTuple(context, tuple, parts)
 }
 
-/** Everything a grant names, found and of one tenant. */
+/** Everything a grant names; whether it is of one tenant is the caller's to find out. */
 function resolveGrant(
   context: WriteContext,
   input: { readonly params: GroupParams; readonly body: GroupAddRole },
@@ -73,7 +77,6 @@ function resolveGrant(
   const role = requireRole(records, type, input.body.role)
   const tenant = requireTenant(records, input.body.tenant)
   const place = locateObject(records, type, input.body.resource_instance)
-  tenantOfInstance(context, group.instance, tenant)
   return { group, type, role, tenant, place }
 }
 
