@@ -89,10 +89,11 @@ export function parseUrl(text: string): string {
   const url = URL.parse(text)
   // The text is given back as it is, so what the parser forgives (blanks, an empty query) is refused.
   const isBase = url && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(text)
-  if (!isBase || url.username !== '' || url.password !== '') {
-    throw new Error(
-      `expected an http or https URL without query, fragment or credentials, got ${JSON.stringify(text)}`,
-    )
+  const hasLogin = url !== null && (url.username !== '' || url.password !== '')
+  if (!isBase || hasLogin) {
+    // What is refused is written to the log.
+    const found = hasLogin ? 'one with credentials' : JSON.stringify(text)
+    throw new Error(`expected an http or https URL without query, fragment or credentials, got ${found}`)
   }
   return text
 }

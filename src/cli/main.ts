@@ -1,5 +1,13 @@
 /** The process of the command line: arguments in, output and an exit code out. Nothing imports this file. */
 import { runCommandLine } from './command-line.ts'
+import { EXIT } from './exit-codes.ts'
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads has read enough.
+  if (error.code === 'EPIPE') process.exit(EXIT.yes)
+  process.stderr.write(`verdict: standard output cannot be written: ${error.message}\n`)
+  process.exit(EXIT.usage)
+})
 
 // Set, not exited with: what is still on its way into a pipe gets there.
 process.exitCode = await runCommandLine(process.argv.slice(2), {

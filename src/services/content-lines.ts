@@ -9,17 +9,26 @@ export class ContentLines {
   /** What came of a line whose end has not. */
   #rest: Uint8Array[] = []
   #restBytes = 0
+  /** Lines that say something, up to now. */
+  #count = 0
 
   #decode(last: Uint8Array): string {
     const bytes = this.#rest.length === 0 ? last : Buffer.concat([...this.#rest, last])
     this.#rest = []
     this.#restBytes = 0
-    if (bytes.length > CONTENT_LINE_BYTES_MAX) throw tooLong()
+    if (bytes.length > CONTENT_LINE_BYTES_MAX) throw this.#tooLong()
     try {
-      return this.#decoder.decode(bytes).trim()
+      const line = this.#decoder.decode(bytes).trim()
+      if (line !== '') this.#count += 1
+      return line
     } catch {
-      throw new AuthzError('INVALID_INPUT', 'expected UTF-8')
+      throw new AuthzError('INVALID_INPUT', `line ${this.#count + 1}: expected UTF-8`)
     }
+  }
+
+  #tooLong(): AuthzError {
+    const message = `line ${this.#count + 1}: a line has at most ${CONTENT_LINE_BYTES_MAX} bytes`
+    return new AuthzError('LIMIT_EXCEEDED', message)
   }
 
   /** The lines that end in this piece, without their ends; empty ones are left out. Throws `INVALID_INPUT`. */
@@ -34,7 +43,7 @@ export class ContentLines {
     // A copy: the piece is somebody else's.
     this.#rest.push(piece.slice(start))
     this.#restBytes += piece.length - start
-    if (this.#restBytes > CONTENT_LINE_BYTES_MAX) throw tooLong()
+    if (this.#restBytes > CONTENT_LINE_BYTES_MAX) throw this.#tooLong()
   }
 
   /** The last line, where it has no end. */
@@ -42,8 +51,4 @@ export class ContentLines {
     const line = this.#decode(new Uint8Array())
     if (line !== '') yield line
   }
-}
-
-function tooLong(): AuthzError {
-  return new AuthzError('LIMIT_EXCEEDED', `a line has at most ${CONTENT_LINE_BYTES_MAX} bytes`)
 }

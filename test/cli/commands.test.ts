@@ -1,8 +1,11 @@
 /** The commands against a running service: what they do, what they print, and their exit codes. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, neighbourOf, sharedService } from '../support/running-service.ts'
 import { verdictCommand } from './command-line.ts'
@@ -271,6 +274,63 @@ describe('facts', () => {
     expect((await run(['import', '-', '--replace'], { key, stdin: readFileSync(first!, 'utf8') })).code).toBe(
       0,
     )
+  })
+})
+
+describe('a file', () => {
+  test('that cannot be written or read is named, with exit code 2, before anything is asked for', async () => {
+    const nowhere = join(directory, 'missing', 'backup.ndjson')
+    for (const [args, reason] of [
+      [['export', nowhere], 'ENOENT'],
+      [['import', nowhere], 'ENOENT'],
+      [['import', directory, '--replace'], 'is a directory'],
+    ] as const) {
+      const { code, stdout, stderr } = await run(args)
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(reason)])
+      expect(stderr).toMatch(/^verdict: .+\n$/)
+    }
+  })
+
+  test('that is a link or a pipe is written through', async () => {
+    const file = join(directory, 'whole.ndjson')
+    await run(['export', file])
+    const whole = readFileSync(file, 'utf8')
+    const [target, link, pipe] = ['target', 'link', 'pipe'].map(name => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ]
+    writeFileSync(target, 'before')
+    symlinkSync(target, link)
+    expect((await run(['export', link])).code).toBe(0)
+    expect([lstatSync(link).isSymbolicLink(), readFileSync(target, 'utf8')]).toEqual([true, whole])
+    execFileSync('mkfifo', [pipe])
+    const read = readFile(pipe, 'utf8')
+    expect((await run(['export', pipe])).code).toBe(0)
+    expect([lstatSync(pipe).isFIFO(), await read]).toEqual([true, whole])
+  })
+})
+
+describe('standard output', () => {
+  const inShell = (command: string) => {
+    const verdict = `${process.execPath} --disable-warning=ExperimentalWarning src/verdict.js`
+    const env = { ...process.env, VERDICT_URL: service.address, VERDICT_KEY: API_KEY }
+    const script = command.replaceAll('verdict ', `${verdict} `)
+    return promisify(execFile)('bash', ['-c', script], { env }).then(
+      ({ stderr }) => ({ code: 0, stderr }),
+      (error: { code: number; stderr: string }) => ({ code: error.code, stderr: error.stderr }),
+    )
+  }
+
+  test('that nobody reads any more ends a command without a word', async () => {
+    expect(await inShell('verdict export | true; exit ${PIPESTATUS[0]}')).toEqual({ code: 0, stderr: '' })
+  })
+
+  test('that is full is no answer: exit code 2', async () => {
+    expect(await inShell('verdict status > /dev/full')).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^verdict: standard output cannot be written: ENOSPC.*\n$/),
+    })
   })
 })
 

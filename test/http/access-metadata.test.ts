@@ -151,4 +151,10 @@ describe('with PUBLIC_URL', () => {
   ])('that is no base is refused at start: %j', value => {
     expect(() => readConfig({ PUBLIC_URL: value })).toThrow(/PUBLIC_URL/)
   })
+
+  test('with credentials is refused without telling them', () => {
+    const refused = () => readConfig({ PUBLIC_URL: 'https://ops:hunter2@pdp.example.com' })
+    expect(refused).toThrow('got one with credentials')
+    expect(refused).not.toThrow(/hunter2/)
+  })
 })

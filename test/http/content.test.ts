@@ -197,7 +197,7 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     const user = { kind: 'user', key: 'u' }
     const held = { kind: 'assignment', user: 'u', role: 'r', resource_instance: 'doc:1' }
     const instance = { kind: 'instance', resource: 'doc', key: '1', tenant: 't1' }
-    const wrong: readonly (readonly [string, string, string])[] = [
+    const wrong: readonly (readonly [string | Uint8Array<ArrayBuffer>, string, string])[] = [
       ['', 'after line 0', 'nothing at all'],
       ['{"kind":"environment","format":1}\n', 'after line 1', 'no end'],
       [content(doc).replace('"lines":2', '"lines":3'), 'line 3', 'a wrong count'],
@@ -220,6 +220,14 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
         'a role that extends itself',
       ],
       ['{"kind":"environment","format":1}\nnothing\n', 'line 2', 'no JSON'],
+      [
+        Buffer.concat([
+          Buffer.from(content(...tenants).replace(/\n[^\n]*\n$/u, '\n\n')),
+          Buffer.from([0xff, 0xfe, 0x0a]),
+        ]),
+        'line 4: expected UTF-8',
+        'bytes that are no text',
+      ],
       [
         `{"kind":"environment","format":1}\n{"kind":"user","key":"${'\u{fffd}'}`,
         'line 2',

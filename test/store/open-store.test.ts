@@ -161,6 +161,7 @@ test('a Redis URL that does not fit is refused without a word of its password', 
     'redis://user:%secret@host',
     'redis+sentinel://user:secret@one:26379,/0',
     'redis+sentinel://user:secret@one?replica=secret',
+    'redis+sentinel://user:secret@one?master=',
     'redis+cluster://user:secret@one:6379,two:port',
     'redis+cluster://user:secret@one/1',
   ]

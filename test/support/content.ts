@@ -24,7 +24,7 @@ export async function contentOf(verdict: Client, path: string, key = API_KEY): P
 export async function importInto(
   verdict: Client,
   environment: string,
-  text: string,
+  text: string | Uint8Array<ArrayBuffer>,
   key: string,
   status = 200,
   query = '',

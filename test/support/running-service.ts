@@ -59,7 +59,7 @@ export interface Envelope<Item> {
 interface SendOptions {
   readonly body?: unknown
   /** Sent as it is, in place of `body`. */
-  readonly text?: string
+  readonly text?: string | Uint8Array<ArrayBuffer>
   /** The bearer token; null sends none. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>

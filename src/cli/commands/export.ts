@@ -1,6 +1,5 @@
 /** `verdict export`: everything in an environment, as lines of JSON, into a file or a pipe. */
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { lstat, open, rename, rm } from 'node:fs/promises'
 import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
@@ -27,18 +26,33 @@ export const exportCommand: Command = (parser, run) =>
         await receive(session, session.streams.stdout as Writable, false)
         return
       }
-      // Under another name until it is whole.
-      const part = `${file}.part`
-      try {
-        const lines = await receive(session, createWriteStream(part), true)
-        await rename(part, file)
-        session.output.result({ file, lines }, () => `${file}: ${lines} lines`)
-      } catch (error) {
-        await rm(part, { force: true })
-        throw error
-      }
+      const lines = (await isReplaceable(file))
+        ? await receiveWhole(session, file)
+        : await receive(session, (await open(file, 'w')).createWriteStream(), true)
+      session.output.result({ file, lines }, () => `${file}: ${lines} lines`)
     }),
   )
+
+/** Whether another file may take the place of what is there; that of a link, a pipe or a device it may not. */
+async function isReplaceable(file: string): Promise<boolean> {
+  const there = await lstat(file).catch(() => null)
+  return there === null || there.isFile()
+}
+
+/** Writes the file under another name until it is whole. */
+async function receiveWhole(session: Session, file: string): Promise<number> {
+  const part = `${file}.part`
+  // Opened first: what is wrong with the place is said before anything is asked for.
+  const handle = await open(part, 'w')
+  try {
+    const lines = await receive(session, handle.createWriteStream(), true)
+    await rename(part, file)
+    return lines
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}
 
 /** Takes the answer as fast as it can be written; returns its lines. */
 async function receive(session: Session, target: Writable, ends: boolean): Promise<number> {

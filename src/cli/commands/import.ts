@@ -1,9 +1,9 @@
 /** `verdict import`: what an export wrote, in place of what is in an environment. */
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { ImportResult } from '#model/wire/environment-content.ts'
 import { ApiError, bodyOf, messageOf } from '../api.ts'
 import type { Command } from '../command.ts'
+import { UsageError } from '../exit-codes.ts'
 import { FILE_ARGUMENT } from '../input.ts'
 import type { Progress } from '../output.ts'
 
@@ -29,10 +29,13 @@ export const importCommand: Command = (parser, run) =>
         .example('$0 import backup.ndjson --replace', 'back to the backup: what came after it is gone'),
     run(async (session, { file, replace }) => {
       const path = `/v2/projects/${await session.environmentPath()}/import?replace=${replace}`
-      const isFile = file !== '-'
-      const bytes = isFile ? (await stat(file)).size : 0
+      // What is wrong with the file is said before anything is sent.
+      const handle = file === '-' ? null : await open(file)
+      const found = await handle?.stat()
+      if (found?.isDirectory()) throw new UsageError(`${file} is a directory`)
+      const bytes = found?.size ?? 0
       const progress = session.output.progress('sending', Math.ceil(bytes / MEBIBYTE), 'MiB')
-      const input = isFile ? createReadStream(file) : session.streams.stdin
+      const input = handle?.createReadStream() ?? session.streams.stdin
       const response = await session.api.fetch('POST', path, told(input, progress), 'application/x-ndjson')
       progress.stop()
       const answer = { status: response.status, body: bodyOf(await response.text()) }

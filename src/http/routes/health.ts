@@ -25,7 +25,7 @@ export function healthRoutes(isReady: () => boolean): Route[] {
       refusals: [503],
       responses: { 200: { description: 'Loaded and answering.', schema: Health } },
       handle: () => {
-        if (!isReady()) throw new AuthzError('NOT_READY', 'not ready: loading or shutting down')
+        if (!isReady()) throw new AuthzError('NOT_READY', 'not ready: loading, stale or shutting down')
         return { status: 200, body: { status: 'ready' } }
       },
     }),

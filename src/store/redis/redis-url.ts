@@ -85,6 +85,7 @@ export function parseRedisUrl(text: string): RedisAddress {
       const username = parameters.get('sentinel_user') ?? null
       const sentinelLogin = { username, password: parameters.get('sentinel_password') ?? null }
       const master = parameters.get('master') ?? 'mymaster'
+      if (master === '') throw refusal('master is the name that the sentinels know, and not empty')
       return { ...every, topology, sentinels: hosts, master, sentinelLogin, database }
     }
     case 'cluster':
