@@ -2,8 +2,8 @@
  * A disk that is full, stood in for by a limit on the size of files, which fails in the same place. What must not
  * happen: a commit that is never answered, a process that dies of it, a close that hangs, a row by half.
  */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -40,4 +40,35 @@ test('a store on a full disk refuses commits, closes, and goes on when there is 
   } finally {
     rmSync(directory, { recursive: true })
   }
+})
+
+test('the lock file of a new store is there with all its bytes, so that a full disk cannot end the process when it is used', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-lock-'))
+  const store = await openStore(`lmdb:${directory}`, toyRule)
+  await store.environment('default')
+  const file = readdirSync(directory, { recursive: true, encoding: 'utf8' }).find(name =>
+    name.endsWith('lock.mdb'),
+  )
+  const { size, blocks } = statSync(join(directory, file!))
+  expect(size).toBeGreaterThan(60_000)
+  expect(blocks * 512).toBeGreaterThanOrEqual(size)
+  await store.close()
+  rmSync(directory, { recursive: true })
+})
+
+test('a start without room for files says so', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-no-room-'))
+  const script = 'ulimit -f 8; exec "$0" "$@"'
+  const argv = ['-c', script, process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts']
+  const env = { ...process.env, STORE_URL: `lmdb:${directory}`, PORT: '0' }
+  const { status, stderr } = spawnSync('sh', argv, { env, encoding: 'utf8', timeout: 30_000 })
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as { level: number; msg: string })
+  expect([status, lines.at(-1)]).toMatchObject([
+    1,
+    { level: 60, msg: 'cannot start: the store could not write to its directory' },
+  ])
+  rmSync(directory, { recursive: true })
 })

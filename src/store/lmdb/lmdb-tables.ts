@@ -7,6 +7,8 @@
  *
  * It does not keep other processes out: two of them may open one environment (`DirectoryLock` does that).
  */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -27,6 +29,8 @@ const TABLES_MAX = 16
 /** Snapshots and cursors of all threads at once: far more than the ceiling of exports and the other readers need. */
 const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
+/** A little more than lmdb's lock file takes for so many readers. */
+const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
 /** lmdb reads the number of entries to skip as 32 bits. */
 const OFFSET_MAX = 0xffff_ffff
 
@@ -45,6 +49,7 @@ export class LmdbTables implements Tables {
    */
   constructor(directory: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.directory = directory
+    makeLockFile(directory)
     this.#root = open<Uint8Array, Uint8Array>({
       path: directory,
       // Otherwise a dot in the directory's name would make it a file.
@@ -234,9 +239,13 @@ class Access {
 async function handleFailure(error: unknown): Promise<never> {
   if (error instanceof Error && 'commitError' in error) {
     const cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
-    throw new AuthzError('INTERNAL', 'the store could not write to its directory', { cause })
+    throw cannotWrite(cause)
   }
   throw error
+}
+
+function cannotWrite(cause: unknown): AuthzError {
+  return new AuthzError('INTERNAL', 'the store could not write to its directory', { cause })
 }
 
 function storeClosed(): AuthzError {
@@ -244,3 +253,19 @@ function storeClosed(): AuthzError {
 }
 
 function ignore(): void {}
+
+/**
+ * lmdb would make its lock file as a hole that it maps and writes to later: on a disk that is full by then, the process ends by a
+ * signal. So it finds one whose bytes are there. Throws what a write to the directory does.
+ */
+function makeLockFile(directory: string): void {
+  const file = join(directory, 'lock.mdb')
+  mkdirSync(directory, { recursive: true })
+  try {
+    writeFileSync(file, Buffer.alloc(LOCK_FILE_BYTES), { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    rmSync(file, { force: true })
+    throw cannotWrite(error)
+  }
+}
