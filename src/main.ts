@@ -2,6 +2,7 @@
  * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
  * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log. Nothing imports this file.
  */
+import { format } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { AuthzError } from './model/errors.ts'
 import { makeObjectsAmongTheNew } from './new-objects.ts'
@@ -28,6 +29,11 @@ function readConfigOrFail(): Config {
 makeObjectsAmongTheNew()
 const config = readConfigOrFail()
 const log = createLog(config.logLevel)
+// Libraries write there, as lmdb does on a full disk; what is on standard error are lines of JSON.
+Object.assign(console, {
+  error: (...parts: unknown[]) => log.error(format(...parts)),
+  warn: (...parts: unknown[]) => log.warn(format(...parts)),
+})
 let running: RunningService | null = null
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
 process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))

@@ -54,6 +54,8 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 
 const DAY_MS = 86_400_000
 const TRIM_AUDIT_EVERY_MS = 3_600_000
+/** How long a stop waits for a store that does not answer: less than threads take for what is in flight. */
+const STORE_PATIENCE_MS = 3_000
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
@@ -168,7 +170,10 @@ export async function startService(
       threads.drain()
       await sleep(delayMs)
     }
+    // A store that is silent keeps nobody from an answer.
+    const patience = setTimeout(() => store.giveUp(), STORE_PATIENCE_MS)
     await threads.close()
+    clearTimeout(patience)
     // Until then decisions are made, and need their deadline moved on.
     freshness?.close()
     await environments?.close()

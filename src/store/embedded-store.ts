@@ -65,6 +65,9 @@ export class EmbeddedStore implements Store {
     return 0
   }
 
+  /** Nothing it waits for is elsewhere. */
+  giveUp(): void {}
+
   close(): Promise<void> {
     this.#closed ??= this.#closeAll()
     return this.#closed

@@ -49,6 +49,8 @@ export interface Store {
   isEmptied(): boolean
   /** How many histories were replaced by others under the views since it was opened. */
   replacedHistories(): number
+  /** Waits no longer for a ledger that is elsewhere: whose commit is not known to be made is told so. For the end. */
+  giveUp(): void
   /** Ends all feeds, finishes what is being written and lets go of the files. */
   close(): Promise<void>
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { Scrape } from '../support/metrics.ts'
 import { isReady } from './support/node-process.ts'
 import { type NodesOnWires, orders, STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
@@ -65,4 +66,18 @@ test('a Redis with appendfsync always, killed and started again and again, has a
   const seen = await workload.end()
   expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
   expect(nodes.map(({ log }) => log).join('')).not.toContain('another copy')
+})
+
+test('a stop while Redis is silent answers the write that waits for it, and ends as it should', async () => {
+  const { redis, nodes } = await startNodesOnWires({ nodes: 1 })
+  const client = nodes[0]!.client!
+  redis.freeze()
+  const write = client.post('/v2/facts/default/default/users', { key: 'late' })
+  while ((await Scrape.of(client.address)).sum('verdict_management_in_flight') !== 1) await pause(20)
+  const from = performance.now()
+  const code = nodes[0]!.stop()
+  expect((await write).status).toBe(503)
+  expect(await code, nodes[0]!.log).toBe(0)
+  expect(performance.now() - from).toBeLessThan(9_000)
+  redis.thaw()
 })

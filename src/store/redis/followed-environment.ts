@@ -83,6 +83,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
   readonly #commits = new Set<Promise<unknown>>()
+  readonly #patience = new AbortController()
 
   constructor(followed: Followed, options: FollowedEnvironmentOptions) {
     this.#followed = followed
@@ -99,6 +100,15 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
 
   get isClosed(): boolean {
     return this.#abort.signal.aborted
+  }
+
+  /** Given until commits are not waited for any more. */
+  get patience(): AbortSignal {
+    return this.#patience.signal
+  }
+
+  giveUp(): void {
+    this.#patience.abort()
   }
 
   readonly whenListed = (): Promise<void> => this.#listing.done
@@ -324,11 +334,15 @@ class FollowedLedger implements Ledger {
 
   /** As `reached`, but not for ever: what Redis took may be lost before anybody could read it. */
   async #seen(revision: Revision, source: RedisLedger, until: number): Promise<void> {
-    const patience = new AbortController()
+    const seen = new AbortController()
+    const signal = AbortSignal.any([seen.signal, this.#environment.patience])
     const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
-    const isOver = pause(withinMs, true, { signal: patience.signal }).catch(() => false)
+    const isOver = pause(withinMs, undefined, { signal }).then(
+      () => true,
+      () => true,
+    )
     const isSeen = this.#environment.reached(revision, source).then(() => false)
-    const isMissing = await Promise.race([isOver, isSeen]).finally(() => patience.abort())
+    const isMissing = await Promise.race([isSeen, isOver]).finally(() => seen.abort())
     if (!isMissing) return
     // Nobody waits for it any more.
     isSeen.catch(() => undefined)

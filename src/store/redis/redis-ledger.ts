@@ -191,7 +191,7 @@ export class RedisLedger implements Ledger {
           throw outcome.error
         }
       } catch (error) {
-        const isOver = this.mark.isClosed || performance.now() >= until
+        const isOver = this.mark.isClosed || this.#link.isGivenUp || performance.now() >= until
         if (!(error instanceof UnansweredError) || isOver) throw error
         wasSent ||= error.wasSent
         await this.#link.recovered(until - performance.now())

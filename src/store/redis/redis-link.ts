@@ -40,6 +40,7 @@ const NOT_NOW = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLI
 
 export class RedisLink {
   readonly #client: RedisClient
+  #isGivenUp = false
 
   constructor(client: RedisClient) {
     this.#client = client
@@ -86,6 +87,17 @@ export class RedisLink {
   /** Calls `listener` whenever a connection has been made. */
   onReady(listener: () => void): void {
     this.#client.on('ready', listener)
+  }
+
+  /** Whether nothing is worth asking again. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp
+  }
+
+  /** Ends the connection for good; what is pending fails at once. */
+  giveUp(): void {
+    this.#isGivenUp = true
+    this.close()
   }
 
   /** Ends the connection; what is pending fails. */

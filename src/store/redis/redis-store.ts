@@ -130,6 +130,11 @@ export class RedisStore implements Store {
     return this.#replacedHistories
   }
 
+  giveUp(): void {
+    this.#link.giveUp()
+    for (const environment of this.#following.values()) environment.giveUp()
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed

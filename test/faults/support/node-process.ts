@@ -71,6 +71,12 @@ export class NodeProcess {
     await this.#process.end('SIGKILL')
   }
 
+  /** As its operator stops it; resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    this.#client = null
+    return this.#process.end('SIGTERM')
+  }
+
   /** On the data directory it had. Resolves when it serves. */
   async startAgain(): Promise<Client> {
     this.#starts += 1
