@@ -93,6 +93,8 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     })
     return exitCodeOf(session)
   } catch (error) {
+    // Nobody reads what was still to be told.
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return EXIT.usage
     if (!isExpected(error)) throw error
     streams.stderr.write(`verdict: ${error.message}\n`)
     return error instanceof ApiError ? EXIT.service : EXIT.usage

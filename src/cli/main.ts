@@ -3,8 +3,8 @@ import { runCommandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads has read enough.
-  if (error.code === 'EPIPE') process.exit(EXIT.yes)
+  // Whoever read has read enough, and the exit code says what it says.
+  if (error.code === 'EPIPE') return
   process.stderr.write(`verdict: standard output cannot be written: ${error.message}\n`)
   process.exit(EXIT.usage)
 })

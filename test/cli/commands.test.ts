@@ -322,8 +322,10 @@ describe('standard output', () => {
     )
   }
 
-  test('that nobody reads any more ends a command without a word', async () => {
-    expect(await inShell('verdict export | true; exit ${PIPESTATUS[0]}')).toEqual({ code: 0, stderr: '' })
+  test('that nobody reads ends a command without a word, and is no answer in the place of another', async () => {
+    const codeOf = (command: string) => inShell(`${command} | true; exit \${PIPESTATUS[0]}`)
+    expect(await codeOf('verdict check bob write document:nowhere')).toEqual({ code: 1, stderr: '' })
+    expect(await codeOf('verdict export')).toEqual({ code: expect.toBeOneOf([0, 2]), stderr: '' })
   })
 
   test('that is full is no answer: exit code 2', async () => {
