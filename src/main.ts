@@ -29,7 +29,7 @@ function readConfigOrFail(): Config {
 makeObjectsAmongTheNew()
 const config = readConfigOrFail()
 const log = createLog(config.logLevel)
-// Libraries write there, as lmdb does on a full disk; what is on standard error are lines of JSON.
+// Libraries write there, as lmdb does on a full disk; this thread's lines on standard error are JSON.
 Object.assign(console, {
   error: (...parts: unknown[]) => log.error(format(...parts)),
   warn: (...parts: unknown[]) => log.warn(format(...parts)),

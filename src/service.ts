@@ -54,8 +54,9 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 
 const DAY_MS = 86_400_000
 const TRIM_AUDIT_EVERY_MS = 3_600_000
-/** How long a stop waits for a store that does not answer: less than threads take for what is in flight. */
+/** A stop gives up a store that has been silent for so long: less than threads take for what is in flight. */
 const STORE_PATIENCE_MS = 3_000
+const STORE_LOOK_MS = 250
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
@@ -170,14 +171,16 @@ export async function startService(
       threads.drain()
       await sleep(delayMs)
     }
-    // A store that is silent keeps nobody from an answer.
-    const patience = setTimeout(() => store.giveUp(), STORE_PATIENCE_MS)
+    // A store that is silent keeps nobody from an answer, nor the process from its end.
+    const looking = setInterval(() => {
+      if (store.stalenessMs() >= STORE_PATIENCE_MS) store.giveUp()
+    }, STORE_LOOK_MS)
     await threads.close()
-    clearTimeout(patience)
     // Until then decisions are made, and need their deadline moved on.
     freshness?.close()
     await environments?.close()
     await store.close()
+    clearInterval(looking)
     loopMeter.close()
   }
 

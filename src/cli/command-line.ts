@@ -109,7 +109,6 @@ function exitCodeOf(session: Session | null): ExitCode {
 function isExpected(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const kinds = [ApiError, UsageError, ModelFileError, PlanError]
-  return kinds.some(kind => error instanceof kind) || ('code' in error && FILE_ERRORS.has(String(error.code)))
+  // What the system refused has a name of the call, be it of a file that is none or a disk that is full.
+  return kinds.some(kind => error instanceof kind) || ('syscall' in error && 'code' in error)
 }
-
-const FILE_ERRORS: ReadonlySet<string> = new Set(['ENOENT', 'EACCES', 'EISDIR', 'EPERM', 'ENOSPC', 'EEXIST'])

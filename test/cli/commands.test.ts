@@ -282,6 +282,8 @@ describe('a file', () => {
     const nowhere = join(directory, 'missing', 'backup.ndjson')
     for (const [args, reason] of [
       [['export', nowhere], 'ENOENT'],
+      [['export', join(COMPANY, 'x')], 'ENOTDIR'],
+      [['export', join(directory, 'n'.repeat(300))], 'ENAMETOOLONG'],
       [['import', nowhere], 'ENOENT'],
       [['import', directory, '--replace'], 'is a directory'],
     ] as const) {
@@ -304,6 +306,10 @@ describe('a file', () => {
     symlinkSync(target, link)
     expect((await run(['export', link])).code).toBe(0)
     expect([lstatSync(link).isSymbolicLink(), readFileSync(target, 'utf8')]).toEqual([true, whole])
+    // A failure leaves what is there.
+    const nobody = { env: { VERDICT_URL: 'http://127.0.0.1:9', VERDICT_KEY: API_KEY } }
+    expect((await verdictCommand(['export', link], nobody)).code).toBe(3)
+    expect(readFileSync(target, 'utf8')).toBe(whole)
     execFileSync('mkfifo', [pipe])
     const read = readFile(pipe, 'utf8')
     expect((await run(['export', pipe])).code).toBe(0)

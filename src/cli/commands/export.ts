@@ -1,5 +1,5 @@
 /** `verdict export`: everything in an environment, as lines of JSON, into a file or a pipe. */
-import { lstat, open, rename, rm } from 'node:fs/promises'
+import { lstat, open, realpath, rename, rm } from 'node:fs/promises'
 import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
@@ -26,14 +26,16 @@ export const exportCommand: Command = (parser, run) =>
         await receive(session, session.streams.stdout as Writable, false)
         return
       }
-      const lines = (await isReplaceable(file))
-        ? await receiveWhole(session, file)
-        : await receive(session, (await open(file, 'w')).createWriteStream(), true)
+      // What a link leads to.
+      const target = await realpath(file).catch(() => file)
+      const lines = (await isReplaceable(target))
+        ? await receiveWhole(session, target)
+        : await receive(session, (await open(target, 'w')).createWriteStream(), true)
       session.output.result({ file, lines }, () => `${file}: ${lines} lines`)
     }),
   )
 
-/** Whether another file may take the place of what is there; that of a link, a pipe or a device it may not. */
+/** Whether another file may take the place of what is there; that of a pipe or a device it may not. */
 async function isReplaceable(file: string): Promise<boolean> {
   const there = await lstat(file).catch(() => null)
   return there === null || there.isFile()

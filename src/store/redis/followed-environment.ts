@@ -30,6 +30,8 @@ const CLOSE_MS_MAX = 3_000
 /** How long a commit that Redis has taken is waited for, the time before that included, but no shorter than the latter. */
 const COMMIT_MS_MAX = 10_000
 const SEEN_MS_MIN = 1_000
+const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
+const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
 /** How long to wait before another attempt to load. */
 const RELOAD_PAUSE_MS = 500
 
@@ -83,7 +85,9 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
   readonly #commits = new Set<Promise<unknown>>()
-  readonly #patience = new AbortController()
+  /** Each ends the waiting for a revision. */
+  readonly #waiting = new Set<() => void>()
+  #isGivenUp = false
 
   constructor(followed: Followed, options: FollowedEnvironmentOptions) {
     this.#followed = followed
@@ -102,13 +106,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     return this.#abort.signal.aborted
   }
 
-  /** Given until commits are not waited for any more. */
-  get patience(): AbortSignal {
-    return this.#patience.signal
-  }
-
+  /** Commits are not waited for any more. */
   giveUp(): void {
-    this.#patience.abort()
+    this.#isGivenUp = true
+    for (const end of this.#waiting) end()
   }
 
   readonly whenListed = (): Promise<void> => this.#listing.done
@@ -160,6 +161,20 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         // Replaced by another copy of the same history: that one has it, or will.
         if (this.isClosed || this.#followed.copy === copy) throw error
       }
+    }
+  }
+
+  /** As `reached`, for so long at most: false when it was not by then. */
+  async reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean> {
+    const over = Promise.withResolvers<boolean>()
+    const end = (): void => over.resolve(false)
+    const timer = setTimeout(end, this.#isGivenUp ? 0 : ms)
+    this.#waiting.add(end)
+    try {
+      return await Promise.race([this.reached(revision, from).then(() => true), over.promise])
+    } finally {
+      clearTimeout(timer)
+      this.#waiting.delete(end)
     }
   }
 
@@ -320,34 +335,23 @@ class FollowedLedger implements Ledger {
     const until = performance.now() + COMMIT_MS_MAX
     try {
       const revision = await source.commitOn(ground, commit)
-      await this.#seen(revision, source, until)
+      await this.#seen(revision, source, until, UNKNOWN)
       return revision
     } catch (error) {
       // Whoever tries again needs what was in the way.
       if (error instanceof ConflictError) {
         const { epoch, mark } = source
-        await this.#seen({ epoch, sequence: mark.sequence }, source, until)
+        await this.#seen({ epoch, sequence: mark.sequence }, source, until, NOT_MADE)
       }
       throw error
     }
   }
 
   /** As `reached`, but not for ever: what Redis took may be lost before anybody could read it. */
-  async #seen(revision: Revision, source: RedisLedger, until: number): Promise<void> {
-    const seen = new AbortController()
-    const signal = AbortSignal.any([seen.signal, this.#environment.patience])
+  async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: string): Promise<void> {
     const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
-    const isOver = pause(withinMs, undefined, { signal }).then(
-      () => true,
-      () => true,
-    )
-    const isSeen = this.#environment.reached(revision, source).then(() => false)
-    const isMissing = await Promise.race([isSeen, isOver]).finally(() => seen.abort())
-    if (!isMissing) return
-    // Nobody waits for it any more.
-    isSeen.catch(() => undefined)
-    const message = 'the store has not shown again what it took: the change may or may not have been made'
-    throw new AuthzError('STORE_UNAVAILABLE', message)
+    if (await this.#environment.reachedWithin(withinMs, revision, source)) return
+    throw new AuthzError('STORE_UNAVAILABLE', otherwise)
   }
 
   async *rows(): AsyncIterable<readonly Row[]> {

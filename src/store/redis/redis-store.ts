@@ -95,8 +95,7 @@ export class RedisStore implements Store {
       await environment.close()
     }
     // Before anything goes: whoever finds nothing there knows that nothing was lost.
-    await this.#link.send('RPUSH', removed, id)
-    await this.#link.send('EXPIRE', removed, REMOVED_SECONDS)
+    await this.#markRemoved(removed, id)
     // The history first: without it nobody writes there any more.
     for (const key of [meta, rows, log, ids]) await this.#link.send('UNLINK', key)
     new CopyDirectory(this.#options.directory, id).removeAll()
@@ -220,6 +219,16 @@ export class RedisStore implements Store {
       throw new AuthzError('STORE_RESET', 'the environment was removed')
     })
     return { source, copy: await this.#loaded(copies, source, id) }
+  }
+
+  /** A hint: a server that is full, and refuses it, gets room by the removal. */
+  async #markRemoved(removed: string, id: string): Promise<void> {
+    try {
+      await this.#link.send('RPUSH', removed, id)
+      await this.#link.send('EXPIRE', removed, REMOVED_SECONDS)
+    } catch (error) {
+      if (!(error instanceof AuthzError) || error instanceof UnansweredError) throw error
+    }
   }
 
   /** Whether somebody removed the environment, so that what is there of it is gone for good reason. */
