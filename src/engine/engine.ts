@@ -115,9 +115,9 @@ export interface InstanceRoles {
   readonly tenant: string
   readonly attributes: Attributes | null
   /** Effective roles: direct and derived, without those they extend. */
-  readonly roles: string[]
+  readonly roles: readonly string[]
   /** The declared actions that those roles, with what they extend, permit; without duplicates. */
-  readonly actions: string[]
+  readonly actions: readonly string[]
 }
 
 /** One assignment that allows: a tenant role, or the direct role at the root of a derivation (contract A.5). */

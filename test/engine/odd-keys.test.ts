@@ -11,6 +11,7 @@ const ODD_KEYS = [
   ' ',
   'a:b#c/d',
   'null',
+  '\ufeffbom',
   'É',
   'E\u0301',
   '😀',

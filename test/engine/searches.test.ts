@@ -131,6 +131,19 @@ const guardedViewer = role('document', 'viewer', {
 describe.each(ENGINES)('$name', ({ newEngine }) => {
   const inOffice = (...facts: readonly Change[]): Asked => new Asked(newEngine(), ...office, ...facts)
 
+  test('names are told as they were given, byte for byte', () => {
+    const asked = inOffice(
+      user('\ufeffalice'),
+      instance('document:\ufeffd1'),
+      assign('\ufeffalice', 'editor', 'document:\ufeffd1'),
+      assign('alice', 'editor', 'document:d1'),
+    )
+    expect(asked.resources('\ufeffalice', 'write', 'document')).toEqual(['\ufeffd1'])
+    expect(asked.users('write', 'document:\ufeffd1')).toEqual(['\ufeffalice'])
+    expect(asked.grants('write', 'document:\ufeffd1')).toEqual(['\ufeffalice editor@document:\ufeffd1'])
+    expect(asked.held('\ufeffalice')[0]).toContain('document:\ufeffd1')
+  })
+
   describe('a search for resources', () => {
     test('lists the instances on which a role is held directly, and those of no other type', () => {
       const asked = inOffice(assign('alice', 'editor', 'document:d1'), assign('alice', 'viewer', 'folder:f1'))

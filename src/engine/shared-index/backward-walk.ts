@@ -14,6 +14,11 @@ import type { SchemaView } from './schema-view.ts'
 import { isWithin, PAIRS } from './slab.ts'
 import { VisitedPairs } from './visited-pairs.ts'
 
+/** Hears of every step from a goal to one that it was found from, each once, whether or not the goal had been found before. */
+export interface StepListener {
+  step(from: number, to: number, isGuarded: boolean): void
+}
+
 export class BackwardWalk {
   readonly #regions: Regions
   #schema: SchemaView
@@ -25,6 +30,7 @@ export class BackwardWalk {
   readonly #edgeClasses = new NumberList()
   readonly #isGuarded = new NumberList()
   #user = 0
+  #listener: StepListener | null = null
   /** Whether a guarded derivation was met, so that some goals may not count for some users. */
   hasGuards = false
 
@@ -63,15 +69,32 @@ export class BackwardWalk {
     return this.#isGuarded.items[goal] === 1
   }
 
+  /** The goal with this line and place, -1 if there is none. Expected O(1). */
+  goalAt(line: number, place: number): number {
+    return this.#seen.numberIfThere(line, place)
+  }
+
+  /** The goals by scope: whoever is assigned there is looked at once for all roles. O(goals). */
+  masks(): ReadonlyMap<number, number> {
+    const masks = new Map<number, number>()
+    for (let goal = 0; goal < this.length; goal++) {
+      const place = this.placeAt(goal)
+      const scope = this.lineAt(goal) | ((place >>> 5) << L.BANK_SHIFT)
+      masks.set(scope, (masks.get(scope) ?? 0) | (1 << (place & 31)))
+    }
+    return masks
+  }
+
   /** `user` 0: guards ignored. O(goals and their in-edges). */
-  run(instance: number, places: Iterable<number>, user: number): void {
+  run(instance: number, places: Iterable<number>, user: number, listener: StepListener | null = null): void {
     this.#user = user
+    this.#listener = listener
     this.hasGuards = false
     this.#seen.clear()
     for (const list of [this.#lines, this.#places, this.#next, this.#edgeClasses, this.#isGuarded]) {
       list.length = 0
     }
-    for (const place of places) this.#add(instance, place, -1, 0, 0)
+    for (const place of places) this.#goal(instance, place, -1, 0, 0)
     for (let goal = 0; goal < this.#lines.length; goal++) this.#expand(goal)
   }
 
@@ -103,16 +126,20 @@ export class BackwardWalk {
       }
       const subject = this.#regions.graph[(container << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
       if ((this.#regions.graph[subject << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0) continue
-      this.#add(subject, derivations[d]!, goal, edgeClass, isGuarded)
+      const from = this.#goal(subject, derivations[d]!, goal, edgeClass, isGuarded)
+      this.#listener?.step(from, goal, isGuarded === 1)
     }
   }
 
-  #add(line: number, place: number, next: number, edgeClass: number, isGuarded: number): void {
-    if (!this.#seen.add(line, place)) return
+  /** The goal, found now if it was not before. */
+  #goal(line: number, place: number, next: number, edgeClass: number, isGuarded: number): number {
+    const goal = this.#seen.numberOf(line, place)
+    if (goal < this.#lines.length) return goal
     this.#lines.push(line)
     this.#places.push(place)
     this.#next.push(next)
     this.#edgeClasses.push(edgeClass)
     this.#isGuarded.push(isGuarded)
+    return goal
   }
 }

@@ -18,8 +18,6 @@ import type { Regions } from './regions.ts'
 import type { SchemaView } from './schema-view.ts'
 import { VisitedPairs } from './visited-pairs.ts'
 
-const INDEX_CAPACITY_MIN = 64
-
 export class ClosureBuilder {
   readonly #regions: Regions
   #schema: SchemaView
@@ -27,13 +25,11 @@ export class ClosureBuilder {
   readonly #seenGates = new VisitedPairs()
   /** Pairs (container, state) still to be looked at. */
   readonly #pending = new NumberList()
+  /** (scope, 0), numbered as the entries in `#scopes` and `#masks` are. */
+  readonly #entries = new VisitedPairs()
   readonly #scopes = new NumberList()
   readonly #masks = new NumberList()
   readonly #gates = new NumberList()
-  /** Scope → index into `#scopes`: open addressing by triples [stamp, scope, index]; a new stamp empties it. */
-  #index = new Int32Array(3 * INDEX_CAPACITY_MIN)
-  #capacity = INDEX_CAPACITY_MIN
-  #stamp = 0
 
   constructor(regions: Regions, schema: SchemaView) {
     this.#regions = regions
@@ -124,7 +120,7 @@ export class ClosureBuilder {
     this.#scopes.length = 0
     this.#masks.length = 0
     this.#gates.length = 0
-    this.#nextStamp()
+    this.#entries.clear()
     this.#pushState(container, state)
     for (let next = 0; next < this.#pending.length; next += 2) {
       const at = this.#pending.items[next]!
@@ -200,47 +196,13 @@ export class ClosureBuilder {
 
   /** Several states can meet at one instance: one entry a scope, masks united. */
   #addEntry(scope: number, mask: number): void {
-    if (this.#scopes.length * 2 >= this.#capacity) this.#growIndex()
-    const slot = this.#slotOf(scope)
-    if (this.#index[slot] === this.#stamp) {
-      this.#masks.items[this.#index[slot + 2]!]! |= mask
+    const entry = this.#entries.numberOf(scope, 0)
+    if (entry < this.#scopes.length) {
+      this.#masks.items[entry]! |= mask
       return
     }
-    this.#fill(slot, scope, this.#scopes.length)
     this.#scopes.push(scope)
     this.#masks.push(mask)
-  }
-
-  /** The word of the scope's triple, or of the free one where it belongs. */
-  #slotOf(scope: number): number {
-    const mask = this.#capacity - 1
-    let slot = Math.imul(scope, L.ID_HASH) >>> (Math.clz32(this.#capacity) + 1)
-    while (this.#index[slot * 3] === this.#stamp && this.#index[slot * 3 + 1] !== scope) {
-      slot = (slot + 1) & mask
-    }
-    return slot * 3
-  }
-
-  #fill(slot: number, scope: number, index: number): void {
-    this.#index[slot] = this.#stamp
-    this.#index[slot + 1] = scope
-    this.#index[slot + 2] = index
-  }
-
-  #growIndex(): void {
-    this.#capacity *= 2
-    this.#index = new Int32Array(3 * this.#capacity)
-    this.#stamp = 1
-    for (let i = 0; i < this.#scopes.length; i++) {
-      this.#fill(this.#slotOf(this.#scopes.items[i]!), this.#scopes.items[i]!, i)
-    }
-  }
-
-  #nextStamp(): void {
-    this.#stamp = (this.#stamp + 1) | 0
-    if (this.#stamp !== 0) return
-    this.#index.fill(0)
-    this.#stamp = 1
   }
 
   #write(block: number, entries: number): void {

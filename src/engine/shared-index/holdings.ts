@@ -25,7 +25,8 @@ export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, li
   return false
 }
 
-function maskAt(graph: Int32Array, user: number, scope: number): number {
+/** The roles the user holds in the scope, those included that are being removed. Expected O(1). */
+export function maskAt(graph: Int32Array, user: number, scope: number): number {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
   const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
   return at === 0 ? 0 : graph[at + 1]!

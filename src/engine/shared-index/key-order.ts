@@ -19,7 +19,7 @@ export function compareKeys(graph: Int32Array, left: number, right: number): num
 }
 
 /** The same, with a key that is no record's. */
-export function compareWithKey(graph: Int32Array, line: number, key: Key): number {
+function compareWithKey(graph: Int32Array, line: number, key: Key): number {
   const record = line << L.LINE_WORDS_LOG2
   const bytes = keyBytes(graph, record)
   const words = (Math.min(bytes, key.bytes) + 3) >>> 2

@@ -104,7 +104,6 @@ export const PARTITION_BITS = 8
 /* ---- word 0 of a record ---- */
 
 export const TYPE_SHIFT = 16
-export const TYPE_MASK = 0xffff
 export const KEY_BYTES_SHIFT = 6
 export const KEY_BYTES_MASK = 0x3ff
 /** Type and key length, i.e. what a lookup compares before the key itself. */

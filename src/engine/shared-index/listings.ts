@@ -2,7 +2,8 @@
 import type { InstanceFilter, InstanceRoles, TenantFilter, TenantRoles, UserGrant } from '../engine.ts'
 import type { BackwardWalk } from './backward-walk.ts'
 import type { ForwardWalk } from './forward-walk.ts'
-import { assigneesOf, assignmentsOf, holdsPlace, placesIn } from './holdings.ts'
+import type { GuardedGoals } from './guarded-goals.ts'
+import { assigneesOf, assignmentsOf, maskAt, placesIn } from './holdings.ts'
 import * as L from './layout.ts'
 import { attributesOf, isDead, keyText } from './records.ts'
 import type { Regions } from './regions.ts'
@@ -61,19 +62,38 @@ export function instanceRolesOf(
     if (!placesByInstance.has(line) && !isWanted(regions, schema, line, filter)) continue
     addTo(placesByInstance, line, forward.placeAt(i), limit)
   }
+  // Many instances share a few tenants and sets of roles.
+  const tenantTexts = new Map<number, string>()
+  const meanings = new Map<string, Pick<InstanceRoles, 'roles' | 'actions'>>()
   return Array.from(placesByInstance).flatMap(([line, places]) => {
     const type = typeOf(schema, graph, line)
     if (!type) return []
+    const tenant = tenantOf(graph, line)
     return {
       instance: { type: type.key, key: keyText(graph, line) },
-      tenant: keyText(graph, tenantOf(graph, line)),
+      tenant: knownOr(tenantTexts, tenant, () => keyText(graph, tenant)),
       attributes: attributesOf(graph, line),
-      roles: keysOf(type, places),
-      actions: Array.from(type.actions.values())
-        .filter(({ rolePlaces }) => places.some(place => rolePlaces.has(place)))
-        .map(action => action.key),
+      ...knownOr(meanings, `${type.id} ${places}`, () => meaningOf(type, places)),
     }
   })
+}
+
+/** What these roles of a type are called, and what they allow. */
+function meaningOf(type: TypeView, places: readonly number[]): Pick<InstanceRoles, 'roles' | 'actions'> {
+  return {
+    roles: keysOf(type, places),
+    actions: Array.from(type.actions.values())
+      .filter(({ rolePlaces }) => places.some(place => rolePlaces.has(place)))
+      .map(action => action.key),
+  }
+}
+
+function knownOr<Name, Value>(known: Map<Name, Value>, name: Name, find: () => Value): Value {
+  const found = known.get(name)
+  if (found !== undefined) return found
+  const value = find()
+  known.set(name, value)
+  return value
 }
 
 export interface GrantQuestion {
@@ -83,58 +103,56 @@ export interface GrantQuestion {
   readonly action: ActionView
 }
 
-/** Every assignment that gives some user what the question asks for, at most `limit`. */
+/**
+ * Every assignment that gives some user what the question asks for, at most `limit`. `guarded` looks along `walk`.
+ * O(goals and who holds them; where guards are met see `guarded-goals.ts`).
+ */
 export function grantsOn(
   { regions, schema }: ListingParts,
-  walks: { readonly all: BackwardWalk; readonly ofUser: BackwardWalk },
+  { walk, guarded }: { readonly walk: BackwardWalk; readonly guarded: GuardedGoals },
   { tenant, instance, action }: GrantQuestion,
   limit: number,
 ): UserGrant[] {
   const { graph } = regions
   const grants: UserGrant[] = []
   if (tenant !== 0) {
-    for (const user of assigneesOf(regions, tenant)) {
-      for (const place of action.tenantPlaces) {
-        if (!holdsPlace(graph, user, tenant, place)) continue
-        if (grants.length === limit) return grants
-        grants.push({ user: keyText(graph, user), role: schema.tenant.roleKeys[place] ?? '', instance: null })
-      }
+    for (const { user, place } of holdersOf(regions, tenant, action.tenantMasks)) {
+      if (grants.length === limit) return grants
+      grants.push({ user: keyText(graph, user), role: schema.tenant.roleKeys[place] ?? '', instance: null })
     }
   }
   if (instance === 0) return grants
-  const { all } = walks
-  all.run(instance, action.rolePlaces, 0)
-  const counting = all.hasGuards ? new Map<number, Set<string>>() : null
-  for (let goal = 0; goal < all.length; goal++) {
-    const line = all.lineAt(goal)
-    const place = all.placeAt(goal)
-    for (const user of assigneesOf(regions, line)) {
-      if (!holdsPlace(graph, user, line, place)) continue
-      if (counting && !countsFor(counting, walks.ofUser, { user, line, place, instance, action })) continue
-      const type = typeOf(schema, graph, line)
-      if (!type) continue
+  walk.run(instance, action.rolePlaces, 0)
+  const { hasGuards } = walk
+  if (hasGuards) guarded.look(instance, action.rolePlaces)
+  for (const [scope, mask] of walk.masks()) {
+    const line = scope & L.LINE_MASK
+    const type = typeOf(schema, graph, line)
+    if (!type) continue
+    for (const { user, place } of holdersOf(regions, line, [scope >>> L.BANK_SHIFT, mask])) {
+      if (hasGuards && !guarded.counts(user, walk.goalAt(line, place))) continue
       if (grants.length === limit) return grants
       const held = { type: type.key, key: keyText(graph, line) }
       grants.push({ user: keyText(graph, user), role: type.roleKeys[place] ?? '', instance: held })
     }
   }
+  guarded.forget()
   return grants
 }
 
-/** Whether this goal counts for this user, where guards make a difference. Found once for each user. */
-function countsFor(
-  known: Map<number, Set<string>>,
-  walk: BackwardWalk,
-  at: { user: number; line: number; place: number; instance: number; action: ActionView },
-): boolean {
-  let goals = known.get(at.user)
-  if (!goals) {
-    goals = new Set()
-    walk.run(at.instance, at.action.rolePlaces, at.user)
-    for (let goal = 0; goal < walk.length; goal++) goals.add(`${walk.lineAt(goal)} ${walk.placeAt(goal)}`)
-    known.set(at.user, goals)
+/** Who holds which of these roles on the instance or tenant; `masks` are pairs [bank, mask]. O(assignees × banks). */
+function* holdersOf(
+  regions: Regions,
+  line: number,
+  masks: ArrayLike<number>,
+): Iterable<{ readonly user: number; readonly place: number }> {
+  for (const user of masks.length === 0 ? [] : assigneesOf(regions, line)) {
+    for (let m = 0; m < masks.length; m += 2) {
+      const bank = masks[m]!
+      const held = maskAt(regions.graph, user, line | (bank << L.BANK_SHIFT)) & masks[m + 1]!
+      for (const place of placesIn(bank, held)) yield { user, place }
+    }
   }
-  return goals.has(`${at.line} ${at.place}`)
 }
 
 function isWanted(

@@ -27,6 +27,7 @@ import type { Verdict } from './check.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { explain } from './explain.ts'
 import { ForwardWalk } from './forward-walk.ts'
+import { GuardedGoals } from './guarded-goals.ts'
 import { BATCH_MAX } from './key-column.ts'
 import { KeyPages } from './key-pages.ts'
 import { Key } from './key.ts'
@@ -57,7 +58,7 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #builder: ClosureBuilder
   readonly #walk: ForwardWalk
   readonly #goals: BackwardWalk
-  readonly #goalsOfUser: BackwardWalk
+  readonly #guardedGoals: GuardedGoals
   readonly #search: Search
   readonly #resourcePages: KeyPages
   readonly #userPages: KeyPages
@@ -78,8 +79,9 @@ export class SharedIndexReader implements DecisionEngine {
     this.#walk = new ForwardWalk(regions, schema)
     this.#batch = new BatchCheck(regions, { schema, key, question: this.#question })
     this.#goals = new BackwardWalk(regions, schema)
-    this.#goalsOfUser = new BackwardWalk(regions, schema)
-    this.#search = new Search(regions, { forward: this.#walk, backward: this.#goals })
+    this.#guardedGoals = new GuardedGoals(regions, { schema, walk: this.#goals })
+    const search = { forward: this.#walk, backward: this.#goals, guardedGoals: this.#guardedGoals }
+    this.#search = new Search(regions, search)
     this.#resourcePages = new KeyPages(regions, key)
     this.#userPages = new KeyPages(regions, key)
     this.#check = new InstanceCheck(regions, { schema, builder: this.#builder, walk: this.#walk })
@@ -159,7 +161,7 @@ export class SharedIndexReader implements DecisionEngine {
       const { actionView: action, isMismatch } = this.#placed(question)
       if (!action || isMismatch) return []
       const { tenant, instance } = this.#question
-      const walks = { all: this.#goals, ofUser: this.#goalsOfUser }
+      const walks = { walk: this.#goals, guarded: this.#guardedGoals }
       return grantsOn(this.#parts(), walks, { tenant, instance, action }, limit)
     })
   }
@@ -311,6 +313,6 @@ export class SharedIndexReader implements DecisionEngine {
     this.#builder.useSchema(schema)
     this.#walk.useSchema(schema)
     this.#goals.useSchema(schema)
-    this.#goalsOfUser.useSchema(schema)
+    this.#guardedGoals.useSchema(schema)
   }
 }

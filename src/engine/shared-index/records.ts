@@ -10,7 +10,8 @@ import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 
-const decoder = new TextDecoder()
+/** Without `ignoreBOM` a key that begins with U+FEFF would lose it. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
 /** A new record with this key and nothing else; its line. `linesLog2` is 1 for users, 0 for all others. */

@@ -4,7 +4,8 @@
  */
 import type { BackwardWalk } from './backward-walk.ts'
 import type { ForwardWalk } from './forward-walk.ts'
-import { assignmentsOf, holdsPlace, takeHolders } from './holdings.ts'
+import type { GuardedGoals } from './guarded-goals.ts'
+import { assignmentsOf, holdsPlace, maskAt, placesIn, takeHolders } from './holdings.ts'
 import * as L from './layout.ts'
 import { LineSet } from './line-set.ts'
 import { NumberList } from './number-list.ts'
@@ -23,6 +24,7 @@ export class Search {
   readonly #regions: Regions
   readonly #forward: ForwardWalk
   readonly #backward: BackwardWalk
+  readonly #guardedGoals: GuardedGoals
   readonly #seen = new LineSet()
   readonly #all = new LineSet()
   readonly #candidates = new NumberList()
@@ -31,10 +33,15 @@ export class Search {
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
   fetched = 0
 
-  constructor(regions: Regions, parts: { forward: ForwardWalk; backward: BackwardWalk }) {
+  /** `guardedGoals` looks along `backward`. */
+  constructor(
+    regions: Regions,
+    parts: { forward: ForwardWalk; backward: BackwardWalk; guardedGoals: GuardedGoals },
+  ) {
     this.#regions = regions
     this.#forward = parts.forward
     this.#backward = parts.backward
+    this.#guardedGoals = parts.guardedGoals
   }
 
   /** `tenant` 0: any. O(what the user reaches, plus all records if a tenant role of the user allows). */
@@ -65,28 +72,40 @@ export class Search {
     }
   }
 
-  /** Lines, 0 for none. O(goals and who holds them; times the goals where guards are met). */
+  /** Lines, 0 for none. O(goals and who holds them; where guards are met see `guarded-goals.ts`). */
   users(tenant: number, instance: number, action: ActionView): void {
     this.#begin()
     if (tenant !== 0) {
-      this.#candidates.length = 0
       const { tenantMasks } = action
       for (let m = 0; m < tenantMasks.length; m += 2) {
-        this.#takeHolders(tenant | (tenantMasks[m]! << L.BANK_SHIFT), tenantMasks[m + 1]!)
+        this.#findHolders(tenant | (tenantMasks[m]! << L.BANK_SHIFT), tenantMasks[m + 1]!)
+        for (let i = 0; i < this.#candidates.length; i++) this.#take(this.#candidates.items[i]!)
       }
-      for (let i = 0; i < this.#candidates.length; i++) this.#take(this.#candidates.items[i]!)
     }
     if (instance === 0) return
     const backward = this.#backward
     backward.run(instance, action.rolePlaces, 0)
     const { hasGuards } = backward
-    const candidates = this.#candidates
-    candidates.length = 0
-    for (const [scope, mask] of this.#goalMasks()) this.#takeHolders(scope, mask)
-    for (let i = 0; i < candidates.length; i++) {
-      const user = candidates.items[i]!
-      if (!hasGuards || this.mayReach(user, instance, action)) this.#take(user)
+    if (hasGuards) this.#guardedGoals.look(instance, action.rolePlaces)
+    for (const [scope, mask] of backward.masks()) {
+      this.#findHolders(scope, mask)
+      for (let i = 0; i < this.#candidates.length; i++) {
+        const user = this.#candidates.items[i]!
+        if (!hasGuards || this.#counts(user, scope, mask)) this.#take(user)
+      }
     }
+    if (hasGuards) this.#guardedGoals.forget()
+  }
+
+  /** Whether one of the goals counts for the user that these roles in this scope are. */
+  #counts(user: number, scope: number, mask: number): boolean {
+    const guarded = this.#guardedGoals
+    if (!guarded.isHeldUp(user)) return true
+    const held = maskAt(this.#regions.graph, user, scope) & mask
+    for (const place of placesIn(scope >>> L.BANK_SHIFT, held)) {
+      if (guarded.counts(user, this.#backward.goalAt(scope & L.LINE_MASK, place))) return true
+    }
+    return false
   }
 
   /** Whether the user holds one of the goals that count for it, guards and all. */
@@ -99,19 +118,8 @@ export class Search {
     return false
   }
 
-  /** The goals of the backward walk by scope: whoever is assigned there is looked at once for all roles. */
-  #goalMasks(): ReadonlyMap<number, number> {
-    const backward = this.#backward
-    const masks = new Map<number, number>()
-    for (let goal = 0; goal < backward.length; goal++) {
-      const place = backward.placeAt(goal)
-      const scope = backward.lineAt(goal) | ((place >>> 5) << L.BANK_SHIFT)
-      masks.set(scope, (masks.get(scope) ?? 0) | (1 << (place & 31)))
-    }
-    return masks
-  }
-
-  #takeHolders(scope: number, mask: number): void {
+  #findHolders(scope: number, mask: number): void {
+    this.#candidates.length = 0
     this.fetched ^= takeHolders(this.#regions, scope, mask, this.#candidates)
   }
 
@@ -124,16 +132,18 @@ export class Search {
     if (this.#seen.add(line)) this.found.push(line)
   }
 
-  /** The tenants in which a tenant role of the user allows. */
-  #tenantsAllowing(user: number, { tenantPlaces }: ActionView): Set<number> {
+  /** The tenants in which a tenant role of the user allows. O(assignments × banks). */
+  #tenantsAllowing(user: number, { tenantMasks }: ActionView): Set<number> {
     const { graph } = this.#regions
     const tenants = new Set<number>()
-    if (tenantPlaces.size === 0) return tenants
-    for (const [scope] of assignmentsOf(this.#regions, user)) {
+    if (tenantMasks.length === 0) return tenants
+    for (const [scope, held] of assignmentsOf(this.#regions, user)) {
       const line = scope & L.LINE_MASK
       const head = graph[line << L.LINE_WORDS_LOG2]!
       if (head >>> L.TYPE_SHIFT !== L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
-      for (const place of tenantPlaces) if (holdsPlace(graph, user, line, place)) tenants.add(line)
+      for (let m = 0; m < tenantMasks.length; m += 2) {
+        if (tenantMasks[m] === scope >>> L.BANK_SHIFT && (held & tenantMasks[m + 1]!) !== 0) tenants.add(line)
+      }
     }
     return tenants
   }

@@ -60,7 +60,7 @@ export function find(regions: Regions, key: Key, type: number): number {
 }
 
 /** Whether the record at `line` has this type, key length and key. Reads one line, two if the key is long. */
-export function isKeyOf(graph: Int32Array, line: number, key: Key, identity: number): boolean {
+function isKeyOf(graph: Int32Array, line: number, key: Key, identity: number): boolean {
   const record = line << LINE_WORDS_LOG2
   const head = graph[record]!
   if ((head & IDENTITY_MASK) !== identity) return false

@@ -2,15 +2,16 @@
  * A set of pairs of numbers for one walk, emptied in O(1) by a new stamp. Each walk of a thread uses its own again and
  * again, so walks allocate only while they outgrow all before them.
  */
-import { ID_HASH } from './layout.ts'
-
 const CAPACITY_LOG2_MIN = 6
+const ENTRY_WORDS = 4
 const SECOND_MIX = 0x7feb352d | 0
+const FIRST_MIX = 0x85ebca6b | 0
+const LAST_MIX = 0x2c1b3c6d | 0
 
 export class VisitedPairs {
   #log2 = CAPACITY_LOG2_MIN
-  /** Triples [stamp, first, second]. */
-  #entries = new Int32Array(3 << CAPACITY_LOG2_MIN)
+  /** [stamp, first, second, number]. */
+  #entries = new Int32Array(ENTRY_WORDS << CAPACITY_LOG2_MIN)
   #stamp = 1
   #count = 0
 
@@ -24,37 +25,68 @@ export class VisitedPairs {
 
   /** True if the pair is new. Expected O(1). */
   add(first: number, second: number): boolean {
-    if (this.#count * 2 > 1 << this.#log2) this.#grow()
-    return this.#place(first, second)
+    const count = this.#count
+    return this.numberOf(first, second) === count
   }
 
-  #place(first: number, second: number): boolean {
+  /** The pair's place in the order in which they came, from 0; it is added as the last one if it is new. Expected O(1). */
+  numberOf(first: number, second: number): number {
+    if (this.#count * 2 > 1 << this.#log2) this.#grow()
+    const at = this.#find(first, second)
+    const entries = this.#entries
+    if (entries[at] !== this.#stamp) {
+      this.#place(at, first, second, this.#count)
+      this.#count += 1
+    }
+    return entries[at + 3]!
+  }
+
+  /** The same for a pair that may be missing: -1. */
+  numberIfThere(first: number, second: number): number {
+    const at = this.#find(first, second)
+    return this.#entries[at] === this.#stamp ? this.#entries[at + 3]! : -1
+  }
+
+  /** Where the pair stands, or would. */
+  #find(first: number, second: number): number {
     const entries = this.#entries
     const mask = (1 << this.#log2) - 1
-    let index = Math.imul(first ^ Math.imul(second, SECOND_MIX), ID_HASH) >>> (32 - this.#log2)
+    let index = hashOf(first, second) & mask
     for (;;) {
-      const at = index * 3
-      if (entries[at] !== this.#stamp) {
-        entries[at] = this.#stamp
-        entries[at + 1] = first
-        entries[at + 2] = second
-        this.#count += 1
-        return true
-      }
-      if (entries[at + 1] === first && entries[at + 2] === second) return false
+      const at = index * ENTRY_WORDS
+      if (entries[at] !== this.#stamp) return at
+      if (entries[at + 1] === first && entries[at + 2] === second) return at
       index = (index + 1) & mask
     }
+  }
+
+  #place(at: number, first: number, second: number, number: number): void {
+    const entries = this.#entries
+    entries[at] = this.#stamp
+    entries[at + 1] = first
+    entries[at + 2] = second
+    entries[at + 3] = number
   }
 
   #grow(): void {
     const old = this.#entries
     const stamp = this.#stamp
     this.#log2 += 1
-    this.#entries = new Int32Array(3 << this.#log2)
+    this.#entries = new Int32Array(ENTRY_WORDS << this.#log2)
     this.#stamp = 1
-    this.#count = 0
-    for (let at = 0; at < old.length; at += 3) {
-      if (old[at] === stamp) this.#place(old[at + 1]!, old[at + 2]!)
+    for (let at = 0; at < old.length; at += ENTRY_WORDS) {
+      if (old[at] !== stamp) continue
+      this.#place(this.#find(old[at + 1]!, old[at + 2]!), old[at + 1]!, old[at + 2]!, old[at + 3]!)
     }
   }
+}
+
+/**
+ * Not that of slabs, in whose order most pairs come: in a table that grows they would all fall into its first part, one behind
+ * the other, and n of them take n² steps.
+ */
+function hashOf(first: number, second: number): number {
+  const mixed = Math.imul(first, FIRST_MIX) ^ Math.imul(second, SECOND_MIX)
+  const spread = Math.imul(mixed ^ (mixed >>> 15), LAST_MIX)
+  return spread ^ (spread >>> 13)
 }

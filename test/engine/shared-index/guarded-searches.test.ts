@@ -1,0 +1,99 @@
+/**
+ * Searches and listings where very many meet behind guarded derivations. Looking at each user by itself took users × ways, minutes
+ * for what is here; right or wrong, the answer has to come.
+ */
+import { expect, test } from 'vitest'
+import {
+  assign,
+  heldBy,
+  heldUnlessDirectBy,
+  instance,
+  link,
+  relation,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+
+const COUNT = 20_000
+const ALL = { after: null, limit: COUNT }
+const numbers = Array.from({ length: COUNT }, (_, n) => n)
+const odd = numbers.filter(n => n % 2 === 1)
+
+const groups = [
+  tenant('default'),
+  resourceType('group'),
+  role('group', 'member'),
+  ...numbers.flatMap(n => [
+    user(`user-${n}`),
+    instance(`group:${n}`),
+    assign(`user-${n}`, 'member', `group:${n}`),
+  ]),
+]
+
+function usersOf(engine: SharedEngine, type: string, key: string): string[] {
+  return engine.searchUsers({ action: 'read', type, key, tenant: null }, ALL).keys
+}
+
+function grantsOf(engine: SharedEngine, type: string, key: string): string[] {
+  const grants = engine.grantsOn({ action: 'read', type, key, tenant: null }, 3 * COUNT)
+  return grants.map(grant => `${grant.user} ${grant.role}@${grant.instance!.type}:${grant.instance!.key}`)
+}
+
+test('one object shared with thousands of groups, to whose members a role of their own on it means less', () => {
+  const engine = new SharedEngine()
+  engine.apply([
+    ...groups,
+    resourceType('hub', 'read'),
+    relation('hub', 'of', 'group'),
+    role('hub', 'guest'),
+    role('hub', 'reader', {
+      can: ['read'],
+      from: [heldUnlessDirectBy({ role: 'member', on: 'group', over: 'of' })],
+    }),
+    instance('hub:one'),
+    ...numbers.map(n => link(`group:${n}`, 'of', 'hub:one')),
+    user('everywhere'),
+    ...numbers.map(n => assign('everywhere', 'member', `group:${n}`)),
+    user('nowhere'),
+    ...numbers.map(n => assign('nowhere', 'member', `group:${n}`)),
+    assign('nowhere', 'guest', 'hub:one'),
+    ...numbers.filter(n => n % 2 === 0).map(n => assign(`user-${n}`, 'guest', 'hub:one')),
+  ])
+  expect(usersOf(engine, 'hub', 'one')).toEqual(['everywhere', ...odd.map(n => `user-${n}`)].toSorted())
+  const expected = odd
+    .map(n => `user-${n} member@group:${n}`)
+    .concat(numbers.map(n => `everywhere member@group:${n}`))
+  expect(grantsOf(engine, 'hub', 'one').toSorted()).toEqual(expected.toSorted())
+})
+
+test('thousands of folders, each with somebody to whom it is closed', () => {
+  const engine = new SharedEngine()
+  engine.apply([
+    ...groups,
+    resourceType('folder'),
+    relation('folder', 'of', 'group'),
+    role('folder', 'guest'),
+    role('folder', 'reader', { from: [heldUnlessDirectBy({ role: 'member', on: 'group', over: 'of' })] }),
+    resourceType('index', 'read'),
+    relation('index', 'part', 'folder'),
+    role('index', 'reader', {
+      can: ['read'],
+      from: [heldBy({ role: 'reader', on: 'folder', over: 'part' })],
+    }),
+    instance('index:one'),
+    ...numbers.flatMap(n => [
+      instance(`folder:${n}`),
+      link(`group:${n}`, 'of', `folder:${n}`),
+      link(`folder:${n}`, 'part', 'index:one'),
+      // What is closed to the odd ones is not their way.
+      assign(`user-${n}`, 'guest', `folder:${n % 2 === 0 ? n : n - 1}`),
+    ]),
+  ])
+  expect(usersOf(engine, 'index', 'one')).toEqual(odd.map(n => `user-${n}`).toSorted())
+  expect(grantsOf(engine, 'index', 'one').toSorted()).toEqual(
+    odd.map(n => `user-${n} member@group:${n}`).toSorted(),
+  )
+})
