@@ -66,6 +66,8 @@ export interface ErrorOptions {
   readonly limit?: LimitName
   /** What a shape error found where; management answers list it as `detail`. */
   readonly detail?: readonly ErrorDetail[]
+  /** A defect that was reported where its reason was known: nobody on the way to the caller does it again. */
+  readonly isReported?: boolean
 }
 
 /** An operating error: something expected went wrong, and the message says what was expected, what came, what to do. */
@@ -74,12 +76,19 @@ export class AuthzError extends Error {
   readonly code: ErrorCode
   readonly detail: readonly ErrorDetail[]
   readonly limit: LimitName | null
+  readonly #isReported: boolean
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = options.detail ?? []
     this.limit = options.limit ?? null
+    this.#isReported = options.isReported ?? false
+  }
+
+  /** No property of its own: the line that reports an error lists those. */
+  get isReported(): boolean {
+    return this.#isReported
   }
 }
 
@@ -93,6 +102,11 @@ export class ConflictError extends AuthzError {
   }
 }
 
+/** What was known of the store is of a history that is not the store's any more: restored, rewound or begun anew. */
+export function historyReplaced(): AuthzError {
+  return new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
+}
+
 /** An operating error as plain data: what crosses from one thread to another. */
 export interface ErrorData {
   readonly code: ErrorCode
@@ -100,13 +114,14 @@ export interface ErrorData {
   readonly detail: readonly ErrorDetail[]
   /** Who answers counts it. */
   readonly limit?: LimitName
+  readonly isReported?: boolean
 }
 
 /** An error as data. Anything that is no `AuthzError` becomes `INTERNAL` and keeps its text to itself. */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
-    const { code, message, detail, limit } = error
-    return { code, message, detail, ...(limit && { limit }) }
+    const { code, message, detail, limit, isReported } = error
+    return { code, message, detail, ...(limit && { limit }), ...(isReported && { isReported }) }
   }
   return { code: 'INTERNAL', message: 'the service failed to answer this request', detail: [] }
 }
@@ -114,4 +129,9 @@ export function errorToData(error: unknown): ErrorData {
 export function errorFromData(data: ErrorData): AuthzError {
   const { code, message, ...options } = data
   return new AuthzError(code, message, options)
+}
+
+/** Whether an error is a defect of ours, which whoever runs the service has not heard of yet. */
+export function isUnreportedFault(error: unknown): boolean {
+  return !(error instanceof AuthzError) || (error.code === 'INTERNAL' && !error.isReported)
 }

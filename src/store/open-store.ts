@@ -37,6 +37,8 @@ export interface OpenStoreOptions {
   /** Builds keys and lists of the tables in that directory in another thread. Absent: it is done in this one. */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   readonly log?: StoreLog
+  /** Told of what a store cannot mend by going on, after which the process must end. Absent: it is thrown, for nobody to catch. */
+  readonly onFault?: (error: Error) => void
 }
 
 /**
@@ -64,13 +66,13 @@ export async function openStore(
   }
   if (isRedisUrl(url)) {
     const address = parseRedisUrl(url)
-    const { dataDirectory = './data', staleAfterMs = 5_000, log = SILENT } = options
+    const { dataDirectory = './data', staleAfterMs = 5_000, log = SILENT, onFault = uncaught } = options
     const { listedAtOnceMax = LISTED_AT_ONCE_MAX, buildLists = null, isKeyedLater = () => false } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     const openTables = (path: string) => new LmdbTables(path)
     const loading = { staleAfterMs, listedAtOnceMax, isKeyedLater, buildLists }
-    return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, log, release })
+    return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, log, onFault, release })
   }
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {
     const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'
@@ -91,6 +93,10 @@ export async function openStore(
 /** Lists of so many rows are built in a second or two. */
 const LISTED_AT_ONCE_MAX = 50_000
 const SILENT: StoreLog = { info: () => {}, warn: () => {} }
+
+function uncaught(error: Error): never {
+  throw error
+}
 
 function lockedDirectory(path: string): { readonly directory: string; readonly lock: DirectoryLock } {
   const directory = resolve(path)

@@ -39,3 +39,18 @@ test('a commit whose answer is cut off, or which never arrived, is done once', a
   const seen = await workload.end()
   expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
 })
+
+test('while nodes lack the right to their channels they follow by the timer and say so once; nobody is refused', async () => {
+  const { redis, nodes } = await startNodesOnWires()
+  const workload = await Workload.start(nodes, options)
+  const server = orders(redis)
+  // Ends the connections that listen, too.
+  await server.call('ACL', 'SETUSER', 'default', 'resetchannels')
+  await workload.hasWritten(200)
+  await server.call('ACL', 'SETUSER', 'default', '&*')
+  await workload.hasWritten(50)
+  while (!nodes.every(({ log }) => log.includes('Redis has its channels open again'))) await pause(50)
+  const seen = await workload.end()
+  expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
+  for (const { log } of nodes) expect(log.match(/NOPERM/g)).toHaveLength(1)
+})

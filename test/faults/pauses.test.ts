@@ -5,12 +5,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Scrape } from '../support/metrics.ts'
+import type { Client } from '../support/running-service.ts'
 import { isReady } from './support/node-process.ts'
 import { type NodesOnWires, orders, STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
 
 const options = { staleMsMax: STALE_MS_MAX }
 const SILENCE_MS = 10_000
+const FACTS = '/v2/facts/default/default'
 
 /** Nodes said that they were behind, in the right order, and that they are no longer. */
 function expectStandings({ nodes }: NodesOnWires): void {
@@ -68,16 +70,41 @@ test('a Redis with appendfsync always, killed and started again and again, has a
   expect(nodes.map(({ log }) => log).join('')).not.toContain('another copy')
 })
 
-test('a stop while Redis is silent answers the write that waits for it, and ends as it should', async () => {
-  const { redis, nodes } = await startNodesOnWires({ nodes: 1 })
-  const client = nodes[0]!.client!
-  redis.freeze()
-  const write = client.post('/v2/facts/default/default/users', { key: 'late' })
-  while ((await Scrape.of(client.address)).sum('verdict_management_in_flight') !== 1) await pause(20)
-  const from = performance.now()
-  const code = nodes[0]!.stop()
-  expect((await write).status).toBe(503)
-  expect(await code, nodes[0]!.log).toBe(0)
-  expect(performance.now() - from).toBeLessThan(9_000)
-  redis.thaw()
-})
+const STOPPED_WHILE = [
+  ['nothing else is under way', 'stopped', async () => {}],
+  [
+    'what a removal left is cleared away',
+    'background work failed',
+    async (client: Client) => {
+      const operations = Array.from({ length: 10_000 }, (_, n) => ({ key: `leaving-${n}` }))
+      for (const path of ['users', 'tenants']) {
+        const body = path === 'users' ? { operations } : { operations: [{ key: 'leaving', name: 'Leaving' }] }
+        expect((await client.post(`${FACTS}/bulk/${path}`, body)).status).toBe(200)
+      }
+      const role = { key: 'guest', name: 'Guest' }
+      expect((await client.post('/v2/schema/default/default/roles', role)).status).toBe(200)
+      const assignments = operations.map(({ key }) => ({ user: key, role: 'guest', tenant: 'leaving' }))
+      expect((await client.post(`${FACTS}/role_assignments/bulk`, assignments)).status).toBe(200)
+      expect((await client.delete(`${FACTS}/tenants/leaving`)).status).toBe(204)
+    },
+  ],
+] as const
+
+test.each(STOPPED_WHILE)(
+  'a stop while Redis is silent and %s answers the write that waits for it, and ends as it should',
+  async (_what, evidence, begin) => {
+    const { redis, nodes } = await startNodesOnWires({ nodes: 1 })
+    const client = nodes[0]!.client!
+    await begin(client)
+    redis.freeze()
+    const write = client.post(`${FACTS}/users`, { key: 'late' })
+    while ((await Scrape.of(client.address)).sum('verdict_management_in_flight') !== 1) await pause(20)
+    const from = performance.now()
+    const code = nodes[0]!.stop()
+    expect((await write).status).toBe(503)
+    expect(await code, nodes[0]!.log).toBe(0)
+    expect(performance.now() - from).toBeLessThan(9_000)
+    expect(nodes[0]!.log).toContain(evidence)
+    redis.thaw()
+  },
+)

@@ -5,7 +5,7 @@ import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
 import { connect } from '#store/redis/redis-client.ts'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLedger } from '#store/redis/redis-ledger.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
+import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { sharedRedis } from '../support/redis-server.ts'
@@ -120,6 +120,38 @@ test('a large commit whose answer was lost is done once, as well', async () => {
   expect(await logged(other)).toHaveLength(1)
   expect(await allRows(other)).toHaveLength(CALL_ROWS_MAX + 1)
 })
+
+test.each([
+  ['all', 'DEL', []],
+  ['the last', 'RPOP', [1]],
+] as const)(
+  'a large commit whose staged rows are gone, %s of them, is staged again and done whole',
+  async (_, command, count) => {
+    /** Loses staged rows in front of the first commit that has any, as a server does that is short of memory. */
+    class ForgetfulLink extends RedisLink {
+      lost: Reply = 0
+
+      override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+        const [staged] = keys.slice(4)
+        if (staged !== undefined && this.lost === 0) this.lost = await direct.send(command, staged, ...count)
+        return super.run(script, keys, args)
+      }
+    }
+    const { keys, other } = await setup()
+    const link = new ForgetfulLink(connect(parseRedisUrl(redis.url()), 'test'))
+    onTestFinished(() => link.close())
+    await link.recovered(10_000)
+    const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 10, mayBegin: false })
+    const names = Array.from({ length: CALL_ROWS_MAX + 1 }, (_unused, index) => `row-${index}`)
+    const put = Object.fromEntries(names.map(name => [name, 'ar']))
+    expect(await ledger.commit(commitOf({ put }))).toMatchObject({ sequence: 1 })
+    expect(link.lost).not.toBe(0)
+    expect(await logged(other)).toHaveLength(1)
+    expect((await allRows(other)).map(({ key, value }) => [key, value])).toEqual(
+      names.map(name => [name, 'ar']),
+    )
+  },
+)
 
 test('when nobody can tell any more whether a commit was done, it is not done again, and its sender hears so', async () => {
   const { proxy, ledger, other } = await setup({ logEntriesMax: 3 })

@@ -225,6 +225,21 @@ test('a restart goes on from the local copy and asks for no rows; a copy of anot
   expect(readdirSync(directory).filter(name => name.includes('copy'))).toHaveLength(1)
 })
 
+test('a copy of another form is thrown away, and everything loaded again', async () => {
+  const url = redis.url()
+  const directory = temporaryDirectory()
+  const copies = () => readdirSync(directory).filter(name => name.includes('.copy-'))
+  const node = await startNode(url, { dataDirectory: directory })
+  await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await node.store.close()
+  const tables = new LmdbTables(join(directory, copies()[0]!))
+  await tables.write(() => tables.table('meta').put(bytes('format'), bytes('of another release')))
+  await tables.close()
+  const again = await startNode(url, { dataDirectory: directory })
+  expect(again.view.count(everyone)).toBe(1)
+  expect(copies()).toEqual([`${ENVIRONMENT}.copy-2`])
+})
+
 test('rows that change while they are loaded for the first time end up as they are', async () => {
   const url = redis.url()
   const one = await startNode(url)

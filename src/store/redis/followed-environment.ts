@@ -11,7 +11,7 @@
  * begun by a start only: a node that has followed one does not take an empty Redis for the truth, but says that it is empty.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { AuthzError, ConflictError } from '#model/errors.ts'
+import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
 import type { SnapshotPlace } from '../snapshot-place.ts'
@@ -19,7 +19,7 @@ import type { EnvironmentStore } from '../store.ts'
 import type { View, ViewSnapshot } from '../view.ts'
 import type { HeadListener } from './head-channels.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
+import { COMMIT_MS_MAX, EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
 import type { Position } from './redis-log.ts'
 import type { StoreLog } from './store-log.ts'
 
@@ -27,8 +27,7 @@ import type { StoreLog } from './store-log.ts'
 const WRITES_UNDER_WAY_MAX = 128
 /** How long `close` waits for commits that nobody answers. */
 const CLOSE_MS_MAX = 3_000
-/** How long a commit that Redis has taken is waited for, the time before that included, but no shorter than the latter. */
-const COMMIT_MS_MAX = 10_000
+/** How long a commit that Redis has taken is waited for at least, however long it took to get there. */
 const SEEN_MS_MIN = 1_000
 const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
 const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
@@ -65,7 +64,7 @@ export interface FollowedEnvironmentOptions {
   /** Another history has taken the place of the present one; returns how many have in this process. */
   readonly countReplacedHistory: () => number
   /** What cannot be mended by going on. */
-  readonly onFault: (error: unknown) => void
+  readonly onFault: (error: Error) => void
 }
 
 export class FollowedEnvironment implements EnvironmentStore, HeadListener {
@@ -95,7 +94,11 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     this.ledger = new FollowedLedger(this)
     this.view = new PresentView(() => this.#followed.copy)
     this.#listing = this.#list(followed.copy)
-    this.#following = this.#run().catch(options.onFault)
+    this.#following = this.#run().catch((cause: unknown) =>
+      options.onFault(
+        new Error(`the copy of environment ${options.environmentId} cannot follow Redis`, { cause }),
+      ),
+    )
   }
 
   get followed(): Followed {
@@ -232,8 +235,9 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
       log.info({ environment: environmentId }, 'lists are built')
     }
     const done = build()
-    done.catch((error: unknown) => {
-      if (!stop.signal.aborted) onFault(error)
+    done.catch((cause: unknown) => {
+      if (stop.signal.aborted) return
+      onFault(new Error(`the lists of environment ${environmentId} cannot be built`, { cause }))
     })
     return { stop, done }
   }
@@ -421,10 +425,6 @@ class PresentView implements View {
       'the lists of this environment are still being built; try again shortly',
     )
   }
-}
-
-function historyReplaced(): AuthzError {
-  return new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
 }
 
 function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {

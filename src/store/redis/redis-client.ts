@@ -21,9 +21,21 @@ const SLOTS_REFRESH_MS = 5_000
 /** A client that is being connected; commands before it is ready are refused. `name`: as `CLIENT LIST` shows it. */
 export function connect(address: RedisAddress, name: string): RedisClient {
   const client = clientOf(address, `verdict-${name}`)
-  // Every command that fails says so itself, and the store watches how long it has heard nothing.
+  // The client prints what nobody listens to. Whoever wants to know why there is no connection listens as well.
   client.on('error', () => undefined)
   return client
+}
+
+/** Resolves when a connection is made the next time, when none ever will be, and at the latest after so long. */
+export async function nextConnection(client: RedisClient, withinMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, withinMs)
+  client.once('ready', resolve)
+  client.once('end', resolve)
+  await promise
+  clearTimeout(timer)
+  client.off('ready', resolve)
+  client.off('end', resolve)
 }
 
 function clientOf(address: RedisAddress, connectionName: string): RedisClient {

@@ -4,7 +4,7 @@
  * A commit whose answer is lost is sent again under its id until it is known what became of it. The feed reads the stream
  * from where its reader stands; what is published only says that there may be more.
  */
-import { AuthzError } from '#model/errors.ts'
+import { AuthzError, historyReplaced } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
@@ -20,8 +20,8 @@ const FORMAT = '1'
 const OPEN = new Script(new URL('./open.lua', import.meta.url))
 /** Rows asked for in one step of a scan: about a millisecond of the server's time. */
 const SCAN_ROWS = 1_000
-/** How long a commit is sent again before its sender is told that nobody knows. */
-const PATIENCE_MS = 10_000
+/** How long a commit is sent again, and waited for, before its sender is told that nobody knows. */
+export const COMMIT_MS_MAX = 10_000
 /** How soon a feed that got no answer asks again, at the latest. */
 const READ_AGAIN_MS = 200
 
@@ -89,9 +89,7 @@ export class RedisLedger implements Ledger {
     this.#assertOpen()
     const reply = await this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
     const [epoch, sequence, id] = reply as readonly (Buffer | null)[]
-    if (epoch?.toString('latin1') !== this.epoch) {
-      throw new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
-    }
+    if (epoch?.toString('latin1') !== this.epoch) throw historyReplaced()
     return positionOf(epoch, sequence, id)
   }
 
@@ -177,7 +175,7 @@ export class RedisLedger implements Ledger {
       ground,
     })
     const knownAtFirst = this.mark.sequence
-    const until = performance.now() + PATIENCE_MS
+    const until = performance.now() + COMMIT_MS_MAX
     let wasSent = false
     for (;;) {
       try {

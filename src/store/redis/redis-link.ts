@@ -5,13 +5,13 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
-import type { RedisClient } from './redis-client.ts'
+import { nextConnection, type RedisClient } from './redis-client.ts'
 
 export type Argument = string | number | Uint8Array
 /** A reply: texts as `Buffer`s. */
 export type Reply = Buffer | number | null | readonly Reply[]
 
-/** No answer came: the connection failed, or there was none. */
+/** No answer came, since the connection failed or there was none; or none that counts: the server cannot answer just now. */
 export class UnansweredError extends AuthzError {
   /** Whether the command may have reached the server. */
   readonly wasSent: boolean
@@ -73,15 +73,8 @@ export class RedisLink {
 
   /** Resolves when asking again is worthwhile: when there is a connection, never at once, and at the latest after so long. */
   async recovered(withinMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
     // A server that is connected and said "not now".
-    const timer = setTimeout(resolve, this.isReady ? Math.min(withinMs, AGAIN_MS) : withinMs)
-    this.#client.once('ready', resolve)
-    this.#client.once('end', resolve)
-    await promise
-    clearTimeout(timer)
-    this.#client.off('ready', resolve)
-    this.#client.off('end', resolve)
+    await nextConnection(this.#client, this.isReady ? Math.min(withinMs, AGAIN_MS) : withinMs)
   }
 
   /** Calls `listener` whenever a connection has been made. */
@@ -106,9 +99,15 @@ export class RedisLink {
   }
 }
 
-function failure(error: unknown): unknown {
+/** Whether Redis itself said so. */
+export function isReply(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+/** A failure of the client in the words of the store. */
+export function failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  if (error.name !== 'ReplyError') return new UnansweredError(true, error)
+  if (!isReply(error)) return new UnansweredError(true, error)
   if (NOT_NOW.test(error.message)) return new UnansweredError(false, error)
   return new AuthzError('STORE_UNAVAILABLE', `the store refused: ${error.message}`, { cause: error })
 }

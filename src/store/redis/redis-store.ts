@@ -3,6 +3,7 @@
  * timer compares where each environment stands, since signals may be lost.
  */
 import { AuthzError } from '#model/errors.ts'
+import type { Revision } from '#model/revision.ts'
 import { EnvironmentSet } from '../environment-set.ts'
 import type { EnvironmentStore, Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
@@ -12,14 +13,15 @@ import { loadCopy } from './copy-load.ts'
 import { type Followed, FollowedEnvironment } from './followed-environment.ts'
 import { HeadChannels } from './head-channels.ts'
 import { LocalCopy } from './local-copy.ts'
-import { connect } from './redis-client.ts'
+import { connect, nextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
-import { RedisLink, type Reply, UnansweredError } from './redis-link.ts'
+import { isReply, RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 import type { RedisAddress } from './redis-url.ts'
+import { connectionFailure, StandingFailure } from './standing-failure.ts'
 import type { StoreLog } from './store-log.ts'
 
-/** How long a start waits for the first connection. */
+/** How long a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
 /** How long it waits for a connection before it tries again to open an environment. */
 const OPEN_AGAIN_MS = 1_000
@@ -45,13 +47,21 @@ export interface RedisStoreOptions {
   /** Builds keys and lists of the copy in that directory in another thread; null: it is done in this one. */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
+  /** Told of what cannot be mended by going on. */
+  readonly onFault: (error: Error) => void
   /** Called after everything else is closed. */
   readonly release: () => void
+}
+
+interface Connection {
+  readonly client: RedisClient
+  readonly failure: StandingFailure
 }
 
 export class RedisStore implements Store {
   readonly isShared = true
   readonly #options: RedisStoreOptions
+  readonly #connections: readonly Connection[]
   readonly #link: RedisLink
   readonly #channels: HeadChannels
   readonly #environments = new EnvironmentSet(id => this.#open(id))
@@ -60,20 +70,29 @@ export class RedisStore implements Store {
   #replacedHistories = 0
   #closed: Promise<void> | null = null
 
-  /** Throws `STORE_UNAVAILABLE` when there is no server to be had. */
+  /** Throws `STORE_UNAVAILABLE` when there is no server to be had, with what its connections fail of. */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const store = new RedisStore(options)
-    await store.#link.recovered(FIRST_CONNECTION_MS_MAX)
-    if (store.#link.isReady) return store
+    await Promise.all(store.#connections.map(({ client }) => nextConnection(client, FIRST_CONNECTION_MS_MAX)))
+    const missing = store.#connections.filter(({ client }) => client.status !== 'ready')
+    if (missing.length === 0) return store
+    const reason = missing.find(({ failure }) => failure.reason !== null)?.failure.reason
     await store.close()
-    const message = `no Redis answers at the host and port of the store URL within ${FIRST_CONNECTION_MS_MAX} ms`
-    throw new AuthzError('STORE_UNAVAILABLE', message)
+    const message = `no connection to the Redis of the store URL within ${FIRST_CONNECTION_MS_MAX} ms`
+    throw new AuthzError('STORE_UNAVAILABLE', `${message}: ${reason ?? 'nothing answers there'}`)
   }
 
   private constructor(options: RedisStoreOptions) {
+    const { address, log } = options
+    const connection = (name: string): Connection => {
+      const client = connect(address, name)
+      return { client, failure: connectionFailure(client, name, log) }
+    }
+    const [commands, signals] = [connection('commands'), connection('signals')]
     this.#options = options
-    this.#link = new RedisLink(connect(options.address, 'commands'))
-    this.#channels = new HeadChannels(connect(options.address, 'signals'))
+    this.#connections = [commands, signals]
+    this.#link = new RedisLink(commands.client)
+    this.#channels = new HeadChannels(signals.client, log)
     this.#link.onReady(() => {
       for (const environment of this.#following.values()) environment.onDoubt()
     })
@@ -155,18 +174,28 @@ export class RedisStore implements Store {
 
   /** However long it takes to be possible: one that is begun in an interruption is opened behind it. */
   async #open(id: string): Promise<FollowedEnvironment> {
+    const { log } = this.#options
+    const said = {
+      failing: 'Redis cannot open an environment just now: waiting',
+      over: 'the environment is opened',
+    }
+    const refusal = new StandingFailure({ log, fields: { environment: id }, ...said })
     for (;;) {
       try {
-        return await this.#openNow(id)
+        const opened = await this.#openNow(id)
+        refusal.noteSuccess()
+        return opened
       } catch (error) {
         if (!(error instanceof UnansweredError) || this.#closed) throw error
+        // Without an answer it is the connection that fails, which says so itself.
+        if (isReply(error.cause)) refusal.noteFailure(error)
         await this.#link.recovered(OPEN_AGAIN_MS)
       }
     }
   }
 
   async #openNow(id: string): Promise<FollowedEnvironment> {
-    const { directory, logEntriesMax, address, log } = this.#options
+    const { directory, logEntriesMax, address, log, onFault } = this.#options
     const keys = redisKeys(address.prefix, id)
     const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: true })
     // One of this id begins anew.
@@ -184,12 +213,11 @@ export class RedisStore implements Store {
         buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
         onReplaced: () => copies.removeOthers(),
         countReplacedHistory: () => (this.#replacedHistories += 1),
-        onFault: error => {
-          throw error
-        },
+        onFault,
       },
     )
     try {
+      if (this.#following.size === 0) await this.#requirePublishing(keys, source.start)
       await this.#channels.listen(keys.channel, environment)
       await environment.reached(source.start, source)
     } catch (error) {
@@ -199,6 +227,14 @@ export class RedisStore implements Store {
     }
     this.#following.set(id, environment)
     return environment
+  }
+
+  /**
+   * Commits do not need the right to publish, and nobody would notice that it is lacking but by how late other nodes hear of
+   * them. What is said is known to all who hear it.
+   */
+  async #requirePublishing({ channel }: RedisKeys, { epoch, sequence }: Revision): Promise<void> {
+    await this.#link.send('PUBLISH', channel, `${epoch}.${sequence}`)
   }
 
   /** The copy that the last run left, if it is one of this history. */

@@ -1,0 +1,68 @@
+/**
+ * What fails, is tried again without end, and so would be said without end: it is said when it begins and when its reason
+ * becomes another, and once more when it is over.
+ */
+import { AuthzError } from '#model/errors.ts'
+import type { RedisClient } from './redis-client.ts'
+import type { StoreLog } from './store-log.ts'
+
+export interface StandingFailureOptions {
+  readonly log: StoreLog
+  /** What it is about. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly failing: string
+  readonly over: string
+}
+
+export class StandingFailure {
+  readonly #options: StandingFailureOptions
+  #reason: string | null = null
+
+  constructor(options: StandingFailureOptions) {
+    this.#options = options
+  }
+
+  /** Null while nothing fails. */
+  get reason(): string | null {
+    return this.#reason
+  }
+
+  noteFailure(error: unknown): void {
+    const reason = reasonOf(error)
+    if (reason === this.#reason) return
+    this.#reason = reason
+    const { log, fields, failing } = this.#options
+    log.warn({ ...fields, reason }, failing)
+  }
+
+  noteSuccess(): void {
+    if (this.#reason === null) return
+    this.#reason = null
+    const { log, fields, over } = this.#options
+    log.info(fields, over)
+  }
+}
+
+/** Why that client has no connection, for as long as it has none. */
+export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): StandingFailure {
+  const said = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
+  const failure = new StandingFailure({ log, fields: { connection }, ...said })
+  client.on('error', (error: Error) => failure.noteFailure(error))
+  client.on('ready', () => failure.noteSuccess())
+  return failure
+}
+
+/** In the words of who refused, without the parts that may be of the store URL: addresses, and what was sent. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, lastNodeError } = error as { readonly code?: string; readonly lastNodeError?: unknown }
+  if (error instanceof AuthzError) return error.cause === undefined ? error.message : reasonOf(error.cause)
+  // Of a cluster: what the last of its servers said.
+  if (lastNodeError instanceof Error) return reasonOf(lastNodeError)
+  // Node's own messages name the address.
+  if (code !== undefined) return code
+  return error.message
+    .replace(/, with args beginning with: .*/s, '')
+    .replace(/ Retrying from scratch after [\d.]+ms\./, '')
+    .replace(/\b(?:connect|getaddrinfo|read|write) (E[A-Z_]+).*/s, '$1')
+}

@@ -1,0 +1,226 @@
+/** What a Redis that says no means: at the start its operator hears what it said, later the node says so once and heals by itself. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import type { Revision } from '#model/revision.ts'
+import type { Ledger } from '#store/ledger.ts'
+import { ORGANIZATION_STORE_ID } from '#services/organization.ts'
+import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
+import { connect } from '#store/redis/redis-client.ts'
+import { redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import { type KeptLine, KeptLog } from '../support/kept-log.ts'
+import { freePort, startRedis } from '../support/redis-process.ts'
+import { API_KEY, storeDirectory } from '../support/running-service.ts'
+import { ServiceProcess } from '../system/service-process.ts'
+import { bytes, commitId, commitOf, shown, toyRule } from './toy-rows.ts'
+
+const ENVIRONMENT = 'refused'
+const PASSWORD = 'open-sesame'
+
+const redis = await startRedis()
+const admin = new RedisLink(connect(parseRedisUrl(redis.url()), 'admin'))
+await admin.recovered(10_000)
+afterAll(async () => {
+  admin.close()
+  await redis.stop()
+})
+
+/** A user of the present test, who may do everything. */
+async function newUser(): Promise<{ readonly name: string; readonly url: string; readonly prefix: string }> {
+  const name = `user-${randomUUID()}`
+  await rights(name, 'on', `>${PASSWORD}`, '~*', '&*', '+@all')
+  const url = new URL(redis.url())
+  url.username = name
+  url.password = PASSWORD
+  return { name, url: url.href, prefix: parseRedisUrl(url.href).prefix }
+}
+
+async function rights(user: string, ...rules: readonly string[]): Promise<void> {
+  await admin.send('ACL', 'SETUSER', user, ...rules)
+}
+
+interface Node extends EnvironmentStore {
+  readonly store: Store
+}
+
+async function startNode(url: string, options: OpenStoreOptions = {}): Promise<Node> {
+  const settings = { dataDirectory: storeDirectory(), staleAfterMs: 200 }
+  const store = await openStore(url, toyRule, { ...settings, ...options })
+  onTestFinished(() => store.close())
+  return { store, ...(await store.environment(ENVIRONMENT)) }
+}
+
+/** A node as its operator runs it, for the present test. */
+function serviceOn(url: string): ServiceProcess {
+  const env = { API_KEY, STORE_URL: url, HTTP_THREADS: '1' }
+  const service = new ServiceProcess({ cwd: storeDirectory(), env })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
+  return service
+}
+
+function lastLine({ stderr }: ServiceProcess): unknown {
+  return JSON.parse(stderr.trim().split('\n').at(-1)!)
+}
+
+async function follows(ledger: Ledger, after: Revision, until: Revision): Promise<void> {
+  for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= until.sequence) return
+}
+
+function says(level: KeptLine['level'], words: RegExp): (line: KeptLine) => boolean {
+  return line => line.level === level && words.test(`${line.message}: ${String(line.fields['reason'])}`)
+}
+
+function asText(lines: readonly KeptLine[]): string {
+  return JSON.stringify(lines)
+}
+
+test('a node that loses the right to its channels says so once, follows and commits all the same, and listens again when the right is back', async () => {
+  const { name, url, prefix } = await newUser()
+  const log = new KeptLog()
+  const [node, other] = [await startNode(url, { log }), await startNode(url.replace(/\/\/.*@/, '//'))]
+  const { channel } = redisKeys(prefix, ENVIRONMENT)
+  const listeners = async () => String(await admin.send('PUBSUB', 'NUMSUB', channel))
+  expect(await listeners()).toBe(`${channel},2`)
+  const start = await node.ledger.head()
+
+  await rights(name, 'resetchannels')
+  await log.has(says('warn', /channels.*: NOPERM/))
+  const signalled = await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await follows(node.ledger, start, signalled)
+  const unsignalled = await node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
+  expect(unsignalled).toMatchObject({ sequence: 2 })
+  await follows(other.ledger, signalled, unsignalled)
+  await node.store.environment('opened-meanwhile')
+
+  await rights(name, '&*')
+  await log.has(says('info', /channels/))
+  expect(await listeners()).toBe(`${channel},2`)
+  await follows(node.ledger, unsignalled, await other.ledger.commit(commitOf({ put: { carol: 'ag' } })))
+  expect(shown(node.view)).toEqual(shown(other.view))
+  expect(log.lines.filter(says('warn', /channels/))).toHaveLength(1)
+  expect(asText(log.lines)).not.toContain(PASSWORD)
+})
+
+test('a start without the right to the channels ends with what Redis said', async () => {
+  const { name, url } = await newUser()
+  await rights(name, 'resetchannels')
+  const node = serviceOn(url)
+  expect(await node.exited).toBe(1)
+  expect(lastLine(node)).toMatchObject({
+    level: 60,
+    msg: expect.stringMatching(/^cannot start: the store refused: NOPERM .*channels/),
+  })
+  expect(node.stderr).not.toContain(PASSWORD)
+})
+
+test('a start without the right to publish is refused, though all it commits would be done', async () => {
+  const { name, url } = await newUser()
+  await rights(name, '-publish')
+  await expect(startNode(url)).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    message: expect.stringMatching(/^the store refused: NOPERM .*publish/),
+  })
+})
+
+test('a start without a connection says what it fails of, wherever that is, and nothing of the URL', async () => {
+  const port = await freePort()
+  const unknowing = await startRedis({ arguments: ['--rename-command', 'AUTH', ''] })
+  onTestFinished(() => unknowing.stop())
+  const cases = [
+    [`redis://nobody:${PASSWORD}@${redis.host}:${redis.port}`, 'WRONGPASS '],
+    [`redis://nobody:${PASSWORD}@${unknowing.host}:${unknowing.port}`, "ERR unknown command 'auth'"],
+    [`redis://:${PASSWORD}@127.0.0.1:${port}`, 'ECONNREFUSED'],
+    [`redis+cluster://:${PASSWORD}@127.0.0.1:${port}`, 'Connection is closed'],
+    [`redis+sentinel://:${PASSWORD}@127.0.0.1:${port}`, 'All sentinels are unreachable'],
+  ] as const
+  const errors = await Promise.all(
+    cases.map(([url]) =>
+      openStore(url, toyRule, { dataDirectory: storeDirectory() }).catch((reason: unknown) => reason),
+    ),
+  )
+  for (const [index, [url, reason]] of cases.entries()) {
+    const error = errors[index] as Error
+    expect(error, url).toMatchObject({ code: 'STORE_UNAVAILABLE', message: expect.stringContaining(reason) })
+    for (const part of ['nobody', PASSWORD, String(new URL(url).port)])
+      expect(error.message).not.toContain(part)
+  }
+}, 30_000)
+
+test('why a running node has no connection is said once, however often it is tried, and that it has one again', async () => {
+  const { name, url } = await newUser()
+  const log = new KeptLog()
+  const node = await startNode(url, { log })
+  await admin.send('ACL', 'LOG', 'RESET')
+  await rights(name, 'resetpass', '>another')
+  await admin.send('CLIENT', 'KILL', 'USER', name)
+  const of = (connection: string) => (line: KeptLine) => line.fields['connection'] === connection
+  const isRefused = says('warn', /WRONGPASS/)
+  const connections = ['commands', 'signals'].map(of)
+  for (const isOfIt of connections) await log.has(line => isOfIt(line) && isRefused(line))
+  // Redis counts the attempts.
+  const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
+  while (Number(await attempts()) < 6);
+  await rights(name, `>${PASSWORD}`)
+  for (const isOfIt of connections) {
+    await log.has(line => isOfIt(line) && line.level === 'info')
+    expect(log.lines.filter(isOfIt).filter(isRefused)).toHaveLength(1)
+  }
+  await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  expect(asText(log.lines)).not.toContain(PASSWORD)
+})
+
+test('a server that says "not now" to a start is waited for, and the log says why, once', async () => {
+  const own = await startRedis({ arguments: ['--min-replicas-to-write', '1'] })
+  onTestFinished(() => own.stop())
+  const orders = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
+  onTestFinished(() => orders.close())
+  await orders.recovered(10_000)
+  const log = new KeptLog()
+  const starting = startNode(own.url(), { log })
+  await log.has(says('warn', /: NOREPLICAS /))
+  const isOver = says('info', /opened/)
+  expect(log.lines.some(isOver)).toBe(false)
+  await orders.send('CONFIG', 'SET', 'min-replicas-to-write', '0')
+  await starting
+  expect(log.lines.filter(says('warn', /NOREPLICAS/))).toHaveLength(1)
+  expect(log.lines.some(isOver)).toBe(true)
+})
+
+test('a node that cannot follow what Redis has ends, and says which environment and why', async () => {
+  const { url, prefix } = await newUser()
+  const node = serviceOn(url)
+  await node.address()
+  const { meta, log } = redisKeys(prefix, ORGANIZATION_STORE_ID)
+  const sequence = Number(await admin.send('HGET', meta, 'sequence')) + 1
+  const id = Buffer.from(commitId())
+  await admin.send('XADD', log, `${sequence}-0`, 'i', id, 'l', '0', 'c', 'no JSON')
+  await admin.send('HSET', meta, 'sequence', sequence, 'id', id)
+  expect(await node.exited).toBe(1)
+  expect(lastLine(node)).toMatchObject({
+    level: 60,
+    msg: 'the service cannot go on',
+    err: {
+      message: expect.stringMatching(/^the copy of environment organization cannot follow Redis: .*no JSON/),
+    },
+  })
+})
+
+test('lists that cannot be built are named to who ends the process', async () => {
+  const faults: Error[] = []
+  const { url } = await newUser()
+  const first = await startNode(url)
+  await first.ledger.commit(commitOf({ put: { alice: 'ar', bob: 'bg' } }))
+  const cause = new Error('the thread ended')
+  const late = await startNode(url, {
+    listedAtOnceMax: 1,
+    buildLists: () => Promise.reject(cause),
+    onFault: error => faults.push(error),
+  })
+  await expect(late.whenListed()).rejects.toBe(cause)
+  expect(faults).toEqual([
+    expect.objectContaining({ message: `the lists of environment ${ENVIRONMENT} cannot be built`, cause }),
+  ])
+  expect(() => late.view.get(bytes('alice'))).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
+})

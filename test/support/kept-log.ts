@@ -1,0 +1,36 @@
+/** A store's log that keeps its lines, and tells whoever waits for one. */
+import type { StoreLog } from '#store/redis/store-log.ts'
+
+export interface KeptLine {
+  readonly level: 'info' | 'warn'
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+export class KeptLog implements StoreLog {
+  readonly lines: KeptLine[] = []
+  readonly #waiting = new Set<() => void>()
+
+  info(fields: KeptLine['fields'], message: string): void {
+    this.#keep({ level: 'info', message, fields })
+  }
+
+  warn(fields: KeptLine['fields'], message: string): void {
+    this.#keep({ level: 'warn', message, fields })
+  }
+
+  /** Resolves when there is such a line, now or later. */
+  async has(isMeant: (line: KeptLine) => boolean): Promise<void> {
+    while (!this.lines.some(isMeant)) {
+      await new Promise<void>(resolve => {
+        this.#waiting.add(resolve)
+      })
+    }
+  }
+
+  #keep(line: KeptLine): void {
+    this.lines.push(line)
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
+  }
+}
