@@ -1,4 +1,6 @@
 /** The service as the commands see it: requests in its own words, wherever it runs. */
+import { type Static, type TSchema, Type } from 'typebox'
+import { Check } from 'typebox/value'
 
 export interface ApiAnswer {
   readonly status: number
@@ -10,22 +12,44 @@ export interface Api {
   send(method: string, path: string, body?: unknown): Promise<ApiAnswer>
 }
 
-/** The service said no, or something that is no answer. */
+/** The service said no, or what came is no answer of a Verdict service. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  readonly status: number
-
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
 }
 
-/** The body of a successful answer. Throws `ApiError` with what the service says otherwise. */
-export async function request(api: Api, method: string, path: string, body?: unknown): Promise<unknown> {
-  const answer = await api.send(method, path, body)
-  if (answer.status < 300) return answer.body
-  throw new ApiError(answer.status, `${method} ${path}: ${messageOf(answer)}`)
+/** What changes something answers: what became of it, which no caller here needs. */
+const Done = Type.Union([Type.Object({}), Type.Array(Type.Unknown()), Type.Undefined()])
+
+/** Asks for something to be done. Throws `ApiError` with what the service says when it is not. */
+export async function request(api: Api, method: string, path: string, body?: unknown): Promise<void> {
+  await ask(api, Done, method, path, body)
+}
+
+/** Asks for an answer of this form. Throws `ApiError` with what the service says when there is none. */
+export async function ask<Schema extends TSchema>(
+  api: Api,
+  schema: Schema,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Static<Schema>> {
+  return resultOf(schema, await api.send(method, path, body), `${method} ${path}`)
+}
+
+/** What a successful answer says. Throws `ApiError` otherwise; `asked` is what messages call the request. */
+export function resultOf<Schema extends TSchema>(
+  schema: Schema,
+  answer: ApiAnswer,
+  asked: string,
+): Static<Schema> {
+  if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
+  // A proxy, a login page or another program at that address must not be taken for a service that says yes or no.
+  if (!Check(schema, answer.body)) throw foreignAnswer(asked)
+  return answer.body
+}
+
+export function foreignAnswer(asked: string): ApiError {
+  return new ApiError(`${asked}: what came is no answer of a Verdict service`)
 }
 
 /** What an error answer says, whichever of the service's forms it has. */

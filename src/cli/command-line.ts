@@ -17,7 +17,7 @@ import { schemaCommand } from './commands/schema.ts'
 import { statusCommand } from './commands/status.ts'
 import { testCommand } from './commands/test.ts'
 import type { Command, Run } from './command.ts'
-import { EXIT, type ExitCode, UsageError } from './exit-codes.ts'
+import { defectMessage, EXIT, type ExitCode, UsageError } from './exit-codes.ts'
 import { ModelFileError } from './model-file/read-model-file.ts'
 import { PlanError } from './model-file/plan-step.ts'
 import { type CommonOptions, Session, type Streams } from './session.ts'
@@ -41,7 +41,8 @@ const EPILOGUE = `Where and as whom: --url and --key, else VERDICT_URL and VERDI
 and JSON in a pipe; --output or VERDICT_OUTPUT says otherwise.
 
 Exit codes: 0 done, or the answer is yes; 1 the answer is no: denied, a test failed, a plan not carried
-out; 2 the command or a file is wrong; 3 the service could not be reached, or refused.`
+out; 2 the command or a file is wrong; 3 the service could not be reached, refused, or did not answer as one;
+4 a defect of Verdict.`
 
 /** Columns of help, where the terminal is wider. */
 const HELP_WIDTH_MAX = 110
@@ -95,7 +96,10 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   } catch (error) {
     // Nobody reads what was still to be told.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return EXIT.usage
-    if (!isExpected(error)) throw error
+    if (!isExpected(error)) {
+      streams.stderr.write(defectMessage(error))
+      return EXIT.defect
+    }
     streams.stderr.write(`verdict: ${error.message}\n`)
     return error instanceof ApiError ? EXIT.service : EXIT.usage
   }

@@ -1,8 +1,6 @@
-/** The service over HTTP. */
-import { type Api, type ApiAnswer, ApiError, bodyOf } from './api.ts'
-
-/** No answer came at all. */
-const UNREACHABLE = 0
+/** The service over HTTP. Whatever keeps an answer from coming, as a whole, is an `ApiError`. */
+import { text } from 'node:stream/consumers'
+import { type Api, type ApiAnswer, ApiError, bodyOf, messageOf } from './api.ts'
 
 export class HttpApi implements Api {
   readonly address: string
@@ -14,13 +12,28 @@ export class HttpApi implements Api {
   }
 
   async send(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
-    const text = body === undefined ? null : JSON.stringify(body)
-    const response = await this.fetch(method, path, text, 'application/json')
-    return { status: response.status, body: bodyOf(await response.text()) }
+    const json = body === undefined ? null : JSON.stringify(body)
+    return this.#whole(await this.#fetch(method, path, json, 'application/json'))
   }
 
-  /** The answer as it comes, for bodies that are not kept in memory. Throws `ApiError` when there is none. */
-  async fetch(
+  /** Sends a body that is not kept in memory. */
+  async upload(path: string, body: AsyncIterable<Uint8Array>, contentType: string): Promise<ApiAnswer> {
+    return this.#whole(await this.#fetch('POST', path, body, contentType))
+  }
+
+  /** The body of a successful answer, as it comes, for one that is not kept in memory. */
+  async *download(path: string): AsyncIterable<Uint8Array> {
+    const response = await this.#fetch('GET', path, null, '')
+    if (response.status === 200) yield* this.#pieces(response)
+    else throw new ApiError(messageOf(await this.#whole(response)))
+  }
+
+  async #whole(response: Response): Promise<ApiAnswer> {
+    return { status: response.status, body: bodyOf(await text(this.#pieces(response))) }
+  }
+
+  /** Throws `ApiError` when nothing comes. */
+  async #fetch(
     method: string,
     path: string,
     body: string | AsyncIterable<Uint8Array> | null,
@@ -36,7 +49,16 @@ export class HttpApi implements Api {
         ...(body !== null && { body, duplex: 'half' }),
       })
     } catch (error) {
-      throw new ApiError(UNREACHABLE, `${this.address} cannot be reached: ${reasonOf(error)}`)
+      throw new ApiError(`${this.address} cannot be reached: ${reasonOf(error)}`)
+    }
+  }
+
+  /** Throws `ApiError` when what was announced does not come. */
+  async *#pieces({ body }: Response): AsyncIterable<Uint8Array> {
+    try {
+      yield* body ?? []
+    } catch (error) {
+      throw new ApiError(`the answer of ${this.address} broke off: ${reasonOf(error)}`)
     }
   }
 }

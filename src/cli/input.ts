@@ -1,6 +1,6 @@
 /** Files that are read line by line, without being held in memory as a whole. */
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { UsageError } from './exit-codes.ts'
 
 /** A positional argument that is a file; `-`, which the parser takes for no text, is standard input or output. */
 export const FILE_ARGUMENT = { type: 'string', coerce: (file: string) => (file === '' ? '-' : file) } as const
@@ -14,11 +14,35 @@ export interface InputLine {
 
 /** The lines of a file that say something; `-` is standard input. Lines that begin with # are comments. */
 export async function* linesOf(file: string, stdin: NodeJS.ReadableStream): AsyncIterable<InputLine> {
-  const input = file === '-' ? stdin : createReadStream(file)
   let number = 0
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesIn(file === '-' ? stdin : createReadStream(file))) {
     number += 1
     const text = line.trim()
     if (text !== '' && !text.startsWith('#')) yield { text, number }
   }
+}
+
+/**
+ * The lines in pieces of UTF-8, which end anywhere. Throws what reading the pieces throws, and `UsageError` for what is no
+ * UTF-8.
+ */
+export async function* linesIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string> {
+  // What cannot be read is refused: put something in its place, and another key is meant.
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decoded = (piece?: Uint8Array): string => {
+    try {
+      return decoder.decode(piece, { stream: piece !== undefined })
+    } catch {
+      throw new UsageError('what is to be read line by line is no UTF-8')
+    }
+  }
+  let rest = ''
+  for await (const piece of pieces) {
+    const lines = (typeof piece === 'string' ? piece : decoded(piece)).split('\n')
+    lines[0] = rest + lines[0]
+    rest = lines.pop()!
+    yield* lines
+  }
+  rest += decoded()
+  if (rest !== '') yield rest
 }

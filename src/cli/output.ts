@@ -10,14 +10,11 @@ export type OutputStream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
 type Style = Parameters<typeof styleText>[0]
 
-export interface Progress {
-  update(done: number): void
-  stop(): void
-}
+/** Tells how much is done. */
+export type OnProgress = (done: number) => void
 
 /** Characters a progress bar takes. */
 const BAR_WIDTH = 30
-const SILENT: Progress = { update: () => {}, stop: () => {} }
 
 export class Output {
   /** Whether people read it. */
@@ -56,17 +53,28 @@ export class Output {
     return this.#stdout.isTTY ? styleText(style, text) : text
   }
 
-  /** A bar on standard error, where that is a terminal. */
-  progress(what: string, total: number, unit: string): Progress {
-    if (!this.#stderr.isTTY) return SILENT
+  /** Does the work under a bar on standard error, where that is a terminal. The bar ends with the work, however that ends. */
+  async progress<Result>(
+    what: string,
+    total: number,
+    unit: string,
+    work: (onProgress: OnProgress) => Promise<Result>,
+  ): Promise<Result> {
+    if (!this.#stderr.isTTY) return work(() => {})
     const bar = new SingleBar({
       format: `${what} {bar} {percentage} % · {value} of {total} ${unit} · {eta_formatted} left`,
       stream: this.#stderr,
       barsize: BAR_WIDTH,
-      hideCursor: true,
+      // Cut at the edge, rather than by a terminal without line wrapping: that would stay so when the process is killed.
+      linewrap: true,
     })
     bar.start(total, 0)
-    return { update: done => bar.update(done), stop: () => bar.stop() }
+    try {
+      return await work(done => bar.update(done))
+    } finally {
+      // Until then its timer keeps the process alive.
+      bar.stop()
+    }
   }
 }
 

@@ -1,5 +1,9 @@
 /** Searches through the AuthZEN interface, all pages of them. */
-import { type Api, request } from './api.ts'
+import { ActionSearchResponse, EntitySearchResponse } from '#model/wire/access.ts'
+import { Type } from 'typebox'
+import { type Api, ask } from './api.ts'
+
+const SearchResponse = Type.Union([EntitySearchResponse, ActionSearchResponse])
 
 /** What is looked for. */
 export type SearchedPart = 'subject' | 'resource' | 'action'
@@ -10,11 +14,6 @@ export interface SearchQuestion {
   readonly type: string
   readonly key?: string | undefined
   readonly tenant?: string | undefined
-}
-
-interface SearchAnswer {
-  readonly results: readonly { readonly id?: string; readonly name?: string }[]
-  readonly page: { readonly next_token: string }
 }
 
 /** The keys of everything that is found, in the order of the service. */
@@ -32,11 +31,9 @@ export async function search(api: Api, part: SearchedPart, question: SearchQuest
   const found: string[] = []
   for (let token = ''; ;) {
     const page = token === '' ? {} : { page: { token } }
-    const answer = (await request(api, 'POST', `/access/v1/search/${part}`, {
-      ...body,
-      ...page,
-    })) as SearchAnswer
-    found.push(...answer.results.map(({ id, name }) => id ?? name ?? ''))
+    const path = `/access/v1/search/${part}`
+    const answer = await ask(api, SearchResponse, 'POST', path, { ...body, ...page })
+    found.push(...answer.results.map(result => ('id' in result ? result.id : result.name)))
     token = answer.page.next_token
     if (token === '') return found
   }

@@ -1,5 +1,6 @@
 /** What a command works with: the service it speaks to, the environment it is about, and where its output goes. */
-import { type Api, request } from './api.ts'
+import { ApiKeyScope } from '#model/wire/api-key.ts'
+import { ask } from './api.ts'
 import { HttpApi } from './http-api.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-codes.ts'
 import { Output, type OutputForm, type OutputStream } from './output.ts'
@@ -54,7 +55,7 @@ export class Session {
     const { project, env } = this.#options
     const scope =
       project === undefined || env === undefined
-        ? await scopeOf(this.api)
+        ? await ask(this.api, ApiKeyScope, 'GET', '/v2/api-key/scope')
         : { project_id: null, environment_id: null }
     return [project ?? scope.project_id ?? PLACE_DEFAULT, env ?? scope.environment_id ?? PLACE_DEFAULT]
       .map(encodeURIComponent)
@@ -65,15 +66,6 @@ export class Session {
   async environmentPath(): Promise<string> {
     return (await this.place()).replace('/', '/envs/')
   }
-}
-
-interface Scope {
-  readonly project_id: string | null
-  readonly environment_id: string | null
-}
-
-async function scopeOf(api: Api): Promise<Scope> {
-  return (await request(api, 'GET', '/v2/api-key/scope')) as Scope
 }
 
 function formOf(text: string): OutputForm {

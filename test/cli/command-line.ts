@@ -1,6 +1,8 @@
-/** Runs the command line in this process, with streams of its own. */
+/** Runs the command line: in this process with streams of its own, or in a shell as users do. */
+import { execFile } from 'node:child_process'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import type { ExitCode } from '../../src/cli/exit-codes.ts'
 
@@ -12,7 +14,7 @@ export interface CommandResult {
 
 interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string
+  readonly stdin?: string | Readable
 }
 
 /** Runs `verdict` with these arguments; its standard output is no terminal. */
@@ -22,10 +24,33 @@ export async function verdictCommand(
 ): Promise<CommandResult> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const told = Promise.all([text(stdout), text(stderr)])
-  const stdin = Readable.from([options.stdin ?? ''])
+  const { stdin: input = '' } = options
+  const stdin = typeof input === 'string' ? Readable.from([input]) : input
   const code = await runCommandLine(args, { env: options.env ?? {}, stdin, stdout, stderr })
   stdout.end()
   stderr.end()
   const [out, err] = await told
   return { code, stdout: out, stderr: err }
+}
+
+/** Longer than any command of a test takes; one that does not end by itself is ended, with exit code 124. */
+const SHELL_SECONDS_MAX = '20'
+
+/** Runs a line of shell in which `verdict` is the command line, in a process of its own. */
+export async function shellCommand(
+  line: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const verdict = `${process.execPath} --disable-warning=ExperimentalWarning src/verdict.js`
+  const script = line.replaceAll('verdict ', `${verdict} `)
+  const options = { env: { ...process.env, ...env } }
+  const run = promisify(execFile)('timeout', [SHELL_SECONDS_MAX, 'bash', '-c', script], options)
+  // Its standard input ends where nothing is piped into it.
+  run.child.stdin?.end()
+  return run.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => {
+      return { code: error.code, stdout: error.stdout, stderr: error.stderr }
+    },
+  )
 }

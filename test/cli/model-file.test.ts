@@ -129,14 +129,23 @@ describe('a file that is no model', () => {
   test.each([
     ['resources: {', 'a bracket that is never closed'],
     ['users: {a: {}, a: {}}', 'a key twice'],
-    [
-      'a: &a [1]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: &d [*c, *c, *c, *c]\ne: &e [*d, *d, *d, *d]\nf: [*e, *e, *e, *e]',
-      'aliases that grow',
-    ],
   ])('is refused when it is %j: %s', async text => {
     const { code, stderr } = await verdictCommand(['test', written(text)])
     expect(stderr).toMatch(/^verdict: .*model\.yaml/)
     expect(code).toBe(2)
+  })
+
+  test('is refused when a few lines of aliases stand for more than a model has', async () => {
+    const lines = (levels: number) =>
+      Array.from({ length: levels }, (_, level) => {
+        const items = level === 0 ? '1' : Array.from({ length: 4 }, () => `*l${level - 1}`).join(', ')
+        return `      l${level}: &l${level} [${items}]\n`
+      })
+    const file = (levels: number) =>
+      written(`users:\n  carol:\n    attributes:\n${lines(levels).join('')}tests: []\n`)
+    expect((await verdictCommand(['test', file(3)])).code).toBe(0)
+    const { code, stderr } = await verdictCommand(['test', file(7)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/model\.yaml: Excessive alias count/)])
   })
 
   test('is refused when it is not there', async () => {

@@ -1,13 +1,12 @@
 /** `verdict apply`: brings an environment to the state of a model file, and shows first what that takes. */
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
-import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
-import { createInterface as linesIn } from 'node:readline'
 import type { ContentLine } from '#model/wire/environment-content.ts'
-import { ApiError, bodyOf, messageOf } from '../api.ts'
+import { ApiError, foreignAnswer } from '../api.ts'
 import type { Command } from '../command.ts'
+import { contentLineOf, ContentLineError } from '../content-line.ts'
 import { EXIT } from '../exit-codes.ts'
+import { linesIn } from '../input.ts'
 import { applyPlan } from '../model-file/apply-plan.ts'
 import { type EnvironmentState, PresentState, wantedState } from '../model-file/environment-state.ts'
 import { planOf } from '../model-file/plan.ts'
@@ -64,9 +63,11 @@ export const applyCommand: Command = (parser, run) =>
         session.exitCode = EXIT.no
         return
       }
-      const bar = output.progress('applying', steps.flatMap(step => step.requests).length, 'changes')
-      await applyPlan(session.api, await session.place(), steps, done => bar.update(done))
-      bar.stop()
+      const place = await session.place()
+      const changes = steps.flatMap(step => step.requests).length
+      await output.progress('applying', changes, 'changes', onProgress =>
+        applyPlan(session.api, place, steps, onProgress),
+      )
       output.result({ steps: shown(steps), applied: true }, () => 'Done.')
     }),
   )
@@ -79,15 +80,17 @@ async function presentState(
 ): Promise<EnvironmentState> {
   const present = new PresentState((kind, name) => allFacts || wanted[kind].has(name))
   const path = `/v2/projects/${await session.environmentPath()}/export`
-  const response = await session.api.fetch('GET', path, null, '')
-  if (response.status !== 200 || response.body === null) {
-    const answer = { status: response.status, body: bodyOf(await response.text()) }
-    throw new ApiError(response.status, messageOf(answer))
-  }
-  const input = Readable.fromWeb(response.body as ReadableStream)
-  for await (const line of linesIn({ input })) present.add(JSON.parse(line) as ContentLine)
-  if (!present.isWhole) throw new ApiError(response.status, 'what is there could not be read to its end')
+  for await (const line of linesIn(session.api.download(path))) present.add(presentLine(line))
+  if (!present.isWhole) throw new ApiError('what is there could not be read to its end')
   return present.state
+}
+
+function presentLine(text: string): ContentLine {
+  try {
+    return contentLineOf(text)
+  } catch (error) {
+    throw error instanceof ContentLineError ? foreignAnswer(`what is there: ${error.message}`) : error
+  }
 }
 
 function shown(steps: readonly Step[]) {

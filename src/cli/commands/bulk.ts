@@ -1,8 +1,10 @@
 /** `verdict bulk`: many questions from a file, all answered in few requests. */
-import { request } from '../api.ts'
+import { BulkAllowedResult } from '#model/wire/decision.ts'
+import { type Api, ask, foreignAnswer } from '../api.ts'
 import type { Command } from '../command.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { linesOf, FILE_ARGUMENT } from '../input.ts'
+import type { OnProgress } from '../output.ts'
 import { questionBody, type SingleQuestion } from '../question.ts'
 
 /** Questions in one request: below the ceiling that a service has unless told otherwise. */
@@ -29,18 +31,10 @@ export const bulkCommand: Command = (parser, run) =>
       for await (const { text, number } of linesOf(file, session.streams.stdin)) {
         questions.push(questionOf(text, `${file}:${number}`))
       }
-      const answers: boolean[] = []
-      const progress = session.output.progress('checking', questions.length, 'questions')
-      for (let from = 0; from < questions.length; from += QUESTIONS_PER_REQUEST) {
-        const body = questions.slice(from, from + QUESTIONS_PER_REQUEST).map(questionBody)
-        const { allow } = (await request(session.api, 'POST', '/allowed/bulk', body)) as {
-          readonly allow: readonly { readonly allow: boolean }[]
-        }
-        answers.push(...allow.map(answer => answer.allow))
-        progress.update(answers.length)
-      }
-      progress.stop()
       const { output } = session
+      const answers = await output.progress('checking', questions.length, 'questions', onProgress =>
+        answersTo(questions, session.api, onProgress),
+      )
       const results = questions.map((question, index) => ({ ...question, allow: answers[index]! }))
       const word = (allow: boolean) => (allow ? output.style('green', 'allow') : output.style('red', 'deny'))
       output.result(results, () => {
@@ -57,6 +51,22 @@ export const bulkCommand: Command = (parser, run) =>
       session.exitCode = answers.every(Boolean) ? EXIT.yes : EXIT.no
     }),
   )
+
+async function answersTo(
+  questions: readonly SingleQuestion[],
+  api: Api,
+  onProgress: OnProgress,
+): Promise<boolean[]> {
+  const answers: boolean[] = []
+  for (let from = 0; from < questions.length; from += QUESTIONS_PER_REQUEST) {
+    const body = questions.slice(from, from + QUESTIONS_PER_REQUEST).map(questionBody)
+    const { allow } = await ask(api, BulkAllowedResult, 'POST', '/allowed/bulk', body)
+    if (allow.length !== body.length) throw foreignAnswer('POST /allowed/bulk')
+    answers.push(...allow.map(answer => answer.allow))
+    onProgress(answers.length)
+  }
+  return answers
+}
 
 /** A question as JSON, or as words between blanks. */
 function questionOf(text: string, place: string): SingleQuestion {

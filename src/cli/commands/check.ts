@@ -1,5 +1,6 @@
 /** `verdict check`: one question, its answer as the exit code. */
-import { request } from '../api.ts'
+import { AllowedResult } from '#model/wire/decision.ts'
+import { ask } from '../api.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { questionArguments, questionBody } from '../question.ts'
@@ -14,7 +15,7 @@ export const checkCommand: Command = (parser, run) =>
         .example('$0 check carol create document --tenant acme', 'may she create documents in acme?'),
     run(async (session, { user, action, resource, tenant }) => {
       const body = questionBody({ user, action, resource, tenant })
-      const { allow } = (await request(session.api, 'POST', '/allowed', body)) as { readonly allow: boolean }
+      const { allow } = await ask(session.api, AllowedResult, 'POST', '/allowed', body)
       const { output } = session
       output.result({ allow }, () => (allow ? output.style('green', 'allow') : output.style('red', 'deny')))
       session.exitCode = allow ? EXIT.yes : EXIT.no

@@ -1,6 +1,6 @@
 /** `verdict explain`: one question, its answer, and why. */
-import type { ExplainedResult } from '#model/wire/decision.ts'
-import { request } from '../api.ts'
+import { ExplainedResult } from '#model/wire/decision.ts'
+import { ask } from '../api.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Output } from '../output.ts'
@@ -17,7 +17,7 @@ export const explainCommand: Command = (parser, run) =>
       ),
     run(async (session, { user, action, resource, tenant }) => {
       const body = questionBody({ user, action, resource, tenant })
-      const answer = (await request(session.api, 'POST', '/allowed/explain', body)) as ExplainedResult
+      const answer = await ask(session.api, ExplainedResult, 'POST', '/allowed/explain', body)
       session.output.result(answer, () => tell(session.output, answer))
       session.exitCode = answer.allow ? EXIT.yes : EXIT.no
     }),

@@ -1,15 +1,14 @@
 /** `verdict export`: everything in an environment, as lines of JSON, into a file or a pipe. */
 import { lstat, open, realpath, rename, rm } from 'node:fs/promises'
-import { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ReadableStream } from 'node:stream/web'
-import { ApiError, bodyOf, messageOf } from '../api.ts'
+import { ApiError } from '../api.ts'
 import type { Command } from '../command.ts'
 import { FILE_ARGUMENT } from '../input.ts'
 import type { Session } from '../session.ts'
 
-/** How the last line begins: without it the file is not whole. */
-const END = '{"kind":"end"'
+/** The last line, which says how many came before it: without it the file is not whole. */
+const END = /(?:^|\n)\{"kind":"end","lines":(\d+)\}\n$/
 const LAST_LINE_BYTES_MAX = 100
 
 export const exportCommand: Command = (parser, run) =>
@@ -58,11 +57,9 @@ async function receiveWhole(session: Session, file: string): Promise<number> {
 
 /** Takes the answer as fast as it can be written; returns its lines. */
 async function receive(session: Session, target: Writable, ends: boolean): Promise<number> {
-  const path = `/v2/projects/${await session.environmentPath()}/export`
-  const response = await session.api.fetch('GET', path, null, '')
-  if (response.status !== 200 || response.body === null) {
-    const answer = { status: response.status, body: bodyOf(await response.text()) }
-    throw new ApiError(response.status, messageOf(answer))
+  // Inside the pipeline, which closes the target whatever fails.
+  const source = async function* () {
+    yield* session.api.download(`/v2/projects/${await session.environmentPath()}/export`)
   }
   let lines = 0
   let tail = Buffer.alloc(0)
@@ -73,14 +70,10 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
       yield piece
     }
   }
-  try {
-    await pipeline(Readable.fromWeb(response.body as ReadableStream), count, target, { end: ends })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) throw error
-    throw new ApiError(response.status, `the answer broke off: ${(error as Error).message}`)
-  }
-  if (!tail.toString('latin1').trimEnd().split('\n').at(-1)!.startsWith(END)) {
-    throw new ApiError(response.status, 'the answer broke off: its last line is missing')
+  await pipeline(source, count, target, { end: ends })
+  // The line itself counts among those that came.
+  if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
+    throw new ApiError('the answer broke off: its last line is missing')
   }
   return lines
 }

@@ -1,11 +1,11 @@
 /** `verdict import`: what an export wrote, in place of what is in an environment. */
 import { open } from 'node:fs/promises'
-import type { ImportResult } from '#model/wire/environment-content.ts'
-import { ApiError, bodyOf, messageOf } from '../api.ts'
+import { CONTENT_TYPE, ImportResult } from '#model/wire/environment-content.ts'
+import { resultOf } from '../api.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../exit-codes.ts'
 import { FILE_ARGUMENT } from '../input.ts'
-import type { Progress } from '../output.ts'
+import type { OnProgress } from '../output.ts'
 
 const MEBIBYTE = 1_048_576
 
@@ -32,26 +32,28 @@ export const importCommand: Command = (parser, run) =>
       // What is wrong with the file is said before anything is sent.
       const handle = file === '-' ? null : await open(file)
       const found = await handle?.stat()
-      if (found?.isDirectory()) throw new UsageError(`${file} is a directory`)
+      if (found?.isDirectory()) {
+        await handle?.close()
+        throw new UsageError(`${file} is a directory`)
+      }
       const bytes = found?.size ?? 0
-      const progress = session.output.progress('sending', Math.ceil(bytes / MEBIBYTE), 'MiB')
       const input = handle?.createReadStream() ?? session.streams.stdin
-      const response = await session.api.fetch('POST', path, told(input, progress), 'application/x-ndjson')
-      progress.stop()
-      const answer = { status: response.status, body: bodyOf(await response.text()) }
-      if (response.status !== 200) throw new ApiError(response.status, `${file}: ${messageOf(answer)}`)
-      const result = answer.body as ImportResult
+      const mebibytes = Math.ceil(bytes / MEBIBYTE)
+      const answer = await session.output.progress('sending', mebibytes, 'MiB', onProgress =>
+        session.api.upload(path, told(input, onProgress), CONTENT_TYPE),
+      )
+      const result = resultOf(ImportResult, answer, file)
       const rows = Object.entries(result.counts).filter(([kind]) => kind !== 'environment' && kind !== 'end')
       session.output.result(result, () => session.output.table(['IMPORTED', 'COUNT'], rows))
     }),
   )
 
-async function* told(input: NodeJS.ReadableStream, progress: Progress): AsyncIterable<Uint8Array> {
+async function* told(input: NodeJS.ReadableStream, onProgress: OnProgress): AsyncIterable<Uint8Array> {
   let sent = 0
   for await (const piece of input) {
     const bytes = Buffer.from(piece as Uint8Array)
     yield bytes
     sent += bytes.length
-    progress.update(Math.ceil(sent / MEBIBYTE))
+    onProgress(Math.ceil(sent / MEBIBYTE))
   }
 }

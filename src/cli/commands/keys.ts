@@ -1,6 +1,6 @@
 /** `verdict keys`: the API keys that the caller's own may manage. */
-import type { ApiKey } from '#model/wire/api-key.ts'
-import { request } from '../api.ts'
+import { ApiKey, ApiKeyEnvelope } from '#model/wire/api-key.ts'
+import { ask, request } from '../api.ts'
 import type { Command } from '../command.ts'
 import type { Session } from '../session.ts'
 
@@ -31,7 +31,7 @@ export const keysCommand: Command = (parser, run) =>
             .example('$0 keys create --project default', 'a key of the project'),
         run(async (session, { project, env, name }) => {
           const body = { project_id: project, environment_id: env, name }
-          show(session, (await request(session.api, 'POST', KEYS, body)) as ApiKey)
+          show(session, await ask(session.api, ApiKey, 'POST', KEYS, body))
         }),
       )
       .command(
@@ -44,7 +44,7 @@ export const keysCommand: Command = (parser, run) =>
             .example('$0 keys rotate 5c0f… --overlap 600', 'the old secret is good for ten minutes more'),
         run(async (session, { id, overlap }) => {
           const path = `${KEYS}/${encodeURIComponent(id)}/rotate-secret`
-          show(session, (await request(session.api, 'POST', path, { overlap_seconds: overlap })) as ApiKey)
+          show(session, await ask(session.api, ApiKey, 'POST', path, { overlap_seconds: overlap }))
         }),
       )
       .command(
@@ -63,10 +63,7 @@ async function allKeys(session: Session): Promise<ApiKey[]> {
   const keys: ApiKey[] = []
   for (let page = 1; ; page += 1) {
     const path = `${KEYS}?page=${page}&per_page=${PAGE_SIZE}`
-    const { data, page_count } = (await request(session.api, 'GET', path)) as {
-      readonly data: readonly ApiKey[]
-      readonly page_count: number
-    }
+    const { data, page_count } = await ask(session.api, ApiKeyEnvelope, 'GET', path)
     keys.push(...data)
     if (page >= page_count) return keys
   }

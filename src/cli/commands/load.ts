@@ -2,10 +2,10 @@
  * `verdict load`: adds the facts of a file to what is there. What is there already is brought up to date or left, so a
  * load that broke off is done again.
  */
-import { CONTENT_LINES, type ContentLine } from '#model/wire/environment-content.ts'
-import { Compile } from 'typebox/compile'
+import type { ContentLine } from '#model/wire/environment-content.ts'
 import { type Api, ApiError, request } from '../api.ts'
 import type { Command } from '../command.ts'
+import { contentLineOf, ContentLineError } from '../content-line.ts'
 import { UsageError } from '../exit-codes.ts'
 import { type InputLine, linesOf, FILE_ARGUMENT } from '../input.ts'
 
@@ -15,7 +15,6 @@ type FactKind = Fact['kind']
 /** Facts in one request. */
 const FACTS_PER_REQUEST = 1_000
 const KINDS: readonly FactKind[] = ['tenant', 'user', 'instance', 'assignment', 'tuple']
-const VALIDATORS = new Map<string, ReturnType<typeof Compile>>()
 
 export const loadCommand: Command = (parser, run) =>
   parser.command(
@@ -51,22 +50,23 @@ export const loadCommand: Command = (parser, run) =>
   )
 
 function factOf({ text }: InputLine, place: string): Fact {
-  let value: { readonly kind?: unknown }
+  const line = lineOf(text, place)
+  if (isFact(line)) return line
+  throw new UsageError(
+    `${place}: expected a "kind" among ${KINDS.join(', ')}; import takes whole environments`,
+  )
+}
+
+function isFact(line: ContentLine): line is Fact {
+  return KINDS.some(kind => kind === line.kind)
+}
+
+function lineOf(text: string, place: string): ContentLine {
   try {
-    value = JSON.parse(text) as typeof value
+    return contentLineOf(text)
   } catch (error) {
-    throw new UsageError(`${place}: ${(error as Error).message}`)
+    throw error instanceof ContentLineError ? new UsageError(`${place}: ${error.message}`) : error
   }
-  const kind = KINDS.find(each => each === value?.kind)
-  if (!kind)
-    throw new UsageError(
-      `${place}: expected a "kind" among ${KINDS.join(', ')}; import takes whole environments`,
-    )
-  const validator = VALIDATORS.get(kind) ?? Compile(CONTENT_LINES[kind])
-  VALIDATORS.set(kind, validator)
-  if (validator.Check(value)) return value as Fact
-  const [finding] = validator.Errors(value)
-  throw new UsageError(`${place}: ${finding?.instancePath} ${finding?.message}`)
 }
 
 /** Facts of one kind, in one request where there is a call for it. */
@@ -109,5 +109,5 @@ async function putTenant(
   const { status } = await api.send('GET', `${base}/tenants/${key}`)
   if (status === 200) await request(api, 'PATCH', `${base}/tenants/${key}`, fields)
   else if (status === 404) await request(api, 'POST', `${base}/tenants`, { key, ...fields })
-  else throw new ApiError(status, `GET ${base}/tenants/${key}: status ${status}`)
+  else throw new ApiError(`GET ${base}/tenants/${key}: status ${status}`)
 }

@@ -1,5 +1,10 @@
 /** `verdict status`: whether the service lives and is ready, whose key this is, and how much there is. */
-import { request } from '../api.ts'
+import { envelope } from '#model/wire/building-blocks.ts'
+import { Health } from '#model/wire/health.ts'
+import { NativeError } from '#model/wire/problem.ts'
+import { Type } from 'typebox'
+import { Check } from 'typebox/value'
+import { type Api, ask, resultOf } from '../api.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
@@ -15,6 +20,8 @@ const COUNTED = [
   ['tuples', 'facts', 'relationship_tuples'],
 ] as const
 
+const CountedList = envelope(Type.Unknown())
+
 export const statusCommand: Command = (parser, run) =>
   parser.command(
     'status',
@@ -22,8 +29,7 @@ export const statusCommand: Command = (parser, run) =>
     command =>
       command.example('$0 status --url http://127.0.0.1:7766', 'with VERDICT_KEY also what the key opens'),
     run(async session => {
-      const ready = await session.api.send('GET', '/ready')
-      const isReady = ready.status === 200
+      const isReady = await readiness(session.api)
       const counts = isReady && session.hasKey ? await countsOf(session) : null
       const status = { address: session.api.address, ready: isReady, counts }
       const { output } = session
@@ -39,12 +45,21 @@ export const statusCommand: Command = (parser, run) =>
     }),
   )
 
+/** Whether the service says that it is ready, or that it is not. Throws `ApiError` when nothing says either. */
+async function readiness(api: Api): Promise<boolean> {
+  const answer = await api.send('GET', '/ready')
+  // What stands before a service that is down answers with the same status.
+  if (answer.status === 503 && Check(NativeError, answer.body)) return false
+  resultOf(Health, answer, 'GET /ready')
+  return true
+}
+
 async function countsOf(session: Session): Promise<Record<string, number>> {
   const place = await session.place()
   const counts: Record<string, number> = {}
   for (const [what, base, list] of COUNTED) {
     const path = `/v2/${base}/${place}/${list}?per_page=1&include_total_count=true`
-    const { total_count } = (await request(session.api, 'GET', path)) as { readonly total_count: number }
+    const { total_count } = await ask(session.api, CountedList, 'GET', path)
     counts[what] = total_count
   }
   return counts

@@ -10,7 +10,7 @@ export async function applyPlan(
   api: Api,
   place: string,
   steps: readonly Step[],
-  onProgress: (done: number, total: number) => void,
+  onProgress: (done: number) => void,
 ): Promise<void> {
   const requests = steps.flatMap(step => step.requests).toSorted((one, other) => one.phase - other.phase)
   let done = 0
@@ -20,7 +20,7 @@ export async function applyPlan(
     const body = bulk === undefined ? bodies[0] : bulk === 'array' ? bodies : { operations: bodies }
     await request(api, method, `/v2/${base}/${place}/${path}`, body)
     done += calls.length
-    onProgress(done, requests.length)
+    onProgress(done)
   }
 }
 

@@ -4,6 +4,7 @@
  *
  * What the groups API keeps as assignments, relations and tuples is told as groups here, on both sides.
  */
+import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/model-file.ts'
 import type { ContentLine, ContentResource } from '#model/wire/environment-content.ts'
@@ -79,13 +80,12 @@ export class EnvironmentState {
 /** The type of groups that are named without one. */
 const GROUP_TYPE = 'group'
 const MEMBER = 'member'
-const DEFAULT_TENANT = 'default'
 
-export function assignmentName({ user, role, tenant, resource_instance }: AssignmentState): string {
+function assignmentName({ user, role, tenant, resource_instance }: AssignmentState): string {
   return JSON.stringify([user, role, resource_instance ?? null, resource_instance ? null : tenant])
 }
 
-export function tupleName({ subject, relation, object }: TupleState): string {
+function tupleName({ subject, relation, object }: TupleState): string {
   return JSON.stringify([subject, relation, object])
 }
 
@@ -170,7 +170,7 @@ function roleState(
 }
 
 /** As a person would say it; no two derivations of one role are said alike. */
-export function describeDerivation({ role, on_resource, linked_by_relation, when }: Derivation): string {
+function describeDerivation({ role, on_resource, linked_by_relation, when }: Derivation): string {
   const guard = when.no_direct_roles_on_object ? ', without direct roles' : ''
   return `${on_resource}#${role} by ${linked_by_relation}${guard}`
 }
@@ -200,13 +200,15 @@ export class PresentState {
   readonly #isOfInterest: FactFilter
   /** What the groups API made relations for, by `type#relation`. */
   readonly #groupUses = new Map<string, { readonly use: string; readonly role?: string }>()
+  /** How many came. */
+  #lines = 0
   #isWhole = false
 
   constructor(isOfInterest: FactFilter) {
     this.#isOfInterest = isOfInterest
   }
 
-  /** Whether the last line has come. */
+  /** Whether the last line has come, and as many before it as it says. */
   get isWhole(): boolean {
     return this.#isWhole
   }
@@ -256,8 +258,9 @@ export class PresentState {
         this.#addTuple(line)
         break
       case 'end':
-        this.#isWhole = true
+        this.#isWhole = line.lines === this.#lines
     }
+    this.#lines += 1
   }
 
   #addResource(line: ContentResource): void {

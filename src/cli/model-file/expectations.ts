@@ -1,8 +1,8 @@
 /** What a model file expects to follow from it, held against what a service answers. */
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelTest, Question } from '#model/model-file.ts'
-import type { ExplainedResult } from '#model/wire/decision.ts'
-import { type Api, request } from '../api.ts'
+import { ExplainedResult } from '#model/wire/decision.ts'
+import { type Api, ask } from '../api.ts'
 import { questionBody, type SingleQuestion } from '../question.ts'
 import { search, type SearchedPart } from '../search.ts'
 
@@ -70,7 +70,7 @@ function singlesOf({ user, action, resource, tenant }: Question): SingleQuestion
 async function decisionOutcome(api: Api, single: SingleQuestion, expected: boolean): Promise<Outcome> {
   const { user, action, resource, tenant } = single
   const body = questionBody(single)
-  const { allow, debug } = (await request(api, 'POST', '/allowed/explain', body)) as ExplainedResult
+  const { allow, debug } = await ask(api, ExplainedResult, 'POST', '/allowed/explain', body)
   const question = `${user} ${expected ? 'may' : 'may not'} ${action} ${resource}${tenant ? ` in ${tenant}` : ''}`
   if (allow === expected) return { question, differences: [] }
   const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]

@@ -1,9 +1,8 @@
 /** The part of a plan that is about facts: tenants, users, instances, groups, assignments, tuples. */
+import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { EnvironmentState, GroupState, TupleState } from './environment-state.ts'
 import { changedFields, PHASES, PlanError, type PlannedRequest, setDetails, type Step } from './plan-step.ts'
-
-const DEFAULT_TENANT = 'default'
 
 export function planFacts(present: EnvironmentState, wanted: EnvironmentState): Step[] {
   return [

@@ -1,0 +1,32 @@
+/** Lines as an export writes them, held against what they may be. */
+import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/environment-content.ts'
+import { Compile } from 'typebox/compile'
+
+/** The line is none; the message says why. */
+export class ContentLineError extends Error {
+  override readonly name = 'ContentLineError'
+}
+
+const KINDS = Object.keys(CONTENT_LINES) as ContentKind[]
+/** Compiled when the first line of a kind comes: files have millions of lines, of few kinds. */
+const VALIDATORS = new Map<ContentKind, ReturnType<typeof Compile>>()
+
+/** Throws `ContentLineError`. */
+export function contentLineOf(text: string): ContentLine {
+  const value = parsed(text)
+  const kind = KINDS.find(each => each === value?.kind)
+  if (!kind) throw new ContentLineError(`expected a "kind" among ${KINDS.join(', ')}`)
+  const validator = VALIDATORS.get(kind) ?? Compile(CONTENT_LINES[kind])
+  VALIDATORS.set(kind, validator)
+  if (validator.Check(value)) return value as ContentLine
+  const [finding] = validator.Errors(value)
+  throw new ContentLineError(`${finding?.instancePath} ${finding?.message}`)
+}
+
+function parsed(text: string): { readonly kind?: unknown } | null {
+  try {
+    return JSON.parse(text) as { readonly kind?: unknown } | null
+  } catch (error) {
+    throw new ContentLineError((error as Error).message)
+  }
+}

@@ -1,0 +1,184 @@
+/** What comes and is no answer of a Verdict service must not be taken for one: scripts branch on the exit code. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { EXIT } from '../../src/cli/exit-codes.ts'
+import { verdictCommand } from './command-line.ts'
+
+const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
+const PLACE = ['--project', 'default', '--env', 'default']
+const HEADER = '{"kind":"environment","format":1}\n'
+const directory = mkdtempSync(join(tmpdir(), 'verdict-no-answer-'))
+const file = join(directory, 'file')
+writeFileSync(file, HEADER)
+const servers: Server[] = []
+
+afterAll(() => {
+  for (const server of servers) server.close()
+  rmSync(directory, { recursive: true })
+})
+
+/** The address of a server that answers so, once it has read the request. */
+async function serverOf(answer: RequestListener): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => answer(request, response))
+  }).listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Runs a command against a server that answers so. */
+async function run(args: readonly string[], answer: RequestListener, stdin: string | Readable = '') {
+  const env = { VERDICT_URL: await serverOf(answer), VERDICT_KEY: 'secret' }
+  return verdictCommand(args, { env, stdin })
+}
+
+const answerOf =
+  (status: number, type: string, text: string): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': type }).end(text)
+  }
+
+/** The connection ends before what was announced has come. */
+const cutAfter =
+  (text: string): RequestListener =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length + 1 })
+    response.write(text, () => response.socket!.end())
+  }
+
+const QUESTION = 'carol write document:roadmap'
+
+describe.each<[what: string, answer: RequestListener, message: RegExp]>([
+  ['an answer that breaks off', cutAfter('{"allow":true,"result":tru'), / broke off: /],
+  ['a page for people', answerOf(200, 'text/html', '<!doctype html>'), /no answer of a Verdict service/],
+  [
+    'JSON of somebody else',
+    answerOf(200, 'application/json', '{"ok":true}'),
+    /no answer of a Verdict service/,
+  ],
+])('%s is exit code 3 and a sentence', (_what, answer, message) => {
+  test.each([
+    ['check', ...QUESTION.split(' ')],
+    ['explain', ...QUESTION.split(' ')],
+    ['bulk', '-'],
+    ['list', 'users', 'write', 'document:roadmap'],
+    ['list', 'actions', 'carol', 'document:roadmap'],
+    ['status'],
+    ['status', ...PLACE],
+    ['keys', 'list'],
+    ['keys', 'create'],
+    ['keys', 'rotate', 'id'],
+    ['apply', COMPANY, '--dry-run'],
+    ['apply', COMPANY, '--dry-run', ...PLACE],
+    ['export', '-', ...PLACE],
+    ['import', file, ...PLACE],
+  ])('verdict %s %s', async (...args) => {
+    const { code, stdout, stderr } = await run(args, answer, `${QUESTION}\n`)
+    expect([code, stderr]).toEqual([EXIT.service, expect.stringMatching(/^verdict: [^\n]+\n$/)])
+    if (args[0] !== 'export') expect([stdout, stderr]).toEqual(['', expect.stringMatching(message)])
+  })
+})
+
+describe('what a change is answered', () => {
+  test.each([
+    ['keys', 'revoke', 'id'],
+    ['load', '-', ...PLACE],
+  ])('is no page for people: verdict %s %s', async (...args) => {
+    const page = answerOf(200, 'text/html', '<!doctype html>')
+    const { code, stdout } = await run(args, page, '{"kind":"user","key":"carol"}\n')
+    expect([code, stdout]).toEqual([EXIT.service, ''])
+  })
+})
+
+describe('verdict bulk', () => {
+  test('takes as many answers as there are questions, and no fewer', async () => {
+    const one = answerOf(200, 'application/json', '{"allow":[{"allow":true,"result":true}]}')
+    expect((await run(['bulk', '-'], one, `${QUESTION}\n`)).code).toBe(EXIT.yes)
+    const { code, stdout } = await run(['bulk', '-'], one, `${QUESTION}\n${QUESTION}\n`)
+    expect([code, stdout]).toEqual([EXIT.service, ''])
+  })
+})
+
+describe('verdict status', () => {
+  test('is "not ready" only where the service itself says so', async () => {
+    const said = answerOf(503, 'application/json', '{"code":503,"message":"not ready: loading"}')
+    expect((await run(['status'], said)).code).toBe(EXIT.no)
+    const proxy = answerOf(503, 'text/html', '<h1>503 Service Unavailable</h1>')
+    expect((await run(['status'], proxy)).code).toBe(EXIT.service)
+  })
+})
+
+describe('an export', () => {
+  const user = '{"kind":"user","key":"carol"}\n'
+
+  test.each([
+    ['nothing', ''],
+    ['no last line', `${HEADER}${user}`],
+    ['half a last line', `${HEADER}${user}{"kind":"end","li`],
+    ['a last line that counts more than came', `${HEADER}${user}{"kind":"end","lines":3}\n`],
+  ])('that has ended early is none, although all that was announced came: %s', async (_what, text) => {
+    const target = join(directory, 'backup.ndjson')
+    writeFileSync(target, 'the backup before')
+    const early = answerOf(200, 'application/x-ndjson', text)
+    for (const args of [['export', target], ['export'], ['apply', COMPANY, '--dry-run']]) {
+      const { code, stderr } = await run([...args, ...PLACE], early)
+      expect([args, code, stderr]).toEqual([args, EXIT.service, expect.stringMatching(/^verdict: [^\n]+\n$/)])
+    }
+    expect([readFileSync(target, 'utf8'), existsSync(`${target}.part`)]).toEqual(['the backup before', false])
+  })
+
+  test('that is whole is taken', async () => {
+    const whole = answerOf(200, 'application/x-ndjson', `${HEADER}${user}{"kind":"end","lines":2}\n`)
+    expect((await run(['export', ...PLACE], whole)).code).toBe(EXIT.yes)
+    expect((await run(['apply', COMPANY, '--dry-run', ...PLACE], whole)).code).toBe(EXIT.no)
+  })
+
+  test('has lines of which each is what it should be', async () => {
+    for (const line of ['null', '{}', '{"kind":"user"}', '{"kind":"resource","key":"document"}']) {
+      const lines = `${HEADER}${line}\n{"kind":"end","lines":2}\n`
+      const answer = answerOf(200, 'application/x-ndjson', lines)
+      const { code, stderr } = await run(['apply', COMPANY, '--dry-run', ...PLACE], answer)
+      expect([line, code, stderr]).toEqual([line, EXIT.service, expect.stringMatching(/^verdict: [^\n]+\n$/)])
+    }
+  })
+})
+
+describe('input', () => {
+  const nobody = answerOf(500, 'text/plain', 'nobody asks')
+
+  test('that cannot be read to its end is exit code 2', async () => {
+    for (const command of ['bulk', 'load']) {
+      expect((await run([command, directory, ...PLACE], nobody)).code).toBe(EXIT.usage)
+      const broken = Readable.from(
+        (async function* () {
+          yield `${QUESTION}\n`
+          throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' })
+        })(),
+      )
+      const { code, stderr } = await run(['bulk', '-'], nobody, broken)
+      expect([code, stderr]).toEqual([EXIT.usage, 'verdict: EIO: i/o error, read\n'])
+    }
+  })
+
+  test('has lines that end where it says so, in whatever pieces it comes', async () => {
+    const user = 'Zoë\u2028\u2029\u0085'
+    const lines = [
+      '\uFEFF# questions',
+      JSON.stringify({ user, action: 'read', resource: 'document:d' }),
+      'bob read document:d',
+    ]
+    const bytes = [...Buffer.from(lines.join('\r\n'))].map(byte => Buffer.of(byte))
+    const allowed = { allow: true, result: true }
+    const both = answerOf(200, 'application/json', JSON.stringify({ allow: [allowed, allowed] }))
+    const { stdout } = await run(['bulk', '-'], both, Readable.from(bytes))
+    expect(JSON.parse(stdout)).toMatchObject([{ user }, { user: 'bob' }])
+  })
+})
