@@ -15,7 +15,7 @@ import { familyOfPath } from './http/path.ts'
 import { problemAnswer } from './http/problem.ts'
 import type { ManagementGateway } from './http/routes/managed.ts'
 import { DEFAULT_TENANT } from './model/decision.ts'
-import { AuthzError } from './model/errors.ts'
+import { AuthzError, isUnreportedFault } from './model/errors.ts'
 import type { Principal } from './model/principal.ts'
 import { formatRevision } from './model/revision.ts'
 import { EnvironmentService } from './services/environment-service.ts'
@@ -41,6 +41,7 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
 
 export class InProcessService {
   readonly #dispatcher: Dispatcher
+  readonly #onFault: (error: unknown) => void
   readonly #close: () => Promise<void>
 
   /** An environment with the default tenant and nothing else; `onFault` hears of defects of ours. */
@@ -95,14 +96,15 @@ export class InProcessService {
       takeRate: null,
       onCall: null,
     })
-    return new InProcessService(dispatcher, async () => {
+    return new InProcessService(dispatcher, onFault, async () => {
       await service.close()
       await store.close()
     })
   }
 
-  private constructor(dispatcher: Dispatcher, close: () => Promise<void>) {
+  private constructor(dispatcher: Dispatcher, onFault: (error: unknown) => void, close: () => Promise<void>) {
     this.#dispatcher = dispatcher
+    this.#onFault = onFault
     this.#close = close
   }
 
@@ -123,6 +125,7 @@ export class InProcessService {
         ),
       )
     } catch (error) {
+      if (isUnreportedFault(error)) this.#onFault(error)
       return problemAnswer(error, familyOfPath(path))
     }
   }

@@ -31,7 +31,7 @@ const PARTS = ['header', 'graph', 'closures', 'schema'] as const
 /** Bytes read or written at a time: some milliseconds of the thread for the checksum. */
 const PIECE_BYTES = 4 * 1024 * 1024
 /** Smaller indexes are loaded as quickly. */
-export const KEPT_BYTES_MIN = 1024 * 1024
+const KEPT_BYTES_MIN = 1024 * 1024
 
 interface About {
   /** Of the code that wrote it. */

@@ -35,13 +35,14 @@ Object.assign(console, {
   warn: (...parts: unknown[]) => log.warn(format(...parts)),
 })
 let running: RunningService | null = null
+let isStopping = false
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
 process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
 
 const starting = startService(config, log, error => fail(log, 'the service cannot go on', error))
 // Before the first line is printed: whoever reads it may stop the service at once.
-process.once('SIGTERM', stop)
-process.once('SIGINT', stop)
+process.on('SIGTERM', stop)
+process.on('SIGINT', stop)
 running = await starting.catch((error: unknown) =>
   fail(log, startMessage(error), error instanceof AuthzError ? undefined : error),
 )
@@ -53,8 +54,13 @@ function failRunning(message: string, error?: unknown): void {
   void Promise.resolve(running?.abandon()).finally(() => process.exit(1))
 }
 
-/** A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. */
+/**
+ * A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. One more
+ * signal changes nothing: a terminal, or a supervisor that signals the group, sends one to npm as well, which hands it on.
+ */
 async function stop(signal: NodeJS.Signals): Promise<void> {
+  if (isStopping) return
+  isStopping = true
   log.info({ signal }, 'stopping')
   setTimeout(() => failRunning(`not stopped within ${STOP_MS_MAX} ms`), STOP_MS_MAX).unref()
   const service = await starting

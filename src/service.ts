@@ -109,6 +109,7 @@ export async function startService(
     isKeyedLater,
     buildLists,
     log,
+    onFault: error => die(error),
   })
   let management: ManagementService | null = null
   let environments: OpenEnvironments | null = null
@@ -149,7 +150,8 @@ export async function startService(
     },
     scrape: () => metrics.text(),
     onCounters: (thread, handle) => metrics.addThread(thread, handle as ThreadCountersHandle),
-    onFault: error => log.error({ err: error }, 'a management operation failed'),
+    onFault: (error, { requestId, operation }) =>
+      log.error({ err: error, requestId, operation }, 'a management operation failed'),
     onDeath: die,
   })
   const indexes = new SharedIndexes({
@@ -175,13 +177,16 @@ export async function startService(
     const looking = setInterval(() => {
       if (store.stalenessMs() >= STORE_PATIENCE_MS) store.giveUp()
     }, STORE_LOOK_MS)
-    await threads.close()
-    // Until then decisions are made, and need their deadline moved on.
-    freshness?.close()
-    await environments?.close()
-    await store.close()
-    clearInterval(looking)
-    loopMeter.close()
+    try {
+      await threads.close()
+      // Until then decisions are made, and need their deadline moved on.
+      freshness?.close()
+      await environments?.close()
+      await store.close()
+    } finally {
+      clearInterval(looking)
+      loopMeter.close()
+    }
   }
 
   try {
@@ -236,12 +241,14 @@ export async function startService(
     }
     const trimInBackground = (): void => void trim().catch(surroundings.onBackgroundFault)
     trimming = setInterval(trimInBackground, TRIM_AUDIT_EVERY_MS)
-    const copies = new EnvironmentCopies(service, environments)
+    const { onBackgroundFault: onFault } = surroundings
+    const copies = new EnvironmentCopies(service, environments, onFault)
     const imports = new EnvironmentImports({
       organization: service,
       environments,
       loader: contentLoader(store, surroundings),
       drop: id => store.drop(id),
+      onFault,
     })
     management = new ManagementService({ environments, organization: service, copies, imports })
 
@@ -263,7 +270,9 @@ export async function startService(
     }
   } catch (error) {
     // A process that ends with a thread still listening is aborted by the HTTP library.
-    await close()
+    await close().catch((closeError: unknown) => {
+      log.error({ err: closeError }, 'what had started could not be closed')
+    })
     throw error
   }
 }

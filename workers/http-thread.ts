@@ -54,7 +54,7 @@ const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => perfor
 const keyRates = options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
 replaceCredentials(options.credentials)
 let isReady = false
-/** There are some 130. */
+/** There are some 150. */
 const ENDPOINTS_MAX = 255
 
 const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, ENDPOINTS_MAX) : null
@@ -74,7 +74,7 @@ const decisionLog =
         counters,
         onFault: error => log.error({ err: error }, 'the decision log cannot be written'),
       })
-const slowRequests = new SlowRequestLog(log)
+const slowRequests = new SlowRequestLog(log, () => performance.now())
 const connections = new SharedCount(counts, 'connections')
 
 const edge = {

@@ -6,7 +6,7 @@ import { threadId } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
-import { searchWith } from '#threads/search-job.ts'
+import { searchWith } from '#services/search-job.ts'
 import {
   isGone,
   type JobIndex,

@@ -2,6 +2,7 @@
  * An answer ready to be written: the last plain value before the socket. Encoding happens here, before the first
  * byte is sent, so that a reply that cannot be encoded can still become a proper error.
  */
+import { jsonText } from '#model/json-text.ts'
 import { RawBytes, RawJson, RawPieces, type Reply } from './exchange.ts'
 import { isPrintableAscii } from './header-text.ts'
 
@@ -31,7 +32,7 @@ function encodeBody(body: unknown): Answer['body'] {
   if (body === undefined) return null
   if (body instanceof RawJson) return body.text
   if (body instanceof RawPieces) return body
-  return body instanceof RawBytes ? body.bytes : JSON.stringify(body)
+  return body instanceof RawBytes ? body.bytes : jsonText(body)
 }
 
 /** Header values may hold what a caller once sent; one with a line end would begin a header of the caller's own. */

@@ -9,68 +9,44 @@
  * - Nothing is ever thrown into the library: `begin` and every callback end in an answer.
  * - The wire is not touched once the answer ended or the request was aborted (`#isOver`).
  * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
- * - Only a conversation that nobody knows any more has another request: no promise will call it, no job asks it whether
- *   somebody waits, and the library has let go of its functions, which it does when an answer ends.
+ * - Only a conversation that nobody knows any more has another request: no promise will call it, and no job asks it whether
+ *   somebody waits. The library may: of a long answer to a caller who has reset the connection it says later that it was
+ *   aborted. So a listener knows of which request it is.
  */
 import { STATUS_CODES } from 'node:http'
-import { AuthzError } from '#model/errors.ts'
+import { AuthzError, isUnreportedFault } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
 import { type Answer, encodeReply, giveUp } from './answer.ts'
-import { type BodyBuffers, BodyCollector, EMPTY_BODY } from './body.ts'
-import type { Admitted, Dispatcher } from './dispatch.ts'
+import { BodyCollector, EMPTY_BODY } from './body.ts'
+import type { ConversationHost, Receiving } from './conversation-host.ts'
+import type { Admitted } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
 import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
-import { isFault, problemAnswer } from './problem.ts'
+import { problemAnswer } from './problem.ts'
 import { limitOf } from './limit-of.ts'
-import type { RequestIds } from './request-id.ts'
 import type { RequestSpan, RequestTracing } from './request-tracing.ts'
-import type { RequestWatch } from './request-watch.ts'
 import type { RouteMatch } from './router.ts'
 import { type Wire, WireHead } from './wire.ts'
 
-/** What a conversation needs of the server it belongs to. */
-export interface ConversationHost {
-  readonly dispatcher: Dispatcher
-  readonly requestIds: RequestIds
-  readonly bodyBytesMax: number
-  readonly bodies: BodyBuffers
-  /** The form of errors under a path, as long as no route is known. */
-  familyOf(path: string): ErrorFamily
-  /** While draining, answers ask the caller to go elsewhere. */
-  readonly isDraining: boolean
-  /** Null: nobody wants to know. */
-  readonly watch: RequestWatch | null
-  /** Null: nothing is traced. */
-  readonly tracing: RequestTracing | null
-  /** Those whose bodies come in pieces, until the last one is there. */
-  readonly receiving: Set<Conversation>
-  /** Tells the owner of a defect; never throws. */
-  report(error: unknown, requestId: string): void
-  /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
-  leave(): void
-  /** Nobody else knows the conversation any more: it may have another request. */
-  reuse(conversation: Conversation): void
-}
-
 /**
- * From this many characters on an answer goes out as fast as the caller reads it, and is in flight until its last byte
- * went to the kernel, so that closing the server does not cut it off. Shorter ones are left to the library's buffer:
- * until an answer is out the library refuses the next request on that connection, and those who pipeline bulk
- * decisions would feel that.
+ * From this many characters on an answer goes out as fast as the caller reads it, and is in flight until its last byte went to
+ * the kernel, so that closing the server does not cut it off. Shorter ones are left to the library's buffer: until an answer
+ * is out it refuses the next request on that connection, and those who pipeline bulk decisions would feel that.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
-export class Conversation implements Admitted, Waiting {
-  readonly #host: ConversationHost
+export class Conversation implements Admitted, Receiving, Waiting {
+  readonly #host: ConversationHost<Conversation>
   readonly #head = new WireHead()
-  readonly #aborted = (): void => this.#finish()
   readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
 
   // Set when a request begins.
+  /** Of all that this conversation has had. */
+  #number = 0
   #wire!: Wire
   requestId = ''
   #span: RequestSpan | null = null
@@ -99,7 +75,7 @@ export class Conversation implements Admitted, Waiting {
   /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
   #onTurn: () => void = () => {}
 
-  constructor(host: ConversationHost) {
+  constructor(host: ConversationHost<Conversation>) {
     this.#host = host
   }
 
@@ -130,7 +106,8 @@ export class Conversation implements Admitted, Waiting {
   begin(wire: Wire, known: RouteMatch | null): void {
     this.#reset(wire, known)
     const { headers } = this.#head
-    wire.onAborted(this.#aborted)
+    const number = this.#number
+    wire.onAborted(() => this.#aborted(number))
     this.#admit()
     if (this.#host.tracing !== null) this.#beginSpan(this.#host.tracing)
     const { framingFault } = headers
@@ -138,8 +115,7 @@ export class Conversation implements Admitted, Waiting {
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', framingFault))
       return
     }
-    const length = headers.get('content-length')
-    if (length === undefined && !headers.has('transfer-encoding')) {
+    if (!headers.announcesBody) {
       this.#answerAtOnce(EMPTY_BODY)
       return
     }
@@ -147,7 +123,7 @@ export class Conversation implements Admitted, Waiting {
       this.#answerPieces(this.#match)
       return
     }
-    if (Number(length) > this.#discardedBytesMax()) {
+    if (Number(headers.contentLength) > this.#discardedBytesMax()) {
       this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
       return
     }
@@ -157,6 +133,7 @@ export class Conversation implements Admitted, Waiting {
   /** All that a request before may have set, but for its span: where requests are traced, each has one. */
   #reset(wire: Wire, known: RouteMatch | null): void {
     const host = this.#host
+    this.#number += 1
     this.#wire = wire
     this.#beganAt = host.watch === null ? 0 : host.watch.begin()
     this.requestId = host.requestIds.of(this.#head.headers)
@@ -178,6 +155,7 @@ export class Conversation implements Admitted, Waiting {
     this.#wire.onData((piece, isLast) => {
       if (isLast) this.#setReceiving(false)
       if (!this.#isDecided) pieces.take(piece, isLast)
+      if (!isLast && !pieces.isPaused) this.#awaitMore()
     })
     const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, this, pieces)
     void answer().then(
@@ -226,7 +204,10 @@ export class Conversation implements Admitted, Waiting {
       return
     }
     if (!body.isTooLarge) {
-      if (whole === null) return
+      if (whole === null) {
+        this.#awaitMore()
+        return
+      }
       this.#answer(whole)
       body.release()
       return
@@ -241,22 +222,26 @@ export class Conversation implements Admitted, Waiting {
     }
   }
 
+  /** The library would end a connection that brings less than 16 kB a second, and begins to count anew where it is resumed. */
+  #awaitMore(): void {
+    if (this.#isOver) return
+    this.#wire.pause()
+    this.#wire.resume()
+  }
+
   /** Nobody reads the body of a request that is refused, or of a route without one. */
   #isBodyKept(): boolean {
     return this.#isAdmitted && this.#match?.route.body !== null
   }
 
-  /** How far a body in pieces has come; 0 for others, which have one time for all of it. */
   get receivedSteps(): number {
     return this.#pieces === null ? 0 : this.#pieces.receivedSteps
   }
 
-  /** Whether the sender waits for us. */
   get isHeldUp(): boolean {
     return this.#pieces !== null && this.#pieces.isPaused
   }
 
-  /** Refuses the request if its body is not there yet. */
   stopReceiving(): void {
     if (this.#isDecided) return
     const message = 'the body took too long to arrive'
@@ -308,8 +293,8 @@ export class Conversation implements Admitted, Waiting {
   }
 
   /**
-   * How much of a body beyond the ceiling is let pass, unkept, before the connection ends: a caller who is still sending
-   * when it does loses the answer that says why. No getter: those that are private are looked up anew at each use.
+   * How much of a body beyond the ceiling is let pass, unkept, before the connection ends: a caller who is still sending then
+   * loses the answer that says why. No getter: those that are private are looked up anew at each use.
    */
   #discardedBytesMax(): number {
     return DISCARD_FACTOR * this.#host.bodyBytesMax
@@ -343,7 +328,7 @@ export class Conversation implements Admitted, Waiting {
   }
 
   #fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
-    if (isFault(error)) this.#host.report(error, this.requestId)
+    if (isUnreportedFault(error)) this.#host.report(error, this.requestId)
     else this.#countLimit(error)
     this.#send(problemAnswer(error, this.#family), isCorked, closes)
   }
@@ -457,12 +442,16 @@ export class Conversation implements Admitted, Waiting {
         await turn.promise
       }
     } catch (error) {
-      if (isFault(error)) this.#host.report(error, this.requestId)
-      if (!this.#isOver) wire.close()
-      this.#finish()
+      if (isUnreportedFault(error)) this.#host.report(error, this.requestId)
+      if (!this.#isOver) this.#status = problemAnswer(error, this.#family).status
+      this.#break()
     } finally {
       source.cancel()
     }
+  }
+
+  #aborted(number: number): void {
+    if (number === this.#number) this.#finish()
   }
 
   #finish(): void {

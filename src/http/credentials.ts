@@ -18,7 +18,10 @@ import type { Principal } from '#model/principal.ts'
  */
 export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 
-/** Looks a bearer token up; `null` when it is nobody's. Called once per request that brings one. */
+/**
+ * Looks a bearer token up; `null` when it is nobody's. Called once per request that brings one, and again after a wait for
+ * a revision.
+ */
 export type Authenticate = (token: string) => Principal | null
 
 const SCHEME = 'bearer'

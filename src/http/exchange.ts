@@ -56,8 +56,23 @@ export class RawBytes {
 export class RawPieces {
   readonly source: PieceSource
 
-  constructor(source: PieceSource) {
+  private constructor(source: PieceSource) {
     this.source = source
+  }
+
+  /**
+   * With the first piece there before the head is written: what fails by then is told like any other error, and later the head
+   * has said that the answer comes in chunks, so that a connection that ends before the last one is no whole answer.
+   */
+  static async begun(source: PieceSource): Promise<RawPieces> {
+    let first: Promise<Uint8Array | null> | null = source.next()
+    await first
+    const next = (): Promise<Uint8Array | null> => {
+      const piece = first ?? source.next()
+      first = null
+      return piece
+    }
+    return new RawPieces({ next, cancel: () => source.cancel() })
   }
 }
 

@@ -9,19 +9,27 @@ export class HeaderList implements ReadonlyMap<string, string> {
   /** Name, value, name, value; behind `#length` stands what was left of requests before. */
   readonly #pairs: string[] = []
   #length = 0
+  /** The two that say where the body ends, noted while they come: every decision asks for them. */
+  #contentLength: string | undefined
+  #transferEncoding: string | undefined
   #isFramingRepeated = false
 
   /** Those that follow are of another request. */
   clear(): void {
     this.#length = 0
+    this.#contentLength = undefined
+    this.#transferEncoding = undefined
     this.#isFramingRepeated = false
   }
 
   /** Takes the next header of the request. */
   add(name: string, value: string): void {
-    if ((name === CONTENT_LENGTH || name === TRANSFER_ENCODING) && this.has(name)) {
-      this.#isFramingRepeated = true
-      return
+    if (name === CONTENT_LENGTH) {
+      this.#isFramingRepeated ||= this.#contentLength !== undefined
+      this.#contentLength ??= value
+    } else if (name === TRANSFER_ENCODING) {
+      this.#isFramingRepeated ||= this.#transferEncoding !== undefined
+      this.#transferEncoding ??= value
     }
     this.#pairs[this.#length] = name
     this.#pairs[this.#length + 1] = value
@@ -34,11 +42,20 @@ export class HeaderList implements ReadonlyMap<string, string> {
    */
   get framingFault(): string | null {
     if (this.#isFramingRepeated) return 'Content-Length and Transfer-Encoding must be sent once'
-    const length = this.get(CONTENT_LENGTH)
-    const coding = this.get(TRANSFER_ENCODING)
+    const length = this.#contentLength
+    const coding = this.#transferEncoding
     if (coding === undefined) return length === '' ? 'Content-Length must be a number' : null
     if (length !== undefined) return 'Content-Length and Transfer-Encoding exclude each other'
     return coding.toLowerCase() === CHUNKED ? null : `Transfer-Encoding must be ${CHUNKED}`
+  }
+
+  get contentLength(): string | undefined {
+    return this.#contentLength
+  }
+
+  /** Whether a body follows, of whatever length. */
+  get announcesBody(): boolean {
+    return this.#contentLength !== undefined || this.#transferEncoding !== undefined
   }
 
   get(name: string): string | undefined {

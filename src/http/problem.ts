@@ -6,7 +6,7 @@
  * here: what the error itself says may name hosts, directories or store keys and goes to the log only.
  */
 import { randomUUID } from 'node:crypto'
-import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
+import { type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
 import type { Answer } from './answer.ts'
 import type { ErrorFamily } from './exchange.ts'
@@ -167,9 +167,4 @@ function problemHeaders(status: number, error: unknown): Readonly<Record<string,
   if (status === 503 || status === 429) return { 'Retry-After': RETRY_AFTER_SECONDS }
   if (error instanceof MethodNotAllowedError) return { Allow: error.allow }
   return {}
-}
-
-/** Whether an error is a defect of ours, to be reported to whoever runs the server. */
-export function isFault(error: unknown): boolean {
-  return !(error instanceof AuthzError) || error.code === 'INTERNAL'
 }

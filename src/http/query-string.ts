@@ -43,7 +43,7 @@ export class QueryShape {
 
   /** The parameters of an undecoded query (without its question mark). Throws `INVALID_SHAPE`. */
   read(query: string): Record<string, unknown> {
-    const sent = new URLSearchParams(query)
+    const sent = parametersOf(query)
     const illegible = illegibleIn(query)
     const values: Record<string, unknown> = {}
     const detail: ErrorDetail[] = []
@@ -71,9 +71,15 @@ export class QueryShape {
 function illegibleIn(query: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const pair of query.split('&')) {
-    if (!isLegible(pair)) for (const name of new URLSearchParams(pair).keys()) names.add(name)
+    if (isLegible(pair)) continue
+    for (const name of parametersOf(pair).keys()) names.add(name)
   }
   return names
+}
+
+/** Behind `&`, for a question mark that begins the text would be taken for the one before a query. */
+function parametersOf(text: string): URLSearchParams {
+  return new URLSearchParams(`&${text}`)
 }
 
 function isLegible(text: string): boolean {

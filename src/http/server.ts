@@ -19,7 +19,8 @@ import {
 } from 'uWebSockets.js'
 import { assert } from '#model/assert.ts'
 import { BodyBuffers } from './body.ts'
-import { Conversation, type ConversationHost } from './conversation.ts'
+import { Conversation } from './conversation.ts'
+import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Authenticate } from './credentials.ts'
 import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
@@ -89,7 +90,7 @@ export class HttpServer {
   readonly #onFault: HttpServerOptions['onFault']
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
-  readonly #host: ConversationHost & { isDraining: boolean }
+  readonly #host: ConversationHost<Conversation> & { isDraining: boolean }
   #receiveTimer: NodeJS.Timeout | null = null
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
@@ -202,7 +203,7 @@ export class HttpServer {
 
   /** A body in one piece, as nearly all are, is never looked at here. */
   #watchReceiving(ms: number): void {
-    const since = new Map<Conversation, { readonly at: number; readonly steps: number }>()
+    const since = new Map<Receiving, { readonly at: number; readonly steps: number }>()
     const look = (): void => {
       const { receiving } = this.#host
       for (const conversation of since.keys()) if (!receiving.has(conversation)) since.delete(conversation)

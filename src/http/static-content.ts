@@ -26,7 +26,7 @@ export class StaticContent {
   readonly #headers: Readonly<Record<string, string>>
   #variants: Promise<Variants> | null = null
 
-  /** `load` is called once; what it throws is the answer's fault, again and again. */
+  /** `load` is called once, and again by the next request where it failed. */
   constructor(contentType: string, load: () => Promise<Uint8Array> | Uint8Array, headers = {}) {
     this.#load = load
     this.#headers = {
@@ -40,7 +40,10 @@ export class StaticContent {
 
   /** The answer to a GET: 200 with the content, or 304. */
   async reply({ headers }: Pick<Call, 'headers'>): Promise<Reply> {
-    this.#variants ??= this.#makeVariants()
+    this.#variants ??= this.#makeVariants().catch((error: unknown) => {
+      this.#variants = null
+      throw error
+    })
     const { plain, gzipped } = await this.#variants
     const isGzipped = acceptsGzip(headers.get('accept-encoding') ?? '')
     const { bytes, etag } = isGzipped ? gzipped : plain

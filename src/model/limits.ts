@@ -30,6 +30,8 @@ export const PAGE_SIZE_DEFAULT = 30
 export const PAGE_SIZE_MAX = 100
 /** The same for role assignments (contract B.1). */
 export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
+/** Characters of JSON in a page of more than one thing. */
+export const PAGE_LENGTH_MAX = 67_108_864
 /** Elements in a bulk call, which is one commit. */
 export const BULK_ELEMENTS_MAX = 10_000
 /** Relationships listed inside one detailed instance; the list of tuples has them all. */
@@ -51,5 +53,7 @@ export const COPY_PATTERNS_MAX = 1_000
 export const EXPORTS_MAX = 8
 /** Imports of a process at once: each has a thread of its own and all rows in memory. */
 export const IMPORTS_MAX = 2
+/** Depth of nesting in a line of an import, where what is a body by itself elsewhere is a part of a resource. */
+export const CONTENT_DEPTH_MAX = JSON_DEPTH_MAX + 2
 /** Bytes in one line of an export or import: a resource with all its parts. */
 export const CONTENT_LINE_BYTES_MAX = 16_777_216

@@ -57,10 +57,9 @@ export class AccessService {
     const evaluations: Decision[] = []
     for (let start = 0; start < items.length; start += stageItems) {
       const stage = items.slice(start, start + stageItems)
-      for (const decision of this.#evaluateStage(environmentId, defaults, stage)) {
-        evaluations.push(decision)
-        if (stops(semantic, decision)) return { evaluations }
-      }
+      const answered = this.#answerStage(environmentId, defaults, stage, semantic)
+      for (const decision of answered) evaluations.push(decision)
+      if (stops(semantic, answered.at(-1)!)) break
     }
     return { evaluations }
   }
@@ -74,7 +73,13 @@ export class AccessService {
     return this.#decisions.evaluatePacked(environmentId, packed, waiting)
   }
 
-  #evaluateStage(environmentId: string, defaults: Defaults, items: readonly unknown[]): Decision[] {
+  /** Up to the item at which the semantic stops; what is decided behind it, nobody is told. */
+  #answerStage(
+    environmentId: string,
+    defaults: Defaults,
+    items: readonly unknown[],
+    semantic: EvaluationSemantic,
+  ): Decision[] {
     const queries: Query[] = []
     const outcomes = items.map((item): Decision | { readonly query: number } => {
       try {
@@ -86,8 +91,15 @@ export class AccessService {
         return { decision: false, context: { error: { status: 400, message: error.message } } }
       }
     })
-    const decided = this.#decisions.evaluateAll(environmentId, queries)
-    return outcomes.map(outcome => ('query' in outcome ? { decision: decided[outcome.query]! } : outcome))
+    const decided = this.#decisions.decideAhead(environmentId, queries)
+    const decisions = outcomes.map(outcome =>
+      'query' in outcome ? { decision: decided[outcome.query]! } : outcome,
+    )
+    const stop = decisions.findIndex(decision => stops(semantic, decision))
+    const answered = stop < 0 ? decisions : decisions.slice(0, stop + 1)
+    const asked = outcomes.slice(0, answered.length).filter(outcome => 'query' in outcome).length
+    this.#decisions.answered(environmentId, queries.slice(0, asked), decided.slice(0, asked))
+    return answered
   }
 }
 

@@ -9,8 +9,8 @@ import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './management/draft.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** Some milliseconds' worth. */
-const ROWS_PER_COMMIT = 200
+/** What goes into one commit when an audit log is worked on piece by piece: some milliseconds' worth. */
+export const AUDIT_ROWS_PER_COMMIT = 200
 
 export class AuditRetention {
   readonly #store: EnvironmentStore
@@ -46,13 +46,13 @@ export class AuditRetention {
     const draft = new Draft(view)
     let count = 0
     for (const row of view.scan(lists.all('audit'))) {
-      if (decodeAs('audit', row).createdAt >= keptFrom || count === ROWS_PER_COMMIT) break
+      if (decodeAs('audit', row).createdAt >= keptFrom || count === AUDIT_ROWS_PER_COMMIT) break
       draft.discard(row)
       count += 1
     }
     if (count === 0) return false
     await ledger.commit(draft.toCommit(this.#surroundings.newCommitId()))
-    return count === ROWS_PER_COMMIT
+    return count === AUDIT_ROWS_PER_COMMIT
   }
 }
 

@@ -6,9 +6,7 @@ import { lists, rowKeyOf } from '#store/keyspace.ts'
 import type { RowPut } from '#store/ledger.ts'
 import { decodeAs, encodeRecord } from '#store/record-codec.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-
-/** Some milliseconds' worth. */
-const ROWS_PER_COMMIT = 200
+import { AUDIT_ROWS_PER_COMMIT } from './audit-retention.ts'
 
 export class AuditTransfer {
   readonly #from: EnvironmentStore
@@ -34,7 +32,7 @@ export class AuditTransfer {
     const put: RowPut[] = []
     let place = this.#copied
     for (const row of this.#from.view.scan(lists.all('audit'), { after: place })) {
-      if (put.length === ROWS_PER_COMMIT) break
+      if (put.length === AUDIT_ROWS_PER_COMMIT) break
       const entry = decodeAs('audit', row)
       // Of the history in which the change was made; the row itself is of another now.
       const kept = { ...entry, sequence: entry.sequence ?? row.version }
@@ -44,6 +42,6 @@ export class AuditTransfer {
     if (put.length === 0) return false
     await this.#to.ledger.commit({ id: this.#newCommitId(), require: [], delete: [], put, changes: [] })
     this.#copied = place
-    return put.length === ROWS_PER_COMMIT
+    return put.length === AUDIT_ROWS_PER_COMMIT
   }
 }

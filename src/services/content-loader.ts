@@ -78,7 +78,7 @@ async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Prom
 }
 
 /** The lines of all pieces. */
-export async function* linesFrom(source: PieceSource): AsyncIterable<string> {
+async function* linesFrom(source: PieceSource): AsyncIterable<string> {
   const lines = new ContentLines()
   for (let piece = await source.next(); piece !== null; piece = await source.next()) yield* lines.take(piece)
   yield* lines.finish()

@@ -12,8 +12,8 @@ export interface PieceSource {
 const PIECE_BYTES = 65_536
 /** How long making a piece may keep the thread before others get their turn. */
 const SLICE_MS = 4
-/** How long a reader may take before the next piece: what it reads is kept for it as long. */
-const IDLE_MS_MAX = 60_000
+/** How long a reader may take before the next piece, unless told otherwise: what it reads is kept for it as long. */
+const IDLE_MS_MAX_DEFAULT = 60_000
 const encoder = new TextEncoder()
 
 /** Lines of text as bytes, made when they are asked for. */
@@ -24,10 +24,14 @@ export class ContentStream implements PieceSource {
   #isOver = false
 
   /** `release` is called once, when no line will be asked for any more. */
-  constructor(lines: Iterable<string>, release: () => void) {
+  constructor(
+    lines: Iterable<string>,
+    release: () => void,
+    { idleMsMax = IDLE_MS_MAX_DEFAULT }: { readonly idleMsMax?: number } = {},
+  ) {
     this.#lines = lines[Symbol.iterator]()
     this.#release = release
-    this.#idle = setTimeout(() => this.cancel(), IDLE_MS_MAX)
+    this.#idle = setTimeout(() => this.cancel(), idleMsMax)
     this.#idle.unref()
   }
 

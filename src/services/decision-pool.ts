@@ -13,8 +13,8 @@ export type SearchJob =
   | { readonly kind: 'resources'; readonly question: ResourceQuestion; readonly page: PageRequest }
 
 /**
- * Both throw or reject with `OVERLOADED` when too much waits already, and with `INTERNAL` when the thread that was at it
- * died. What nobody waits for any more is not begun; its promise is rejected with `OVERLOADED`, too.
+ * Both throw or reject with `OVERLOADED` when too much waits already, and when the thread that was at it died. What nobody
+ * waits for any more is not begun; its promise is rejected with `OVERLOADED`, too.
  */
 export interface DecisionPool {
   /** From so many checks on a bulk is better spread over the pool. */

@@ -8,6 +8,7 @@ import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { DecisionPool, SearchJob, Waiting } from './decision-pool.ts'
+import { searchWith } from './search-job.ts'
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
@@ -62,8 +63,8 @@ export class DecisionService {
   /** In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. */
   evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
     this.requireBulkSize(queries.length)
-    const decisions = this.engine(environmentId).evaluateAll(queries)
-    this.#observer?.decidedAll(decisions, environmentId, queries)
+    const decisions = this.decideAhead(environmentId, queries)
+    this.answered(environmentId, queries, decisions)
     return decisions
   }
 
@@ -90,12 +91,20 @@ export class DecisionService {
     return decisions
   }
 
+  /** For whoever may answer fewer than are decided, and says by `answered` which: what nobody hears is not observed. */
+  decideAhead(environmentId: string, queries: readonly Query[]): boolean[] {
+    return this.engine(environmentId).evaluateAll(queries)
+  }
+
+  /** These decisions are the answers to these queries. */
+  answered(environmentId: string, queries: readonly Query[], decisions: readonly boolean[]): void {
+    if (queries.length > 0) this.#observer?.decidedAll(decisions, environmentId, queries)
+  }
+
   /** A page of a search, found by the pool where there is one: nobody knows beforehand how much a search finds. */
   search(environmentId: string, job: SearchJob, waiting: Waiting): KeyPage | Promise<KeyPage> {
     if (this.#pool !== null) return this.#pool.search(environmentId, job, waiting)
-    const engine = this.engine(environmentId)
-    const { kind, question, page } = job
-    return kind === 'users' ? engine.searchUsers(question, page) : engine.searchResources(question, page)
+    return searchWith(this.engine(environmentId), job)
   }
 
   explain(environmentId: string, query: Query): Explanation {

@@ -32,7 +32,7 @@ import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
 
 /** An answer that tells of the organization and of an environment, with the state of each. */
-export interface AnsweredTwice<Answer> {
+interface AnsweredTwice<Answer> {
   readonly answer: Answer
   readonly revisions: readonly [organization: Revision, environment: Revision]
 }
@@ -45,10 +45,17 @@ interface CopyInput {
 export class EnvironmentCopies {
   readonly #organization: OrganizationService
   readonly #environments: OpenEnvironments
+  readonly #onFault: (error: unknown) => void
 
-  constructor(organization: OrganizationService, environments: OpenEnvironments) {
+  /** `onFault` hears why a copy that failed could not be removed at once. */
+  constructor(
+    organization: OrganizationService,
+    environments: OpenEnvironments,
+    onFault: (error: unknown) => void,
+  ) {
     this.#organization = organization
     this.#environments = environments
+    this.#onFault = onFault
   }
 
   async getEnvironmentStats(
@@ -134,14 +141,19 @@ export class EnvironmentCopies {
     }
   }
 
-  /** Removes a copy that did not come to be. False when it is gone already. */
+  /** Removes a copy that did not come to be, or leaves it to the next start. False when it is gone already. */
   async #discard(principal: Principal, id: string): Promise<boolean> {
     const discard = (context: OrganizationWriteContext): boolean => {
       const environment = context.records.byId('environment', id)
       if (environment?.isBeingCopied) removeEnvironment(context, environment)
       return environment !== null
     }
-    return (await this.#organization.commit(principal, discard)).answer
+    try {
+      return (await this.#organization.commit(principal, discard)).answer
+    } catch (error) {
+      this.#onFault(error)
+      return true
+    }
   }
 
   #reveal(principal: Principal, id: string, call: AuditedCall): Promise<Answered<Environment>> {

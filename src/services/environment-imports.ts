@@ -44,17 +44,21 @@ export class EnvironmentImports {
   readonly #loader: ContentLoader
   /** Removes what the store holds of an environment. Safe to repeat. */
   readonly #drop: (environmentId: string) => Promise<void>
+  readonly #onFault: (error: unknown) => void
 
   constructor(options: {
     readonly organization: OrganizationService
     readonly environments: OpenEnvironments
     readonly loader: ContentLoader
     readonly drop: (environmentId: string) => Promise<void>
+    /** Hears why what a failed import has made could not be removed at once. */
+    readonly onFault: (error: unknown) => void
   }) {
     this.#organization = options.organization
     this.#environments = options.environments
     this.#loader = options.loader
     this.#drop = options.drop
+    this.#onFault = options.onFault
   }
 
   /**
@@ -146,18 +150,16 @@ export class EnvironmentImports {
     }
   }
 
-  /** Removes what did not come to be, unless that is done already. */
+  /** Removes what did not come to be, unless that is done already, or leaves it to the next start. */
   async #discard(principal: Principal, id: string): Promise<void> {
-    try {
-      await this.#organization.commit(principal, context => {
-        const hidden = context.records.byId('environment', id)
-        if (hidden?.isBeingCopied) removeEnvironment(context, hidden)
-      })
-    } finally {
-      // What was filled and never opened only the store knows of; another node may have seen to the note before this one
-      // could read it. One that is open goes with its record, and stays if an exchange went through after all.
-      if (!this.#environments.serviceOf(id)) await this.#drop(id)
+    const discard = (context: OrganizationWriteContext): void => {
+      const hidden = context.records.byId('environment', id)
+      if (hidden?.isBeingCopied) removeEnvironment(context, hidden)
     }
+    await this.#organization.commit(principal, discard).catch(this.#onFault)
+    // What was filled and never opened only the store knows of; another node may have seen to the note before this one
+    // could read it. One that is open goes with its record, and stays if an exchange went through after all.
+    if (!this.#environments.serviceOf(id)) await this.#drop(id).catch(this.#onFault)
   }
 }
 

@@ -19,7 +19,10 @@ export interface FreshnessOptions {
   readonly onChange: (standing: Standing, stalenessMs: number) => void
 }
 
-/** Looks in the shortest of the times that matter, so that each bound is exceeded by a twentieth at most. */
+/**
+ * Looks in the shortest of the times that matter: a bound is exceeded by a twentieth at most, and by `LOOK_MS_MIN` if that
+ * is more.
+ */
 const LOOKS_PER_BOUND = 20
 const LOOK_MS_MIN = 5
 const LOOK_MS_MAX = 250

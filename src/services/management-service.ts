@@ -10,14 +10,13 @@ import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import { Ceiling } from './ceiling.ts'
 import type { PieceSource } from './content-stream.ts'
-import type { AnsweredTwice, EnvironmentCopies } from './environment-copies.ts'
+import type { EnvironmentCopies } from './environment-copies.ts'
 import type { EnvironmentImports } from './environment-imports.ts'
 import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
-import { windowOf } from './management/paging.ts'
-import type { AnswerOf } from './management/resumable.ts'
+import { PageLength, windowOf } from './management/paging.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
 
@@ -73,12 +72,6 @@ export type OrganizationOperationName = keyof AllOrganizationOperations
 export type OrganizationInput<Name extends OrganizationOperationName> = Parameters<
   AllOrganizationOperations[Name]
 >[1]
-export type OrganizationAnswer<Name extends OrganizationOperationName> =
-  Awaited<AnswerOf<ReturnType<AllOrganizationOperations[Name]>>> extends infer Given
-    ? Given extends AnsweredTwice<infer Answer>
-      ? Answer
-      : Given
-    : never
 
 /** The operations that can be asked of all environments at once. */
 export type EverywhereOperation = 'listUsersEverywhere' | 'listTenantsEverywhere'
@@ -184,13 +177,17 @@ export class ManagementService {
   async #executeEverywhere(request: EnvironmentRequest<EverywhereOperation>): Promise<Answered<unknown>> {
     const { offset, limit } = windowOf(request.input.query)
     const data: unknown[] = []
+    const length = new PageLength()
     let toSkip = offset
     let revision: Revision | null = null
     for (const environment of this.#visibleTo(request.principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
       const answered = await this.#unlessRemoved(environment, request.operation, { query }, null)
       if (!answered) continue
-      data.push(...answered.answer.data)
+      for (const item of answered.answer.data) {
+        length.add(item)
+        data.push(item)
+      }
       revision = answered.revision
       toSkip = Math.max(0, toSkip - answered.answer.total_count)
       if (data.length === limit) break

@@ -79,12 +79,15 @@ export class MinRevision {
 
   async #reach(progress: Progress, wanted: Revision, until: number): Promise<void> {
     if (this.#waiterCount >= MIN_REVISION_WAITERS_MAX) {
-      throw new AuthzError('OVERLOADED', 'too many requests wait for a revision; try again shortly')
+      const message = `${MIN_REVISION_WAITERS_MAX} requests are waiting for a revision already; try again shortly`
+      throw new AuthzError('OVERLOADED', message, { limit: 'waiting' })
     }
     this.#waiterCount += 1
-    const isThere = await progress.reaches(wanted.sequence, Math.max(0, until - performance.now()))
-    this.#waiterCount -= 1
-    if (isThere) return
+    try {
+      if (await progress.reaches(wanted.sequence, Math.max(0, until - performance.now()))) return
+    } finally {
+      this.#waiterCount -= 1
+    }
     throw new AuthzError(
       'NOT_READY',
       `this node is at ${progress.revision} and did not come to ${formatRevision(wanted)} within ${this.#waitMs} ms; try again shortly`,

@@ -7,7 +7,7 @@
  * When the history of the ledger is replaced, or has gone on too far to be followed, other engines are loaded beside the
  * present ones and take their place as a whole; until then those decide.
  */
-import { AuthzError, type ErrorCode } from '#model/errors.ts'
+import { AuthzError, type ErrorCode, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
@@ -209,8 +209,4 @@ function isLeftBehind(error: unknown): boolean {
 
 function hasCode(error: unknown, code: ErrorCode): boolean {
   return error instanceof AuthzError && error.code === code
-}
-
-function historyReplaced(): AuthzError {
-  return new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
 }

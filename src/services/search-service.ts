@@ -3,7 +3,7 @@
  * complete or says where it goes on; where it goes on is a key, so what is true throughout a walk appears exactly once
  * whatever else changes meanwhile.
  */
-import type { PageRequest } from '#engine/engine.ts'
+import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { ActionSearchRequest, ResourceSearchRequest, SubjectSearchRequest } from '#model/wire/access.ts'
 import { tenantOf } from './access-mapping.ts'
@@ -11,14 +11,7 @@ import type { AccessService } from './access-service.ts'
 import type { Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 
-export interface FoundPage {
-  /** Ascending by UTF-8 bytes. */
-  readonly keys: readonly string[]
-  readonly hasMore: boolean
-  readonly total: number
-}
-
-const NOTHING: FoundPage = { keys: [], hasMore: false, total: 0 }
+const NOTHING: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class SearchService {
   readonly #decisions: DecisionService
@@ -34,7 +27,7 @@ export class SearchService {
     request: SubjectSearchRequest,
     page: PageRequest,
     waiting: Waiting,
-  ): FoundPage | Promise<FoundPage> {
+  ): KeyPage | Promise<KeyPage> {
     const { subject, action, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
     const question = {
@@ -51,7 +44,7 @@ export class SearchService {
     request: ResourceSearchRequest,
     page: PageRequest,
     waiting: Waiting,
-  ): FoundPage | Promise<FoundPage> {
+  ): KeyPage | Promise<KeyPage> {
     const { subject, action, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
     const question = {
@@ -64,7 +57,7 @@ export class SearchService {
   }
 
   /** The actions of a type are few: they are found whole and cut to the page. */
-  actions(environmentId: string, request: ActionSearchRequest, page: PageRequest): FoundPage {
+  actions(environmentId: string, request: ActionSearchRequest, page: PageRequest): KeyPage {
     const { subject, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
     const question = {

@@ -15,16 +15,19 @@ export interface SlowRequestLine {
 
 export class SlowRequestLog {
   readonly #log: Logger
+  readonly #elapsedMs: () => number
   #second = 0
   #lines = 0
   #omitted = 0
 
-  constructor(log: Logger) {
+  /** `elapsedMs` gives milliseconds since some moment, never turned back. */
+  constructor(log: Logger, elapsedMs: () => number) {
     this.#log = log
+    this.#elapsedMs = elapsedMs
   }
 
   write({ requestId, operation, status, elapsedMs }: SlowRequestLine): void {
-    const second = Math.floor(performance.now() / 1_000)
+    const second = Math.floor(this.#elapsedMs() / 1_000)
     if (second !== this.#second) [this.#second, this.#lines] = [second, 0]
     if (this.#lines === LINES_PER_SECOND_MAX) {
       this.#omitted += 1

@@ -2,8 +2,9 @@
  * The HTTP threads as the main thread holds them: starts them, hands them indexes, runs their management requests, and closes them. The death of one is the death of the process: whoever owns this hears of it once.
  */
 import { Worker } from 'node:worker_threads'
-import { AuthzError, errorToData } from '#model/errors.ts'
+import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
 import { InvariantError } from '#model/assert.ts'
+import { jsonText } from '#model/json-text.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { PieceSource } from '#services/content-stream.ts'
@@ -29,6 +30,12 @@ interface Pending {
   readonly waitingFor: Set<Worker>
 }
 
+/** What failed: the name that its caller knows it by, and what was to be done. */
+export interface FailedRequest {
+  readonly requestId: string
+  readonly operation: string
+}
+
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
@@ -37,9 +44,9 @@ export interface HttpThreadsOptions {
   scrape(): Promise<string>
   /** A thread says where it counts. */
   onCounters(thread: string, handle: unknown): void
-  /** An operation failed for a reason that is no `AuthzError`; its caller was told `INTERNAL`. */
-  onFault(error: unknown): void
-  /** A thread ended that was not asked to, or answered with an error of its own. */
+  /** An operation met a defect of ours; its caller is told `INTERNAL`, and nobody else hears of the reason. */
+  onFault(error: unknown, request: FailedRequest): void
+  /** A thread ended that was not asked to, or answered with an error of its own; or an invariant is broken. */
   onDeath(error: Error): void
 }
 
@@ -144,7 +151,7 @@ export class HttpThreads {
   #receive(thread: Worker, message: FromHttpThread): void {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
-    else if (message.kind === 'scrape') void this.#scrape(thread, message.call)
+    else if (message.kind === 'scrape') void this.#scrape(thread, message)
     else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
   }
 
@@ -154,38 +161,41 @@ export class HttpThreads {
   ): Promise<void> {
     const pieces = this.#pieces(thread)
     const body = hasBody ? pieces.bodyOf(call) : null
-    let broken: InvariantError | null = null
-    const answer: ManagementAnswerMessage = await this.#options.execute(request, body).then(
-      ({ answer: given, revisions }) => {
-        const revision = revisions.map(formatRevision).join(', ')
-        if (isPieceSource(given)) {
-          pieces.keepAnswer(call, given)
-          return { inPieces: true, revision } as const
-        }
-        const isCreated = given instanceof Created
-        const told = isCreated ? given.body : given
-        const json = told === undefined ? null : JSON.stringify(told)
-        return { json, isCreated, revision }
-      },
-      (error: unknown) => {
-        if (!(error instanceof AuthzError)) this.#options.onFault(error)
-        if (error instanceof InvariantError) broken = error
-        return { error: errorToData(error) }
-      },
-    )
+    const work = async (): Promise<ManagementAnswerMessage> => {
+      const { answer: given, revisions } = await this.#options.execute(request, body)
+      const revision = revisions.map(formatRevision).join(', ')
+      if (isPieceSource(given)) {
+        pieces.keepAnswer(call, { source: given, dataOf: error => this.#dataOf(error, request) })
+        return { inPieces: true, revision }
+      }
+      const isCreated = given instanceof Created
+      const told = isCreated ? given.body : given
+      return { json: told === undefined ? null : jsonText(told), isCreated, revision }
+    }
+    // Of what cannot be told as well.
+    const answer = await work().catch((error: unknown): ManagementAnswerMessage => ({
+      error: this.#dataOf(error, request),
+    }))
     pieces.forgetBody(call)
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
-    // What else is wrong nobody knows: as in a thread, it is the end.
-    if (broken) this.#options.onDeath(broken)
   }
 
-  async #scrape(thread: Worker, call: number): Promise<void> {
+  /** What a thread is told of an error that is answered in this turn. A fault is reported here, where its reason is known. */
+  #dataOf(error: unknown, request: FailedRequest): ErrorData {
+    if (!isUnreportedFault(error)) return errorToData(error)
+    this.#options.onFault(error, request)
+    // What else is wrong nobody knows: as in a thread, it is the end, behind the answer.
+    if (error instanceof InvariantError) setImmediate(() => this.#options.onDeath(error))
+    return { ...errorToData(error), isReported: true }
+  }
+
+  async #scrape(
+    thread: Worker,
+    { call, requestId }: FromHttpThread & { readonly kind: 'scrape' },
+  ): Promise<void> {
     const answer = await this.#options.scrape().then(
       json => ({ json, isCreated: false, revision: '' }),
-      (error: unknown) => {
-        this.#options.onFault(error)
-        return { error: errorToData(error) }
-      },
+      (error: unknown) => ({ error: this.#dataOf(error, { requestId, operation: 'getMetrics' }) }),
     )
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
   }

@@ -17,6 +17,7 @@ import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { DecisionPool, SearchJob, Waiting } from '#services/decision-pool.ts'
+import { searchWith } from '#services/search-job.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {
   type JobIndex,
@@ -28,7 +29,6 @@ import {
   type SharedBulk,
   verdictsOf,
 } from './pool-jobs.ts'
-import { searchWith } from './search-job.ts'
 
 /**
  * From so many checks on a bulk is spread. With one pool thread on the second of two cores bulks of 2,000 gained next to
@@ -341,8 +341,9 @@ export class JobPool implements DecisionPool {
       if ('error' in answer) throw errorFromData(answer.error)
       return answer.value
     } catch (error) {
-      // Of a thread that was ended on purpose.
-      throw this.#isClosed ? shuttingDown() : error
+      // What the job itself found. Anything else is of its thread, which was ended on purpose or died.
+      if (error instanceof AuthzError) throw error
+      throw this.#isClosed ? shuttingDown() : new AuthzError('OVERLOADED', THREAD_ENDED)
     } finally {
       this.#changeRunning(-1)
       queueMicrotask(() => this.#giveOut())
@@ -446,6 +447,8 @@ export class JobPool implements DecisionPool {
     }
   }
 }
+
+const THREAD_ENDED = 'the thread that was at this has ended; try again'
 
 function shuttingDown(): AuthzError {
   return new AuthzError('OVERLOADED', 'this node is stopping; try another')

@@ -8,7 +8,7 @@ import { AuthzError, errorFromData } from '#model/errors.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
-import { answerPull, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
+import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
 import type { SharedCount } from './shared-count.ts'
 
 export interface ManagementReply {
@@ -70,8 +70,8 @@ export class ManagementClient {
   }
 
   /** The metrics of the process, as text. */
-  async scrape(): Promise<string> {
-    const { json } = await this.#call(call => ({ kind: 'scrape', call }))
+  async scrape(requestId: string): Promise<string> {
+    const { json } = await this.#call(call => ({ kind: 'scrape', call, requestId }))
     assert(json !== null, 'a scrape is answered with text')
     return json
   }
@@ -108,7 +108,7 @@ export class ManagementClient {
 
   receivePiece(call: number, piece: PieceAnswer): void {
     this.#answers.get(call)?.receive(piece)
-    if ('isLost' in piece || piece.bytes === null) this.#answers.delete(call)
+    if (isLastPiece(piece)) this.#answers.delete(call)
   }
 
   #piecesOf(call: number): PieceSource {

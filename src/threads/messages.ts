@@ -95,4 +95,4 @@ export type FromHttpThread =
   | { readonly kind: 'pull-answer'; readonly call: number }
   | { readonly kind: 'cancel-answer'; readonly call: number }
   /** The metrics of the process; answered like a management request, with text in place of JSON. */
-  | { readonly kind: 'scrape'; readonly call: number }
+  | { readonly kind: 'scrape'; readonly call: number; readonly requestId: string }

@@ -1,16 +1,17 @@
 /** Pieces of bytes that another thread has: asked for in a message, one at a time. */
-import { AuthzError } from '#model/errors.ts'
+import { AuthzError, type ErrorData, errorFromData, errorToData } from '#model/errors.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 
-/** What a piece was answered to be: bytes, the end (null), or nothing any more. */
-export type PieceAnswer = { readonly bytes: Uint8Array | null } | { readonly isLost: true }
+/** What a piece was answered to be: bytes, the end (null), or why there will be none any more. */
+export type PieceAnswer = { readonly bytes: Uint8Array | null } | { readonly error: ErrorData }
 
 export class RemotePieces implements PieceSource {
   readonly #pull: () => void
   readonly #onCancel: () => void
   #waiting: { resolve(piece: Uint8Array | null): void; reject(error: unknown): void } | null = null
   #isOver = false
-  #isLost = false
+  /** Why there is no end. */
+  #failure: AuthzError | null = null
 
   /** `pull` asks the other thread for the next piece, which it answers with `receive`; `onCancel` tells it to forget the rest. */
   constructor(pull: () => void, onCancel: () => void) {
@@ -19,7 +20,7 @@ export class RemotePieces implements PieceSource {
   }
 
   next(): Promise<Uint8Array | null> {
-    if (this.#isLost) return Promise.reject(lost())
+    if (this.#failure) return Promise.reject(this.#failure)
     if (this.#isOver) return Promise.resolve(null)
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
@@ -36,10 +37,10 @@ export class RemotePieces implements PieceSource {
   receive(answer: PieceAnswer): void {
     const waiting = this.#waiting
     this.#waiting = null
-    this.#isLost = 'isLost' in answer
-    if (this.#isLost) this.#isOver = true
-    if ('isLost' in answer) {
-      waiting?.reject(lost())
+    if ('error' in answer) {
+      this.#isOver = true
+      this.#failure = errorFromData(answer.error)
+      waiting?.reject(this.#failure)
       return
     }
     if (answer.bytes === null) this.#isOver = true
@@ -47,15 +48,26 @@ export class RemotePieces implements PieceSource {
   }
 }
 
-function lost(): AuthzError {
-  return new AuthzError('MALFORMED_REQUEST', 'the other side ended before all pieces had come')
+/** The answer to whoever asks for pieces of what is gone, with the thread that had it or before it. */
+export function lostPiece(): PieceAnswer {
+  const message = 'the other side ended before all pieces had come'
+  return { error: errorToData(new AuthzError('MALFORMED_REQUEST', message)) }
 }
 
-/** Answers one request for a piece of a source. */
-export async function answerPull(source: PieceSource | undefined): Promise<PieceAnswer> {
+/** Answers one request for a piece of a source. `dataOf`: what the other thread is told of an error. */
+export async function answerPull(
+  source: PieceSource | undefined,
+  dataOf: (error: unknown) => ErrorData = errorToData,
+): Promise<PieceAnswer> {
+  if (!source) return lostPiece()
   try {
-    return source ? { bytes: await source.next() } : { isLost: true }
-  } catch {
-    return { isLost: true }
+    return { bytes: await source.next() }
+  } catch (error) {
+    return { error: dataOf(error) }
   }
+}
+
+/** Whether nothing comes behind it. */
+export function isLastPiece(answer: PieceAnswer): boolean {
+  return 'error' in answer || answer.bytes === null
 }

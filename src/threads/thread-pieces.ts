@@ -1,7 +1,8 @@
 /** The bodies and answers in pieces between the main thread and one HTTP thread, as the main thread holds them. */
+import type { ErrorData } from '#model/errors.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ToHttpThread } from './messages.ts'
-import { answerPull, RemotePieces } from './remote-pieces.ts'
+import { answerPull, isLastPiece, lostPiece, RemotePieces } from './remote-pieces.ts'
 
 export type PieceMessage = FromHttpThread & { readonly kind: 'body-piece' | 'pull-answer' | 'cancel-answer' }
 
@@ -10,10 +11,16 @@ export function isAboutPieces(message: FromHttpThread): message is PieceMessage 
   return kind === 'body-piece' || kind === 'pull-answer' || kind === 'cancel-answer'
 }
 
+/** An answer, and what the thread is told of an error on the way to its end. */
+interface KeptAnswer {
+  readonly source: PieceSource
+  readonly dataOf: (error: unknown) => ErrorData
+}
+
 export class ThreadPieces {
   readonly #send: (message: ToHttpThread) => void
   readonly #bodies = new Map<number, RemotePieces>()
-  readonly #answers = new Map<number, PieceSource>()
+  readonly #answers = new Map<number, KeptAnswer>()
 
   constructor(send: (message: ToHttpThread) => void) {
     this.#send = send
@@ -34,7 +41,7 @@ export class ThreadPieces {
   }
 
   /** Keeps an answer for as long as the thread asks for pieces of it. */
-  keepAnswer(call: number, answer: PieceSource): void {
+  keepAnswer(call: number, answer: KeptAnswer): void {
     this.#answers.set(call, answer)
   }
 
@@ -43,22 +50,23 @@ export class ThreadPieces {
     if (message.kind === 'body-piece') this.#bodies.get(call)?.receive(message.piece)
     else if (message.kind === 'pull-answer') void this.#answer(call)
     else {
-      this.#answers.get(call)?.cancel()
+      this.#answers.get(call)?.source.cancel()
       this.#answers.delete(call)
     }
   }
 
   /** The thread is gone. */
   end(): void {
-    for (const body of this.#bodies.values()) body.receive({ isLost: true })
-    for (const answer of this.#answers.values()) answer.cancel()
+    for (const body of this.#bodies.values()) body.receive(lostPiece())
+    for (const { source } of this.#answers.values()) source.cancel()
     this.#bodies.clear()
     this.#answers.clear()
   }
 
   async #answer(call: number): Promise<void> {
-    const piece = await answerPull(this.#answers.get(call))
-    if ('isLost' in piece || piece.bytes === null) this.#answers.delete(call)
+    const answer = this.#answers.get(call)
+    const piece = await answerPull(answer?.source, answer?.dataOf)
+    if (isLastPiece(piece)) this.#answers.delete(call)
     this.#send({ kind: 'answer-piece', call, piece })
   }
 }

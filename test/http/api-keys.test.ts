@@ -387,4 +387,24 @@ describe('what the settings say of keys', () => {
     await expect(startedService({ ...first.settings, apiKey: other.secret })).rejects.toThrow(taken)
     await expect(startedService({ ...first.settings, adminApiKey: other.secret })).rejects.toThrow(taken)
   })
+
+  test('so is one that was another key before a rotation, as long as it is remembered', async () => {
+    const first = await startedService({ storeUrl: storeUrl() })
+    const former = await created({ object_type: 'org' }, first)
+    const rotate = (overlap_seconds: number, client: Client) =>
+      admin('POST', `${KEYS}/${former.id}/rotate-secret`, { overlap_seconds }, client)
+    expect((await rotate(3_600, first)).status).toBe(200)
+    await first.close()
+    for (const setting of ['apiKey', 'adminApiKey']) {
+      const second = startedService({ ...first.settings, [setting]: former.secret })
+      await expect(second).rejects.toThrow(
+        `expected a secret of its own, this is that of API key ${former.id}`,
+      )
+    }
+    const third = await startedService(first.settings)
+    expect((await rotate(0, third)).status).toBe(200)
+    await third.close()
+    const fourth = await startedService({ ...first.settings, adminApiKey: former.secret })
+    expect(await statuses(former.secret, fourth, '/v2/projects')).toEqual(new Set([200]))
+  })
 })

@@ -445,6 +445,9 @@ describe('a parameter of a query that cannot be read', () => {
 
   test('is ignored where nobody asks for it, and what can be read is', async () => {
     expect((await verdict.get(`${ASSIGNMENTS}?unknown=%ff&%ff=user&page=1`)).status).toBe(200)
+    // A question mark is part of a name.
+    expect((await verdict.get(`${ASSIGNMENTS}?user=nobody&?user=%ff`)).status).toBe(200)
+    expect((await verdict.get(`${ASSIGNMENTS}??page=none`)).status).toBe(200)
     expect((await verdict.get(`${ASSIGNMENTS}?user=%EF%BF%BD+%26%25`)).status).toBe(200)
   })
 })

@@ -182,6 +182,27 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     expect(denied.body).toMatchObject({ allow: false })
   })
 
+  test('goes through a round trip with everything that bodies may hold, however deep', async () => {
+    const [from, to] = [await neighbourOf(verdict, 'deep'), await neighbourOf(verdict, 'deeper')]
+    const deep = (levels: number): object =>
+      JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as object
+    const put = async (path: string, body: object) => {
+      expect((await verdict.send('POST', `/v2/${path}`, { key: from, body })).status).toBe(200)
+    }
+    await put('schema/default/deep/resources', { key: 'doc', name: 'Doc', actions: {} })
+    // Of 64 levels the body itself is one.
+    await put('schema/default/deep/resources/doc/actions', {
+      key: 'read',
+      name: 'Read',
+      attributes: deep(63),
+    })
+    await put('schema/default/deep/resources/doc/roles', { key: 'r', name: 'R', attributes: deep(63) })
+    await put('facts/default/deep/users', { key: 'u', attributes: deep(63) })
+    const told = await contentOf(verdict, EXPORT.replace('envs/default', 'envs/deep'), from)
+    expect((await importInto(verdict, 'deeper', told, to)).status).toBe(200)
+    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/deeper'), to)).toBe(told)
+  })
+
   test('is as it was when an import is refused, with the line that is wrong', async () => {
     const key = await neighbourOf(verdict, 'untouched')
     const path = EXPORT.replace('envs/default', 'envs/untouched')
@@ -220,6 +241,24 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
         'a role that extends itself',
       ],
       ['{"kind":"environment","format":1}\nnothing\n', 'line 2', 'no JSON'],
+      [
+        content(...tenants, user).replace(
+          '"key":"u"',
+          `"key":"u","attributes":${'{"a":'.repeat(65)}{}${'}'.repeat(65)}`,
+        ),
+        'line 4: must not nest deeper than 66 levels',
+        'what nobody could walk',
+      ],
+      [
+        content(...tenants, user).replace('"key":"u"', '"key":"u","first_name":"\\ud800"'),
+        'line 4: must not contain unpaired surrogates',
+        'half a character',
+      ],
+      [
+        content(...tenants, { ...user, created_at: '2016-12-31T23:59:60Z' }),
+        'line 4',
+        'a leap second, which is no moment here',
+      ],
       [
         Buffer.concat([
           Buffer.from(content(...tenants).replace(/\n[^\n]*\n$/u, '\n\n')),

@@ -58,6 +58,29 @@ test('has a record of each decision, those of bulks one by one, with the request
   expect(scrape.sum('verdict_checks_total')).toBe(4)
 })
 
+test.each([
+  ['permit_on_first_permit', [true], ['alice']],
+  ['deny_on_first_deny', [true, false], ['alice', 'eve']],
+  ['execute_all', [true, false, true, false], ['alice', 'eve', 'alice', 'eve']],
+] as const)('of a batch with %s has what was answered', async (semantic, answered, told) => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path })
+  await verdict.createDocumentModel()
+  await verdict.user('alice')
+  await verdict.assign('alice', 'viewer', 'document:d1')
+  const { body } = await verdict.post<{ evaluations: { decision: boolean }[] }>('/access/v1/evaluations', {
+    action: { name: 'read' },
+    resource: { type: 'document', id: 'd1' },
+    options: { evaluations_semantic: semantic },
+    evaluations: ['alice', 'eve', 'alice', 'eve'].map(id => ({ subject: { type: 'user', id } })),
+  })
+  expect(body.evaluations.map(({ decision }) => decision)).toEqual(answered)
+  const scrape = await Scrape.of(verdict.address)
+  await verdict.close()
+  expect(recordsIn(readFileSync(path, 'utf8')).map(({ user }) => user)).toEqual(told)
+  expect(scrape.sum('verdict_checks_total')).toBe(told.length)
+})
+
 test('goes to standard output beside what is said to people, and is whole after SIGTERM', async () => {
   const service = new ServiceProcess({
     cwd: storeDirectory(),

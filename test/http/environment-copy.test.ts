@@ -237,4 +237,36 @@ describe('a copy into an existing environment', () => {
     await copy({ target_env: { existing: name }, conflict_strategy: 'overwrite' })
     expect(await schemaOf(name)).toEqual(before)
   })
+
+  test('takes grants along that mean nothing when the copy leaves the groups without members', async () => {
+    const [source, target] = fresh('memberless', 'granted')
+    const keys = {
+      [source]: await neighbourOf(verdict, source),
+      [target]: await neighbourOf(verdict, target),
+    }
+    const as = (name: string) => (method: string, path: string, body?: object) => {
+      return verdict.send<{ allow: boolean }>(method, path.replace('ENV', name), { key: keys[name]!, body })
+    }
+    const viewer = { viewer: { name: 'Viewer', permissions: ['read'] } }
+    const paper = { key: 'paper', name: 'Paper', actions: { read: {} }, roles: viewer }
+    for (const name of [source, target]) await as(name)('POST', '/v2/schema/default/ENV/resources', paper)
+    const crew = { key: 'crew', name: 'Crew', actions: {} }
+    await as(source)('POST', '/v2/schema/default/ENV/resources', crew)
+    const there = as(target)
+    await there('POST', '/v2/facts/default/ENV/users', { key: 'alice' })
+    const group = { group_instance_key: 'one', group_tenant: 'default', group_resource_type_key: 'crew' }
+    await there('POST', '/v2/schema/default/ENV/groups', group)
+    await there('PUT', '/v2/schema/default/ENV/groups/crew:one/users/alice', { tenant: 'default' })
+    const grant = { role: 'viewer', resource: 'paper', resource_instance: 'p', tenant: 'default' }
+    await there('POST', '/v2/schema/default/ENV/groups/crew:one/roles', grant)
+    const mayRead = async () => {
+      const resource = { type: 'paper', key: 'p' }
+      return (await there('POST', '/allowed', { user: { key: 'alice' }, action: 'read', resource })).body
+        .allow
+    }
+    expect(await mayRead()).toBe(true)
+    const answer = await copy({ target_env: { existing: target }, conflict_strategy: 'overwrite' }, source)
+    expect(answer.status).toBe(201)
+    expect(await mayRead()).toBe(false)
+  })
 })

@@ -62,6 +62,11 @@ describe('role assignments', () => {
     ['user=bob', ['bob admin umbrella', 'bob editor document:d1']],
     ['role=editor', ['bob editor document:d1', 'cy editor folder:f1']],
     ['role=admin', ['ann admin acme', 'ann admin umbrella', 'bob admin umbrella']],
+    ['user=cy&user=ann&user=nobody&resource=document', ['cy viewer document:d1']],
+    [
+      'role=editor&role=viewer&role=editor',
+      ['bob editor document:d1', 'cy editor folder:f1', 'cy viewer document:d1'],
+    ],
     ['tenant=umbrella', ['ann admin umbrella', 'bob admin umbrella']],
     ['resource=document', ['bob editor document:d1', 'cy viewer document:d1']],
     ['resource_instance=document:d1', ['bob editor document:d1', 'cy viewer document:d1']],

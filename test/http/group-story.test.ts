@@ -662,6 +662,23 @@ describe('the answers of the groups API', () => {
     }
   })
 
+  test('take an instance by type:key, however long its key', async () => {
+    const [team] = fresh('team')
+    const key = 'k'.repeat(512)
+    await verdict.group(team)
+    await verdict.instance(`document:${key}`)
+    const grant = {
+      role: 'viewer',
+      resource: 'document',
+      resource_instance: `document:${key}`,
+      tenant: 'default',
+    }
+    expect((await verdict.post(`${groupPath(team)}/roles`, grant)).status).toBe(200)
+    expect((await verdict.delete(`${groupPath(team)}/roles`, grant)).status).toBe(204)
+    const longer = { ...grant, resource_instance: `document:${key}k` }
+    expect((await verdict.post(`${groupPath(team)}/roles`, longer)).status).toBe(422)
+  })
+
   test('do not mistake the id of something else for a group', async () => {
     const [alice, d1] = fresh('alice', 'document:d1')
     const user = await verdict.user(alice)

@@ -1,6 +1,7 @@
 /** Every ceiling is reached, says so in its own way, is counted, and leaves the service as it was. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { IMPORTS_MAX } from '#model/limits.ts'
 import { createKeyRates, KeyRates } from '#threads/key-rates.ts'
@@ -11,6 +12,7 @@ import {
   type Client,
   FACTS,
   neighbourOf,
+  type Problem,
   question,
   refusal,
   SCHEMA,
@@ -26,6 +28,20 @@ await inHead.send('POST /allowed HTTP/1.1\r\nHost: verdict\r\nX-Slow:')
 await inBody.send(
   requestText('POST /allowed', [`Authorization: Bearer ${API_KEY}`, 'Content-Length: 9'], '{'),
 )
+
+/** And one who needs longer than that for a body that always goes on. */
+const inPieces = await RawConnection.open(patient.port)
+const trickled = trickle(inPieces, JSON.stringify(question('alice', 'read', 'document')))
+
+async function trickle(connection: RawConnection, body: string): Promise<void> {
+  const head = [`Authorization: Bearer ${API_KEY}`, `Content-Length: ${body.length}`]
+  await connection.send(requestText('POST /allowed', head))
+  const length = Math.ceil(body.length / 14)
+  for (let from = 0; from < body.length; from += length) {
+    await pause(1_000)
+    await connection.send(body.slice(from, from + length))
+  }
+}
 
 async function counted(verdict: Client, limit: string): Promise<number> {
   return (await Scrape.of(verdict.address)).sum('verdict_limit_reached_total', { limit })
@@ -83,6 +99,52 @@ describe('a ceiling on one request', () => {
     expect(await counted(verdict, limit)).toBe(0)
     expect((await send(verdict)).status).toBe(status)
     expect(await counted(verdict, limit)).toBe(1)
+  })
+})
+
+describe('a page of things with large attributes', () => {
+  test('is refused before it is larger than the process can take; a smaller one is told', async () => {
+    const verdict = await startedService()
+    const attributes = { long: 'x'.repeat(4_000_000) }
+    for (let n = 0; n < 17; n++) {
+      expect((await verdict.post(`${FACTS}/users`, { key: `user-${n}`, attributes })).status).toBe(200)
+    }
+    const { status, body } = await verdict.get<Problem>(`${FACTS}/users?per_page=17`)
+    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    expect(body.message).toContain('per_page')
+    expect(await counted(verdict, 'page')).toBe(1)
+    for (const page of [1, 2]) {
+      expect((await verdict.get(`${FACTS}/users?per_page=16&page=${page}`)).status).toBe(200)
+    }
+  })
+
+  test('is refused, too, where it goes over several environments', async () => {
+    const verdict = await startedService()
+    const attributes = { long: 'x'.repeat(4_000_000) }
+    const keys = { default: API_KEY, other: await neighbourOf(verdict, 'other') }
+    for (const [name, key] of Object.entries(keys)) {
+      for (let n = 0; n < 9; n++) {
+        const made = { key, body: { key: `user-${n}`, attributes } }
+        expect((await verdict.send('POST', `/v2/facts/default/${name}/users`, made)).status).toBe(200)
+      }
+    }
+    const page = (size: number) => verdict.send('GET', `/v1/users?per_page=${size}`, { key: ADMIN_KEY })
+    expect([(await page(18)).status, (await page(12)).status]).toEqual([400, 200])
+  })
+
+  test('is refused, too, where all its rows tell of the same large one', async () => {
+    const verdict = await startedService()
+    const role = { key: 'guest', name: 'Guest' }
+    expect((await verdict.post('/v2/schema/default/default/roles', role)).status).toBe(200)
+    const user = { key: 'alice', attributes: { long: 'x'.repeat(600_000) } }
+    expect((await verdict.post(`${FACTS}/users`, user)).status).toBe(200)
+    const operations = Array.from({ length: 1_000 }, (_, n) => ({ key: `tenant-${n}`, name: 'Tenant' }))
+    expect((await verdict.post(`${FACTS}/bulk/tenants`, { operations })).status).toBe(200)
+    const held = operations.map(({ key }) => ({ user: 'alice', role: 'guest', tenant: key }))
+    expect((await verdict.post(`${FACTS}/role_assignments/bulk`, held)).status).toBe(200)
+    const rows = `${FACTS}/role_assignments/detailed`
+    expect((await verdict.get(`${rows}?per_page=1000`)).status).toBe(400)
+    expect((await verdict.get(`${rows}?per_page=100`)).status).toBe(200)
   })
 })
 
@@ -272,4 +334,9 @@ test('a connection on which nothing moves is ended by the library, and the reque
   expect([await inHead.answer(), await inBody.answer()]).toEqual([null, null])
   const scrape = await Scrape.of(patient.address)
   expect(scrape.sum('verdict_http_requests_total', { endpoint: 'isAllowed', status: 'aborted' })).toBe(1)
+})
+
+test('a body that comes slowly is waited for, as long as it goes on', async () => {
+  await trickled
+  expect((await inPieces.answer())?.status).toBe(200)
 })

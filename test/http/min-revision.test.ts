@@ -92,7 +92,8 @@ describe.each(DECISIONS)('%s', (path, body) => {
 
   test('takes a revision of the organization, alone and with one of the environment', async () => {
     const [here, there] = [await client.revision(), await organizationAhead(0)]
-    for (const revisions of [there, `${here}, ${there}`, `${there},${here}`]) {
+    const asManyAsMayBe = Array(8).fill(here).join()
+    for (const revisions of [there, `${here}, ${there}`, `${there},${here}`, asManyAsMayBe]) {
       const answer = await ask(path, body, revisions)
       expect([answer.status, answer.body]).toEqual([200, (await client.post(path, body)).body])
     }

@@ -36,6 +36,14 @@ test('what is wrong far behind in a very large value is refused without saying w
   expect(finding({ action: 'read', named })).toContain('somewhere behind')
 })
 
+test('of very many missing properties the first sixteen are told', () => {
+  const names = Array.from({ length: 100 }, (_, i) => `name${i}`)
+  const wide = new Shape(Type.Object(Object.fromEntries(names.map(name => [name, Type.String()]))), 'body')
+  const told = names.slice(0, 16).map(name => ({ loc: ['body', name], msg: 'is required', type: 'missing' }))
+  expect(() => wide.check({})).toThrow(expect.objectContaining({ detail: told }))
+  expect(() => wide.check({})).toThrow(/^(\w+: is required(; |$)){16}$/)
+})
+
 test('what is wrong at the beginning of a very large value is told exactly', () => {
   const checks = Array.from({ length: MANY }, (_, i) => ({ key: i === 1 ? 1 : 'a' }))
   expect(finding({ action: 'read', checks })).toBe('checks[1].key: must be string')

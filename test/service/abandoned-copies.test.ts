@@ -1,5 +1,4 @@
 /** Copies of environments on a store that several nodes have open: which of them a node that starts may remove. */
-import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { COPY_MS_MAX } from '#model/limits.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
@@ -8,6 +7,7 @@ import { Organization } from '#services/organization.ts'
 import { OrganizationService } from '#services/organization-service.ts'
 import { listRule } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
+import { surroundingsWith } from '../support/surroundings.ts'
 
 const KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
 const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
@@ -19,15 +19,7 @@ async function twoNodes() {
   const store = await openStore('memory:', listRule)
   onTestFinished(() => store.close())
   let now = 1_000_000
-  const surroundings = {
-    now: () => now,
-    newId: randomUUID,
-    newCommitId: () => randomBytes(16),
-    newSecret: () => randomBytes(32).toString('hex'),
-    onCommit: () => {},
-    onBackgroundFault: () => {},
-    elapsedMs: () => performance.now(),
-  }
+  const surroundings = surroundingsWith({ now: () => now })
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
   const open = () => new Organization(organizationStore, surroundings, secrets)

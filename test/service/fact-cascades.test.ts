@@ -88,7 +88,7 @@ const RECREATE = {
 async function expectWhole(environment: RunningEnvironment): Promise<void> {
   const oracle = environment.oracle()
   const all = { per_page: 1_000, include_total_count: true }
-  const filters = [{}, { user: 'alice' }, { role: 'admin' }, { role: 'editor' }, { tenant: ['acme'] }]
+  const filters = [{}, { user: ['alice'] }, { role: ['admin'] }, { role: ['editor'] }, { tenant: ['acme'] }]
   let assignments = 0
   for (const filter of [...filters, { resource: 'document' }, { resource_instance: 'document:d1' }]) {
     const page = await environment.execute('listRoleAssignments', { query: { ...filter, ...all } })

@@ -1,8 +1,23 @@
 /** Indexes that are kept from one start to the next: used when they belong to what is stored, and never otherwise. */
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { basename, dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { listRule } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { createLog } from '#telemetry/log.ts'
+import { IndexFiles } from '../../src/index-files.ts'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
@@ -42,6 +57,19 @@ function fileIn(directory: string): string {
 /** The mark of the file: another writing has another. */
 function writingOf(path: string): string {
   return /"mark":"([^"]+)"/.exec(readFileSync(path).toString('latin1', 0, 1_024))![1]!
+}
+
+/** The bytes of a kept index that says something else of itself, and is whole all the same. */
+function sayingOf(bytes: Buffer, about: (said: string) => string): Buffer {
+  const [lengthAt, crcAt, aboutAt] = [8, 12, 16]
+  const partsAt = aboutAt + bytes.readUInt32LE(lengthAt)
+  const said = bytes.toString('utf8', aboutAt, partsAt)
+  const json = Buffer.from(about(said))
+  expect(json.toString()).not.toBe(said)
+  const preamble = Buffer.from(bytes.subarray(0, aboutAt))
+  preamble.writeUInt32LE(json.length, lengthAt)
+  preamble.writeUInt32LE(crc32(json), crcAt)
+  return Buffer.concat([preamble, json, bytes.subarray(partsAt)])
 }
 
 /** A store that was stopped with an index kept, for the present test. */
@@ -142,6 +170,38 @@ test('a damaged file is thrown away, wherever the damage is', async () => {
     expect(writingOf(fileIn(directory))).not.toBe(damaged)
     expect(await whoReads(client)).toEqual(['alice'])
   }
+})
+
+test.each([
+  ['this code', 'is used', (said: string) => `${said} `],
+  [
+    'other code',
+    'is thrown away',
+    (said: string) => said.replace(/("code":")(.)/, (_, name, digit) => name + (digit === '0' ? '1' : '0')),
+  ],
+])('a file that is whole and of %s %s', async (_, fate, about) => {
+  const directory = preparedStore()
+  const path = fileIn(directory)
+  const kept = writingOf(path)
+  writeFileSync(path, sayingOf(readFileSync(path), about))
+  const client = await startedService({ storeUrl: `lmdb:${directory}` })
+  expect(writingOf(fileIn(directory)) === kept ? 'is used' : 'is thrown away').toBe(fate)
+  expect(await whoReads(client)).toEqual(['alice'])
+})
+
+test('a file of another history is thrown away before anything is made of it', async () => {
+  const directory = preparedStore()
+  const path = fileIn(directory)
+  const [, epoch] = /"epoch":"([^"]+)"/.exec(readFileSync(path).toString('latin1', 0, 1_024))!
+  const environmentId = basename(dirname(path))
+  const store = await openStore(`lmdb:${directory}`, listRule)
+  onTestFinished(() => store.close())
+  const place = (await store.environment(environmentId)).snapshotPlace()!
+  const files = new IndexFiles(1, createLog('silent'))
+  expect((await files.read(environmentId, place, epoch!))?.revision.epoch).toBe(epoch)
+  expect(existsSync(path)).toBe(true)
+  expect(await files.read(environmentId, place, randomUUID())).toBe(null)
+  expect(existsSync(path)).toBe(false)
 })
 
 test('an index is not used with a store that was put back to an earlier state', async () => {

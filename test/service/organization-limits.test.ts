@@ -1,36 +1,12 @@
 /** The ceilings of an organization: how many projects, environments and keys it may have (`model/limits.ts`). */
-import { randomBytes, randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
 import { API_KEYS_MAX, ENVIRONMENTS_MAX, PROJECTS_MAX } from '#model/limits.ts'
 import type { StoredRecord } from '#model/records.ts'
-import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
-import { Organization } from '#services/organization.ts'
-import { OrganizationService } from '#services/organization-service.ts'
-import { listRule, lists } from '#store/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { lists } from '#store/keyspace.ts'
+import { organizationService } from '../support/running-organization.ts'
 
 const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
-
-/** An organization of which nothing is opened: its rows and its operations. */
-async function organizationService() {
-  const store = await openStore('memory:', listRule)
-  onTestFinished(() => store.close())
-  const surroundings = {
-    now: Date.now,
-    newId: randomUUID,
-    newCommitId: () => randomBytes(16),
-    newSecret: () => randomBytes(32).toString('hex'),
-    onCommit: () => {},
-    onBackgroundFault: () => {},
-    elapsedMs: () => performance.now(),
-  }
-  const secrets = new ApiKeySecrets(null)
-  const organization = new Organization(await store.environment('organization'), surroundings, secrets)
-  await organization.bootstrap({ apiKey: 'a-configured-key-for-tests', adminApiKey: null }, store)
-  const whenInForce = () => Promise.resolve()
-  const options = { organization, surroundings, secrets, keyOverlapSeconds: 0, whenInForce }
-  return { organization, service: new OrganizationService(options) }
-}
 
 const dated = { createdAt: 0, updatedAt: 0, name: '', description: null, settings: null }
 

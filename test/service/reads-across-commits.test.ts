@@ -27,7 +27,7 @@ const removed = users.slice(YIELD_ROWS, YIELD_ROWS + 8)
 test.each([
   ['one list', {}],
   ['two lists side by side', { tenant: ['a', 'b'] }],
-  ['a list that is narrowed', { tenant: ['a', 'b'], role: 'member' }],
+  ['a list that is narrowed', { tenant: ['a', 'b'], role: ['member'] }],
 ])('of role assignments: %s', async (_which, filters) => {
   const store = await openStore('memory:', listRule)
   const environment = await store.environment('reads')

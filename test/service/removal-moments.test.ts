@@ -4,6 +4,9 @@
  */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
+import type { WriteContext } from '#services/management/context.ts'
+import { removeRetiredRelation, retireRelation } from '#services/management/group-relations.ts'
+import { addGroupRole, removeGroupRole } from '#services/management/group-roles.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 /** More turns of the microtask queue than a removal takes. */
@@ -101,6 +104,25 @@ describe('the revocation of the last grant', () => {
       if (granted === null) await revoke(environment)
     }
     expect(environment.count('relation')).toBe(0)
+  })
+
+  test.each([
+    ['first', true],
+    ['second', false],
+  ])('meets one that comes %s, when all but the removal of its relation is done', async (_, isFirst) => {
+    const environment = await prepared()
+    await grant(environment)
+    const [relationId] = environment.idsOf('relation')
+    const input = { ...onTeam, body: editorOnD1 }
+    await environment.onOneState(context => removeGroupRole(context, input))
+    await environment.onOneState(context => retireRelation(context, relationId!))
+    const grantAgain = (context: WriteContext) => addGroupRole(context, input)
+    const removal = (context: WriteContext) => removeRetiredRelation(context, relationId!)
+    const both = isFirst ? [grantAgain, removal] : [removal, grantAgain]
+    expect(await environment.onOneState(...both)).toEqual([true, false])
+    expect(environment.decide(question)).toBe(isFirst)
+    expect(environment.count('relation')).toBe(isFirst ? 1 : 0)
+    await expectWhole(environment)
   })
 
   test('meets a role that takes the relation into an entry of its own', async () => {

@@ -12,13 +12,19 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
+import { ConflictError } from '#model/errors.ts'
 import type { RecordKind } from '#model/records.ts'
 import { EnvironmentService } from '#services/environment-service.ts'
+import type { WriteContext } from '#services/management/context.ts'
+import { Draft } from '#services/management/draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#services/management/operations.ts'
+import { RecordReader } from '#services/management/record-reader.ts'
+import { isResumable, runAtOnce } from '#services/management/resumable.ts'
 import { loadChanges } from '#services/load-changes.ts'
 import { Replica } from '#services/replica.ts'
 import { listRule, lists } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
+import { surroundingsWith } from './surroundings.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { SharedIndexes } from '#threads/shared-indexes.ts'
@@ -26,12 +32,16 @@ import { Oracle } from '../oracle/oracle.ts'
 
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
 
+/** What an operation does to records, without anybody who runs it again. */
+type Command = (context: WriteContext) => unknown
+
 export class RunningEnvironment {
   readonly faults: unknown[] = []
   readonly #url: string
   readonly #store: Store
   readonly #environment: EnvironmentStore
   readonly #service: EnvironmentService
+  readonly #replica: Replica
   #engine = new MapEngine()
   #isClosed = false
 
@@ -48,7 +58,7 @@ export class RunningEnvironment {
     this.#url = url
     this.#store = store
     this.#environment = environment
-    const replica = new Replica(scope.environmentId, environment, {
+    this.#replica = new Replica(scope.environmentId, environment, {
       load: async (_id, changes) => {
         const engine = new MapEngine()
         engine.apply(changes)
@@ -58,7 +68,7 @@ export class RunningEnvironment {
       apply: async (_id, changes) => this.#engine.apply(changes),
     })
     this.#start = async () => {
-      await replica.start(error => this.faults.push(error))
+      await this.#replica.start(error => this.faults.push(error))
       if (environment.view.sequence() === 0) {
         await this.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default' } })
       }
@@ -67,16 +77,8 @@ export class RunningEnvironment {
     this.#service = new EnvironmentService({
       store: environment,
       scope,
-      surroundings: {
-        now: Date.now,
-        elapsedMs: () => performance.now(),
-        newId: randomUUID,
-        newCommitId: () => randomBytes(16),
-        newSecret: () => randomBytes(32).toString('hex'),
-        onCommit: () => {},
-        onBackgroundFault: error => this.faults.push(error),
-      },
-      whenVisible: revision => replica.whenVisible(revision),
+      surroundings: surroundingsWith({ onBackgroundFault: error => this.faults.push(error) }),
+      whenVisible: revision => this.#replica.whenVisible(revision),
     })
   }
 
@@ -91,6 +93,31 @@ export class RunningEnvironment {
     input: OperationInput<Name>,
   ): Promise<OperationAnswer<Name>> {
     return (await this.#service.execute(name, input)).answer
+  }
+
+  /**
+   * Commits what these commands write, each drafted on the state as it is now, in their order: as callers do who read before
+   * any of the others has written. Returns for each whether it went through; none runs again.
+   */
+  async onOneState(...commands: readonly Command[]): Promise<boolean[]> {
+    const { view, ledger } = this.#environment
+    const commits = commands.map(command => {
+      const records = new Draft(view)
+      const result = command({ scope, now: Date.now(), newId: randomUUID, records })
+      if (isResumable(result)) runAtOnce(result)
+      return records.toCommit(randomBytes(16))
+    })
+    const outcomes: boolean[] = []
+    for (const commit of commits) {
+      try {
+        await this.#replica.whenVisible(await ledger.commit(commit))
+        outcomes.push(true)
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error
+        outcomes.push(false)
+      }
+    }
+    return outcomes
   }
 
   decide(query: Query): boolean {
@@ -144,6 +171,11 @@ export class RunningEnvironment {
 
   count(kind: RecordKind): number {
     return this.#environment.view.count(lists.all(kind))
+  }
+
+  /** The ids of all records of that kind, in creation order. */
+  idsOf(kind: RecordKind): string[] {
+    return Array.from(new RecordReader(this.#environment.view).list(kind, lists.all(kind)), ({ id }) => id)
   }
 
   /** Waits until nothing is left to purge, for as long as the test may take. */

@@ -215,6 +215,11 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
     ['a key that is too short', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
     ['one key for both', { API_KEY, ADMIN_API_KEY: API_KEY }, 'setting ADMIN_API_KEY: expected another key'],
     ['one port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: expected another port than'],
+    [
+      'an end of deciding before it is stale',
+      { STALE_AFTER_MS: '5000', MAX_STALE_MS: '4999' },
+      'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS',
+    ],
     ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
     ['a store it does not know', { STORE_URL: 'postgres://localhost:5432' }, 'a store URL is'],
@@ -275,6 +280,22 @@ test.each([
     expect(service.stderr).toContain('on purpose')
   },
 )
+
+test('a start that fails says why, although what has started already cannot be closed', async () => {
+  const href = new URL('../../src/store/embedded-store.ts', import.meta.url).href
+  const unclosable = `import { EmbeddedStore } from '${href}'
+    EmbeddedStore.prototype.close = () => Promise.reject(new Error('on purpose'))`
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(unclosable)}`
+  const service = start({ PORT: String(port), STORE_URL: 'memory:', NODE_OPTIONS })
+  expect(await service.exited).toBe(1)
+  const [first, last] = service.stderr.trim().split('\n')
+  expect(first).toContain('on purpose')
+  expect(last).toContain(`cannot start: the address 127.0.0.1:${port} is already in use`)
+  other.close()
+})
 
 test('a broken invariant on the main thread is answered, logged and the end of the process, with exit code 1', async () => {
   const href = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
@@ -352,7 +373,11 @@ test('SIGTERM under load: no request fails, and the exit code is 0 within 10 s',
   })
   await underLoad.promise
   const stoppedAt = performance.now()
-  expect(await service.end('SIGTERM')).toBe(0)
+  const ended = service.end('SIGTERM')
+  // As a supervisor that signals npm as well brings about: npm hands on what it gets.
+  while (!service.stderr.includes('"stopping"')) await new Promise(resolve => setTimeout(resolve, 5))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(service.pid, signal)
+  expect(await ended).toBe(0)
   expect(performance.now() - stoppedAt).toBeLessThan(10_000)
   await Promise.all([...callers, balancer])
   expect(failures).toEqual([])

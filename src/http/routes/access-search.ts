@@ -1,4 +1,5 @@
 /** AuthZEN searches: which subjects, which resources, which actions (authzen.md section 5). */
+import type { KeyPage } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import {
   ActionSearchRequest,
@@ -8,7 +9,7 @@ import {
   ResourceSearchRequest,
   SubjectSearchRequest,
 } from '#model/wire/access.ts'
-import type { FoundPage, SearchService } from '#services/search-service.ts'
+import type { SearchService } from '#services/search-service.ts'
 import type { Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import type { PagePosition, PageTokens } from '../page-token.ts'
@@ -132,7 +133,7 @@ interface Search {
   /** What the token for the next page is bound to. */
   readonly bound: readonly unknown[]
   readonly position: PagePosition
-  readonly found: FoundPage | Promise<FoundPage>
+  readonly found: KeyPage | Promise<KeyPage>
 }
 
 /** The page that was found, with a token for the next one. */

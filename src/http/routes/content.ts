@@ -40,7 +40,7 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
         assert(pieces, 'an export comes in pieces')
         return {
           status: 200,
-          body: new RawPieces(pieces),
+          body: await RawPieces.begun(pieces),
           headers: { 'content-type': CONTENT_TYPE, 'x-revision': revision },
         }
       },

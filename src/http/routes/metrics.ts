@@ -7,8 +7,8 @@ import { bearerToken } from '../credentials.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 export interface MetricsSource {
-  /** The metrics of all threads, in the text format of Prometheus. */
-  scrape(): Promise<string>
+  /** The metrics of all threads, in the text format of Prometheus, for the request of that name. */
+  scrape(requestId: string): Promise<string>
 }
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -24,13 +24,13 @@ export function metricsRoute(source: MetricsSource, token: string | null): Route
     access: 'public',
     refusals: [401, 503],
     responses: { 200: { description: 'All there are.', schema: Type.String(), contentType: 'text/plain' } },
-    handle: async ({ headers }) => {
+    handle: async ({ headers, requestId }) => {
       if (token !== null && !isSame(token, bearerToken(headers.get('authorization') ?? ''))) {
         throw new AuthzError('UNAUTHENTICATED', 'metrics need the token of METRICS_TOKEN')
       }
       return {
         status: 200,
-        body: new RawJson(await source.scrape()),
+        body: new RawJson(await source.scrape(requestId)),
         headers: { 'content-type': CONTENT_TYPE },
       }
     },

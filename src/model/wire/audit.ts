@@ -6,6 +6,7 @@ import {
   environmentPath,
   nullable,
   pagingQuery,
+  moment,
   Timestamp,
   Uuid,
 } from './building-blocks.ts'
@@ -39,8 +40,8 @@ export const AuditQuery = Type.Object({
   request_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Only the call of that `X-Request-ID`.' }),
   ),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Not before this moment.' })),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),
+  since: Type.Optional(moment('Not before this moment.')),
+  until: Type.Optional(moment('Before this moment.')),
   order: Type.Optional(
     Type.Union([Type.Literal('newest'), Type.Literal('oldest')], {
       default: 'newest',

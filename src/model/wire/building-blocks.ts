@@ -82,7 +82,16 @@ export const InstanceReference = Type.Refine(
 export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'A name for people.' })
 export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Free text.' })
 export const Uuid = Type.String({ format: 'uuid', description: 'An id, given by the service.' })
-export const Timestamp = Type.String({ format: 'date-time', description: 'A moment, in UTC.' })
+/** A moment of RFC 3339, but for leap seconds, which JavaScript does not know. */
+export function moment(description: string) {
+  return Type.Refine(
+    Type.String({ format: 'date-time', description }),
+    text => !Number.isNaN(Date.parse(text)),
+    () => 'must be a moment between seconds 00 and 59',
+  )
+}
+
+export const Timestamp = moment('A moment, in UTC.')
 export const AttributeMap = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Attributes of your own: any JSON object.',
 })

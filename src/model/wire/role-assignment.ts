@@ -84,17 +84,20 @@ export const RoleAssignmentList = Type.Union([
 
 export const RoleAssignmentsPath = Type.Object(environmentPath)
 
+function repeatable(meaning: string) {
+  const references = Type.Array(Reference, {
+    maxItems: ASSIGNMENT_PAGE_SIZE_MAX,
+    description: `May be repeated: ${meaning}`,
+  })
+  return Type.Optional(references)
+}
+
 const assignmentFilters = {
   ...pagingQuery,
   per_page: pageSize(ASSIGNMENT_PAGE_SIZE_MAX),
-  user: Type.Optional(Reference),
-  role: Type.Optional(Reference),
-  tenant: Type.Optional(
-    Type.Array(Reference, {
-      maxItems: ASSIGNMENT_PAGE_SIZE_MAX,
-      description: 'May be repeated: what lives in any of these tenants.',
-    }),
-  ),
+  user: repeatable('what any of these users hold.'),
+  role: repeatable('who holds any of these roles.'),
+  tenant: repeatable('what lives in any of these tenants.'),
   /** The type of the instance. */
   resource: Type.Optional(Reference),
   resource_instance: Type.Optional(Reference),

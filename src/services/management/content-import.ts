@@ -7,6 +7,8 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
+import { hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
+import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { RelationRecord, StoredRecord } from '#model/records.ts'
 import type {
   ContentKind,
@@ -93,7 +95,7 @@ export class ContentImport {
   take(text: string): RowPut[] {
     this.#line += 1
     try {
-      return this.#take(JSON.parse(text) as unknown).map(rowOf)
+      return this.#take(valueOf(text)).map(rowOf)
     } catch (error) {
       if (!(error instanceof AuthzError) && !(error instanceof SyntaxError)) throw error
       throw new AuthzError('INVALID_INPUT', `line ${this.#line}: ${error.message}`)
@@ -285,6 +287,15 @@ export class ContentImport {
   #instant(text: string | undefined): number {
     return text === undefined ? this.#options.now : Date.parse(text)
   }
+}
+
+/** Under the rules for bodies: what is kept can be walked, and is told as it came. */
+function valueOf(text: string): unknown {
+  if (isDeeperThan(text, CONTENT_DEPTH_MAX))
+    throw invalid(`must not nest deeper than ${CONTENT_DEPTH_MAX} levels`)
+  const value: unknown = JSON.parse(text)
+  if (hasUnpairedSurrogate(text)) throw invalid('must not contain unpaired surrogates')
+  return value
 }
 
 function rowOf(record: StoredRecord): RowPut {

@@ -48,20 +48,23 @@ export function typeFilter(
   return idFilter(idsOf([findType(records, reference)]), listOf, record => record.typeId)
 }
 
+/** What one of the users holds. */
 export function userFilter(
   records: RecordReader,
-  reference: string | undefined,
+  references: readonly string[] | undefined,
 ): Filter<AssignmentRecord> | null {
-  if (reference === undefined) return null
-  return idFilter(idsOf([findUser(records, reference)]), lists.assignmentsOfUser, record => record.userId)
+  if (references === undefined) return null
+  const found = references.map(reference => findUser(records, reference))
+  return idFilter(idsOf(found), lists.assignmentsOfUser, record => record.userId)
 }
 
-/** Assignments of a role: a key may be that of a tenant role and of roles of several types. */
+/** Assignments of one of the roles: a key may be that of a tenant role and of roles of several types. */
 export function roleFilter(
   records: RecordReader,
-  reference: string | undefined,
+  references: readonly string[] | undefined,
 ): Filter<AssignmentRecord> | null {
-  return reference === undefined ? null : ofRoles(rolesNamed(records, reference))
+  if (references === undefined) return null
+  return ofRoles(references.flatMap(reference => rolesNamed(records, reference)))
 }
 
 /** Assignments on instances of a type. */

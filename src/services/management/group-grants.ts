@@ -5,7 +5,7 @@
 import type { InstanceRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace.ts'
 import type { Group } from './group-lookup.ts'
-import { grantRelations, hasDerivation, memberDerivation } from './group-relations.ts'
+import { grantRelations, isStanding } from './group-relations.ts'
 import { findRole } from './lookups.ts'
 import type { RecordReader } from './record-reader.ts'
 import type { Resumable } from './resumable.ts'
@@ -50,8 +50,6 @@ function* meaningfulRelations(records: RecordReader, groupType: TypeRecord): Ite
     const type = records.byId('type', relation.typeId)
     if (!type || relation.groupUse?.use !== 'grant') continue
     const role = findRole(records, type, relation.groupUse.role)
-    if (role && hasDerivation(role, memberDerivation(groupType, relation))) {
-      yield { relation, role, type }
-    }
+    if (isStanding(relation, groupType, role)) yield { relation, role, type }
   }
 }

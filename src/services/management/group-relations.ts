@@ -89,7 +89,11 @@ function madeForNesting(records: RecordReader, groupType: TypeRecord): RelationR
 }
 
 /** Whether the role it was made for still derives from `member` over it, so that its tuples mean what they were made for. */
-function isStanding(relation: RelationRecord, groupType: TypeRecord, role: RoleRecord | null): boolean {
+export function isStanding(
+  relation: RelationRecord,
+  groupType: TypeRecord,
+  role: RoleRecord | null,
+): role is RoleRecord {
   return role !== null && hasDerivation(role, memberDerivation(groupType, relation))
 }
 
@@ -138,7 +142,7 @@ export function memberDerivation(groupType: TypeRecord, relation: RelationRecord
   return { role: MEMBER_ROLE, onType: groupType.key, relation: relation.key, guarded: false }
 }
 
-export function hasDerivation(role: RoleRecord, entry: DerivationRecord): boolean {
+function hasDerivation(role: RoleRecord, entry: DerivationRecord): boolean {
   return role.grantedTo.entries.some(other => isSameDerivation(other, entry))
 }
 

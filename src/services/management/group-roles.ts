@@ -2,7 +2,7 @@
 import { AuthzError } from '#model/errors.ts'
 import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import { isLongKey, type Paging } from '#model/wire/building-blocks.ts'
 import type { GroupAddRole, GroupRead, GroupRole } from '#model/wire/group.ts'
 import type { ReadContext, WriteContext } from './context.ts'
 import { assignedRoles, countAssignedRoles } from './group-grants.ts'
@@ -82,12 +82,14 @@ function resolveGrant(
 
 /** The instance by bare key, by `type:key` of that type, or by id (contract section 0, row 5). */
 function locateObject(records: RecordReader, type: TypeRecord, reference: string): NamedInstance {
-  const bare = locateInstanceOf(records, type, reference)
-  if (bare.record) return bare
+  const asKey = () => locateInstanceOf(records, type, reference)
+  // With its type in front a key may be longer than keys are.
+  const bare = isLongKey(reference) ? asKey() : null
+  if (bare?.record) return bare
   const named = parseInstanceReference(reference)
   if (named?.type === type.key) return locateInstanceOf(records, type, named.key)
   const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
-  return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : bare
+  return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : (bare ?? asKey())
 }
 
 export function* listGroupRoles(

@@ -15,7 +15,7 @@ export interface OrganizationContext {
   readonly principal: Principal
   /** Milliseconds since 1970, the same throughout one operation. */
   readonly now: number
-  /** A fresh random UUID. */
+  /** A fresh UUID. */
   newId(): string
   readonly secrets: KeySecrets
   /** How long a rotated secret stays good unless the caller says otherwise. */

@@ -1,5 +1,7 @@
 /** Pages and envelopes of management lists (contract B.1). */
-import { PAGE_SIZE_DEFAULT } from '#model/limits.ts'
+import { AuthzError } from '#model/errors.ts'
+import { jsonText } from '#model/json-text.ts'
+import { PAGE_LENGTH_MAX, PAGE_SIZE_DEFAULT } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ListName } from '#store/view.ts'
@@ -77,6 +79,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   // A dead row that stands for others is still one of the list: there is no telling without looking.
   const isNarrowed = matches !== null || (standsForLive !== undefined && records.hasDead)
   const data: Item[] = []
+  const length = new PageLength()
   let matched = after === -1 ? 0 : offset
   let rows = 0
   if (after !== null) {
@@ -84,7 +87,11 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
       const isShown = !isDead || (standsForLive !== undefined && (yield* settled(standsForLive(record))))
       if (isShown && (matches === null || (yield* settled(matches(record))))) {
         matched += 1
-        if (matched > offset && data.length < limit) data.push(request.present(record))
+        if (matched > offset && data.length < limit) {
+          const item = request.present(record)
+          length.add(item)
+          data.push(item)
+        }
         if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
       }
       // Last: behind a stop, what was found before it may be gone.
@@ -95,6 +102,21 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   let total = 0
   for (const list of request.lists) total += yield* records.liveCount(request.kind, list)
   return pageFrom(data, total, limit)
+}
+
+/** Attributes may be as large as bodies are, and a page of a thousand of them larger than the process can take. */
+export class PageLength {
+  #length = 0
+  #items = 0
+
+  /** Throws `LIMIT_EXCEEDED` when the page is too long with this item; one item alone never is. */
+  add(item: unknown): void {
+    this.#length += jsonText(item).length
+    this.#items += 1
+    if (this.#length <= PAGE_LENGTH_MAX || this.#items === 1) return
+    const message = `this page would have more than ${PAGE_LENGTH_MAX} characters: ask for a smaller one (per_page)`
+    throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'page' })
+  }
 }
 
 export function* settled(verdict: Verdict): Resumable<boolean> {

@@ -3,7 +3,7 @@
  * same key is a conflict, or is made what the copy says as PUT would make it: it keeps its id and its facts.
  */
 import { AuthzError } from '#model/errors.ts'
-import type { RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 import { rowKeys } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
@@ -105,13 +105,19 @@ function deriveRoles(
   blocks: Readonly<Record<string, RoleBlock>>,
   made: MadeByGroups,
 ): void {
-  const type = requireType(context.records, typeKey)
+  const { records } = context
+  const type = requireType(records, typeKey)
   const keptRelations = new Set(made.relations.map(({ key }) => key))
+  // A copy may have taken the role of the members from the groups, and with it what it was worth to them.
+  const isKept = ({ relation, onType, role }: DerivationRecord): boolean => {
+    const source = records.get('type', rowKeys.type(onType))
+    return keptRelations.has(relation) && source !== null && findRole(records, source, role) !== null
+  }
   for (const [key, block] of Object.entries(blocks)) {
     const before = made.roles.get(key)
-    const kept = before ? grantedToOf(before, entry => keptRelations.has(entry.relation)).users_with_role : []
+    const kept = before ? grantedToOf(before, isKept).users_with_role : []
     const entries = [...(block.granted_to?.users_with_role ?? []), ...kept]
-    updateRole(context, type, findRole(context.records, type, key)!, {
+    updateRole(context, type, findRole(records, type, key)!, {
       granted_to: { ...block.granted_to, users_with_role: entries },
     })
   }

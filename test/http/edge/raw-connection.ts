@@ -58,6 +58,11 @@ export class RawConnection {
     this.#socket.destroy()
   }
 
+  /** Ends the connection by RST: what is on its way is lost, and the other side hears so. */
+  reset(): void {
+    this.#socket.resetAndDestroy()
+  }
+
   /** The next answer; `null` when the connection closed without a whole one. */
   async answer({ isToHead = false } = {}): Promise<RawAnswer | null> {
     for (;;) {

@@ -1,0 +1,72 @@
+/** What a JSON text must not be where its value is kept, and a text for a value. */
+import { AuthzError } from './errors.ts'
+
+const BACKSLASH = 0x5c
+const QUOTE = 0x22
+/** What V8 says of a text that would be longer than any may be: half a gigabyte. */
+const TOO_LONG = 'Invalid string length'
+
+/** The text of an answer. Throws `LIMIT_EXCEEDED` where it would be longer than a text may be. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (!(error instanceof RangeError) || error.message !== TOO_LONG) throw error
+    throw new AuthzError(
+      'LIMIT_EXCEEDED',
+      'the answer would be longer than half a gigabyte: ask for less at once',
+    )
+  }
+}
+
+/**
+ * Whether brackets outside of strings ever stand open more than `depthMax` deep. Right for valid JSON; for anything
+ * else the answer may be wrong, and the parser then refuses the text anyway. O(length), without recursion.
+ */
+export function isDeeperThan(text: string, depthMax: number): boolean {
+  let depth = 0
+  let isInString = false
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (isInString) {
+      if (unit === BACKSLASH) i++
+      else if (unit === QUOTE) isInString = false
+    } else if (unit === QUOTE) {
+      isInString = true
+    } else if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > depthMax) return true
+    } else if (unit === 0x5d || unit === 0x7d) {
+      depth--
+    }
+  }
+  return false
+}
+
+/**
+ * Whether valid JSON text spells half a character. Text decoded from UTF-8 has no loose halves of its own, so only
+ * `\u` escapes can bring one, and backslashes stand nowhere but in strings.
+ */
+export function hasUnpairedSurrogate(text: string): boolean {
+  let at = text.indexOf('\\')
+  while (at !== -1) {
+    const unit = escapedUnit(text, at)
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      const next = escapedUnit(text, at + 6)
+      if (next < 0xdc00 || next > 0xdfff) return true
+      at += 12
+    } else if (unit >= 0xdc00 && unit <= 0xdfff) {
+      return true
+    } else {
+      // Past the escaped character, so that an escaped backslash does not begin an escape.
+      at += 2
+    }
+    at = text.indexOf('\\', at)
+  }
+  return false
+}
+
+/** The UTF-16 unit that a `\uXXXX` at this place spells, -1 when something else stands there. */
+function escapedUnit(text: string, at: number): number {
+  if (text.charCodeAt(at) !== BACKSLASH || text[at + 1] !== 'u') return -1
+  return Number.parseInt(text.slice(at + 2, at + 6), 16)
+}

@@ -1,0 +1,42 @@
+/** Callers who reset their connections, and what others hear meanwhile. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { API_KEY, FACTS, question, sharedService } from '../support/running-service.ts'
+import { RawConnection, requestText } from './edge/raw-connection.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+
+const RESETTERS = 12
+const ROUNDS = 400
+/** Of more than the library writes in one piece. */
+const bulk = JSON.stringify(Array(1_500).fill(question('alice', 'read', 'document')))
+const request = requestText(
+  'POST /allowed/bulk',
+  [`Authorization: Bearer ${API_KEY}`, `Content-Length: ${bulk.length}`],
+  bulk,
+)
+
+test('a caller who resets the connection before a long answer takes nobody else the answer', async () => {
+  const others = { areAnswered: false }
+  let resets = 0
+  const reset = async (): Promise<void> => {
+    while (!others.areAnswered) {
+      const connection = await RawConnection.open(verdict.port)
+      await connection.send(request)
+      // The moment that counts is between the reading of the request and the writing of its answer.
+      for (let turns = resets++ % 60; turns > 0; turns--) await turn()
+      connection.reset()
+    }
+  }
+  const resetting = Promise.all(Array.from({ length: RESETTERS }, reset))
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      expect((await verdict.post(`${FACTS}/users`, { key: `user-${round}` })).status).toBe(200)
+    }
+  } finally {
+    others.areAnswered = true
+    await resetting
+  }
+  expect(resets).toBeGreaterThan(ROUNDS)
+})

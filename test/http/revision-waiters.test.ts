@@ -1,0 +1,39 @@
+/** Requests that wait for a revision: so many at once in a thread, and one more is refused, until one of them leaves. */
+import { expect, test } from 'vitest'
+import { MIN_REVISION_WAITERS_MAX, MinRevision, type Progress } from '#services/min-revision.ts'
+import { createProgress, IndexProgress, publishProgress } from '#threads/index-progress.ts'
+
+const WAIT_MS = 30_000
+const REFUSED = { code: 'OVERLOADED', limit: 'waiting' }
+
+/** Waits for revisions of one environment that stands there. */
+function waitingFor(progress: Progress) {
+  const gate = new MinRevision({ progress: () => progress, organizationProgress: () => null }, WAIT_MS)
+  return (sequence: number) => gate.reached(`epoch.${sequence}`, () => 'environment')
+}
+
+test('as many as may wait do, one more is refused and counted, and those that leave make room', async () => {
+  const handle = createProgress({ epoch: 'epoch', sequence: 0 })
+  const reached = waitingFor(new IndexProgress(handle))
+  const first = reached(1)
+  const others = Array.from({ length: MIN_REVISION_WAITERS_MAX - 1 }, () => reached(2))
+  await expect(reached(2)).rejects.toMatchObject(REFUSED)
+  publishProgress(handle, 1)
+  await first
+  const next = reached(2)
+  await expect(reached(2)).rejects.toMatchObject(REFUSED)
+  publishProgress(handle, 2)
+  await Promise.all([...others, next])
+})
+
+test('those whose wait fails make room, too', async () => {
+  const fault = new Error('no memory')
+  const reached = waitingFor({
+    epoch: 'epoch',
+    revision: 'epoch.0',
+    reaches: () => Promise.reject(fault),
+  })
+  for (let waiter = 0; waiter <= MIN_REVISION_WAITERS_MAX; waiter += 1) {
+    await expect(reached(1)).rejects.toBe(fault)
+  }
+})

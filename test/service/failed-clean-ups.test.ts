@@ -1,0 +1,94 @@
+/** A copy or an import that fails, and then its clean-up: the caller hears why it failed, whoever runs the service of the rest. */
+import { expect, onTestFinished, test } from 'vitest'
+import { ContentShapes } from '#http/content-shapes.ts'
+import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import { LedgerLoader } from '#services/content-loader.ts'
+import { EnvironmentCopies } from '#services/environment-copies.ts'
+import { EnvironmentImports } from '#services/environment-imports.ts'
+import { EnvironmentService } from '#services/environment-service.ts'
+import { OpenEnvironments } from '#services/open-environments.ts'
+import { Organization } from '#services/organization.ts'
+import { OrganizationService } from '#services/organization-service.ts'
+import { listRule } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { surroundingsWith } from '../support/surroundings.ts'
+
+const CALLER = { keyId: null, requestId: 'r-1' }
+const DEFAULT = { proj_id: 'default', env_id: 'default' }
+
+/** An organization with the default environment. What is opened after that is lost together with the store. */
+async function organizationOnFailingStore() {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  const faults: unknown[] = []
+  const surroundings = surroundingsWith({
+    onBackgroundFault: error => void faults.push(error),
+  })
+  const secrets = new ApiKeySecrets(null)
+  const organization = new Organization(await store.environment('organization'), surroundings, secrets)
+  await organization.bootstrap({ apiKey: 'a-configured-key', adminApiKey: null }, { isShared: false })
+  const environments = new OpenEnvironments({
+    organization,
+    open: async ({ scope }) => {
+      if (environments.all().some(({ service: open }) => open !== null)) {
+        await store.close()
+        throw new Error('the disk is gone')
+      }
+      const parts = { scope, surroundings, whenVisible: () => Promise.resolve() }
+      const opened = new EnvironmentService({ store: await store.environment(scope.environmentId), ...parts })
+      const close = () => opened.close()
+      return { service: opened, close, remove: close }
+    },
+    drop: id => store.drop(id),
+    discardCopies: () => {},
+    replaceSecrets: () => Promise.resolve(),
+    onFault: () => {},
+  })
+  await environments.load()
+  const service = new OrganizationService({
+    organization,
+    surroundings,
+    secrets,
+    keyOverlapSeconds: 0,
+    whenInForce: () => environments.apply(),
+  })
+  const { organizationId } = organization.environments()[0]!.scope
+  const principal = { kind: 'organization', organizationId, keyId: null } as const
+  return { store, surroundings, environments, service, principal, faults }
+}
+
+test('a copy says why it failed, although it cannot be removed', async () => {
+  const { service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
+  const copies = new EnvironmentCopies(service, environments, surroundings.onBackgroundFault)
+  const body = { target_env: { new: { key: 'copy', name: 'Copy' } } }
+  await expect(copies.copyEnvironment(principal, { params: DEFAULT, body }, CALLER)).rejects.toMatchObject({
+    code: 'NOT_READY',
+  })
+  expect(faults).toEqual([expect.objectContaining({ code: 'STORE_CLOSED' })])
+})
+
+test('an import says what was wrong with its content, although its rows cannot be dropped', async () => {
+  const { store, service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
+  const { newCommitId, newId, onBackgroundFault: onFault } = surroundings
+  const shapes = new ContentShapes()
+  const fault = new Error('the disk is gone')
+  const imports = new EnvironmentImports({
+    organization: service,
+    environments,
+    loader: new LedgerLoader(store, newCommitId, () => ({ ...shapes, now: Date.now(), newId })),
+    drop: () => Promise.reject(fault),
+    onFault,
+  })
+  const [environment] = environments.all()
+  const pieces = [Buffer.from('nothing\n')]
+  const importing = imports.importContent({
+    environment: environment!,
+    service: environment!.service!,
+    body: { next: () => Promise.resolve(pieces.pop() ?? null), cancel: () => {} },
+    replaces: true,
+    caller: { ...CALLER, keyId: principal.keyId },
+    params: DEFAULT,
+  })
+  await expect(importing).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+  expect(faults).toEqual([fault])
+})

@@ -1,0 +1,66 @@
+/**
+ * The removal of a project or an environment meets whoever is about to make a key to it, both begun on the same state:
+ * whichever comes first, no key is left that opens what is gone.
+ *
+ * On lmdb, for a store in memory commits at once, and the two would never meet.
+ */
+import { describe, expect, test } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import type { ApiKeyRecord } from '#model/records.ts'
+import { RecordReader } from '#services/management/record-reader.ts'
+import { lists } from '#store/keyspace.ts'
+import { organizationService } from '../support/running-organization.ts'
+import { storeDirectory } from '../support/running-service.ts'
+
+const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
+const onProject = { proj_id: 'shop' }
+const onEnvironment = { ...onProject, env_id: 'staging' }
+
+/** More turns of the microtask queue than it takes to hand over a commit; on lmdb none of them is done by then. */
+const HEAD_START = 40
+
+/** The code of the refusal, null for success. */
+async function settled(operation: Promise<unknown>): Promise<string | null> {
+  try {
+    await operation
+    return null
+  } catch (error) {
+    if (error instanceof AuthzError) return error.code
+    throw error
+  }
+}
+
+describe.each([
+  ['an environment', 'deleteEnvironment', onEnvironment, { project_id: 'shop', environment_id: 'staging' }],
+  [
+    'the project of an environment',
+    'deleteProject',
+    onProject,
+    { project_id: 'shop', environment_id: 'staging' },
+  ],
+  ['a project', 'deleteProject', onProject, { project_id: 'shop' }],
+] as const)('the removal of %s', (_, removal, params, body) => {
+  test.each([
+    ['first', [null, 'NOT_FOUND']],
+    ['second', [null, null]],
+  ] as const)(
+    'that comes %s takes along every key to it, the one that is being made too',
+    async (place, expected) => {
+      const { organization, service } = await organizationService(`lmdb:${storeDirectory()}`)
+      const execute = (name: Parameters<typeof service.execute>[0], input: unknown) =>
+        service.execute(name, principal, input)
+      const keys = () =>
+        [...new RecordReader(organization.store.view).list('api-key', lists.all('api-key'))] as ApiKeyRecord[]
+      const before = keys()
+      await execute('createProject', { body: { key: 'shop', name: 'Shop' } })
+      await execute('createEnvironment', { params: onProject, body: { key: 'staging', name: 'Staging' } })
+      const remove = () => settled(execute(removal, { params }))
+      const create = () => settled(execute('createApiKey', { body }))
+      const [first, second] = place === 'first' ? [remove, create] : [create, remove]
+      const began = first()
+      for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
+      expect(await Promise.all([began, second()])).toEqual(expected)
+      expect(keys()).toEqual(before)
+    },
+  )
+})

@@ -1,0 +1,60 @@
+/** Purging goes on behind the answers, and lets whoever lost a race against it go first. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { Draft } from '#services/management/draft.ts'
+import { removeDependants } from '#services/management/removal.ts'
+import { Purging } from '#services/purging.ts'
+import { listRule, lists } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+
+/** Far more than goes with the removal itself. */
+const ASSIGNMENTS = 300
+/** More turns of the event loop than the next piece takes to come. */
+const TURNS = 20
+
+test('no piece follows the one before until the commands that have lost are done', async () => {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  const environment = await store.environment('environment')
+  const { view, ledger } = environment
+  const commit = (write: (records: Draft) => void) => {
+    const records = new Draft(view)
+    write(records)
+    return ledger.commit(records.toCommit(randomBytes(16)))
+  }
+  const userId = randomUUID()
+  await commit(records => {
+    for (let index = 0; index < ASSIGNMENTS; index += 1) {
+      const place = { roleId: randomUUID(), tenantId: randomUUID(), instanceId: null }
+      records.put({ kind: 'assignment', id: randomUUID(), userId, ...place, createdAt: 0 })
+    }
+  })
+  const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }
+  await commit(records => {
+    const dead = { deadIds: [userId], lists: [lists.assignmentsOfUser(userId)] }
+    removeDependants({ scope, now: 0, newId: randomUUID, records }, [dead])
+  })
+  /** Where the store stands when losers begin, and when they are done. */
+  const waits: [began: number, ended: number][] = []
+  const done = Promise.withResolvers<void>()
+  const purging = new Purging({
+    store: environment,
+    surroundings: {
+      newCommitId: () => randomBytes(16),
+      onBackgroundFault: done.reject,
+      elapsedMs: () => performance.now(),
+    },
+    whenLosersAreDone: async () => {
+      const began = view.sequence()
+      for (let turn = 0; turn < TURNS; turn += 1) await new Promise(resolve => setImmediate(resolve))
+      waits.push([began, view.sequence()])
+    },
+    onDone: async () => done.resolve(),
+  })
+  purging.resume()
+  await done.promise
+  await purging.close()
+  expect(view.count(lists.all('assignment'))).toBe(0)
+  expect(waits.length).toBeGreaterThan(2)
+  for (const [began, ended] of waits) expect(ended).toBe(began)
+})

@@ -1,0 +1,17 @@
+/** What services take from the world around them: the real clocks, real random values, and nobody who listens. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Surroundings } from '#services/surroundings.ts'
+
+/** `others` says what a test has instead. */
+export function surroundingsWith(others: Partial<Surroundings> = {}): Surroundings {
+  return {
+    now: Date.now,
+    elapsedMs: () => performance.now(),
+    newId: randomUUID,
+    newCommitId: () => randomBytes(16),
+    newSecret: () => randomBytes(32).toString('hex'),
+    onCommit: () => {},
+    onBackgroundFault: () => {},
+    ...others,
+  }
+}

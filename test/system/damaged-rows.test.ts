@@ -1,0 +1,121 @@
+/** A store with a row that cannot be read: who comes upon it is told so, and the log names the request and the reason, once. */
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { KIND_BYTES } from '#store/record-codec.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { decodeRow, encodeRow } from '#store/row-codec.ts'
+import type { Row } from '#store/ledger.ts'
+import { Scrape } from '../support/metrics.ts'
+import { API_KEY, FACTS, type Problem, storeDirectory } from '../support/running-service.ts'
+import { ServiceProcess } from './service-process.ts'
+
+const EXPORT = '/v2/projects/default/envs/default/export'
+/** More than an export has in one piece. */
+const LONG_TEXT = 'x'.repeat(10_000)
+const USERS = Array.from({ length: 20 }, (_, index) => `user-${index}`)
+
+interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly err: { readonly type: string; readonly stack: string }
+}
+
+/** A service with users, whose rows can be damaged as a disk may do it. */
+async function filledService() {
+  const cwd = storeDirectory()
+  const service = new ServiceProcess({ cwd, env: { API_KEY, HTTP_THREADS: '1' } })
+  onTestFinished(() => service.end('SIGKILL').then(() => undefined))
+  const address = await service.address()
+  for (const key of USERS) {
+    await service.call('POST', `${FACTS}/users`, { key, attributes: { text: LONG_TEXT } })
+  }
+  const scope = await service.call<{ environment_id: string }>('GET', '/v2/api-key/scope')
+  return {
+    address,
+    ask: (path: string, requestId: string) =>
+      fetch(address + path, {
+        headers: { authorization: `Bearer ${API_KEY}`, 'x-request-id': requestId },
+      }),
+    /** How the process ends, and all errors it has logged by then. */
+    ended: async (how: () => Promise<number | null> = () => service.end('SIGTERM')) => {
+      const code = await how()
+      const lines = service.stderr.trimEnd().split('\n')
+      const errors = lines.map(line => JSON.parse(line) as LogLine).filter(({ level }) => level >= 50)
+      return { code, errors }
+    },
+    exited: () => service.exited,
+    /** Puts something else in place of the row of that kind with that key. */
+    damage: async (kind: 'user' | 'tenant', key: string, damaged: (row: Row) => Row) => {
+      const tables = new LmdbTables(join(cwd, 'data', scope.environment_id))
+      const rows = tables.table('rows')
+      await tables.write(() => {
+        for (const { key: created, value } of rows.range({ start: Uint8Array.of(0) })) {
+          const row = decodeRow(0, value)
+          if (row.key[0] !== KIND_BYTES[kind] || !Buffer.from(row.value).includes(key)) continue
+          rows.put(created, encodeRow(damaged(row)))
+        }
+      })
+      await tables.close()
+    },
+  }
+}
+
+const cutInHalf = (row: Row): Row => ({ ...row, value: row.value.slice(0, row.value.length / 2) })
+
+test('a request for it is answered 500 without the reason, and logged once, with its name, operation and reason', async () => {
+  const service = await filledService()
+  await service.damage('user', 'user-7', cutInHalf)
+  const answer = await service.ask(`${FACTS}/users/user-7`, 'r-1')
+  expect([answer.status, (await answer.json()) as Problem]).toEqual([
+    500,
+    expect.objectContaining({ message: 'the service failed to answer this request' }),
+  ])
+  expect((await service.ask(`${FACTS}/users/user-8`, 'r-2')).status).toBe(200)
+  const { code, errors } = await service.ended()
+  expect([code, errors]).toMatchObject([
+    0,
+    [{ msg: 'a management operation failed', requestId: 'r-1', operation: 'getUser' }],
+  ])
+  expect(errors[0]!.err.stack).toContain('record-codec.ts')
+})
+
+test('an export that comes upon it at once is answered 500', async () => {
+  const service = await filledService()
+  await service.damage('user', USERS[0]!, cutInHalf)
+  const answer = await service.ask(EXPORT, 'r-1')
+  expect([answer.status, answer.headers.get('x-revision')]).toEqual([500, null])
+  expect(await answer.json()).toMatchObject({ error_code: 'UNEXPECTED_ERROR' })
+  const { errors } = await service.ended()
+  expect(errors).toMatchObject([{ requestId: 'r-1', operation: 'exportContent' }])
+  expect(errors[0]!.err.stack).toContain('record-codec.ts')
+})
+
+test('an export that comes upon it later breaks off, is counted as failed, and logged once', async () => {
+  const service = await filledService()
+  await service.damage('user', USERS.at(-1)!, cutInHalf)
+  const answer = await service.ask(EXPORT, 'r-1')
+  expect(answer.status).toBe(200)
+  await expect(answer.text()).rejects.toThrow('terminated')
+  const counted = (status: string) => ({ endpoint: 'exportContent', status })
+  const scrape = await Scrape.of(service.address)
+  expect(scrape.sum('verdict_http_requests_total', counted('500'))).toBe(1)
+  expect(scrape.sum('verdict_http_requests_total', counted('200'))).toBe(0)
+  const { errors } = await service.ended()
+  expect(errors).toMatchObject([{ requestId: 'r-1', operation: 'exportContent' }])
+})
+
+test('an export that comes upon a row of another kind than its list says ends the process', async () => {
+  const service = await filledService()
+  await service.damage('tenant', 'default', row => ({
+    ...row,
+    key: Uint8Array.of(KIND_BYTES.user, ...row.key.subarray(1)),
+  }))
+  const answer = await service.ask(EXPORT, 'r-1').catch(() => null)
+  expect(answer?.status ?? 500).toBe(500)
+  const { code, errors } = await service.ended(service.exited)
+  expect(code).toBe(1)
+  expect(errors).toMatchObject([
+    { requestId: 'r-1', operation: 'exportContent', err: { type: 'InvariantError' } },
+    { level: 60, msg: 'the service cannot go on', err: { type: 'InvariantError' } },
+  ])
+})

@@ -1,0 +1,86 @@
+/** Requests that an HTTP thread hands to the main thread, which fails at them: whoever runs the service hears of each defect once. */
+import { expect, onTestFinished, test } from 'vitest'
+import type { Principal } from '#model/principal.ts'
+import { InvariantError } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { ContentStream } from '#services/content-stream.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { HttpThreads, type HttpThreadsOptions } from '#threads/http-threads.ts'
+import { createSharedCounts } from '#threads/shared-count.ts'
+import { readConfig, withoutSecrets } from '../../src/config.ts'
+import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import { API_KEY } from '../support/running-service.ts'
+
+const EXPORT = '/v2/projects/default/envs/default/export'
+const ENTRY = new URL('../../workers/http-thread.ts', import.meta.url)
+const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
+
+/** A thread whose main thread does what the test says, and what is heard of its defects. */
+async function startedThread(work: Partial<HttpThreadsOptions>) {
+  const faults: unknown[] = []
+  const deaths: Error[] = []
+  const nothing = () => Promise.reject(new AuthzError('NOT_READY', 'not in this test'))
+  const threads = new HttpThreads({
+    entry: ENTRY,
+    count: 1,
+    execute: nothing,
+    scrape: nothing,
+    onCounters: () => {},
+    onFault: (error, { requestId, operation }) => faults.push({ error, requestId, operation }),
+    onDeath: error => deaths.push(error),
+    ...work,
+  })
+  onTestFinished(() => threads.close())
+  const secretHash = new ApiKeySecrets(null).hash(API_KEY)
+  const port = await threads.start({
+    host: '127.0.0.1',
+    port: 0,
+    tokenSecret: '00'.repeat(32),
+    credentials: [{ secretHash, principal: PRINCIPAL, slot: 0, validUntil: null }],
+    counts: createSharedCounts(),
+    keyRates: null,
+    deadline: new DecisionDeadline().handle,
+    settings: withoutSecrets(readConfig({ LOG_LEVEL: 'silent' })),
+  })
+  const ask = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { authorization: `Bearer ${API_KEY}`, 'x-request-id': 'r-1' },
+    })
+  return { ask, faults, deaths }
+}
+
+/** An export of these lines, which does not get to its end. */
+function exportFailingWith(error: Error, ...lines: readonly string[]): HttpThreadsOptions['execute'] {
+  function* failing(): Iterable<string> {
+    yield* lines
+    throw error
+  }
+  const revisions = [{ epoch: 'epoch', sequence: 1 }]
+  return async () => ({ answer: new ContentStream(failing(), () => {}), revisions })
+}
+
+test('a scrape that fails is told with the name of its request', async () => {
+  const error = new Error('no memory')
+  const { ask, faults } = await startedThread({ scrape: () => Promise.reject(error) })
+  expect((await ask('/metrics')).status).toBe(500)
+  expect(faults).toEqual([{ error, requestId: 'r-1', operation: 'getMetrics' }])
+})
+
+test('an export that fails for no defect of ours before its first line is refused with the reason that it has', async () => {
+  const execute = exportFailingWith(new AuthzError('STORE_CLOSED', 'the store is closed'))
+  const { ask, faults } = await startedThread({ execute })
+  const answer = await ask(EXPORT)
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(faults).toEqual([])
+})
+
+test('an invariant that breaks in the midst of an export breaks it off, and is the end', async () => {
+  const error = new InvariantError('on purpose')
+  const { ask, faults, deaths } = await startedThread({
+    execute: exportFailingWith(error, 'x'.repeat(100_000)),
+  })
+  const answer = await ask(EXPORT)
+  expect(answer.status).toBe(200)
+  await expect(answer.text()).rejects.toThrow('terminated')
+  expect([faults, deaths]).toEqual([[{ error, requestId: 'r-1', operation: 'exportContent' }], [error]])
+})
