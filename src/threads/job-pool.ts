@@ -114,6 +114,9 @@ export class JobPool implements DecisionPool {
     this.#options = options
     this.#pool = new Piscina({
       filename: options.entry.href,
+      // Piscina tries `require` before `import`, and a thread that is ended while it requires a module ends the process:
+      // V8 aborts ("IsGraphAsync") where Node asks it about modules that were not instantiated.
+      execArgv: [...process.execArgv, '--no-experimental-require-module'],
       minThreads: 0,
       maxThreads: options.threads,
       idleTimeout: Number.POSITIVE_INFINITY,

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -208,6 +209,32 @@ test('threads that could not be started are tried again, and meanwhile everythin
   await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
   while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
   expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
+})
+
+test('a pool that is closed while a thread of it starts ends that thread and nothing else', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  // So many that most of a start is spent on bringing them together.
+  const count = 1_000
+  for (let index = 0; index < count; index++) {
+    const imports = [1, 2, 3].map(place => index * 3 + place).filter(imported => imported < count)
+    const lines = imports.map(imported => `import './${imported}.mjs'`)
+    await writeFile(
+      join(directory, `${index}.mjs`),
+      `${lines.join('\n')}\nexport default () => ({ value: null })`,
+    )
+  }
+  const entry = pathToFileURL(join(directory, '0.mjs'))
+  const begun = performance.now()
+  const { pool: whole } = newPool({ entry })
+  while (!whole.isWarm) await whole.evaluate('e', questions(1), HERE)
+  const startMs = performance.now() - begun
+  for (let share = 0.02; share < 1; share += 0.02) {
+    const { pool } = newPool({ entry })
+    await pool.evaluate('e', questions(1), HERE)
+    await sleep(startMs * share)
+    await pool.close()
+  }
 })
 
 test('what was begun in time is not answered when the deadline has passed meanwhile', async () => {
