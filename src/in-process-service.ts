@@ -59,6 +59,7 @@ export class InProcessService {
       attach: async (id, handle) => readers.attach(id, handle),
       detach: async id => readers.detach(id),
       kept: null,
+      rehearsal: null,
     })
     const replica = new Replica(scope.environmentId, environment, indexes)
     const ids = new TimeOrderedIds(Date.now)

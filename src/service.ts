@@ -8,6 +8,7 @@ import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
+import { rehearsal } from './engine/shared-index/rehearsal.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { IndexFiles } from './index-files.ts'
 import { ContentShapes } from './http/content-shapes.ts'
@@ -161,6 +162,7 @@ export async function startService(
         secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
       }),
     kept: new IndexFiles(MAIN_THREAD_ID, log),
+    rehearsal,
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })

@@ -5,6 +5,7 @@
  *     node bench/http/drive-service.ts [scale]     HTTP_THREADS, POOL_THREADS, … as the service reads them
  */
 import { hash } from 'node:crypto'
+import { rehearsal } from '#engine/shared-index/rehearsal.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
@@ -61,6 +62,7 @@ const indexes = new SharedIndexes({
   attach: (environmentId, handle) => threads.attach(environmentId, handle),
   detach: environmentId => threads.detach(environmentId),
   kept: null,
+  rehearsal,
 })
 await indexes.load(ENVIRONMENT_ID, changes(), { epoch: 'bench', sequence: 1 }, null)
 await indexes.publish(ENVIRONMENT_ID)

@@ -144,6 +144,7 @@ export class RunningEnvironment {
       attach: async (id, handle) => readers.attach(id, handle),
       detach: async id => readers.detach(id),
       kept: null,
+      rehearsal: null,
     })
     const { environmentId } = scope
     await new Replica(environmentId, this.#environment, indexes).start(error => this.faults.push(error))

@@ -1,0 +1,180 @@
+/**
+ * Every kind of change, a few times over, on a small index of its own. A commit is one section, for which readers wait, and code
+ * that runs for the first time takes three to four times as long: the first 10,000 tuples that were removed kept them
+ * waiting for 7 to 10 ms, after a rehearsal for 2 to 5 (`bench/engine/stops.ts`).
+ *
+ * It takes 0.2 s, in steps of some milliseconds. Nothing of it is left but compiled code, which a thread has for itself: to be
+ * done in the thread that writes.
+ */
+import type { Change, Derivation } from '#model/change.ts'
+import { SharedIndexWriter } from './writer.ts'
+
+/** After three times all that counts is compiled; ten made nothing faster. */
+const ROUNDS = 3
+const FOLDERS = 200
+/** The folders right below the root: with all others below them a change at the root voids everything. */
+const TOP_FOLDERS = 10
+const DOCUMENTS = 2_000
+const USERS = 500
+const CHANGES_A_COMMIT = 500
+const PRECOMPUTED_A_STEP = 2_000
+
+/** To be gone through step by step, with whatever else is to be done in between. */
+export function* rehearsal(): Generator<void> {
+  const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 1, multiplier: 0x2545f491 } })
+  for (const part of world()) yield writer.apply(part)
+  // From here on commits are prepared, as those that somebody reads are.
+  void writer.handle
+  yield* settle(writer)
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const changes of scenes()) {
+      for (const part of inCommits(changes)) yield writer.apply(part)
+      yield* settle(writer)
+    }
+  }
+}
+
+/** What is done in idle moments after a commit. */
+function* settle(writer: SharedIndexWriter): Generator<void> {
+  while (writer.collect(1)) yield
+  while (writer.precompute(PRECOMPUTED_A_STEP)) yield
+}
+
+function* inCommits(changes: readonly Change[]): Generator<readonly Change[]> {
+  for (let at = 0; at < changes.length; at += CHANGES_A_COMMIT) yield changes.slice(at, at + CHANGES_A_COMMIT)
+}
+
+/** What stands all the time: folders in folders, documents in folders, groups, and users with roles on folders. */
+function* world(): Generator<readonly Change[]> {
+  yield [
+    { kind: 'type-put', type: 'group', actions: [] },
+    { kind: 'type-put', type: 'folder', actions: ['read'] },
+    { kind: 'type-put', type: 'document', actions: ['read', 'write'] },
+    { kind: 'relation-put', type: 'group', relation: 'group', subjectType: 'group' },
+    ...['folder', 'document'].flatMap((type): Change[] => [
+      { kind: 'relation-put', type, relation: 'parent', subjectType: 'folder' },
+      { kind: 'relation-put', type, relation: 'shared', subjectType: 'group' },
+    ]),
+    role('group', 'member', [], [from('member', 'group', 'group')]),
+    ...['folder', 'folder', 'document'].map(type =>
+      role(type, 'viewer', ['read'], [from('viewer', 'folder', 'parent'), from('member', 'group', 'shared')]),
+    ),
+    { kind: 'tenant-put', tenant: 'default', attributes: null },
+    instancePut('group', 'guests'),
+    instancePut('folder', 'root'),
+  ]
+  yield times(FOLDERS, n => instancePut('folder', `folder-${n}`))
+  yield times(FOLDERS, n => tuplePut(above(n), 'parent', ['folder', `folder-${n}`]))
+  yield times(DOCUMENTS, n => instancePut('document', `document-${n}`))
+  yield times(DOCUMENTS, n => tuplePut(someFolder(n), 'parent', ['document', `document-${n}`]))
+  yield times(USERS, n => ({ kind: 'user-put', user: `user-${n}` }))
+  yield times(DOCUMENTS, n => assignmentPut(someUser(n), someFolder(n * 7)))
+}
+
+/** Each leaves the world as it was, or the next one takes back what it put. */
+function* scenes(): Generator<readonly Change[]> {
+  const heavy: Put = { kind: 'user-put', user: 'heavy' }
+  const rolesOfOne = times(DOCUMENTS, n => assignmentPut('heavy', ['document', `document-${n}`]))
+  const everywhere = instancePut('group', 'everywhere')
+  const sharedWithOne = times(DOCUMENTS, n =>
+    tuplePut(['group', 'everywhere'], 'shared', ['document', `document-${n}`]),
+  )
+  const thereAndBack: Put[][] = [
+    times(DOCUMENTS, n => instancePut('document', `new-${n}`)),
+    times(DOCUMENTS, n => ({ kind: 'user-put', user: `new-${n}` })),
+    times(DOCUMENTS, n => assignmentPut(someUser(n), ['document', `document-${n}`])),
+    times(DOCUMENTS, n => tuplePut(['group', 'guests'], 'shared', someFolder(n))),
+    [tuplePut(['group', 'guests'], 'shared', ['folder', 'root'])],
+    [heavy, ...rolesOfOne],
+    [everywhere, ...sharedWithOne],
+  ]
+  for (const puts of thereAndBack) {
+    yield puts
+    yield puts.map(taken).toReversed()
+  }
+  // With all that hangs on them.
+  for (const puts of [
+    [heavy, ...rolesOfOne],
+    [everywhere, ...sharedWithOne],
+  ]) {
+    yield puts
+    yield [taken(puts[0]!)]
+  }
+  yield [
+    { kind: 'type-put', type: 'note', actions: ['read'] },
+    { kind: 'relation-put', type: 'note', relation: 'parent', subjectType: 'folder' },
+    { kind: 'tenant-put', tenant: 'other', attributes: { seats: 5 } },
+    role(null, 'auditor', ['read']),
+    role('document', 'signer', ['write']),
+    { kind: 'assignment-put', user: 'user-1', role: 'auditor', scope: { tenant: 'default' } },
+  ]
+  yield [role('document', 'signer', ['write'], [from('viewer', 'folder', 'parent')])]
+  yield [
+    { kind: 'role-removed', type: 'document', role: 'signer' },
+    { kind: 'role-removed', type: null, role: 'auditor' },
+    { kind: 'tenant-removed', tenant: 'other' },
+    { kind: 'relation-removed', type: 'note', relation: 'parent' },
+    { kind: 'type-removed', type: 'note' },
+  ]
+}
+
+type Place = readonly [type: string, key: string]
+
+/** What a scene can take back. */
+type Put = Extract<Change, { kind: 'user-put' | 'instance-put' | 'assignment-put' | 'tuple-put' }>
+
+function taken(put: Put): Change {
+  switch (put.kind) {
+    case 'user-put':
+      return { kind: 'user-removed', user: put.user }
+    case 'instance-put':
+      return { kind: 'instance-removed', instance: put.instance }
+    case 'assignment-put':
+      return { ...put, kind: 'assignment-removed' }
+    case 'tuple-put':
+      return { ...put, kind: 'tuple-removed' }
+  }
+}
+
+function times<Made>(count: number, make: (n: number) => Made): Made[] {
+  return Array.from({ length: count }, (_, n) => make(n))
+}
+
+function above(folder: number): Place {
+  return ['folder', folder < TOP_FOLDERS ? 'root' : `folder-${folder % TOP_FOLDERS}`]
+}
+
+function someFolder(n: number): Place {
+  return ['folder', `folder-${n % FOLDERS}`]
+}
+
+function someUser(n: number): string {
+  return `user-${n % USERS}`
+}
+
+function role(
+  type: string | null,
+  name: string,
+  actions: readonly string[],
+  derivations: readonly Derivation[] = [],
+): Change {
+  const permissions = actions.map(action => ({ type: type ?? 'document', action }))
+  return { kind: 'role-put', type, role: name, permissions, extends: [], derivations }
+}
+
+function from(name: string, onType: string, relation: string): Derivation {
+  return { role: name, onType, relation, guarded: false }
+}
+
+function instancePut(type: string, key: string): Put {
+  return { kind: 'instance-put', instance: { type, key }, tenant: 'default', attributes: null }
+}
+
+function assignmentPut(user: string, [type, key]: Place): Put {
+  return { kind: 'assignment-put', user, role: 'viewer', scope: { instance: { type, key } } }
+}
+
+function tuplePut([subjectType, subjectKey]: Place, relation: string, [type, key]: Place): Put {
+  const subject = { type: subjectType, key: subjectKey }
+  return { kind: 'tuple-put', subject, relation, object: { type, key } }
+}

@@ -1,0 +1,52 @@
+/** What warms up the code of a writer before it is read. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { rehearsal } from '#engine/shared-index/rehearsal.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+
+const KINDS: Record<Change['kind'], true> = {
+  'type-put': true,
+  'type-removed': true,
+  'role-put': true,
+  'role-removed': true,
+  'relation-put': true,
+  'relation-removed': true,
+  'tenant-put': true,
+  'tenant-removed': true,
+  'user-put': true,
+  'user-removed': true,
+  'instance-put': true,
+  'instance-removed': true,
+  'assignment-put': true,
+  'assignment-removed': true,
+  'tuple-put': true,
+  'tuple-removed': true,
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+test('a rehearsal has every kind of change, collects all that it removes, and voids and builds closures', () => {
+  const apply = vi.spyOn(SharedIndexWriter.prototype, 'apply')
+  const handle = vi.spyOn(SharedIndexWriter.prototype, 'handle', 'get')
+  const writer = () => apply.mock.contexts[0] as SharedIndexWriter
+  let before: ReturnType<SharedIndexWriter['figures']> | null = null
+  let steps = 0
+  for (const _ of rehearsal()) {
+    // From then on it is as if somebody read.
+    if (handle.mock.calls.length === 0) before = writer().figures()
+    steps++
+  }
+  const kinds = apply.mock.calls.flatMap(([changes]) => Array.from(changes, ({ kind }) => kind))
+  expect(new Set(kinds)).toEqual(new Set(Object.keys(KINDS)))
+  // So that whatever else waits gets its turn.
+  expect(steps).toBeGreaterThan(apply.mock.calls.length)
+  expect(writer().collect(1)).toBe(false)
+  const { assignments, tuples, records, ...work } = writer().figures()
+  // Or the next round would find done what it is to do.
+  expect({ assignments, tuples, records }).toEqual({
+    assignments: before!.assignments,
+    tuples: before!.tuples,
+    records: before!.records,
+  })
+  expect(Math.min(work.containersVoided, work.closuresBuilt)).toBeGreaterThan(0)
+})
