@@ -47,12 +47,10 @@ export function release(regions: Regions, block: number, log2: number): void {
   header[L.H_GRAPH_FREE_WORDS] = header[L.H_GRAPH_FREE_WORDS]! + (1 << log2)
 }
 
-/** Makes room for so many words more; returns where the new part begins, to be touched. The end if none was needed. */
-export function reserve(regions: Regions, words: number): number {
-  const before = regions.graph.length
+/** Opens room for so many words more. */
+export function reserve(regions: Regions, words: number): void {
   const wanted = regions.header[L.H_GRAPH_TOP]! + words
-  if (wanted > before) regions.growGraph(wanted)
-  return before
+  if (wanted > regions.graph.length) regions.growGraph(wanted)
 }
 
 /** The smallest k with 2^k >= n. */

@@ -8,7 +8,7 @@
  * Invariant: only the first of the queue is partly unlinked, and nobody else changes its slabs: changes name things,
  * and it has no name. Therefore a cursor into its slabs is safe between steps.
  *
- * Lock held and in a section everywhere.
+ * Lock held and in a section everywhere, but where it says otherwise.
  */
 import { release } from './allocator.ts'
 import * as L from './layout.ts'
@@ -42,6 +42,11 @@ export class Graveyard {
 
   hasDeadTenants(): boolean {
     return this.#deadTenants.length > 0
+  }
+
+  /** No lock, no section: makes room for so many more, where nobody waits. */
+  reserve(records: number): void {
+    this.#queue.reserve(records)
   }
 
   bury(line: number): void {

@@ -6,14 +6,17 @@ export class NumberList {
   length = 0
 
   push(item: number): void {
-    if (this.length === this.items.length) this.#double()
+    if (this.length === this.items.length) this.reserve(1)
     this.items[this.length] = item
     this.length += 1
   }
 
-  #double(): void {
-    const larger = new Int32Array(2 * this.items.length)
+  /** Makes room for so many more. Where it has to grow O(items), and its pages come into being, which takes milliseconds now and then. */
+  reserve(more: number): void {
+    if (this.length + more <= this.items.length) return
+    const larger = new Int32Array(Math.max(2 * this.items.length, this.length + more))
     larger.set(this.items)
+    larger.fill(0, this.items.length)
     this.items = larger
   }
 }

@@ -39,6 +39,8 @@ const CLOSURE_BYTES_MIN = 1 << 13
 const SCHEMA_BYTES_MIN = 1 << 12
 const GROWTH_BYTES_MIN = 1 << 16
 const PAGE_WORDS = 1_024
+/** Two huge pages of closures: those that are built between two commits hardly ever take more. */
+export const CLOSURE_WORDS_AHEAD = 1 << 20
 /** A graph from that size on gets all its address space at once: less than a huge page of it is left over. */
 export const LARGE_GRAPH_BYTES = 2 ** 24
 
@@ -50,6 +52,9 @@ export class Regions {
   /** The writer's: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
   readonly sparse = new Map<number, 0 | 1>()
   #epoch: number
+  /** The writer's: up to these words, or the tops where those are higher, pages have come into being. */
+  #graphTouched = 0
+  #closuresTouched = 0
   /** The system gives no such address space. */
   #isMoveRefused = false
 
@@ -147,7 +152,7 @@ export class Regions {
     this.#view()
   }
 
-  /** Lock held. Grows the graph by an eighth, at least to `words`. Touches nothing: see `touchGraph`. */
+  /** Lock held. Grows the graph by an eighth, at least to `words`. Touches nothing: see `touchAhead`. */
   growGraph(words: number): void {
     const { graph } = this.handle
     assert(words * L.WORD_BYTES <= GRAPH_BYTES_MAX, 'an environment has at most 4 GiB of records and slabs')
@@ -169,11 +174,27 @@ export class Regions {
   }
 
   /**
-   * Pages of a grown buffer come into being when first written: 1 ms per MiB better spent where nobody waits. No lock
-   * needed: somebody may have been given a block there.
+   * Has the pages come into being that so many words more of the graph will lie in, and those of the closures that come next.
+   * That is done when they are first written, of a huge page in 5 to 7 ms where the hypervisor has to find it first: better
+   * spent where nobody waits. What a load opened beyond its own end has never been written either. For the writer, no lock needed:
+   * somebody may have been given a block there.
    */
-  touchGraph(fromWord: number): void {
-    for (let word = fromWord; word < this.graph.length; word += PAGE_WORDS) Atomics.or(this.graph, word, 0)
+  touchAhead(graphWords: number): void {
+    const top = this.header[L.H_GRAPH_TOP]!
+    const end = Math.min(top + graphWords, this.graph.length)
+    this.#graphTouched = touch(this.graph, Math.max(top, this.#graphTouched), end)
+    this.#touchClosures()
+  }
+
+  /** Builders append in other threads. Pages of a growable buffer are small, and come into being in no time. */
+  #touchClosures(): void {
+    const { closures } = this.handle
+    const top = this.header[L.H_CLOSURE_TOP]!
+    if (closures.growable || this.#closuresTouched - top > CLOSURE_WORDS_AHEAD / 2) return
+    // Beyond what is open: they open more by themselves.
+    const all = new Int32Array(closures)
+    const end = Math.min(top + CLOSURE_WORDS_AHEAD, all.length)
+    this.#closuresTouched = touch(all, Math.max(top, this.#closuresTouched), end)
   }
 
   writeSchema(bytes: Uint8Array): void {
@@ -240,4 +261,11 @@ function grownBytes(now: number, wordsNeeded: number, max: number, fraction: num
   const step = Math.max(GROWTH_BYTES_MIN, Math.ceil(now / fraction))
   const wanted = Math.max(now + step, wordsNeeded * L.WORD_BYTES)
   return Math.min(max, Math.ceil(wanted / GROWTH_BYTES_MIN) * GROWTH_BYTES_MIN)
+}
+
+/** Has these pages come into being, where they have not, and changes nothing; returns where it got to. */
+function touch(words: Int32Array, from: number, to: number): number {
+  for (let word = from; word < to; word += PAGE_WORDS) Atomics.or(words, word, 0)
+  if (to > from) Atomics.or(words, to - 1, 0)
+  return Math.max(from, to)
 }

@@ -130,6 +130,7 @@ export class SharedIndexWriter implements ChangeSink {
   /** What another thread needs to read the index: to be posted as it is. */
   get handle(): SharedIndexHandle {
     this.#settle()
+    if (!this.#isShared) this.#regions.touchAhead(WORDS_AHEAD)
     this.#isShared = true
     return this.#regions.handle
   }
@@ -213,6 +214,7 @@ export class SharedIndexWriter implements ChangeSink {
    */
   precompute(work: number): boolean {
     if (this.#closuresAhead.isDone) return false
+    if (this.#isShared) this.#regions.touchAhead(0)
     this.#locked(() => this.#closuresAhead.step(work))
     return !this.#closuresAhead.isDone
   }
@@ -229,6 +231,8 @@ export class SharedIndexWriter implements ChangeSink {
     this.#compileSchema()
     const section = facts === 0 ? changes : changes.slice(facts)
     this.#makeRoom(this.#preparation.prepare(section))
+    // Each removes one record, or a tenant, which is no more than a bit.
+    this.#graveyard.reserve(section.length)
     return section
   }
 
@@ -246,11 +250,8 @@ export class SharedIndexWriter implements ChangeSink {
 
   /** Pages are touched after the lock is given back: nobody waits for them. */
   #makeRoom(words: number): void {
-    let from = 0
-    this.#locked(() => {
-      from = reserve(this.#regions, WORDS_AHEAD + words)
-    })
-    this.#regions.touchGraph(from)
+    this.#locked(() => reserve(this.#regions, WORDS_AHEAD + words))
+    this.#regions.touchAhead(WORDS_AHEAD + words)
   }
 
   /** For what need not be at once: readers get a moment first. */

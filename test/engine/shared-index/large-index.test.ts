@@ -5,8 +5,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
-import { LARGE_GRAPH_BYTES } from '#engine/shared-index/regions.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import * as L from '#engine/shared-index/layout.ts'
+import { CLOSURE_WORDS_AHEAD, LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -81,6 +82,41 @@ test('what was kept of a large one stands again, and grows', () => {
   expect([mayRead(reader, 'u7'), mayRead(reader, 'u8')]).toEqual([true, false])
   writer.apply([...users(USERS, 2 * USERS), assign('u8', 'viewer', 'document:plan')])
   expect(mayRead(reader, 'u8')).toBe(true)
+})
+
+test('no page comes into being in a section, for which readers would wait: not in the first commit after a load, nor in later ones', () => {
+  const writer = loaded(USERS)
+  const header = new Int32Array(writer.handle.header)
+  const faults = { before: 0, inSection: 0 }
+  const { add } = Atomics
+  const watchedAdd = (array: Int32Array, index: number, value: number): number => {
+    const isBegin = array.buffer === header.buffer && index === L.H_SEQUENCE && (header[index]! & 1) === 0
+    const isEnd = array.buffer === header.buffer && index === L.H_SEQUENCE && !isBegin
+    const { minorPageFault } = process.resourceUsage()
+    if (isBegin) faults.before = minorPageFault
+    if (isEnd) faults.inSection += minorPageFault - faults.before
+    return add(array, index, value)
+  }
+  onTestFinished(() => void Object.assign(Atomics, { add }))
+  Object.assign(Atomics, { add: watchedAdd })
+  const count = 5 * PART
+  const pages = (count * 2 * 64) / 4_096
+  for (let from = USERS; from < USERS + 2 * count; from += count) {
+    faults.inSection = 0
+    writer.apply([...users(from, from + count)])
+    // The rest is what the garbage collector and other threads of the process meet meanwhile.
+    expect(faults.inSection).toBeLessThan(pages / 2)
+  }
+})
+
+test('closures that come after a load are written where pages have come into being', () => {
+  const regions = Regions.restored(loaded(USERS).handle)
+  regions.touchAhead(0)
+  const top = regions.header[L.H_CLOSURE_TOP]!
+  const all = new Int32Array(regions.handle.closures)
+  const before = process.resourceUsage().minorPageFault
+  for (let word = top; word < top + CLOSURE_WORDS_AHEAD / 2; word += 1_024) all[word] = 0
+  expect(process.resourceUsage().minorPageFault - before).toBeLessThan(CLOSURE_WORDS_AHEAD / 2 / 1_024 / 3)
 })
 
 test('its memory is marked for huge pages where the C library was told to ask for them', () => {
