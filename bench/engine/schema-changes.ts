@@ -8,6 +8,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import * as L from '#engine/shared-index/layout.ts'
+import { rehearsal } from '#engine/shared-index/rehearsal.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change, Derivation } from '#model/change.ts'
@@ -33,6 +34,8 @@ writer.apply([
   tuple(['folder', 'watched'], 'parent', ['document', 'inside']),
   assignment('watcher', 'viewer', 'folder', 'watched'),
 ])
+// As the service does before it hands out an index of this size.
+Array.from(rehearsal())
 const header = new Int32Array(writer.handle.header)
 const built = (): number => header[L.H_CLOSURE_TOP]!
 const buildAll = (): void => {
@@ -43,7 +46,7 @@ buildAll()
 const whole = built() - empty
 
 const cells = new Int32Array(new SharedArrayBuffer(64))
-const longest = new Float64Array(new SharedArrayBuffer(8 * 1_024))
+const longest = new Float64Array(new SharedArrayBuffer(2 * 8 * 1_024))
 const questions = drive.candidates(50_000, 'denied')
 const workerData: StopsReaderData = { handle: writer.handle, questions, cells, longest }
 const worker = new Worker(new URL('./stops-reader.ts', import.meta.url), { workerData })
@@ -115,11 +118,12 @@ interface Felt {
 function feel(changes: Change[], right: readonly boolean[]): Felt {
   const window = Atomics.add(cells, CELLS.window, 1) + 1
   waitForChecks()
-  longest[window] = 0
+  longest.fill(0, window * 2, window * 2 + 2)
   const before = built()
   const apply = timeMs(() => writer.apply(changes))
   waitForChecks()
-  const stop = longest[window]!
+  // Without the time in which others had its core.
+  const stop = longest[window * 2 + 1]!
   const answers = [signs, reads].map(question => reader.evaluate(question))
   if (String(answers) !== String(right)) throw new Error(`answers are ${answers}, not ${right}`)
   buildAll()

@@ -9,6 +9,6 @@ export interface StopsReaderData {
   readonly handle: SharedIndexHandle
   readonly questions: readonly Query[]
   readonly cells: Int32Array
-  /** Milliseconds, by window. */
+  /** Milliseconds, two numbers a window: the longest stop, and the longest without the time in which others had the core. */
   readonly longest: Float64Array
 }
