@@ -116,7 +116,7 @@ export class JobPool implements DecisionPool {
       filename: options.entry.href,
       // Piscina tries `require` before `import`, and a thread that is ended while it requires a module ends the process:
       // V8 aborts ("IsGraphAsync") where Node asks it about modules that were not instantiated.
-      execArgv: [...process.execArgv, '--no-experimental-require-module'],
+      execArgv: [...workerFlags(), '--no-experimental-require-module'],
       minThreads: 0,
       maxThreads: options.threads,
       idleTimeout: Number.POSITIVE_INFINITY,
@@ -397,7 +397,8 @@ export class JobPool implements DecisionPool {
     const warmingUp = new AbortController()
     this.#warmingUp = warmingUp
     const { signal } = warmingUp
-    const starts = Array.from({ length: this.#options.threads }, () =>
+    // A thread that the system refuses is thrown at once, and is no defect of the request that asked for it.
+    const starts = Array.from({ length: this.#options.threads }, async () =>
       this.#pool.run({ kind: 'warm-up' }, { signal }),
     )
     Promise.all(starts)
@@ -449,6 +450,11 @@ export class JobPool implements DecisionPool {
       })
     }
   }
+}
+
+/** Of the flags of this process those that a thread needs; others, as that for the size of the heap, no thread may be given. */
+function workerFlags(): string[] {
+  return process.execArgv.filter(flag => flag.startsWith('--disable-warning='))
 }
 
 const THREAD_ENDED = 'the thread that was at this has ended; try again'

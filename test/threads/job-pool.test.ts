@@ -237,6 +237,16 @@ test('a pool that is closed while a thread of it starts ends that thread and not
   }
 })
 
+test.each([['--max-old-space-size=4000'], ['--disable-warning=ExperimentalWarning']])(
+  'threads start whatever the process was started with: %s',
+  async flag => {
+    process.execArgv.push(flag)
+    onTestFinished(() => void process.execArgv.pop())
+    const { pool } = await warmPool()
+    expectRight(await pool.evaluate('e', questions(), HERE))
+  },
+)
+
 test('what was begun in time is not answered when the deadline has passed meanwhile', async () => {
   const { pool } = await warmPool()
   // All of it is in the pool at once, and some of the other waits.
