@@ -129,6 +129,7 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     const loaded = { writer, progress: createProgress(revision) }
     // Before anybody decides on it and builds closures: a process that ends in a crash need not load all this again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
+    await this.#rehearseFor(writer)
     this.#loaded.set(environmentId, loaded)
   }
 
@@ -136,6 +137,7 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     const kept = (await this.#options.kept?.read(environmentId, place, epoch)) ?? null
     if (kept === null) return null
     const { writer, revision } = kept
+    await this.#rehearseFor(writer)
     this.#loaded.set(environmentId, { writer, progress: createProgress(revision) })
     return revision
   }
@@ -144,8 +146,6 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'what is published has been loaded or restored')
     const { writer, progress } = loaded
-    const { assignments, tuples, records } = writer.figures()
-    if (assignments + tuples + records >= REHEARSED_FROM) await (this.#rehearsed ??= this.#rehearse())
     await this.#options.attach(environmentId, { index: writer.handle, progress })
   }
 
@@ -179,6 +179,12 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
   async remove(environmentId: string): Promise<void> {
     await this.#options.detach(environmentId)
     this.#loaded.delete(environmentId)
+  }
+
+  /** Before anybody has the index: nobody waits for its changes yet, and nobody can take it back meanwhile. */
+  async #rehearseFor(writer: IndexWriter): Promise<void> {
+    const { assignments, tuples, records } = writer.figures()
+    if (assignments + tuples + records >= REHEARSED_FROM) await (this.#rehearsed ??= this.#rehearse())
   }
 
   async #rehearse(): Promise<void> {
