@@ -14,13 +14,28 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
-const JSON_TYPE = 'application/json'
+export const JSON_TYPE = 'application/json'
+
+/** A reply that is given again and again: encoded when it is made, and not for each who gets it. */
+export class StandingReply implements Reply {
+  readonly status: number
+  readonly body: unknown
+  readonly answer: Answer
+
+  constructor(status: number, body: unknown) {
+    this.status = status
+    this.body = body
+    this.answer = encodeReply({ status, body })
+  }
+}
 
 /**
  * A route's reply as text or bytes. It is JSON, unless the reply's headers name another `content-type`.
  * Throws when it cannot be told: a value JSON has no form for, a header that would not be one header.
  */
-export function encodeReply({ status, body, headers }: Reply): Answer {
+export function encodeReply(reply: Reply): Answer {
+  if (reply instanceof StandingReply) return reply.answer
+  const { status, body, headers } = reply
   const encoded = encodeBody(body)
   if (headers === undefined) return { status, contentType: JSON_TYPE, body: encoded, headers }
   const { 'content-type': contentType = JSON_TYPE, ...others } = headers

@@ -10,15 +10,15 @@
  * - The wire is not touched once the answer ended or the request was aborted (`#isOver`).
  * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
  * - Only a conversation that nobody knows any more has another request: no promise will call it, and no job asks it whether
- *   somebody waits. The library may: of a long answer to a caller who has reset the connection it says later that it was
- *   aborted. So a listener knows of which request it is.
+ *   somebody waits. The library may: of an answer to a caller who has reset the connection it may say later that it was
+ *   aborted. So what counts is whether the wire of the present request is gone.
  */
 import { STATUS_CODES } from 'node:http'
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
-import { type Answer, encodeReply, giveUp } from './answer.ts'
+import { type Answer, encodeReply, giveUp, JSON_TYPE } from './answer.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
@@ -36,17 +36,22 @@ import { type Wire, WireHead } from './wire.ts'
  * is out it refuses the next request on that connection, and those who pipeline bulk decisions would feel that.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
+const REQUEST_ID = 'X-Request-ID'
+/** Two headers for one call: the library writes names as they are, and each call costs a fiftieth of a decision. */
+const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
 export class Conversation implements Admitted, Receiving, Waiting {
   readonly #host: ConversationHost<Conversation>
   readonly #head = new WireHead()
+  /** Of this request, or of one before whose answer could not be sent. */
+  readonly #aborted = (): void => {
+    if (this.#isWireGone()) this.#finish()
+  }
   readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
 
   // Set when a request begins.
-  /** Of all that this conversation has had. */
-  #number = 0
   #wire!: Wire
   requestId = ''
   #span: RequestSpan | null = null
@@ -106,8 +111,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
   begin(wire: Wire, known: RouteMatch | null): void {
     this.#reset(wire, known)
     const { headers } = this.#head
-    const number = this.#number
-    wire.onAborted(() => this.#aborted(number))
+    wire.onAborted(this.#aborted)
     this.#admit()
     if (this.#host.tracing !== null) this.#beginSpan(this.#host.tracing)
     const { framingFault } = headers
@@ -133,7 +137,6 @@ export class Conversation implements Admitted, Receiving, Waiting {
   /** All that a request before may have set, but for its span: where requests are traced, each has one. */
   #reset(wire: Wire, known: RouteMatch | null): void {
     const host = this.#host
-    this.#number += 1
     this.#wire = wire
     this.#beganAt = host.watch === null ? 0 : host.watch.begin()
     this.requestId = host.requestIds.of(this.#head.headers)
@@ -369,8 +372,12 @@ export class Conversation implements Admitted, Receiving, Waiting {
     const wire = this.#wire
     this.#status = status
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-    wire.writeHeader('X-Request-ID', this.requestId)
-    if (body !== null) wire.writeHeader('Content-Type', contentType)
+    if (body !== null && contentType === JSON_TYPE) {
+      wire.writeHeader(JSON_TYPE_AND_REQUEST_ID, this.requestId)
+    } else {
+      wire.writeHeader(REQUEST_ID, this.requestId)
+      if (body !== null) wire.writeHeader('Content-Type', contentType)
+    }
     for (const name in headers) wire.writeHeader(name, headers[name]!)
   }
 
@@ -450,8 +457,14 @@ export class Conversation implements Admitted, Receiving, Waiting {
     }
   }
 
-  #aborted(number: number): void {
-    if (number === this.#number) this.#finish()
+  /** The library takes the wire from us before it says so, and every use of it throws then. */
+  #isWireGone(): boolean {
+    try {
+      this.#wire.getWriteOffset()
+      return false
+    } catch {
+      return true
+    }
   }
 
   #finish(): void {

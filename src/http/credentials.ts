@@ -19,13 +19,10 @@ import type { Principal } from '#model/principal.ts'
 export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 
 /**
- * Looks a bearer token up; `null` when it is nobody's. Called once per request that brings one, and again after a wait for
- * a revision.
+ * Whom an `Authorization` header names; `null` when it is nobody. Called once per request that brings one, and again after a
+ * wait for a revision. `bearer-token.ts` reads the header.
  */
-export type Authenticate = (token: string) => Principal | null
-
-const SCHEME = 'bearer'
-const USUAL_SCHEME = 'Bearer'
+export type Authenticate = (authorization: string) => Principal | null
 
 /** The caller, as far as the route wants one. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
@@ -35,8 +32,7 @@ export function identifyCaller(
 ): Principal | null {
   if (access === 'public') return null
   if (access === 'optional-key' && authorization === undefined) return null
-  const token = authorization === undefined ? null : bearerToken(authorization)
-  const principal = token === null ? null : authenticate(token)
+  const principal = authorization === undefined ? null : authenticate(authorization)
   if (principal === null) {
     throw new AuthzError('UNAUTHENTICATED', 'this request needs a valid API key: Authorization: Bearer <key>')
   }
@@ -76,14 +72,4 @@ export function requireOwn(principal: Principal, path: PathScope): void {
 
 function isNamed(reference: string | null | undefined, key: string, id: string): boolean {
   return reference === null || reference === key || reference?.toLowerCase() === id
-}
-
-/** The token of a bearer header, `null` for any other header. The scheme's case does not matter. */
-export function bearerToken(authorization: string): string | null {
-  if (authorization.charCodeAt(SCHEME.length) !== 0x20) return null
-  // As nearly everybody writes it.
-  const isUsual = authorization.startsWith(USUAL_SCHEME)
-  if (!isUsual && authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null
-  const token = authorization.slice(SCHEME.length + 1).trim()
-  return token === '' ? null : token
 }

@@ -60,7 +60,11 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
   get(name: string): string | undefined {
     const pairs = this.#pairs
-    for (let i = 0; i < this.#length; i += 2) if (pairs[i] === name) return pairs[i + 1]
+    for (let i = 0; i < this.#length; i += 2) {
+      const sent = pairs[i]!
+      // Texts of one length are compared by a call, others where they stand.
+      if (sent.length === name.length && sent === name) return pairs[i + 1]
+    }
     return undefined
   }
 

@@ -11,29 +11,42 @@
 import { randomUUID } from 'node:crypto'
 import { isPrintableAscii } from './header-text.ts'
 
+const ID_LENGTH = 36
 /** All of a UUID but its last two hexadecimal digits. */
 const RANDOM_LENGTH = 34
-const COUNT_MAX = 0xff
-/** Two hexadecimal digits for every byte; formatting numbers would cost more than all the rest. */
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** As many as two digits tell apart. */
+const AT_ONCE = 256
+const DIGITS = '0123456789abcdef'
 
 export class RequestIds {
-  #random = ''
-  #count = COUNT_MAX
+  /** Ids one behind the other: a piece of a text is made faster than a text of pieces. */
+  #ids = ''
+  #next = AT_ONCE
+  readonly #bytes = Buffer.alloc(AT_ONCE * ID_LENGTH)
 
   /** The request id every answer to this request carries. */
   of(headers: ReadonlyMap<string, string>): string {
     const sent = headers.get('x-request-id')
     // Without a value nothing was named; a value that could not stand in a header must not be echoed into one.
-    if (sent === undefined || sent === '' || !isPrintableAscii(sent)) return this.#next()
+    if (sent === undefined || sent === '' || !isPrintableAscii(sent)) return this.#made()
     return sent
   }
 
-  #next(): string {
-    if (this.#count === COUNT_MAX) {
-      this.#random = randomUUID().slice(0, RANDOM_LENGTH)
-      this.#count = -1
+  #made(): string {
+    if (this.#next === AT_ONCE) this.#makeIds()
+    const from = this.#next++ * ID_LENGTH
+    return this.#ids.slice(from, from + ID_LENGTH)
+  }
+
+  #makeIds(): void {
+    const bytes = this.#bytes
+    bytes.fill(randomUUID(), 'latin1')
+    for (let index = 0; index < AT_ONCE; index++) {
+      const count = index * ID_LENGTH + RANDOM_LENGTH
+      bytes[count] = DIGITS.charCodeAt(index >> 4)
+      bytes[count + 1] = DIGITS.charCodeAt(index & 15)
     }
-    return this.#random + HEX[++this.#count]!
+    this.#ids = bytes.toString('latin1')
+    this.#next = 0
   }
 }

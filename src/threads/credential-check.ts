@@ -6,6 +6,7 @@
  * it alive.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
+import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Credential } from './messages.ts'
 
@@ -14,6 +15,8 @@ interface Known extends Credential {
   /** By the clock that is never turned. */
   readonly endsAtMs: number
 }
+
+const USUAL_SCHEME = 'Bearer '
 
 /** The two clocks of `Surroundings`. */
 interface Clocks {
@@ -24,7 +27,7 @@ interface Clocks {
 export class CredentialCheck {
   readonly #clocks: Clocks
   #known = new Map<string, Known>()
-  /** Good tokens that were sent, so that each is hashed once; never more than there are credentials. */
+  /** Headers with good tokens that were sent, so that each is read and hashed once; never more than there are credentials. */
   #sent = new Map<string, Known>()
 
   constructor(clocks: Clocks) {
@@ -46,12 +49,12 @@ export class CredentialCheck {
   }
 
   /**
-   * Whom the token stands for, or null. What a caller can time is a look-up by SHA-256 of what it sent, which tells
-   * nothing about the secret; the full comparison takes the same time wherever two hashes differ. Good tokens are looked
-   * up by the engine's own hash, seeded at random, before any of their characters is compared.
+   * Whom the token of an `Authorization` header stands for, or null. What a caller can time is a look-up by SHA-256 of what it
+   * sent, which tells nothing about the secret; the full comparison takes the same time wherever two hashes differ. Headers
+   * with good tokens are looked up by the engine's own hash, seeded at random, before any of their characters is compared.
    */
-  readonly authenticate = (token: string): Principal | null => {
-    const known = this.#sent.get(token) ?? this.#find(token)
+  readonly authenticate = (authorization: string): Principal | null => {
+    const known = this.#sent.get(authorization) ?? this.#find(authorization)
     if (known === null) return null
     // A secret that was rotated ends by itself, wherever nobody is there to say so. Few were, and the clock takes time.
     const isInForce = known.endsAtMs === Infinity || this.#clocks.elapsedMs() < known.endsAtMs
@@ -66,11 +69,14 @@ export class CredentialCheck {
     return this.#clocks.elapsedMs() + validUntil - this.#clocks.now()
   }
 
-  #find(token: string): Known | null {
+  #find(authorization: string): Known | null {
+    const token = bearerToken(authorization)
+    if (token === null) return null
     const secretHash = hash('sha256', token, 'hex')
     const known = this.#known.get(secretHash)
     if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
-    this.#sent.set(token, known)
+    // There are many ways to write it, and as many places would be taken.
+    if (authorization === USUAL_SCHEME + token) this.#sent.set(authorization, known)
     return known
   }
 }

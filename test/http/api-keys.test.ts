@@ -300,7 +300,7 @@ describe('a rotation', () => {
     elapsed = 999
     for (const set of [0, 1_000_000, 500_000]) {
       now = set
-      expect(check.authenticate('secret')).toBe(principal)
+      expect(check.authenticate('Bearer secret')).toBe(principal)
       // Also when other keys change: what is known already is not reckoned anew.
       check.replaceAll(credentials)
     }
@@ -308,7 +308,7 @@ describe('a rotation', () => {
     for (const set of [0, 1_000_000, 501_000]) {
       now = set
       check.replaceAll(credentials)
-      expect(check.authenticate('secret')).toBe(null)
+      expect(check.authenticate('Bearer secret')).toBe(null)
     }
   })
 

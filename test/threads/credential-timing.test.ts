@@ -12,9 +12,9 @@ test('a guess that has all of the key but its last character takes as long as on
   const check = new CredentialCheck({ now: () => 0, elapsedMs: () => 0 })
   const principal = { kind: 'organization' } as Principal
   check.replaceAll([{ secretHash: hash('sha256', SECRET, 'hex'), principal, validUntil: null, slot: 0 }])
-  expect(check.authenticate(SECRET)).toBe(principal)
-  const near = (end: string) => SECRET.slice(0, -1) + end
-  const far = (end: string) => '~'.repeat(SECRET.length - 1) + end
+  expect(check.authenticate(`Bearer ${SECRET}`)).toBe(principal)
+  const near = (end: string) => `Bearer ${SECRET.slice(0, -1)}${end}`
+  const far = (end: string) => `Bearer ${'~'.repeat(SECRET.length - 1)}${end}`
   const timeOf = (guess: (end: string) => string): number => {
     // New texts each time, as they come from a socket.
     const guesses = Array.from({ length: GUESSES }, (_, index) => guess(String.fromCharCode(0x100 + index)))

@@ -10,9 +10,9 @@ import {
 import { debugOf } from '#services/decision-debug.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import { queryOf } from '#services/native-query.ts'
+import { StandingReply } from '../answer.ts'
 import { BulkReader } from '../bytes/bulk-reader.ts'
 import { SingleReader } from '../bytes/single-reader.ts'
-import { RawJson, type Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
@@ -27,10 +27,7 @@ export interface AllowedOptions {
 }
 
 /** A deny and an allow. */
-const ANSWERS: readonly Reply[] = [false, true].map(allow => ({
-  status: 200,
-  body: new RawJson(JSON.stringify({ allow, result: allow })),
-}))
+const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, result: allow }))
 
 export function allowedRoutes(decisions: DecisionService, options: AllowedOptions): Route[] {
   const { hasDebug, hasBytesPath, bulkChecksMax } = options

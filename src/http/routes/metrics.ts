@@ -1,9 +1,9 @@
 /** The metrics of the process, for Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
+import { bearerToken } from '#model/bearer-token.ts'
 import { AuthzError } from '#model/errors.ts'
 import { RawJson } from '../exchange.ts'
-import { bearerToken } from '../credentials.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 export interface MetricsSource {

@@ -115,6 +115,7 @@ describe('X-Request-ID', () => {
       }),
     )
     expect(new Set(made).size).toBe(600)
+    for (const id of made) expect(id).toMatch(UUID)
   })
 })
 

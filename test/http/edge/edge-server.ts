@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { InvariantError } from '#model/assert.ts'
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
+import { bearerToken } from '#model/bearer-token.ts'
 import { RawBytes, RawJson } from '#http/exchange.ts'
 import { defineRoute, type Route } from '#http/route.ts'
 import { HttpServer, type HttpServerOptions } from '#http/server.ts'
@@ -259,7 +260,7 @@ export async function startEdge(options: Partial<HttpServerOptions> = {}): Promi
   const faults: Fault[] = []
   const server = new HttpServer({
     routes: edgeRoutes(latch),
-    authenticate: token => PRINCIPALS.get(token) ?? null,
+    authenticate: authorization => PRINCIPALS.get(bearerToken(authorization) ?? '') ?? null,
     limits: { bodyBytesMax: BODY_BYTES_MAX },
     onFault: (error, requestId) => faults.push({ error, requestId }),
     ...options,

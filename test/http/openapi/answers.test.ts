@@ -4,6 +4,7 @@
  * is a route without an example call.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bearerToken } from '#model/bearer-token.ts'
 import type { Route } from '#http/route.ts'
 import type { Principal } from '#model/principal.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -278,7 +279,7 @@ describe('trouble of ours', () => {
     lost =>
       new HttpServer({
         routes: routesWithoutService(lost),
-        authenticate: token => principals.get(token) ?? null,
+        authenticate: authorization => principals.get(bearerToken(authorization) ?? '') ?? null,
         limits: { bodyBytesMax: BODY_BYTES_MAX },
         onFault: error => faults.push(error),
       }),
