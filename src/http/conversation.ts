@@ -194,6 +194,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
   #takePiece(piece: ArrayBuffer, isLast: boolean): void {
     this.#collector ??= new BodyCollector({
       bytesMax: this.#host.bodyBytesMax,
+      announcedBytes: Number(this.#head.headers.contentLength) || 0,
       buffers: this.#host.bodies,
       isKept: this.#isBodyKept(),
     })

@@ -1,0 +1,58 @@
+/** How much memory a body in pieces takes while it comes. */
+import { expect, test } from 'vitest'
+import { BodyBuffers, BodyCollector, bytesOf } from '#http/body.ts'
+
+const MEGABYTE = 1_024 * 1_024
+const BYTES_MAX = 16 * MEGABYTE
+const PIECE_BYTES = MEGABYTE / 2
+
+class CountedBuffers extends BodyBuffers {
+  readonly taken: number[] = []
+
+  override take(bytes: number): Buffer {
+    this.taken.push(bytes)
+    return super.take(bytes)
+  }
+}
+
+function collect(bytes: number, announcedBytes: number): { taken: number[]; body: Buffer } {
+  const buffers = new CountedBuffers()
+  const collector = new BodyCollector({ bytesMax: BYTES_MAX, announcedBytes, isKept: true, buffers })
+  for (let from = 0; ; from += PIECE_BYTES) {
+    const length = Math.min(PIECE_BYTES, bytes - from)
+    const piece = new Uint8Array(length).fill(1 + from / PIECE_BYTES)
+    const whole = collector.take(piece.buffer, from + length === bytes)
+    if (whole) return { taken: buffers.taken, body: bytesOf(whole) }
+  }
+}
+
+function expectWhole(body: Buffer, bytes: number): void {
+  expect(body.length).toBe(bytes)
+  for (let at = 0; at < bytes; at += 1_000) expect(body[at]).toBe(1 + Math.floor(at / PIECE_BYTES))
+}
+
+test('a body of which a quarter or more comes at first is copied into one buffer of its size', () => {
+  const { taken, body } = collect(1.75 * MEGABYTE, 1.75 * MEGABYTE)
+  expect(taken).toEqual([1.75 * MEGABYTE])
+  expectWhole(body, 1.75 * MEGABYTE)
+})
+
+test('whoever announces much and sends little holds four times what was sent', () => {
+  const buffers = new CountedBuffers()
+  const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers }
+  expect(new BodyCollector(options).take(new ArrayBuffer(10_000), false)).toBeNull()
+  expect(buffers.taken).toEqual([40_000])
+})
+
+test.each([0, 1, 3 * MEGABYTE])(
+  'a body of another length than the %i bytes announced is whole',
+  announced => {
+    const { body } = collect(5.25 * MEGABYTE, announced)
+    expectWhole(body, 5.25 * MEGABYTE)
+  },
+)
+
+test('no buffer is larger than a body may be', () => {
+  const { taken } = collect(BYTES_MAX - 1, 10 * BYTES_MAX)
+  expect(Math.max(...taken)).toBeLessThanOrEqual(BYTES_MAX)
+})
