@@ -13,12 +13,12 @@
  *   somebody waits. The library may: of an answer to a caller who has reset the connection it may say later that it was
  *   aborted. So what counts is whether the wire of the present request is gone.
  */
-import { STATUS_CODES } from 'node:http'
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
-import { type Answer, encodeReply, giveUp, JSON_TYPE } from './answer.ts'
+import { type Answer, encodeReply, giveUp } from './answer.ts'
+import { writeHead } from './answer-head.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
@@ -36,9 +36,6 @@ import { type Wire, WireHead } from './wire.ts'
  * is out it refuses the next request on that connection, and those who pipeline bulk decisions would feel that.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
-const REQUEST_ID = 'X-Request-ID'
-/** Two headers for one call: the library writes names as they are, and each call costs a fiftieth of a decision. */
-const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
@@ -353,7 +350,8 @@ export class Conversation implements Admitted, Receiving, Waiting {
 
   #write(answer: Answer, closes: boolean): void {
     try {
-      this.#writeHead(answer)
+      this.#status = answer.status
+      writeHead(this.#wire, answer, this.requestId)
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.requestId)
@@ -367,19 +365,6 @@ export class Conversation implements Admitted, Receiving, Waiting {
   #break(): void {
     if (!this.#isOver) this.#wire.close()
     this.#finish()
-  }
-
-  #writeHead({ status, contentType, body, headers }: Answer): void {
-    const wire = this.#wire
-    this.#status = status
-    if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-    if (body !== null && contentType === JSON_TYPE) {
-      wire.writeHeader(JSON_TYPE_AND_REQUEST_ID, this.requestId)
-    } else {
-      wire.writeHeader(REQUEST_ID, this.requestId)
-      if (body !== null) wire.writeHeader('Content-Type', contentType)
-    }
-    for (const name in headers) wire.writeHeader(name, headers[name]!)
   }
 
   #writeBody({ status, body }: Answer, closes: boolean): void {
