@@ -4,10 +4,17 @@
  *
  *     node bench/http/fuzz-bodies.ts [bodies of each kind] [seed]
  */
+import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
-import { BatchBodies, judgeBatch, OrdinaryBatches } from '../../test/support/batch-bodies.ts'
+import {
+  BatchBodies,
+  judgeBatch,
+  judgeEvaluation,
+  OrdinaryBatches,
+  OrdinaryEvaluations,
+} from '../../test/support/batch-bodies.ts'
 import { BulkBodies, judge, judgeSingle } from '../../test/support/bulk-bodies.ts'
 
 const BODIES = 1_000_000
@@ -23,13 +30,20 @@ process.stdout.write(`seed ${seed}\n`)
 type Kind = () => () => boolean
 
 const [bulks, singles] = [new BulkBodies(seed), new BulkBodies(seed + 1)]
-const batches = new BatchBodies(seed + 2)
+const [batches, evaluations] = [new BatchBodies(seed + 2), new BatchBodies(seed + 3)]
+const subjectTypes = new Set(['user', 'identity'])
 const ofBatches = (isStrict: boolean): Kind => {
   const ordinary = new OrdinaryBatches(isStrict)
   return () => {
-    const subjectTypes = new Set(['user', 'identity'])
     const reader = new BatchReader({ checksMax: CHECKS_MAX, subjectTypes, isStrict })
     return () => judgeBatch(reader, ordinary, batches.next())
+  }
+}
+const ofEvaluations = (isStrict: boolean): Kind => {
+  const ordinary = new OrdinaryEvaluations(isStrict)
+  return () => {
+    const reader = new SingleReader(evaluationDialect({ subjectTypes, isStrict }))
+    return () => judgeEvaluation(reader, ordinary, evaluations.nextEvaluation())
   }
 }
 const kinds: Record<string, Kind> = {
@@ -38,11 +52,13 @@ const kinds: Record<string, Kind> = {
     return () => judge(reader, bulks.next())
   },
   singles: () => {
-    const reader = new SingleReader()
+    const reader = new SingleReader(NATIVE)
     return () => judgeSingle(reader, singles.nextSingle())
   },
   batches: ofBatches(false),
   'batches, strict': ofBatches(true),
+  evaluations: ofEvaluations(false),
+  'evaluations, strict': ofEvaluations(true),
 }
 for (const [name, newJudge] of Object.entries(kinds)) {
   let judgeNext = newJudge()

@@ -3,12 +3,14 @@ import type { AccessService } from '#services/access-service.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import type { PermissionService } from '#services/permission-service.ts'
 import type { SearchService } from '#services/search-service.ts'
+import { evaluationDialect } from './bytes/asked-question.ts'
 import { BatchReader } from './bytes/batch-reader.ts'
+import { SingleReader } from './bytes/single-reader.ts'
 import { createDocument } from './openapi/document.ts'
 import type { Route } from './route.ts'
 import { contentRoutes } from './routes/content.ts'
 import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
-import { accessRoutes } from './routes/access.ts'
+import { type AccessRouteOptions, accessRoutes } from './routes/access.ts'
 import { allowedRoutes } from './routes/allowed.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from './routes/api-key.ts'
 import { auditRoutes } from './routes/audit.ts'
@@ -47,13 +49,13 @@ export interface RouteParts {
   }
 }
 
-function batchReader(options: RouteParts['options']): BatchReader | null {
+function accessReaders(options: RouteParts['options']): AccessRouteOptions['bytes'] {
   if (!options.hasBytesPath) return null
-  return new BatchReader({
-    checksMax: options.bulkChecksMax,
-    subjectTypes: new Set(options.subjectTypes),
-    isStrict: options.isAuthzenStrict,
-  })
+  const ofUsers = { subjectTypes: new Set(options.subjectTypes), isStrict: options.isAuthzenStrict }
+  return {
+    singles: new SingleReader(evaluationDialect(ofUsers)),
+    batches: new BatchReader({ checksMax: options.bulkChecksMax, ...ofUsers }),
+  }
 }
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
@@ -61,7 +63,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const routes: Route[] = [
     ...allowedRoutes(parts.decisions, options),
     ...permissionRoutes(parts.permissions),
-    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, batches: batchReader(options) }),
+    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.isReady),

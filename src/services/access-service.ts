@@ -41,6 +41,11 @@ export class AccessService {
     return { decision: this.#decisions.evaluate(environmentId, queryOf(evaluation)) }
   }
 
+  /** The same for one about a user, as it stands in bytes. */
+  evaluateFirst(environmentId: string, packed: PackedQueries): boolean {
+    return this.#decisions.evaluateFirst(environmentId, packed)
+  }
+
   /** Whether subjects of a type are users; of any other type nobody is known. */
   isUserType(type: string): boolean {
     return this.#options.subjectTypes.has(type)

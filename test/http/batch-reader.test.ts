@@ -1,13 +1,20 @@
 /**
- * The bytes path of `/access/v1/evaluations` and of `/allowed`: whatever it reads, the ordinary way reads the same and
+ * The bytes path of AuthZEN evaluations, alone and in batches, and of `/allowed`: whatever it reads, the ordinary way reads the same and
  * answers without an error. A security boundary, so it is held to that by cases, by cuts and by random bodies.
  */
 import { describe, expect, test } from 'vitest'
+import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
-import { BatchBodies, judgeBatch, OrdinaryBatches } from '../support/batch-bodies.ts'
+import {
+  BatchBodies,
+  judgeBatch,
+  judgeEvaluation,
+  OrdinaryBatches,
+  OrdinaryEvaluations,
+} from '../support/batch-bodies.ts'
 import { BulkBodies, judgeSingle } from '../support/bulk-bodies.ts'
 
 const CHECKS_MAX = 50
@@ -210,17 +217,72 @@ test.each([false, true])('of random batches it reads none differently, strictly:
 
 test('of random single decisions it reads none differently', () => {
   const bodies = new BulkBodies(20_261_122)
-  let reader = new SingleReader()
+  let reader = new SingleReader(NATIVE)
   let read = 0
   for (let count = 0; count < 10_000; count++) {
-    if (count % 2_500 === 0) reader = new SingleReader()
+    if (count % 2_500 === 0) reader = new SingleReader(NATIVE)
     if (judgeSingle(reader, bodies.nextSingle())) read++
   }
   expect(read).toBeGreaterThan(2_000)
 })
 
+function newEvaluationReader(isStrict: boolean): SingleReader {
+  return new SingleReader(evaluationDialect({ subjectTypes: new Set(['user', 'identity']), isStrict }))
+}
+
+test.each([false, true])('of random evaluations it reads none differently, strictly: %s', isStrict => {
+  const bodies = new BatchBodies(20_261_123)
+  const judge = new OrdinaryEvaluations(isStrict)
+  let reader = newEvaluationReader(isStrict)
+  const counts = { read: 0, accepted: 0 }
+  for (let count = 0; count < 10_000; count++) {
+    if (count % 500 === 0) reader = newEvaluationReader(isStrict)
+    const body = bodies.nextEvaluation()
+    if (judgeEvaluation(reader, judge, body)) counts.read++
+    if (judge.read(body) !== null) counts.accepted++
+  }
+  expect(counts.read).toBeGreaterThan(1_000)
+  expect(counts.read / counts.accepted).toBeGreaterThan(0.7)
+})
+
+test.each([
+  ['what is usual', { subject: subject('u'), action, resource: resource('a') }, true, true],
+  ['no id of a resource', { subject: subject('u'), action, resource: resource(null) }, true, false],
+  [
+    'a tenant',
+    { subject: subject('u'), action, resource: resource('a', { properties: { tenant: 't' } }) },
+    true,
+    true,
+  ],
+  ['a subject of no type', { subject: subject('u', null), action, resource: resource('a') }, false, false],
+  [
+    'a subject that is no user',
+    { subject: subject('u', 'robot'), action, resource: resource('a') },
+    false,
+    false,
+  ],
+  ['no subject', { action, resource: resource('a') }, false, false],
+  ['no subject but null', { subject: null, action, resource: resource('a') }, false, false],
+  ['no action', { subject: subject('u'), resource: resource('a') }, false, false],
+  ['no resource', { subject: subject('u'), action }, false, false],
+  ['a resource of no type', { subject: subject('u'), action, resource: { id: 'a' } }, false, false],
+  ['an empty id', { subject: subject(''), action, resource: resource('a') }, false, false],
+])('of a single evaluation with %s', (_, evaluation, isTaken, isTakenStrictly) => {
+  const body = Buffer.from(JSON.stringify(evaluation))
+  for (const [isStrict, wanted] of [
+    [false, isTaken],
+    [true, isTakenStrictly],
+  ] as const) {
+    const reader = newEvaluationReader(isStrict)
+    // The second time it is compared with the first.
+    for (let times = 0; times < 2; times++) {
+      expect(judgeEvaluation(reader, new OrdinaryEvaluations(isStrict), body)).toBe(wanted)
+    }
+  }
+})
+
 test('of a single decision that looks like one before, what stands around it counts as well', () => {
-  const reader = new SingleReader()
+  const reader = new SingleReader(NATIVE)
   const text = JSON.stringify({
     user: { key: 'alice' },
     action: 'read',

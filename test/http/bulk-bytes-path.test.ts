@@ -1,5 +1,6 @@
 /** `BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
 import { expect, test } from 'vitest'
+import { BatchBodies } from '../support/batch-bodies.ts'
 import { BulkBodies } from '../support/bulk-bodies.ts'
 import { WORLD } from '../support/hostile-requests.ts'
 import { loadModel } from '../support/load-model.ts'
@@ -16,18 +17,18 @@ for (const service of [on, off]) {
   }, WORLD)
 }
 
-const GOOD_HEADERS = { authorization: `Bearer ${API_KEY}`, 'x-request-id': 'same' }
+const GOOD_HEADERS: Record<string, string> = { authorization: `Bearer ${API_KEY}`, 'x-request-id': 'same' }
 
-async function answerOf(service: Client, body: Buffer, headers: Record<string, string> = GOOD_HEADERS) {
-  const response = await fetch(`${service.address}/allowed/bulk`, { method: 'POST', headers, body })
+async function answerOf(service: Client, path: string, body: Buffer, headers: Record<string, string>) {
+  const response = await fetch(service.address + path, { method: 'POST', headers, body })
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
 }
 
 /** The answer, which is the same of both. */
-async function sameAnswer(body: Buffer | string, headers?: Record<string, string>) {
+async function sameAnswer(body: Buffer | string, headers = GOOD_HEADERS, path = '/allowed/bulk') {
   const bytes = Buffer.from(body)
-  const answer = await answerOf(on, bytes, headers)
-  expect(answer, bytes.toString('latin1')).toEqual(await answerOf(off, bytes, headers))
+  const answer = await answerOf(on, path, bytes, headers)
+  expect(answer, bytes.toString('latin1')).toEqual(await answerOf(off, path, bytes, headers))
   return answer
 }
 
@@ -66,6 +67,27 @@ test('random bodies, whole and broken, are answered and refused alike', async ()
   }
   expect([...statuses.keys()].toSorted()).toEqual([200, 400])
   for (const count of statuses.values()) expect(count).toBeGreaterThan(50)
+})
+
+test('evaluations, whole and broken, are answered and refused alike', async () => {
+  const headers = { ...GOOD_HEADERS, 'content-type': 'application/json', 'cache-control': 'no-store' }
+  const outcomes = new Map<string, number>()
+  const ask = async (body: Buffer | string) => {
+    const { status, text } = await sameAnswer(body, headers, '/access/v1/evaluation')
+    const outcome = status === 200 ? text : String(status)
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+  }
+  const bodies = new BatchBodies(10)
+  for (let count = 0; count < 300; count++) await ask(bodies.nextEvaluation())
+  const properties = [{ tenant: 'default' }, { tenant: 'acme' }, undefined]
+  for (const id of INSTANCES) {
+    for (const user of USERS) {
+      const resource = { type: 'document', id, properties: properties[outcomes.size % 3] }
+      await ask(JSON.stringify({ subject: { type: 'user', id: user }, action: { name: 'read' }, resource }))
+    }
+  }
+  expect([...outcomes.keys()].toSorted()).toEqual(['400', '{"decision":false}', '{"decision":true}'])
+  for (const count of outcomes.values()) expect(count).toBeGreaterThan(3)
 })
 
 test('what is refused before or behind the body is refused alike', async () => {

@@ -40,6 +40,14 @@ test('has a record of each decision, those of bulks one by one, with the request
     },
     headers: { 'x-request-id': 'waited', 'x-min-revision': revision },
   })
+  await verdict.send('POST', '/access/v1/evaluation', {
+    body: {
+      subject: { type: 'user', id: 'eve' },
+      action: { name: 'read' },
+      resource: { type: 'document', id: 'd1' },
+    },
+    headers: { 'x-request-id': 'evaluated' },
+  })
   const scrape = await Scrape.of(verdict.address)
   await verdict.close()
   const records = recordsIn(readFileSync(path, 'utf8'))
@@ -53,9 +61,10 @@ test('has a record of each decision, those of bulks one by one, with the request
     { ...about, request_id: 'in-bulk', user: 'alice', allow: true },
     { ...about, request_id: 'in-bulk', user: 'eve\n"', resource_key: null, allow: false },
     { ...about, request_id: 'waited', user: 'alice', allow: true },
+    { ...about, request_id: 'evaluated', user: 'eve', allow: false },
   ])
-  expect(scrape.sum('verdict_decision_log_records_total', { result: 'written' })).toBe(4)
-  expect(scrape.sum('verdict_checks_total')).toBe(4)
+  expect(scrape.sum('verdict_decision_log_records_total', { result: 'written' })).toBe(5)
+  expect(scrape.sum('verdict_checks_total')).toBe(5)
 })
 
 test.each([

@@ -1,14 +1,16 @@
 /**
- * Bodies for `/access/v1/evaluations`, from the usual to the broken, and the judge of whoever reads them from their bytes:
+ * Bodies for `/access/v1/evaluations` and `/access/v1/evaluation`, from the usual to the broken, and the judge of whoever reads them from their bytes:
  * what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
  */
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
+import type { SingleReader } from '#http/bytes/single-reader.ts'
 import { viewOf } from '#http/body.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
 import { evaluationReader } from '#http/routes/access.ts'
 import { Shape } from '#http/shape.ts'
 import type { Query } from '#model/decision.ts'
 import { EvaluationsRequest } from '#model/wire/access.ts'
+import { queryOf } from '#services/access-mapping.ts'
 import { AccessService } from '#services/access-service.ts'
 import { DecisionService } from '#services/decision-service.ts'
 import { Random } from '../../bench/datasets/random.ts'
@@ -72,6 +74,33 @@ export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body:
   return true
 }
 
+/** Reads single evaluations the ordinary way; null where it refuses the body, or nobody is asked. */
+export class OrdinaryEvaluations {
+  readonly #read: ReturnType<typeof evaluationReader>
+
+  constructor(isStrict: boolean) {
+    this.#read = evaluationReader(isStrict)
+  }
+
+  read(body: Buffer): Query | null {
+    let evaluation
+    try {
+      evaluation = this.#read(parseJson(body, DECISION_DEPTH_MAX))
+    } catch {
+      return null
+    }
+    return SUBJECT_TYPES.has(evaluation.subject.type) ? queryOf(evaluation) : null
+  }
+}
+
+/** As `judgeBatch`, of one evaluation. */
+export function judgeEvaluation(reader: SingleReader, ordinary: OrdinaryEvaluations, body: Buffer): boolean {
+  const packed = reader.read(viewOf(body))
+  if (packed === null) return false
+  judgeReading(body, packed.query(0), ordinary.read(body))
+  return true
+}
+
 const KEYS = [
   'alice',
   'b',
@@ -126,6 +155,27 @@ export class BatchBodies {
   /** Half of them whole, the others with some bytes changed. */
   next(): Buffer {
     return perhapsBent(Buffer.from(this.#batch()), this.#random)
+  }
+
+  /** The same for single evaluations. */
+  nextEvaluation(): Buffer {
+    const isPlain = this.#random.chance(0.7)
+    const members: Members = {
+      subject: this.#subject(isPlain),
+      action: this.#action(isPlain),
+      resource: this.#resource(isPlain),
+      ...(this.#random.chance(0.3) && {
+        context: this.#random.pick<unknown>(isPlain ? [{ a: 1 }, null] : ODD),
+      }),
+      ...(!isPlain && this.#random.chance(0.2) && { evaluations: this.#random.pick(ODD) }),
+    }
+    if (!isPlain && this.#random.chance(0.1)) delete members[this.#random.pick(Object.keys(members))]
+    const ordered = this.#random.chance(0.1) ? this.#shuffled(members) : members
+    const text = JSON.stringify(ordered, null, this.#random.pick(BLANKS))
+    return perhapsBent(
+      Buffer.from(this.#random.pick(BLANKS) + text + this.#random.pick(BLANKS)),
+      this.#random,
+    )
   }
 
   #batch(): string {

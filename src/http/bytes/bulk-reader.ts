@@ -4,11 +4,11 @@
  * Whatever this reader accepts, the ordinary parser and the schema accept, and they read the same questions. It never
  * refuses: a body it cannot read is theirs, and so are all error texts. The fuzz test holds it to that.
  */
-import type { PackedQueries } from '#model/packed-queries.ts'
+import type { PackedQueries, QueryForm } from '#model/packed-queries.ts'
 import { bytesOf } from '../body.ts'
+import { NATIVE } from './asked-question.ts'
 import { ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { REFUSED, skipBlanks } from './plain-json.ts'
-import { QUESTION_FIELDS } from './question-fields.ts'
 import { QuestionReader } from './question-reader.ts'
 
 export class BulkReader {
@@ -22,16 +22,10 @@ export class BulkReader {
   /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const body = bytesOf(bytes)
-    const reader = new QuestionReader(body, QUESTION_FIELDS)
-    const end = this.#list.read(body, bytes, skipBlanks(body, 0), {
-      reader,
-      defaults: NO_DEFAULTS,
-      settle: known => ({
-        form: reader.form(known),
-        user: reader.user,
-        key: reader.key.from === 0 ? 'none' : reader.key,
-      }),
-    })
+    const reader = new QuestionReader(body, NATIVE.fields)
+    const settle = (known: QueryForm | null) => NATIVE.asked(reader, known)
+    const questions = { reader, defaults: NO_DEFAULTS, settle }
+    const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     return this.#list.packed(bytes)
   }

@@ -4,18 +4,23 @@
  */
 import type { PackedQueries } from '#model/packed-queries.ts'
 import { bytesOf } from '../body.ts'
+import type { Dialect } from './asked-question.ts'
 import { Learning, ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { isBlank, REFUSED, skipBlanks } from './plain-json.ts'
-import { QUESTION_FIELDS } from './question-fields.ts'
 import { QuestionReader } from './question-reader.ts'
 
 /** What was learned of templates is judged anew after so many bodies: callers come and go. */
 const BODIES_A_JUDGEMENT = 1_000
 
 export class SingleReader {
+  readonly #dialect: Dialect
   readonly #list = new ListReader(1)
   #learned = new Learning()
   #bodies = 0
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect
+  }
 
   /** The question, good until the next is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
@@ -30,12 +35,9 @@ export class SingleReader {
   #readUnlike(bytes: DataView, learned: Learning): boolean {
     const body = bytesOf(bytes)
     const source = { body, bytes, defaults: NO_DEFAULTS, learned }
-    const reader = new QuestionReader(body, QUESTION_FIELDS)
-    const settle = () => ({
-      form: reader.form(null),
-      user: reader.user,
-      key: reader.key.from === 0 ? ('none' as const) : reader.key,
-    })
+    const dialect = this.#dialect
+    const reader = new QuestionReader(body, dialect.fields)
+    const settle = () => dialect.asked(reader, null)
     const end = this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, skipBlanks(body, 0))
     return end !== REFUSED && skipBlanks(body, end) === body.length
   }

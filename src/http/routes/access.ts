@@ -8,7 +8,9 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import type { AccessService } from '#services/access-service.ts'
+import { StandingReply } from '../answer.ts'
 import type { BatchReader } from '../bytes/batch-reader.ts'
+import type { SingleReader } from '../bytes/single-reader.ts'
 import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { Shape } from '../shape.ts'
@@ -26,11 +28,14 @@ export function evaluationReader(isStrict: boolean): (value: unknown) => Evaluat
 
 export interface AccessRouteOptions {
   readonly isStrict: boolean
-  /** Reads batches of the usual kind from their bytes; null: all are parsed. */
-  readonly batches: BatchReader | null
+  /** Read bodies of the usual kind from their bytes; null: all are parsed. */
+  readonly bytes: { readonly singles: SingleReader; readonly batches: BatchReader } | null
 }
 
-export function accessRoutes(access: AccessService, { isStrict, batches }: AccessRouteOptions): Route[] {
+/** A denial and a permission. */
+const ANSWERS = [false, true].map(decision => new StandingReply(200, { decision }))
+
+export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessRouteOptions): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -43,10 +48,14 @@ export function accessRoutes(access: AccessService, { isStrict, batches }: Acces
       headers: [REQUIRED_REQUEST_ID, REQUIRED_CACHE_CONTROL],
       body: isStrict ? StrictEvaluationRequest : EvaluationRequest,
       responses: { 200: { description: 'The decision; a denial is one too.', schema: Decision } },
-      handle: ({ principal, body }) => ({
-        status: 200,
-        body: access.evaluate(environmentOf(principal), body),
-      }),
+      readBytes: bytes === null ? undefined : body => bytes.singles.read(body),
+      handle: ({ principal, body }) => {
+        const environmentId = environmentOf(principal)
+        if (body instanceof PackedQueries) {
+          return ANSWERS[Number(access.evaluateFirst(environmentId, body))]!
+        }
+        return { status: 200, body: access.evaluate(environmentId, body) }
+      },
     }),
     defineRoute({
       method: 'POST',
@@ -61,7 +70,7 @@ export function accessRoutes(access: AccessService, { isStrict, batches }: Acces
       responses: {
         200: { description: 'One decision an item, up to the one that stops.', schema: EvaluationsResponse },
       },
-      readBytes: batches === null ? undefined : body => batches.read(body),
+      readBytes: bytes === null ? undefined : body => bytes.batches.read(body),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {

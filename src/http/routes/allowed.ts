@@ -11,6 +11,7 @@ import { debugOf } from '#services/decision-debug.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import { queryOf } from '#services/native-query.ts'
 import { StandingReply } from '../answer.ts'
+import { NATIVE } from '../bytes/asked-question.ts'
 import { BulkReader } from '../bytes/bulk-reader.ts'
 import { SingleReader } from '../bytes/single-reader.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
@@ -32,7 +33,7 @@ const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, resul
 export function allowedRoutes(decisions: DecisionService, options: AllowedOptions): Route[] {
   const { hasDebug, hasBytesPath, bulkChecksMax } = options
   const isReadFromBytes = hasBytesPath && !hasDebug
-  const singles = isReadFromBytes ? new SingleReader() : null
+  const singles = isReadFromBytes ? new SingleReader(NATIVE) : null
   const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax) : null
   const withDebug = (environmentId: string, question: AllowedQuery, allow: boolean) => {
     const query = queryOf(question)

@@ -1,0 +1,42 @@
+/** What a question that was read asks, in each dialect, where nothing is inherited. */
+import type { QueryForm } from '#model/packed-queries.ts'
+import type { ReadQuestion } from './list-reader.ts'
+import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
+import type { QuestionReader } from './question-reader.ts'
+
+/** A dialect: what a reader meets, and what is asked by it. */
+export interface Dialect {
+  readonly fields: Fields
+  /** `known` is the form of the question before. Null leaves the question to the ordinary parser. */
+  asked(reader: QuestionReader, known: QueryForm | null): ReadQuestion | null
+}
+
+/** Of `/allowed`, alone or in a bulk. Its fields say what must be there. */
+export const NATIVE: Dialect = {
+  fields: QUESTION_FIELDS,
+  asked: asksOfUser,
+}
+
+/**
+ * Of an AuthZEN evaluation that is no item of a batch. `isStrict`: a resource must have an id. Subjects of other types than
+ * `subjectTypes` are no users, and nothing is asked about them.
+ */
+export function evaluationDialect(options: {
+  readonly subjectTypes: ReadonlySet<string>
+  readonly isStrict: boolean
+}): Dialect {
+  return {
+    fields: ITEM_FIELDS,
+    asked: (reader, known) => {
+      const { user, subjectType, action, type, key } = reader
+      if (user.from === 0 || action.from === 0 || type.from === 0) return null
+      if (options.isStrict && key.from === 0) return null
+      return options.subjectTypes.has(reader.text(subjectType)) ? asksOfUser(reader, known) : null
+    },
+  }
+}
+
+function asksOfUser(reader: QuestionReader, known: QueryForm | null): ReadQuestion {
+  const { user, key } = reader
+  return { form: reader.form(known), user, key: key.from === 0 ? 'none' : key }
+}
