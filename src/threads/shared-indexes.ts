@@ -188,7 +188,13 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
   }
 
   async #rehearse(): Promise<void> {
-    for (const _ of this.#options.rehearsal?.() ?? []) await nextTurn()
+    try {
+      for (const _ of this.#options.rehearsal?.() ?? []) await nextTurn()
+    } catch (error) {
+      // It may have been memory, of which the next load finds more.
+      this.#rehearsed = null
+      throw error
+    }
   }
 
   async #write(

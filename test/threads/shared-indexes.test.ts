@@ -13,6 +13,27 @@ function users(count: number): Change[] {
   return Array.from({ length: count }, (_, n) => user(`u${n}`))
 }
 
+test('a rehearsal that fails is one load that fails; the next one rehearses again', async () => {
+  let rehearsals = 0
+  const indexes = new SharedIndexes({
+    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
+    kept: null,
+    attach: () => Promise.resolve(),
+    detach: () => Promise.resolve(),
+    rehearsal: function* rehearsal() {
+      yield
+      rehearsals++
+      if (rehearsals === 1) throw new RangeError('Array buffer allocation failed')
+    },
+  })
+  const load = () => indexes.load('many', users(MANY), REVISION, null)
+  await expect(load()).rejects.toThrow('Array buffer allocation failed')
+  expect(indexes.look('many')).toBeNull()
+  await load()
+  await load()
+  expect(rehearsals).toBe(2)
+})
+
 test('an index of very many records is handed out after a rehearsal, the first one, and small ones without', async () => {
   const told: string[] = []
   const indexes = new SharedIndexes({
