@@ -5,7 +5,7 @@
  * that never gets here is one the HTTP library refuses by itself: its answer carries no id. Whether the header
  * is *required* (`STRICT_HEADERS`) is a rule about admission and belongs into `dispatch.ts`.
  *
- * A new id is a UUID of version 4, random except that its last 8 bits count: unique, and cheap enough for the path of
+ * A new id is a UUID of version 4, random except that its last 8 bits count to 32: unique, and cheap enough for the path of
  * every decision (a quarter of `randomUUID`). The next one can be guessed; a request id is no secret.
  */
 import { randomUUID } from 'node:crypto'
@@ -14,8 +14,8 @@ import { isPrintableAscii } from './header-text.ts'
 const ID_LENGTH = 36
 /** All of a UUID but its last two hexadecimal digits. */
 const RANDOM_LENGTH = 34
-/** As many as two digits tell apart. */
-const AT_ONCE = 256
+/** One that is kept keeps all of its text: few enough that this is a kilobyte. */
+const AT_ONCE = 32
 const DIGITS = '0123456789abcdef'
 
 export class RequestIds {

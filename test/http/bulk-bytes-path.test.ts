@@ -1,9 +1,11 @@
 /** `BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
 import { expect, test } from 'vitest'
+import type { Route } from '#http/route.ts'
 import { BatchBodies } from '../support/batch-bodies.ts'
 import { BulkBodies } from '../support/bulk-bodies.ts'
 import { WORLD } from '../support/hostile-requests.ts'
 import { loadModel } from '../support/load-model.ts'
+import { routes } from '../support/routes.ts'
 import { API_KEY, type Client, sharedService } from '../support/running-service.ts'
 import { RawConnection } from './edge/raw-connection.ts'
 
@@ -31,6 +33,12 @@ async function sameAnswer(body: Buffer | string, headers = GOOD_HEADERS, path = 
   expect(answer, bytes.toString('latin1')).toEqual(await answerOf(off, path, bytes, headers))
   return answer
 }
+
+test('decisions are read from their bytes, and nothing else is', () => {
+  const isRead = ({ readBytes }: Route) => readBytes !== null
+  const read = routes.filter(isRead).map(({ operationId }) => operationId)
+  expect(read.toSorted()).toEqual(['accessEvaluation', 'accessEvaluations', 'isAllowed', 'isAllowedBulk'])
+})
 
 const USERS = ['alice', 'bob', 'carol', 'dave', '__proto__', 'stranger', 'x'.repeat(100)]
 const INSTANCES = ['d1', 'd2', 'a:b', 'a1', 'none', null, undefined, 'y'.repeat(37)]

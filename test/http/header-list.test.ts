@@ -25,3 +25,12 @@ test('of a repeated header the first counts', () => {
   headers.add('x-tenant', 'second')
   expect([headers.get('x-tenant'), [...headers]]).toEqual(['first', [['x-tenant', 'first']]])
 })
+
+test('names of one length are told apart', () => {
+  const headers = new HeaderList()
+  headers.add('content-type', 'a type')
+  headers.add('x-min-revision', 'a revision')
+  expect(
+    ['x-request-id', 'content-type', 'content-length', 'x-min-revision'].map(name => headers.get(name)),
+  ).toEqual([undefined, 'a type', undefined, 'a revision'])
+})
