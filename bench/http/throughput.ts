@@ -1,8 +1,9 @@
 /** Requests and checks a second on one core, against the floor on the same core, and what a check costs in bulks. */
-import type { WireRequest } from '../lib/load-generator.ts'
+import type { Burst, WireRequest } from '../lib/load-generator.ts'
 import { atLeast, atMost, type Figure, median } from '../lib/measure.ts'
 import { requireWrk, runWrk, type WrkRun } from '../lib/wrk.ts'
 import { bulkRequests, evaluationRequests, singleRequests } from './drive-questions.ts'
+import type { ServerProcess } from './server-process.ts'
 import { CLIENT_CPU_MAX, type Race, type Stage } from './stage.ts'
 
 /**
@@ -35,32 +36,48 @@ export async function measureSingle(stage: Stage): Promise<Result> {
         ratioOf(`single /allowed vs floor, ${pipelining} pipelined`, races[pipelining]!, 0.75),
       ),
       ratioOf('single /allowed vs floor, one at a time', oneByOne, 0.75),
+      // Says it also where the generator was the limit of the floor.
+      atLeast('the same by processor time a request', oneByOne.cpuRatio, 0.75, ''),
     ],
     raw: { single: { ...races, 1: oneByOne } },
   }
 }
 
+/** A run, and what the server took of its core, all its threads together. */
+type ServedRun = WrkRun & { readonly serverMicrosecondsARequest: number }
+
+interface OneByOne extends Pick<Race, 'ratio' | 'isVoid'>, Record<'service' | 'floor', readonly ServedRun[]> {
+  /** Of the medians of processor time, the floor's to the service's. */
+  readonly cpuRatio: number
+}
+
 /** Each connection with one request at a time, service and floor in turns. */
-async function raceByWrk(
-  stage: Stage,
-  requests: readonly WireRequest[],
-): Promise<Pick<Race, 'ratio' | 'isVoid'> & Record<'service' | 'floor', readonly WrkRun[]>> {
-  const { address } = await stage.service('one core')
-  const floorAddress = (await stage.floor()).address
-  const asked = await stage.bursts(address, requests, 1)
+async function raceByWrk(stage: Stage, requests: readonly WireRequest[]): Promise<OneByOne> {
+  const service = await stage.service('one core')
+  const floor = await stage.floor()
+  const asked = await stage.bursts(service.address, requests, 1)
   const askedOfFloor = await stage.floorBursts(requests, 1)
-  const runs: Record<'service' | 'floor', WrkRun[]> = { service: [], floor: [] }
+  const runs: Record<'service' | 'floor', ServedRun[]> = { service: [], floor: [] }
   for (let round = -1; round < ROUNDS; round++) {
-    const ofService = runWrk(address, asked, ONE_AT_A_TIME)
-    const ofFloor = runWrk(floorAddress, askedOfFloor, ONE_AT_A_TIME)
+    const ofService = servedRun(service, asked)
+    const ofFloor = servedRun(floor, askedOfFloor)
     // The first one is for warming up.
     if (round < 0) continue
     runs.service.push(ofService)
     runs.floor.push(ofFloor)
   }
-  const rate = (of: readonly WrkRun[]) => median(of.map(one => one.requestsPerSecond))
+  const rate = (of: readonly ServedRun[]) => median(of.map(one => one.requestsPerSecond))
+  const cpu = (of: readonly ServedRun[]) => median(of.map(one => one.serverMicrosecondsARequest))
   const isVoid = [...runs.service, ...runs.floor].some(({ clientCpu }) => clientCpu > CLIENT_CPU_MAX)
-  return { ...runs, ratio: rate(runs.service) / rate(runs.floor), isVoid }
+  const ratio = rate(runs.service) / rate(runs.floor)
+  return { ...runs, ratio, cpuRatio: cpu(runs.floor) / cpu(runs.service), isVoid }
+}
+
+function servedRun(server: ServerProcess, asked: readonly Burst[]): ServedRun {
+  const before = server.cpuSeconds()
+  const run = runWrk(server.address, asked, ONE_AT_A_TIME)
+  const requests = run.requestsPerSecond * ONE_AT_A_TIME.seconds
+  return { ...run, serverMicrosecondsARequest: ((server.cpuSeconds() - before) * 1e6) / requests }
 }
 
 export async function measureBulk(stage: Stage): Promise<Result> {
