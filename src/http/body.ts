@@ -2,7 +2,8 @@
  * Collects the body of one request from the pieces in which it arrives, up to a ceiling in bytes.
  *
  * The pieces go into one buffer that doubles, or takes what was announced where that is not far: a list of pieces would let a
- * caller who sends single bytes hold two hundred times what they sent. A body that comes whole, as nearly all do, is not collected: nobody copies it.
+ * caller who sends single bytes hold two hundred times what they sent. A body that comes whole, as nearly all do, is not
+ * collected: nobody copies it.
  * A body nobody will read (the request is already refused) is counted, not kept.
  */
 

@@ -15,6 +15,7 @@ import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
+import { JSON_TYPE } from './answer.ts'
 import { bytesOf } from './body.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { Call, HttpRequest, Reply } from './exchange.ts'
@@ -35,7 +36,6 @@ export interface Admitted {
 }
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
-const JSON_TYPE = 'application/json'
 /** As the HTTP library delivers it; every decision looks for it. */
 const MIN_REVISION_NAME = MIN_REVISION.name.toLowerCase()
 /** Requests in one thread whose keys may be known in the state that they wait for. */

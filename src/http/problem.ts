@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
-import type { Answer } from './answer.ts'
+import { type Answer, JSON_TYPE } from './answer.ts'
 import type { ErrorFamily } from './exchange.ts'
 import { MethodNotAllowedError } from './router.ts'
 
@@ -110,7 +110,7 @@ export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
   const text = telling.publicMessage ?? message
   return {
     status,
-    contentType: family === 'access' ? 'text/plain; charset=utf-8' : 'application/json',
+    contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,
     body: bodyText(family, { status, telling, message: text, detail }),
     headers: problemHeaders(status, error),
   }

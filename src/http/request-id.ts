@@ -6,7 +6,7 @@
  * is *required* (`STRICT_HEADERS`) is a rule about admission and belongs into `dispatch.ts`.
  *
  * A new id is a UUID of version 4, random except that its last 8 bits count to 32: unique, and cheap enough for the path of
- * every decision (a quarter of `randomUUID`). The next one can be guessed; a request id is no secret.
+ * every decision (a sixth of `randomUUID`). The next one can be guessed; a request id is no secret.
  */
 import { randomUUID } from 'node:crypto'
 import { isPrintableAscii } from './header-text.ts'

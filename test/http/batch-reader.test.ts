@@ -1,6 +1,6 @@
 /**
- * The bytes path of AuthZEN evaluations, alone and in batches, and of `/allowed`: whatever it reads, the ordinary way reads the same and
- * answers without an error. A security boundary, so it is held to that by cases, by cuts and by random bodies.
+ * The bytes path of AuthZEN evaluations, alone and in batches, and of `/allowed`: whatever it reads, the ordinary way reads the
+ * same and answers without an error. A security boundary, so it is held to that by cases, by cuts and by random bodies.
  */
 import { describe, expect, test } from 'vitest'
 import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
@@ -200,19 +200,33 @@ test('the reader knows every field of the schemas, so that it skips none that th
   }
 })
 
-test.each([false, true])('of random batches it reads none differently, strictly: %s', isStrict => {
-  const bodies = new BatchBodies(20_261_121)
-  const judge = isStrict ? strictly : ordinary
-  let reader = newReader(isStrict)
+/** A reader keeps what it learns: `judge` gets a fresh one now and then. */
+function expectNoneDifferent<Reader, Ordinary extends { read(body: Buffer): unknown }>(kind: {
+  readonly ordinary: Ordinary
+  next(): Buffer
+  newReader(): Reader
+  judge(reader: Reader, ordinary: Ordinary, body: Buffer): boolean
+}): void {
+  let reader = kind.newReader()
   const counts = { read: 0, accepted: 0 }
   for (let count = 0; count < 10_000; count++) {
-    if (count % 500 === 0) reader = newReader(isStrict)
-    const body = bodies.next()
-    if (judgeBatch(reader, judge, body)) counts.read++
-    if (judge.read(body) !== null) counts.accepted++
+    if (count % 500 === 0) reader = kind.newReader()
+    const body = kind.next()
+    if (kind.judge(reader, kind.ordinary, body)) counts.read++
+    if (kind.ordinary.read(body) !== null) counts.accepted++
   }
   expect(counts.read).toBeGreaterThan(1_000)
   expect(counts.read / counts.accepted).toBeGreaterThan(0.7)
+}
+
+test.each([false, true])('of random batches it reads none differently, strictly: %s', isStrict => {
+  const bodies = new BatchBodies(20_261_121)
+  expectNoneDifferent({
+    ordinary: isStrict ? strictly : ordinary,
+    next: () => bodies.next(),
+    newReader: () => newReader(isStrict),
+    judge: judgeBatch,
+  })
 })
 
 test('of random single decisions it reads none differently', () => {
@@ -232,17 +246,12 @@ function newEvaluationReader(isStrict: boolean): SingleReader {
 
 test.each([false, true])('of random evaluations it reads none differently, strictly: %s', isStrict => {
   const bodies = new BatchBodies(20_261_123)
-  const judge = new OrdinaryEvaluations(isStrict)
-  let reader = newEvaluationReader(isStrict)
-  const counts = { read: 0, accepted: 0 }
-  for (let count = 0; count < 10_000; count++) {
-    if (count % 500 === 0) reader = newEvaluationReader(isStrict)
-    const body = bodies.nextEvaluation()
-    if (judgeEvaluation(reader, judge, body)) counts.read++
-    if (judge.read(body) !== null) counts.accepted++
-  }
-  expect(counts.read).toBeGreaterThan(1_000)
-  expect(counts.read / counts.accepted).toBeGreaterThan(0.7)
+  expectNoneDifferent({
+    ordinary: new OrdinaryEvaluations(isStrict),
+    next: () => bodies.nextEvaluation(),
+    newReader: () => newEvaluationReader(isStrict),
+    judge: judgeEvaluation,
+  })
 })
 
 test.each([

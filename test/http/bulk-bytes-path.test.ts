@@ -87,11 +87,13 @@ test('evaluations, whole and broken, are answered and refused alike', async () =
   }
   const bodies = new BatchBodies(10)
   for (let count = 0; count < 300; count++) await ask(bodies.nextEvaluation())
-  const properties = [{ tenant: 'default' }, { tenant: 'acme' }, undefined]
-  for (const id of INSTANCES) {
-    for (const user of USERS) {
-      const resource = { type: 'document', id, properties: properties[outcomes.size % 3] }
-      await ask(JSON.stringify({ subject: { type: 'user', id: user }, action: { name: 'read' }, resource }))
+  const action = { name: 'read' }
+  for (const tenant of TENANTS) {
+    for (const id of INSTANCES) {
+      for (const user of USERS) {
+        const resource = { type: 'document', id, properties: { tenant } }
+        await ask(JSON.stringify({ subject: { type: 'user', id: user }, action, resource }))
+      }
     }
   }
   expect([...outcomes.keys()].toSorted()).toEqual(['400', '{"decision":false}', '{"decision":true}'])

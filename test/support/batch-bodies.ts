@@ -1,6 +1,6 @@
 /**
- * Bodies for `/access/v1/evaluations` and `/access/v1/evaluation`, from the usual to the broken, and the judge of whoever reads them from their bytes:
- * what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
+ * Bodies for AuthZEN evaluations, alone and in batches, from the usual to the broken, and the judges of whoever reads them
+ * from their bytes: what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
  */
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
