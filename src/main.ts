@@ -5,7 +5,7 @@
 import { format } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { AuthzError } from './model/errors.ts'
-import { makeObjectsAmongTheNew } from './new-objects.ts'
+import { tuneGarbageCollection } from './garbage-collection.ts'
 import { type RunningService, startService } from './service.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from './services/sample-workspace.ts'
 import { createLog, type Logger } from './telemetry/log.ts'
@@ -26,7 +26,7 @@ function readConfigOrFail(): Config {
   }
 }
 
-makeObjectsAmongTheNew()
+tuneGarbageCollection()
 const config = readConfigOrFail()
 const log = createLog(config.logLevel)
 // Libraries write there, as lmdb does on a full disk; this thread's lines on standard error are JSON.

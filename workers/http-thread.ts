@@ -16,7 +16,6 @@ import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
-import { Tracing } from '#telemetry/tracing.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
@@ -36,6 +35,8 @@ assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
 const options = workerData as HttpThreadOptions<ThreadSettings>
 const { host, port, tokenSecret, counts, settings } = options
+// OpenTelemetry is a megabyte of objects in each thread, which most do without. Awaited before anything is at work.
+const tracing = settings.hasTracing ? new (await import('#telemetry/tracing.ts')).Tracing() : null
 const log = createLog(settings.logLevel)
 // Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
 const engines = new EngineReaders(
@@ -85,7 +86,7 @@ const edge = {
     connections: { max: settings.connectionsMax, add: (change: 1 | -1) => connections.add(change) },
   },
   observer: counters,
-  tracing: settings.hasTracing ? new Tracing() : null,
+  tracing,
   slow:
     settings.slowRequestMs > 0
       ? { ms: settings.slowRequestMs, onSlow: (request: SlowRequest) => slowRequests.write(request) }

@@ -15,6 +15,20 @@ const EXPORT = '/v2/projects/default/envs/default/export'
 const ENTRY = new URL('../../workers/http-thread.ts', import.meta.url)
 const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
 
+/** Instead of a port it tells what its new objects have of the heap, in KB, after a hundred megabytes of which some survived. */
+const THREAD_OF_MANY_OBJECTS = new URL(
+  'data:text/javascript,' +
+    encodeURIComponent(`
+  import { getHeapSpaceStatistics } from 'node:v8'
+  import { parentPort } from 'node:worker_threads'
+  const kept = []
+  for (let i = 0; i < 1_000_000; i++) kept[i % 50_000] = { i: [i, i, i] }
+  const { space_size } = getHeapSpaceStatistics().find(space => space.space_name === 'new_space')
+  parentPort.on('message', () => process.exit())
+  parentPort.postMessage({ kind: 'listening', port: space_size / 1024 })
+`),
+)
+
 /** A thread whose main thread does what the test says, and what is heard of its defects. */
 async function startedThread(work: Partial<HttpThreadsOptions>) {
   const faults: unknown[] = []
@@ -46,7 +60,7 @@ async function startedThread(work: Partial<HttpThreadsOptions>) {
     fetch(`http://127.0.0.1:${port}${path}`, {
       headers: { authorization: `Bearer ${API_KEY}`, 'x-request-id': 'r-1' },
     })
-  return { ask, faults, deaths }
+  return { ask, faults, deaths, port }
 }
 
 /** An export of these lines, which does not get to its end. */
@@ -83,4 +97,9 @@ test('an invariant that breaks in the midst of an export breaks it off, and is t
   expect(answer.status).toBe(200)
   await expect(answer.text()).rejects.toThrow('terminated')
   expect([faults, deaths]).toEqual([[{ error, requestId: 'r-1', operation: 'exportContent' }], [error]])
+})
+
+test('what is new is collected in small portions, for which no request waits long', async () => {
+  const { port: kilobytes } = await startedThread({ entry: THREAD_OF_MANY_OBJECTS })
+  expect(kilobytes).toBe(2_048)
 })
