@@ -3,14 +3,14 @@
  * byte is sent, so that a reply that cannot be encoded can still become a proper error.
  */
 import { jsonText } from '#model/json-text.ts'
-import { RawBytes, RawJson, RawPieces, type Reply } from './exchange.ts'
+import { LentJson, RawBytes, RawJson, RawPieces, type Reply } from './exchange.ts'
 import { isPrintableAscii } from './header-text.ts'
 
 export interface Answer {
   readonly status: number
   readonly contentType: string
   /** `null`: no body and no content type. */
-  readonly body: string | Uint8Array | RawPieces | null
+  readonly body: string | Uint8Array | LentJson | RawPieces | null
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
@@ -46,7 +46,7 @@ export function encodeReply(reply: Reply): Answer {
 function encodeBody(body: unknown): Answer['body'] {
   if (body === undefined) return null
   if (body instanceof RawJson) return body.text
-  if (body instanceof RawPieces) return body
+  if (body instanceof RawPieces || body instanceof LentJson) return body
   return body instanceof RawBytes ? body.bytes : jsonText(body)
 }
 

@@ -23,7 +23,7 @@ import { BodyCollector, EMPTY_BODY } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
-import { type ErrorFamily, RawPieces, type Reply } from './exchange.ts'
+import { type ErrorFamily, LentJson, RawPieces, type Reply } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
 import { limitOf } from './limit-of.ts'
 import type { RequestSpan, RequestTracing } from './request-tracing.ts'
@@ -377,14 +377,21 @@ export class Conversation implements Admitted, Receiving, Waiting {
       this.#wire.endWithoutBody()
       if (isInPieces) body.source.cancel()
       this.#finish()
-    } else if (isInPieces) {
+      return
+    }
+    if (isInPieces) {
       this.#askToClose(closes)
       void this.#pour(body.source, closes)
-    } else if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
+      return
+    }
+    const content = body instanceof LentJson ? body.bytes : body
+    if (content !== null && content.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#askToClose(closes)
-      this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
+      // What is lent stays with it: it is read until its last byte is out.
+      this.#stream(typeof content === 'string' ? Buffer.from(content) : content)
     } else {
-      this.#wire.end(isHead || body === null ? '' : body, closes)
+      this.#wire.end(isHead || content === null ? '' : content, closes)
+      if (body instanceof LentJson) body.giveBack()
       this.#finish()
     }
   }

@@ -52,6 +52,22 @@ export class RawBytes {
   }
 }
 
+/** JSON in memory that is lent for this one answer. */
+export class LentJson {
+  readonly bytes: Uint8Array
+  readonly #giveBack: (bytes: Uint8Array) => void
+
+  constructor(bytes: Uint8Array, giveBack: (bytes: Uint8Array) => void) {
+    this.bytes = bytes
+    this.#giveBack = giveBack
+  }
+
+  /** Nobody reads the bytes any more. Called once, or never: then the collector has them. */
+  giveBack(): void {
+    this.#giveBack(this.bytes)
+  }
+}
+
 /** Bytes that are made while they are sent, as fast as the caller takes them; the reply's headers say what they are. */
 export class RawPieces {
   readonly source: PieceSource
