@@ -3,7 +3,7 @@
  * bulk have in common. Whoever looks keys up by their bytes makes no strings; `query` makes them for everybody else.
  *
  * Invariants, which whoever fills it answers for:
- * - The keys are ASCII and stand in `bytes` as they are, nothing escaped; none is empty.
+ * - The keys are UTF-8 and stand in `bytes` as they are, nothing escaped; none is empty.
  * - Behind the last byte of each key at least three more can be read, so that keys can be taken in by words.
  * - Behind `count` forms and spots may be others, which mean nothing.
  * - It lives as long as the bytes do: as long as its request is being answered.
@@ -18,6 +18,9 @@ export const SPOT_WORDS = 4
 export const SPOT_USER = 0
 export const SPOT_KEY = 2
 export const SPOT_LENGTH = 1
+
+/** A key may begin with what elsewhere marks the order of bytes. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export class PackedQueries {
   readonly count: number
@@ -50,7 +53,16 @@ export class PackedQueries {
   #text(from: number, length: number): string {
     const { bytes } = this
     let text = ''
-    for (let at = from; at < from + length; at++) text += String.fromCharCode(bytes.getUint8(at))
+    for (let at = from; at < from + length; at++) {
+      const byte = bytes.getUint8(at)
+      if (byte >= 0x80) return this.#decoded(from, length)
+      text += String.fromCharCode(byte)
+    }
     return text
+  }
+
+  #decoded(from: number, length: number): string {
+    const { buffer, byteOffset } = this.bytes
+    return decoder.decode(new Uint8Array(buffer, byteOffset + from, length))
   }
 }

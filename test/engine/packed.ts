@@ -7,14 +7,16 @@ import { PackedQueries, SPOT_KEY, SPOT_LENGTH, SPOT_USER, SPOT_WORDS } from '#mo
 /** Bytes that are no key's, wherever a key ends: those behind it must not count. */
 const BETWEEN = '~~~'
 
-/** Keys must be ASCII and not empty. */
+/** Keys must be texts and not empty. */
 export function packed(queries: readonly Query[]): PackedQueries {
   const spots = new Int32Array(queries.length * SPOT_WORDS)
   let text = ''
+  let length = 0
   const put = (key: string, spot: number) => {
-    spots[spot] = text.length
-    spots[spot + SPOT_LENGTH] = key.length
+    spots[spot] = length
+    spots[spot + SPOT_LENGTH] = Buffer.byteLength(key)
     text += key + BETWEEN
+    length += Buffer.byteLength(key + BETWEEN)
   }
   for (const [index, { user, key }] of queries.entries()) {
     put(user, index * SPOT_WORDS + SPOT_USER)
@@ -25,7 +27,7 @@ export function packed(queries: readonly Query[]): PackedQueries {
 }
 
 export function isPackable({ user, key }: Query): boolean {
-  return [user, key ?? 'none'].every(text => text !== '' && /^\p{ASCII}*$/u.test(text))
+  return [user, key ?? 'none'].every(text => text !== '' && text.isWellFormed())
 }
 
 /** The answers of `evaluateAll`, after a look that the questions that can be packed are answered alike as bytes, all and each. */

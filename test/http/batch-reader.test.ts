@@ -5,7 +5,11 @@
 import { describe, expect, test } from 'vitest'
 import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
+import { viewOf } from '#http/body.ts'
+import { Learning, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
+import { REFUSED } from '#http/bytes/plain-json.ts'
 import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
+import { QuestionReader } from '#http/bytes/question-reader.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
 import {
@@ -130,6 +134,14 @@ describe('a batch of the usual kind is read', () => {
       },
     ],
     [
+      'with keys in another script as defaults and in items',
+      {
+        subject: subject('zoë'),
+        action,
+        evaluations: [{ resource: resource('計画') }, { subject: subject('😀'), resource: resource('/a/é') }],
+      },
+    ],
+    [
       'with options at the end',
       { subject: subject('u'), action, evaluations: ITEMS, options: { evaluations_semantic: null } },
     ],
@@ -137,6 +149,13 @@ describe('a batch of the usual kind is read', () => {
     expect(isRead(batch)).toBe(true)
     expect(isRead(JSON.stringify(batch, null, 2))).toBe(true)
   })
+})
+
+test('keys in the digits of their characters are read, as defaults and in items', () => {
+  const items = ['\\/a', 'b', '\\u8a08'].map(id => `{"resource":{"type":"document","id":"${id}"}}`)
+  const other = '{"subject":{"type":"user","id":"\\n"},"resource":{"type":"document","id":"c"}}'
+  const defaults = '"subject":{"type":"user","id":"zo\\u00eb"},"action":{"name":"read"}'
+  expect(isRead(`{${defaults},"evaluations":[${[...items, other, ...items].join()}]}`)).toBe(true)
 })
 
 describe('a batch is left to the ordinary way', () => {
@@ -158,7 +177,7 @@ describe('a batch is left to the ordinary way', () => {
       '{"action":{"name":"a"},"evaluations":[{"subject":{"id":"u"},"resource":{"type":"t"}}],"subject":{"type":"user"}}',
     ],
     ['with a field twice', '{"action":{"name":"a"},"action":{"name":"b"},"evaluations":[{}]}'],
-    ['in another script', { ...good, subject: subject('zoë') }],
+    ['with a type in another script', { ...good, subject: subject('zoe', 'usér') }],
     ['cut short', JSON.stringify(good).slice(0, -1)],
     ['with more behind it', `${JSON.stringify(good)}x`],
   ])('%s', (_, batch) => {
@@ -309,5 +328,44 @@ test('of a single decision that looks like one before, what stands around it cou
     [text, true],
   ] as const) {
     expect(judgeSingle(reader, Buffer.from(around)), JSON.stringify(around)).toBe(isTaken)
+  }
+})
+
+test('of a single decision the last key is compared, not read again, however long it is', () => {
+  const list = new ListReader(1)
+  const bodies = Array.from({ length: 12 }, (_, length) => {
+    return Buffer.from(
+      `{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"${'k'.repeat(length + 1)}"}}`,
+    )
+  })
+  const learned = new Learning()
+  for (const [index, body] of bodies.entries()) {
+    const bytes = viewOf(body)
+    list.texts.begin(bytes)
+    const end = list.matchOne(bytes, 0, learned)
+    expect(end).toBe(index === 0 ? REFUSED : body.length)
+    if (index > 0) {
+      // Nor copied.
+      expect(list.packed()?.bytes).toBe(bytes)
+      continue
+    }
+    const reader = new QuestionReader(body, list.texts, NATIVE.fields)
+    const source = { body, bytes, defaults: NO_DEFAULTS, learned }
+    const questions = { reader, defaults: NO_DEFAULTS, settle: () => NATIVE.asked(reader, null) }
+    expect(list.readOne(source, questions, 0)).toBe(body.length)
+  }
+})
+
+test('of a single decision a last key that is empty is left to the ordinary way, whatever was learned', () => {
+  const reader = new SingleReader(NATIVE)
+  const bodyWith = (key: string) => `{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"${key}"}}`
+  for (const [key, isTaken] of [
+    ['k', true],
+    ['', false],
+    ['"', false],
+    ['\\"', true],
+    ['', false],
+  ] as const) {
+    expect(judgeSingle(reader, Buffer.from(bodyWith(key)))).toBe(isTaken)
   }
 })

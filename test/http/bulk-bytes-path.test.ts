@@ -40,7 +40,7 @@ test('decisions are read from their bytes, and nothing else is', () => {
   expect(read.toSorted()).toEqual(['accessEvaluation', 'accessEvaluations', 'isAllowed', 'isAllowedBulk'])
 })
 
-const USERS = ['alice', 'bob', 'carol', 'dave', '__proto__', 'stranger', 'x'.repeat(100)]
+const USERS = ['alice', 'bob', 'carol', 'dave', '鍵😀', '鍵', '__proto__', 'stranger', 'x'.repeat(100)]
 const INSTANCES = ['d1', 'd2', 'a:b', 'a1', 'none', null, undefined, 'y'.repeat(37)]
 const TENANTS = ['default', 'acme', 'elsewhere', undefined]
 const CHECKS = TENANTS.flatMap(tenant =>
@@ -63,6 +63,26 @@ test('a bulk of every user, action, instance and tenant is answered alike, and a
     const body = JSON.stringify(CHECKS[index])
     const response = await fetch(`${on.address}/allowed`, { method: 'POST', headers: GOOD_HEADERS, body })
     expect(await response.json()).toMatchObject({ allow: answers[index]! })
+  }
+})
+
+test.each(['/allowed', '/allowed/bulk'])('%s knows a key however it is written', async path => {
+  const asked = (key: string) => {
+    const check = `{"user":{"key":"${key}"},"action":"update","resource":{"type":"document","key":"a1"}}`
+    return sameAnswer(path === '/allowed' ? check : `[${check},${check}]`, GOOD_HEADERS, path)
+  }
+  for (const [key, isKnown] of [
+    ['鍵😀', true],
+    ['\\u9375\\ud83d\\ude00', true],
+    ['鍵\\uD83D\\uDE00', true],
+    ['鍵', false],
+    ['鍵😀 ', false],
+    ['\\u9375😁', false],
+  ] as const) {
+    for (let times = 0; times < 2; times++) {
+      const { status, text } = await asked(key)
+      expect([status, text.includes('true')], key).toEqual([200, isKnown])
+    }
   }
 })
 

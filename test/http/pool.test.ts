@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest'
 import { loadModel } from '../support/load-model.ts'
 import { WORLD } from '../support/hostile-requests.ts'
+import { Scrape } from '../support/metrics.ts'
 import { API_KEY, sharedService } from '../support/running-service.ts'
 import { RawConnection } from './edge/raw-connection.ts'
 
@@ -47,6 +48,32 @@ test('a bulk of thousands is answered in order, as without a pool', async () => 
   const { allow } = body as { allow: { allow: boolean }[] }
   expect([status, allow.length]).toEqual([200, LARGE])
   expect(new Set(allow.map(one => one.allow)).size).toBe(2)
+})
+
+test('a bulk of thousands whose keys are in other scripts, and escaped, is spread over the pool as well', async () => {
+  const text = JSON.stringify(
+    Array.from({ length: LARGE }, (_, index) => ({
+      user: { key: ['鍵😀', 'bob', '鍵', 'a"b'][(index * 7) % 4]! },
+      action: ACTIONS[(index * 5) % ACTIONS.length]!,
+      resource: { type: 'document', key: index % 3 === 0 ? 'd1' : 'a1' },
+    })),
+  ).replaceAll('😀', '\\ud83d\\ude00')
+  const ask = async (service: typeof pooled) => {
+    const headers = { authorization: `Bearer ${API_KEY}` }
+    const answer = await fetch(`${service.address}/allowed/bulk`, { method: 'POST', headers, body: text })
+    expect(answer.status).toBe(200)
+    return ((await answer.json()) as { allow: { allow: boolean }[] }).allow.map(({ allow }) => allow)
+  }
+  const busySeconds = async () => {
+    return (await Scrape.of(pooled.address)).sum('verdict_pool_busy_seconds_total')
+  }
+  const before = await busySeconds()
+  do {
+    const [one, other] = [await ask(pooled), await ask(alone)]
+    expect(one).toEqual(other)
+    expect(one.length).toBe(LARGE)
+    expect(one.filter(Boolean).length).toBeGreaterThan(500)
+  } while ((await busySeconds()) === before)
 })
 
 test('a batch of thousands is answered in order, as without a pool', async () => {

@@ -14,7 +14,7 @@ import { queryOf } from '#services/access-mapping.ts'
 import { AccessService } from '#services/access-service.ts'
 import { DecisionService } from '#services/decision-service.ts'
 import { Random } from '../../bench/datasets/random.ts'
-import { judgeReading, perhapsBent } from './bent-bodies.ts'
+import { judgeReading, perhapsBent, written } from './bent-bodies.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
@@ -113,7 +113,9 @@ const KEYS = [
   'x'.repeat(40),
   '',
   'é',
+  '計画😀',
   'a"b',
+  'a/b',
 ]
 const SUBJECTS = ['user', 'user', 'identity', 'robot', '', null, undefined, 5]
 const TYPES = ['document', 'folder', '__proto__', undefined, null]
@@ -154,7 +156,7 @@ export class BatchBodies {
 
   /** Half of them whole, the others with some bytes changed. */
   next(): Buffer {
-    return perhapsBent(Buffer.from(this.#batch()), this.#random)
+    return perhapsBent(written(this.#batch(), this.#random), this.#random)
   }
 
   /** The same for single evaluations. */
@@ -173,7 +175,7 @@ export class BatchBodies {
     const ordered = this.#random.chance(0.1) ? this.#shuffled(members) : members
     const text = JSON.stringify(ordered, null, this.#random.pick(BLANKS))
     return perhapsBent(
-      Buffer.from(this.#random.pick(BLANKS) + text + this.#random.pick(BLANKS)),
+      written(this.#random.pick(BLANKS) + text + this.#random.pick(BLANKS), this.#random),
       this.#random,
     )
   }

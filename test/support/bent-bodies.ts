@@ -23,7 +23,12 @@ const SNIPPETS = [
   '-',
   '"',
   '\\u0061',
+  '\\u00e9',
+  '\\ud83d\\ude00',
+  '\\ud83d',
   '\\"',
+  '\\/',
+  'é',
   '{}',
   '[]',
   '"key":"z",',
@@ -66,6 +71,28 @@ export function perhapsBent(body: Buffer, random: Random): Buffer {
   let bent = body
   for (let times = 1 + random.below(3); times > 0; times--) bent = bend(bent, random)
   return bent
+}
+
+/** The bytes of JSON as it stands, or as those write it who send ASCII only. */
+export function written(text: string, random: Random): Buffer {
+  return Buffer.from(random.chance(0.2) ? asciiOf(text, random) : text)
+}
+
+/**
+ * JSON in ASCII, as many libraries write it: other scripts in the digits of their characters, slashes escaped. Now and then a
+ * letter that need not be is written in digits, too.
+ */
+function asciiOf(text: string, random: Random): string {
+  const digits = (unit: string) => {
+    const hex = unit.charCodeAt(0).toString(16).padStart(4, '0')
+    return `\\u${random.chance(0.5) ? hex : hex.toUpperCase()}`
+  }
+  // Not behind a backslash, of which nothing else is what it was.
+  return text.replaceAll(/\\.|[\u0080-\uffff]|\/|[k-m](?=\w)/g, unit => {
+    if (unit === '/') return '\\/'
+    if (unit.length === 2) return unit
+    return unit >= '\u0080' || random.chance(0.02) ? digits(unit) : unit
+  })
 }
 
 /** Throws, with the body, if what was read of it is not what is right. */

@@ -11,7 +11,7 @@ import type { Query } from '#model/decision.ts'
 import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
 import { queryOf } from '#services/native-query.ts'
 import { Random } from '../../bench/datasets/random.ts'
-import { judgeReading, perhapsBent } from './bent-bodies.ts'
+import { judgeReading, perhapsBent, written } from './bent-bodies.ts'
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
@@ -62,7 +62,7 @@ const KEYS = [
   'x'.repeat(40),
   '',
 ]
-const ODD_KEYS = ['é', '😀', 'a"b', 'a\\b', 'tab\t', '\u0000', '\ud800']
+const ODD_KEYS = ['é', '計画', '😀', '\ufeff', 'a"b', 'a\\b', 'a/b', 'tab\t', '\u0000', '\ud800']
 const TYPES = ['document', 'folder', '__proto__']
 const ACTIONS = ['read', 'write', 'a']
 const TENANTS = ['default', 'acme', null, undefined, '']
@@ -109,12 +109,12 @@ export class BulkBodies {
 
   /** Half of them whole, the others with some bytes changed. */
   next(): Buffer {
-    return perhapsBent(Buffer.from(this.#bulk()), this.#random)
+    return perhapsBent(written(this.#bulk(), this.#random), this.#random)
   }
 
   /** The same for single decisions: a bulk of one without its brackets, whole or broken. */
   nextSingle(): Buffer {
-    return perhapsBent(Buffer.from(this.#bulk(1).trim().slice(1, -1)), this.#random)
+    return perhapsBent(written(this.#bulk(1).trim().slice(1, -1), this.#random), this.#random)
   }
 
   #bulk(length = this.#random.below(7)): string {
@@ -160,7 +160,7 @@ export class BulkBodies {
   }
 
   #key(): unknown {
-    if (this.#random.chance(0.03)) return this.#random.pick(ODD_KEYS)
+    if (this.#random.chance(0.06)) return this.#random.pick(ODD_KEYS)
     if (this.#random.chance(0.02)) return this.#random.pick(IGNORED)
     return this.#random.chance(0.3) ? this.#random.pick(KEYS) : `key-${this.#random.below(100_000)}`
   }

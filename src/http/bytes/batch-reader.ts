@@ -53,8 +53,10 @@ export class BatchReader {
   /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const body = bytesOf(bytes)
-    const reader = new QuestionReader(body, ITEM_FIELDS)
-    const batch: QuestionReader = new QuestionReader(body, BATCH_FIELDS, at => {
+    const { texts } = this.#list
+    texts.begin(bytes)
+    const reader = new QuestionReader(body, texts, ITEM_FIELDS)
+    const batch: QuestionReader = new QuestionReader(body, texts, BATCH_FIELDS, at => {
       if (hasLongText(batch)) return REFUSED
       this.#useDefaults(batch)
       const settle = (known: QueryForm | null) => this.#settle(body, { reader, batch, known })
@@ -62,9 +64,9 @@ export class BatchReader {
     })
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    const packed = this.#list.packed(bytes)
+    const packed = this.#list.packed()
     // Without items it is a single evaluation.
-    return packed.count === 0 ? null : packed
+    return packed === null || packed.count === 0 ? null : packed
   }
 
   /** What items look like holds as long as they inherit the same: all but the keys, which each body has its own of. */
@@ -121,9 +123,9 @@ function pick(own: Place, inherited: Place): Place {
 /** The keys of the defaults, as a question that inherits them has them. */
 function spotOf({ user, key }: QuestionReader): Int32Array {
   const spot = new Int32Array(SPOT_WORDS)
-  spot[SPOT_USER] = user.from
-  spot[SPOT_USER + SPOT_LENGTH] = user.to - user.from
-  spot[SPOT_KEY] = key.from
-  spot[SPOT_KEY + SPOT_LENGTH] = key.to - key.from
+  spot[SPOT_USER] = user.at
+  spot[SPOT_USER + SPOT_LENGTH] = user.length
+  spot[SPOT_KEY] = key.at
+  spot[SPOT_KEY + SPOT_LENGTH] = key.length
   return spot
 }

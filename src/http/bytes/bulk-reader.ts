@@ -22,11 +22,13 @@ export class BulkReader {
   /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const body = bytesOf(bytes)
-    const reader = new QuestionReader(body, NATIVE.fields)
+    const { texts } = this.#list
+    texts.begin(bytes)
+    const reader = new QuestionReader(body, texts, NATIVE.fields)
     const settle = (known: QueryForm | null) => NATIVE.asked(reader, known)
     const questions = { reader, defaults: NO_DEFAULTS, settle }
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    return this.#list.packed(bytes)
+    return this.#list.packed()
   }
 }

@@ -11,6 +11,7 @@ import {
   SPOT_USER,
   SPOT_WORDS,
 } from '#model/packed-queries.ts'
+import { BodyTexts } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
 import type { QuestionReader } from './question-reader.ts'
 import { type KeyPlace, QuestionTemplate } from './question-template.ts'
@@ -68,6 +69,8 @@ interface ListSource {
 }
 
 export class ListReader {
+  /** Those of the body that is being read. Whoever reads it begins with them, and asks in the end whether they are valid. */
+  readonly texts = new BodyTexts()
   readonly #checksMax: number
   /** The one used last first. */
   readonly #templates: QuestionTemplate[] = []
@@ -81,9 +84,11 @@ export class ListReader {
     this.#checksMax = checksMax
   }
 
-  /** The questions of the list last read, good until the next is. */
-  packed(bytes: DataView): PackedQueries {
-    return new PackedQueries(this.#count, { bytes, spots: this.#spots, forms: this.#forms })
+  /** The questions of the list last read, good until the next is; null if what they are made of is no text. */
+  packed(): PackedQueries | null {
+    const { texts } = this
+    if (!texts.isValid) return null
+    return new PackedQueries(this.#count, { bytes: texts.bytes, spots: this.#spots, forms: this.#forms })
   }
 
   /** Forgets what questions look like: the next ones mean something else by the same text. */
@@ -157,12 +162,17 @@ export class ListReader {
 
   /** Tries the templates; the place behind the question, or `REFUSED` if none fits. */
   #match(bytes: DataView, at: number, index: number, defaults: Int32Array): number {
+    const { texts } = this
+    const { mark } = texts
     const templates = this.#templates
     const spot = index * SPOT_WORDS
     for (let place = 0; place < templates.length; place++) {
       const template = templates[place]!
-      const end = template.match(bytes, at, this.#spots, spot, defaults)
-      if (end === REFUSED) continue
+      const end = template.match(bytes, at, this.#spots, spot, defaults, texts)
+      if (end === REFUSED) {
+        texts.forget(mark)
+        continue
+      }
       for (let before = place; before > 0; before--) templates[before] = templates[before - 1]!
       templates[0] = template
       this.#forms[index] = template.form
@@ -175,10 +185,10 @@ export class ListReader {
   #keep({ user, key }: QuestionReader, index: number): void {
     const spots = this.#spots
     const spot = index * SPOT_WORDS
-    spots[spot + SPOT_USER] = user.from
-    spots[spot + SPOT_USER + SPOT_LENGTH] = user.to - user.from
-    spots[spot + SPOT_KEY] = key.from
-    spots[spot + SPOT_KEY + SPOT_LENGTH] = key.to - key.from
+    spots[spot + SPOT_USER] = user.at
+    spots[spot + SPOT_USER + SPOT_LENGTH] = user.length
+    spots[spot + SPOT_KEY] = key.at
+    spots[spot + SPOT_KEY + SPOT_LENGTH] = key.length
   }
 
   #learn(body: Buffer, question: { readonly from: number; readonly to: number }, read: ReadQuestion): void {

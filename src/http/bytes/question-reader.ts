@@ -1,12 +1,13 @@
 /**
  * Reads one question from bytes, fields in any order, without making a value of it: where the texts of the
- * question stand is all that is kept. Strict: what is out of the ordinary (escapes, other scripts, a field twice, deep
- * nesting) is refused and left to the ordinary parser.
+ * question stand is all that is kept. Strict: what is out of the ordinary (a field twice, deep nesting, names with escapes;
+ * types, actions and tenants that are not ASCII, which nothing of ours is called) is refused and left to the ordinary parser.
  *
  * It is a security boundary. Whatever it accepts, `JSON.parse` and the schema accept, and they read the same texts; so
  * the fields it knows are those of the schema (`question-fields.ts`), and everything else is skipped as JSON.
  */
 import type { QueryForm } from '#model/packed-queries.ts'
+import type { BodyTexts } from './body-texts.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -30,6 +31,12 @@ export interface Place {
   to: number
 }
 
+/** A key, and where it stands decoded: in the same place if it has no escapes. */
+export interface KeyPlaces extends Place {
+  at: number
+  length: number
+}
+
 /** How the literals begin. */
 const LETTER_F = 0x66
 const LETTER_N = 0x6e
@@ -39,21 +46,31 @@ const LETTER_T = 0x74
 const SKIPPED_LEVELS_MAX = 16
 
 export class QuestionReader {
-  readonly user: Place = { from: 0, to: 0 }
+  readonly user: KeyPlaces = { from: 0, to: 0, at: 0, length: 0 }
   readonly subjectType: Place = { from: 0, to: 0 }
   readonly action: Place = { from: 0, to: 0 }
   readonly type: Place = { from: 0, to: 0 }
-  readonly key: Place = { from: 0, to: 0 }
+  readonly key: KeyPlaces = { from: 0, to: 0, at: 0, length: 0 }
   readonly tenant: Place = { from: 0, to: 0 }
   /** The parts that were there, one bit each. */
   parts = 0
   readonly #bytes: Buffer
+  readonly #texts: BodyTexts
   readonly #fields: Fields
   readonly #readItems: (at: number) => number
 
-  /** `readItems` reads the items of a batch, the defaults being known: returns the place behind them, or `REFUSED`. */
-  constructor(bytes: Buffer, fields: Fields, readItems: (at: number) => number = () => REFUSED) {
+  /**
+   * `texts` are those of the same body. `readItems` reads the items of a batch, the defaults being known: returns the place
+   * behind them, or `REFUSED`.
+   */
+  constructor(
+    bytes: Buffer,
+    texts: BodyTexts,
+    fields: Fields,
+    readItems: (at: number) => number = () => REFUSED,
+  ) {
     this.#bytes = bytes
+    this.#texts = texts
     this.#fields = fields
     this.#readItems = readItems
   }
@@ -64,14 +81,18 @@ export class QuestionReader {
       this[name].from = 0
       this[name].to = 0
     }
+    for (const key of [this.user, this.key]) {
+      key.at = 0
+      key.length = 0
+    }
     this.parts = 0
     return this.#object(at, this.#fields, 0)
   }
 
   /** Takes the user, or the whole resource, from the defaults of a batch. */
   inherit(part: typeof SUBJECT_PART | typeof RESOURCE_PART, from: QuestionReader): void {
-    if (part === SUBJECT_PART) copy(from.user, this.user)
-    else for (const name of ['type', 'key', 'tenant'] as const) copy(from[name], this[name])
+    if (part === SUBJECT_PART) Object.assign(this.user, from.user)
+    else for (const name of ['type', 'key', 'tenant'] as const) Object.assign(this[name], from[name])
   }
 
   /** What the question last read asks beside its keys: `known` again if it is the same. */
@@ -101,7 +122,8 @@ export class QuestionReader {
     if (bytes[next] === CLOSE_BRACE) return required === 0 ? next + 1 : REFUSED
     let seen = 0
     for (;;) {
-      const nameEnd = stringEnd(bytes, next)
+      // With escapes a name could be one of those that are known.
+      const nameEnd = this.#texts.unescapedEnd(next)
       if (nameEnd === REFUSED) return REFUSED
       const colon = skipBlanks(bytes, nameEnd)
       if (bytes[colon] !== COLON) return REFUSED
@@ -133,9 +155,10 @@ export class QuestionReader {
       case 'object-or-null':
         return isNull ? literalEnd(bytes, at, 'null') : this.#object(at, NO_FIELDS, 0)
       case 'string-or-null':
-        return isNull ? literalEnd(bytes, at, 'null') : stringEnd(bytes, at)
+        return isNull ? literalEnd(bytes, at, 'null') : this.#texts.skippedEnd(at)
       case 'text':
         if (isNull && field.isNullable) return literalEnd(bytes, at, 'null')
+        if (field.text === 'user' || field.text === 'key') return this.#keepKey(at, this[field.text])
         return this.#keep(at, this[field.text])
       case 'text-or-any':
         return bytes[at] === QUOTE ? this.#keep(at, this[field.text]) : this.#skip(at, 1)
@@ -157,13 +180,24 @@ export class QuestionReader {
     return end
   }
 
+  #keepKey(at: number, place: KeyPlaces): number {
+    const texts = this.#texts
+    const end = texts.keyEnd(at)
+    if (end === REFUSED) return REFUSED
+    place.at = texts.keyAt
+    place.length = texts.keyLength
+    place.from = at + 1
+    place.to = end - 1
+    return end
+  }
+
   /** Any value, as long as it is JSON. */
   #skip(at: number, depth: number): number {
     if (depth > SKIPPED_LEVELS_MAX) return REFUSED
     const bytes = this.#bytes
     switch (bytes[at]) {
       case QUOTE:
-        return stringEnd(bytes, at)
+        return this.#texts.skippedEnd(at)
       case OPEN_BRACE:
         return this.#object(at, NO_FIELDS, depth)
       case OPEN_BRACKET:
@@ -200,9 +234,4 @@ function fieldAt(bytes: Uint8Array, from: number, to: number, byName: Fields['by
     if (isText(bytes, from, to, byName[place]![0])) return place
   }
   return -1
-}
-
-function copy(from: Readonly<Place>, to: Place): void {
-  to.from = from.from
-  to.to = from.to
 }

@@ -5,11 +5,14 @@
  *   {"user":{"key":"alice"},"action":"read","resource":{"type":"document","key":"plan"}}
  *   └──── span ────┘─key─└─────────────────────── span ───────────────────────┘key─└span┘
  *
- * Why that is sound: between the same spans stands a plain string that is not empty, where one stood before, and the
- * inside of a string cannot change what JSON means around it. Everything is compared by words of four bytes.
+ * Why that is sound: between the same spans stands a string that is not empty, where one stood before, and the
+ * inside of a string cannot change what JSON means around it. Everything is compared by words of four bytes. Of spans in
+ * another script it is told each time that they are, so that the whole body is looked at: what they were learned from may
+ * have been no text.
  */
 import { type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
-import { REFUSED } from './plain-json.ts'
+import type { BodyTexts } from './body-texts.ts'
+import { QUOTE, REFUSED } from './plain-json.ts'
 
 const WORD = 4
 const ONES = 0x01010101
@@ -36,6 +39,7 @@ export class QuestionTemplate {
   /** Where in a spot a key goes that stands in the defaults, and where there is none. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
+  readonly #isAscii: boolean
 
   /** From the question in `bytes[from, to)`. */
   constructor(
@@ -59,13 +63,21 @@ export class QuestionTemplate {
     const begins = [from, ...gaps.map(gap => gap.to)]
     const ends = [...gaps.map(gap => gap.from), to]
     this.#spans = begins.map((begin, index) => new Span(bytes, begin, ends[index]!))
+    this.#isAscii = begins.every((begin, index) => isAscii(bytes.subarray(begin, ends[index])))
   }
 
   /**
    * Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
    * `defaults` is a spot with the keys that are inherited.
    */
-  match(bytes: DataView, at: number, spots: Int32Array, spot: number, defaults: Int32Array): number {
+  match(
+    bytes: DataView,
+    at: number,
+    spots: Int32Array,
+    spot: number,
+    defaults: Int32Array,
+    texts: BodyTexts,
+  ): number {
     // Asking a view for its length is a call.
     const limit = bytes.byteLength
     const spans = this.#spans
@@ -73,13 +85,21 @@ export class QuestionTemplate {
     let next = spans[0]!.match(bytes, at, limit)
     for (let gap = 0; gap < slots.length; gap++) {
       if (next === REFUSED) return REFUSED
-      const end = keyEnd(bytes, next, limit)
-      if (end === REFUSED) return REFUSED
       const slot = spot + slots[gap]!
-      spots[slot] = next
-      spots[slot + SPOT_LENGTH] = end - next
-      next = spans[gap + 1]!.match(bytes, end, limit)
+      const end = keyEnd(bytes, next, limit)
+      if (end !== REFUSED) {
+        spots[slot] = next
+        spots[slot + SPOT_LENGTH] = end - next
+        next = spans[gap + 1]!.match(bytes, end, limit)
+        continue
+      }
+      const behind = texts.keyEnd(next - 1)
+      if (behind === REFUSED) return REFUSED
+      spots[slot] = texts.keyAt
+      spots[slot + SPOT_LENGTH] = texts.keyLength
+      next = spans[gap + 1]!.match(bytes, behind - 1, limit)
     }
+    if (next !== REFUSED && !this.#isAscii) texts.isAscii = false
     if (slots.length === 2 || next === REFUSED) return next
     for (const slot of this.#inherited) {
       spots[spot + slot] = defaults[slot]!
@@ -95,7 +115,8 @@ export class QuestionTemplate {
 
 /**
  * Text that must stand there: eight bytes at a time as a double, the rest by words of four. Doubles are equal only if their
- * bytes are, but for zeros and what is no number; the text is made of ASCII without NUL, of whose bytes neither comes.
+ * bytes are, but for zeros, which take a NUL, and there is none in JSON; what is no number equals nothing, itself
+ * included, and takes bytes that are no UTF-8.
  */
 class Span {
   readonly #bytes: number
@@ -151,9 +172,9 @@ function restOf(bytes: DataView, from: number): number {
 }
 
 /**
- * The place of the quote that ends the plain string there; `REFUSED` when it is empty or not plain. Four bytes at a
- * time: subtracting sets the high bit of a byte that is a control character, a quote or a backslash. A borrow may raise
- * a false alarm above such a byte, never below it, so the lowest alarm is always true.
+ * The place of the quote that ends the plain string there; `REFUSED` when it is empty or not plain, or ends among the last
+ * bytes. Four bytes at a time: subtracting sets the high bit of a byte that is a control character, a quote or a backslash.
+ * A borrow may raise a false alarm above such a byte, never below it, so the lowest alarm is always true.
  */
 function keyEnd(bytes: DataView, from: number, limit: number): number {
   const last = limit - 4
@@ -169,7 +190,11 @@ function keyEnd(bytes: DataView, from: number, limit: number): number {
       HIGH_BITS
     if (alarm === 0) continue
     const end = at + ((31 - Math.clz32(alarm & -alarm)) >>> 3)
-    return end > from && bytes.getUint8(end) === 0x22 ? end : REFUSED
+    return end > from && bytes.getUint8(end) === QUOTE ? end : REFUSED
   }
   return REFUSED
+}
+
+function isAscii(bytes: Uint8Array): boolean {
+  return bytes.every(byte => byte < 0x80)
 }

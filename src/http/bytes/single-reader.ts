@@ -25,18 +25,19 @@ export class SingleReader {
   /** The question, good until the next is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const learned = this.#judged()
+    this.#list.texts.begin(bytes)
     const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0), learned)
     // What looks alike and has something behind it is not read again: it would be learned in the place of what is good.
     const isRead =
       end === REFUSED ? this.#readUnlike(bytes, learned) : blanksEnd(bytes, end) === bytes.byteLength
-    return isRead ? this.#list.packed(bytes) : null
+    return isRead ? this.#list.packed() : null
   }
 
   #readUnlike(bytes: DataView, learned: Learning): boolean {
     const body = bytesOf(bytes)
     const source = { body, bytes, defaults: NO_DEFAULTS, learned }
     const dialect = this.#dialect
-    const reader = new QuestionReader(body, dialect.fields)
+    const reader = new QuestionReader(body, this.#list.texts, dialect.fields)
     const settle = () => dialect.asked(reader, null)
     const end = this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, skipBlanks(body, 0))
     return end !== REFUSED && skipBlanks(body, end) === body.length

@@ -1,0 +1,203 @@
+/**
+ * The strings of one body that are not plain ASCII: those of another script stay where they stand, and the body has to be
+ * UTF-8; escapes are decoded to the side, and count as standing behind the body.
+ *
+ * As strict as the ordinary parser: what it refuses in a string (control characters, unknown escapes, surrogates without
+ * the other half) is refused here.
+ */
+import { isUtf8 } from 'node:buffer'
+import { BACKSLASH, QUOTE, REFUSED } from './plain-json.ts'
+
+const LETTER_U = 0x75
+/** What stands behind a backslash, and for what; `u` is none of them. */
+const ESCAPES: ReadonlyMap<number, number> = new Map(
+  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
+    ([letter, meant]) => [letter.charCodeAt(0), meant.charCodeAt(0)],
+  ),
+)
+const HIGH_SURROGATE = 0xd800
+const LOW_SURROGATE = 0xdc00
+const SURROGATES_END = 0xe000
+const BEYOND_BMP = 0x10000
+/** Decoded text there is room for at first; doubled as needed, and let go of above `KEPT_BYTES_MAX`. */
+const BYTES_MIN = 256
+const KEPT_BYTES_MAX = 64 * 1_024
+/** Those that whoever takes keys in by words may read behind one. */
+const PADDING = 3
+
+export class BodyTexts {
+  /** Whether all strings that were passed so far are ASCII. */
+  isAscii = true
+  /** Of the key last read: where it stands in what `bytes` returns, and how long it is. */
+  keyAt = 0
+  keyLength = 0
+  #body!: DataView
+  #decoded = new Uint8Array(BYTES_MIN)
+  #end = 0
+
+  /** Those that follow are of this body. */
+  begin(body: DataView): void {
+    this.#body = body
+    this.isAscii = true
+    this.#end = 0
+    if (this.#decoded.length > KEPT_BYTES_MAX) this.#decoded = new Uint8Array(BYTES_MIN)
+  }
+
+  /** Whether what was taken for text is text. O(bytes) if anything is not ASCII. */
+  get isValid(): boolean {
+    if (this.isAscii) return true
+    const { buffer, byteOffset, byteLength } = this.#body
+    return isUtf8(new Uint8Array(buffer, byteOffset, byteLength))
+  }
+
+  /** The body, and behind it what was decoded; good until the next body begins. */
+  get bytes(): DataView {
+    if (this.#end === 0) return this.#body
+    const { buffer, byteOffset, byteLength } = this.#body
+    const all = new Uint8Array(byteLength + this.#end + PADDING)
+    all.set(new Uint8Array(buffer, byteOffset, byteLength))
+    all.set(this.#decoded.subarray(0, this.#end), byteLength)
+    return new DataView(all.buffer)
+  }
+
+  /** How far it has decoded, to be given to `forget`. */
+  get mark(): number {
+    return this.#end
+  }
+
+  /** Nobody wants what was decoded since. */
+  forget(mark: number): void {
+    this.#end = mark
+  }
+
+  /** A string that is not empty, from quote to quote; the place behind it, or `REFUSED`. O(length). */
+  keyEnd(at: number): number {
+    let end = this.unescapedEnd(at)
+    if (end !== REFUSED) {
+      this.keyAt = at + 1
+      this.keyLength = end - at - 2
+    } else {
+      const { mark } = this
+      end = this.#decode(at)
+      this.keyAt = this.#body.byteLength + mark
+      this.keyLength = this.mark - mark
+    }
+    return this.keyLength === 0 ? REFUSED : end
+  }
+
+  /** A string in whatever script, without escapes, from quote to quote; the place behind it, or `REFUSED`. */
+  unescapedEnd(at: number): number {
+    const body = this.#body
+    const limit = body.byteLength
+    if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
+    let any = 0
+    for (let next = at + 1; next < limit; next++) {
+      const byte = body.getUint8(next)
+      if (byte === QUOTE) {
+        if (any >= 0x80) this.isAscii = false
+        return next + 1
+      }
+      if (byte < 0x20 || byte === BACKSLASH) return REFUSED
+      any |= byte
+    }
+    return REFUSED
+  }
+
+  /** Any string that nobody reads. */
+  skippedEnd(at: number): number {
+    const end = this.unescapedEnd(at)
+    if (end !== REFUSED) return end
+    const { mark } = this
+    const escapedEnd = this.#decode(at)
+    this.forget(mark)
+    return escapedEnd
+  }
+
+  #decode(at: number): number {
+    const body = this.#body
+    const limit = body.byteLength
+    if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
+    for (let next = at + 1; next !== REFUSED && next < limit;) {
+      const byte = body.getUint8(next)
+      if (byte === QUOTE) return next + 1
+      if (byte < 0x20) return REFUSED
+      if (byte === BACKSLASH) next = this.#escape(next + 1)
+      else {
+        if (byte >= 0x80) this.isAscii = false
+        this.#put(byte)
+        next++
+      }
+    }
+    return REFUSED
+  }
+
+  /** The place behind the escape whose letter stands there, or `REFUSED`. */
+  #escape(at: number): number {
+    const body = this.#body
+    if (at >= body.byteLength) return REFUSED
+    const letter = body.getUint8(at)
+    if (letter !== LETTER_U) {
+      const meant = ESCAPES.get(letter)
+      if (meant === undefined) return REFUSED
+      this.#put(meant)
+      return at + 1
+    }
+    const unit = this.#unit(at + 1)
+    if (unit === REFUSED) return REFUSED
+    if (unit < HIGH_SURROGATE || unit >= SURROGATES_END) {
+      this.#putCodePoint(unit)
+      return at + 5
+    }
+    const isFollowed =
+      at + 6 < body.byteLength && body.getUint8(at + 5) === BACKSLASH && body.getUint8(at + 6) === LETTER_U
+    const low = isFollowed ? this.#unit(at + 7) : REFUSED
+    if (unit >= LOW_SURROGATE || low < LOW_SURROGATE || low >= SURROGATES_END) return REFUSED
+    this.#putCodePoint(BEYOND_BMP + ((unit - HIGH_SURROGATE) << 10) + (low - LOW_SURROGATE))
+    return at + 11
+  }
+
+  /** Four hexadecimal digits, or `REFUSED`. */
+  #unit(at: number): number {
+    const body = this.#body
+    if (at + 4 > body.byteLength) return REFUSED
+    let unit = 0
+    for (let next = at; next < at + 4; next++) {
+      const digit = hexDigit(body.getUint8(next))
+      if (digit === REFUSED) return REFUSED
+      unit = (unit << 4) | digit
+    }
+    return unit
+  }
+
+  #putCodePoint(point: number): void {
+    if (point < 0x80) {
+      this.#put(point)
+      return
+    }
+    if (point < 0x800) this.#put(0xc0 | (point >> 6))
+    else {
+      if (point < BEYOND_BMP) this.#put(0xe0 | (point >> 12))
+      else {
+        this.#put(0xf0 | (point >> 18))
+        this.#put(0x80 | ((point >> 12) & 0x3f))
+      }
+      this.#put(0x80 | ((point >> 6) & 0x3f))
+    }
+    this.#put(0x80 | (point & 0x3f))
+  }
+
+  #put(byte: number): void {
+    if (this.#end === this.#decoded.length) {
+      const larger = new Uint8Array(2 * this.#end)
+      larger.set(this.#decoded)
+      this.#decoded = larger
+    }
+    this.#decoded[this.#end++] = byte
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : REFUSED
+}
