@@ -43,8 +43,6 @@ export function threadRoutes(parts: {
     metrics,
     options: {
       ...settings,
-      // The log has to know what was asked.
-      hasBytesPath: settings.hasBytesPath && settings.decisionLog === null,
       tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')),
     },
   })

@@ -18,14 +18,16 @@ export interface EngineSource {
 
 /** Hears of every decision made, at once and in the thread that made it. Never throws. */
 export interface DecisionObserver {
-  /** `query` is null where it was bytes, as `queries` are below. */
-  decided(isAllowed: boolean, environmentId: string, query: Query | null): void
+  /** Of questions in bytes it is the first. */
+  decided(isAllowed: boolean, environmentId: string, asked: Query | PackedQueries): void
   /** Of a bulk or a batch, in order. */
   decidedAll(
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
-    queries: readonly Query[] | null,
+    asked: readonly Query[] | PackedQueries,
   ): void
+  /** Questions whose bytes go before they are decided. Returns who is to hear of the decisions then. */
+  asked(environmentId: string, packed: PackedQueries): (decisions: ArrayLike<boolean | number>) => void
 }
 
 export class DecisionService {
@@ -56,7 +58,7 @@ export class DecisionService {
   /** The same for the first of questions that still are bytes. */
   evaluateFirst(environmentId: string, packed: PackedQueries): boolean {
     const isAllowed = this.engine(environmentId).evaluateFirst(packed)
-    this.#observer?.decided(isAllowed, environmentId, null)
+    this.#observer?.decided(isAllowed, environmentId, packed)
     return isAllowed
   }
 
@@ -78,16 +80,15 @@ export class DecisionService {
     const pool = this.#pool
     if (pool !== null && packed.count >= pool.pooledChecksMin) {
       const pooled = pool.evaluate(environmentId, packed, waiting)
-      return pooled.then(decisions => this.#observed(environmentId, decisions))
+      if (this.#observer === null) return pooled
+      const decided = this.#observer.asked(environmentId, packed)
+      return pooled.then(decisions => {
+        decided(decisions)
+        return decisions
+      })
     }
-    return this.#observed(environmentId, this.engine(environmentId).evaluatePacked(packed))
-  }
-
-  #observed<Decisions extends ArrayLike<boolean | number>>(
-    environmentId: string,
-    decisions: Decisions,
-  ): Decisions {
-    this.#observer?.decidedAll(decisions, environmentId, null)
+    const decisions = this.engine(environmentId).evaluatePacked(packed)
+    this.#observer?.decidedAll(decisions, environmentId, packed)
     return decisions
   }
 

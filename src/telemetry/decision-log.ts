@@ -18,6 +18,12 @@ interface Asked {
   readonly tenant: string | null
 }
 
+/** Questions that are still bytes, made readable one by one; see `PackedQueries`. */
+interface AskedInBytes {
+  readonly count: number
+  query(index: number): Asked
+}
+
 /** Characters of a name that are recorded; no user, resource or tenant has one that is longer. */
 const NAME_LENGTH_MAX = 512
 const BUFFERED_BYTES_MAX = 4 * 1_024 * 1_024
@@ -70,12 +76,50 @@ export class DecisionLog {
     this.#requestId = requestId
   }
 
-  decided(isAllowed: boolean, environmentId: string, asked: Asked): void {
-    const { share, random, now, counters } = this.#options
-    if (share < 1 && random() >= share) return
+  /** Of questions in bytes it is the first. */
+  decided(isAllowed: boolean, environmentId: string, asked: Asked | AskedInBytes): void {
+    if (!this.#isDrawn()) return
+    this.#record(isAllowed, this.#requestId, environmentId, 'query' in asked ? asked.query(0) : asked)
+  }
+
+  decidedAll(
+    decisions: ArrayLike<boolean | number>,
+    environmentId: string,
+    asked: readonly Asked[] | AskedInBytes,
+  ): void {
+    for (let index = 0; index < decisions.length; index++) {
+      if (!this.#isDrawn()) continue
+      const question = 'query' in asked ? asked.query(index) : asked[index]!
+      this.#record(Boolean(decisions[index]), this.#requestId, environmentId, question)
+    }
+  }
+
+  /** Keeps what is to be recorded of questions that are decided later; returns who is to hear of the decisions. */
+  asked(environmentId: string, packed: AskedInBytes): (decisions: ArrayLike<boolean | number>) => void {
+    const requestId = this.#requestId
+    const drawn: { readonly index: number; readonly question: Asked }[] = []
+    for (let index = 0; index < packed.count; index++) {
+      if (this.#isDrawn()) drawn.push({ index, question: packed.query(index) })
+    }
+    return decisions => {
+      for (const { index, question } of drawn) {
+        this.#record(Boolean(decisions[index]), requestId, environmentId, question)
+      }
+    }
+  }
+
+  #isDrawn(): boolean {
+    const { share, random } = this.#options
+    return share >= 1 || random() < share
+  }
+
+  #record(isAllowed: boolean, requestId: string, environmentId: string, asked: Asked): void {
+    // A subject that is no user asks about nothing, see `batch-reader.ts`: no decision.
+    if (asked.type === '') return
+    const { now, counters } = this.#options
     const record = {
       time: new Date(now()).toISOString(),
-      request_id: this.#requestId,
+      request_id: requestId,
       environment_id: environmentId,
       user: cut(asked.user),
       action: cut(asked.action),
@@ -86,10 +130,6 @@ export class DecisionLog {
     }
     if (this.#isDropped(`${JSON.stringify(record)}\n`)) counters?.logged(0, 1)
     else counters?.logged(1, 0)
-  }
-
-  decidedAll(decisions: ArrayLike<boolean | number>, environmentId: string, asked: readonly Asked[]): void {
-    for (const [index, each] of asked.entries()) this.decided(Boolean(decisions[index]), environmentId, each)
   }
 
   /** Writes what is buffered, unless that takes too long. */

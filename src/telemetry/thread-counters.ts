@@ -141,6 +141,11 @@ export class ThreadCounters {
     this.#observe(this.#batchesAt, BATCH_BOUNDS, decisions.length)
   }
 
+  /** Of questions that are decided later: who counts the decisions then. */
+  asked(): (decisions: ArrayLike<boolean | number>) => void {
+    return decisions => this.decidedAll(decisions)
+  }
+
   loopDelayed(delayMs: number): void {
     this.#observe(this.#delaysAt, DELAY_BOUNDS_SECONDS, delayMs / 1_000)
   }

@@ -90,6 +90,53 @@ test.each([
   expect(scrape.sum('verdict_checks_total')).toBe(told.length)
 })
 
+test('of a large bulk has each decision in order, with its request, though other threads made them later', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path, poolThreads: 1 })
+  await verdict.createDocumentModel()
+  await verdict.user('zoë')
+  await verdict.assign('zoë', 'viewer', 'document:d1')
+  const users = Array.from({ length: 3_000 }, (_, index) => (index % 3 === 0 ? 'zoë' : `user-${index}`))
+  const body = users.map(user => question(user, 'read', 'document:d1'))
+  let bulks = 0
+  do {
+    const headers = { 'x-request-id': `bulk-${bulks++}` }
+    // What is asked meanwhile goes by its own name.
+    const asked = [
+      verdict.send('POST', '/allowed/bulk', { body, headers }),
+      ask(verdict, 'eve'),
+      ask(verdict, 'eve'),
+    ]
+    for (const answer of await Promise.all(asked)) expect(answer?.status ?? 200).toBe(200)
+  } while ((await Scrape.of(verdict.address)).sum('verdict_pool_busy_seconds_total') === 0)
+  await verdict.close()
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  for (let bulk = 0; bulk < bulks; bulk++) {
+    const told = records.filter(({ request_id: id }) => id === `bulk-${bulk}`)
+    expect(told.map(({ user }) => user)).toEqual(users)
+    expect(told.map(({ allow }) => allow)).toEqual(users.map(user => user === 'zoë'))
+  }
+  expect(records.filter(({ request_id: id }) => id === 'about-eve').length).toBe(2 * bulks)
+  expect(records.length).toBe(bulks * (users.length + 2))
+})
+
+test.each([true, false])(
+  'has nothing of subjects that are no users, the bytes path on: %s',
+  async hasBytesPath => {
+    const path = join(storeDirectory(), 'decisions.log')
+    const verdict = await startedService({ decisionLog: path, hasBytesPath })
+    await verdict.createDocumentModel()
+    const { body } = await verdict.post<{ evaluations: unknown[] }>('/access/v1/evaluations', {
+      action: { name: 'read' },
+      resource: { type: 'document', id: 'd1' },
+      evaluations: ['user', 'robot', 'user'].map(type => ({ subject: { type, id: 'r2' } })),
+    })
+    expect(body.evaluations.length).toBe(3)
+    await verdict.close()
+    expect(recordsIn(readFileSync(path, 'utf8')).length).toBe(2)
+  },
+)
+
 test('goes to standard output beside what is said to people, and is whole after SIGTERM', async () => {
   const service = new ServiceProcess({
     cwd: storeDirectory(),
@@ -132,6 +179,43 @@ test('of a sample has that part of the decisions', () => {
   return log.close().then(() => {
     expect(recordsIn(readFileSync(path, 'utf8')).map(({ user }) => user)).toEqual(['a', 'e'])
   })
+})
+
+test('of a sample makes texts of no questions but those', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const draws = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.1]
+  const log = new DecisionLog({
+    destination: path,
+    share: 0.25,
+    random: () => draws.shift()!,
+    now: () => 0,
+    counters: null,
+    onFault: error => expect(error).toBe(undefined),
+  })
+  const read: number[] = []
+  const query = (index: number) => {
+    read.push(index)
+    return { user: `user-${index}`, action: 'read', type: 'document', key: null, tenant: null }
+  }
+  log.begin('first')
+  log.decided(true, 'environment', { count: 1, query })
+  log.decidedAll([0, 1], 'environment', { count: 2, query })
+  log.begin('second')
+  const decided = log.asked('environment', { count: 4, query })
+  expect(read).toEqual([0, 0, 3])
+  log.begin('third')
+  decided([0, 0, 0, 1])
+  await log.close()
+  const told = recordsIn(readFileSync(path, 'utf8')).map(({ request_id: id, user, allow }) => [
+    id,
+    user,
+    allow,
+  ])
+  expect(told).toEqual([
+    ['first', 'user-0', false],
+    ['second', 'user-0', false],
+    ['second', 'user-3', true],
+  ])
 })
 
 test('tells no more of a name than any key may have, so that a long one costs no more than others', async () => {
