@@ -7,8 +7,8 @@
  *
  * A route may take a usual body as bytes (`readBytes`): the handler then gets what was read there.
  * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
- * Nothing here waits, but for a decision that asks for a state (`X-Min-Revision`): otherwise a reply is a promise only if
- * the handler returns one, and every refusal is thrown.
+ * Nothing here waits, but for a decision that asks for a state still to come (`X-Min-Revision`): otherwise a reply is a
+ * promise only if the handler returns one, and every refusal is thrown.
  */
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
@@ -43,6 +43,8 @@ export const UNKNOWN_WAITERS_MAX = 100
 
 /** Makes a decision wait for the state that its caller asks for. */
 export interface RevisionGate {
+  /** Whether there is nothing to wait for, for a caller of that environment. */
+  isReached(text: string, environmentId: string): boolean
   /**
    * Resolves when decisions see what the header says. Rejects with the refusal. `identify`: the caller's environment, as the keys
    * say that are in force by then; throws the refusal.
@@ -142,9 +144,9 @@ export class Dispatcher {
     pieces: PieceSource | null = null,
   ): Reply | Promise<Reply> {
     const { route } = match
-    const minRevision = minRevisionOf(route, head)
+    const minRevision = this.#awaitedRevision(minRevisionOf(route, head), principal)
     // What was read from bytes still lies in them: not for a handler that is called after this has returned.
-    const read = minRevision === undefined ? (route.readBytes?.(body) ?? null) : null
+    const read = minRevision === null ? (route.readBytes?.(body) ?? null) : null
     const value = read ?? readBody(route, body)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
@@ -152,7 +154,7 @@ export class Dispatcher {
     const { headers } = head
     const call = { principal, params, query, body: pieces ?? value, headers, caller, requestId, traceparent }
     // Behind all checks, so that a wait is never in vain.
-    if (minRevision === undefined || this.#minRevision === null) return this.#handle(route, call)
+    if (minRevision === null) return this.#handle(route, call)
     let present = principal
     const identify = (): string => {
       // The state that was waited for may have made the key, or revoked it.
@@ -163,6 +165,13 @@ export class Dispatcher {
     const wait = () => this.#minRevision!.reached(minRevision, identify)
     const reached = principal === null ? this.#asUnknown(wait) : wait()
     return reached.then(() => this.#handle(route, { ...call, principal: present }))
+  }
+
+  /** What there is to wait for; null: nothing. */
+  #awaitedRevision(text: string | undefined, principal: Principal | null): string | null {
+    if (text === undefined || this.#minRevision === null) return null
+    const isReached = principal !== null && this.#minRevision.isReached(text, environmentOf(principal))
+    return isReached ? null : text
   }
 
   /** Those who are not known yet leave the waiting to those who are. */

@@ -9,7 +9,9 @@ import { formatRevision, parseRevision, type Revision } from '#model/revision.ts
 export interface Progress {
   readonly epoch: string
   readonly revision: string
-  /** Whether the index has that commit, or has it in time. */
+  /** Whether the index has that commit. */
+  has(sequence: number): boolean
+  /** The same, or whether it has it in time. */
   reaches(sequence: number, withinMs: number): Promise<boolean>
 }
 
@@ -29,11 +31,32 @@ export class MinRevision {
   readonly #source: ProgressSource
   readonly #waitMs: number
   #waiterCount = 0
+  /** What was said last, and what it means: callers say the same for long. */
+  #text = ''
+  #revisions: readonly Revision[] | null = null
 
   /** `waitMs`: how long a request may wait. */
   constructor(source: ProgressSource, waitMs: number) {
     this.#source = source
     this.#waitMs = waitMs
+  }
+
+  /**
+   * Whether decisions for a caller of that environment see what `text` says, as they do for most who say it. False also where
+   * `reached` would refuse.
+   */
+  isReached(text: string, environmentId: string): boolean {
+    if (text !== this.#text) {
+      this.#text = text
+      this.#revisions = revisionsOf(text)
+    }
+    if (this.#revisions === null) return false
+    const organization = this.#source.organizationProgress()
+    for (const { epoch, sequence } of this.#revisions) {
+      const progress = epoch === organization?.epoch ? organization : this.#source.progress(environmentId)
+      if (progress === null || progress.epoch !== epoch || !progress.has(sequence)) return false
+    }
+    return true
   }
 
   /**
@@ -95,10 +118,16 @@ export class MinRevision {
   }
 }
 
-function revisionsIn(text: string): Revision[] {
+/** Null where it says none, something else, or too much. */
+function revisionsOf(text: string): Revision[] | null {
   const parts = text.split(',')
   const revisions = parts.flatMap(part => parseRevision(part.trim()) ?? [])
-  if (revisions.length === parts.length && parts.length <= REVISIONS_MAX) return revisions
+  return revisions.length === parts.length && parts.length <= REVISIONS_MAX ? revisions : null
+}
+
+function revisionsIn(text: string): Revision[] {
+  const revisions = revisionsOf(text)
+  if (revisions !== null) return revisions
   throw new AuthzError(
     'INVALID_INPUT',
     `X-Min-Revision is what an answer gave as X-Revision: <epoch>.<sequence>, or up to ${REVISIONS_MAX} of them, separated by commas`,

@@ -52,11 +52,16 @@ export class IndexProgress {
     return formatRevision(revisionAt(this.#handle))
   }
 
-  /** Whether the index has that sequence, or comes to it in time. Everyone who waits looks at every commit. */
+  /** Whether the index has that sequence. */
+  has(sequence: number): boolean {
+    // Acquire: what was in the index before the sequence was published is seen.
+    return publishedSequence(this.#handle) >= sequence
+  }
+
+  /** The same, or whether it comes to it in time. Everyone who waits looks at every commit. */
   async reaches(sequence: number, withinMs: number): Promise<boolean> {
     const until = performance.now() + withinMs
     for (;;) {
-      // Acquire: what was in the index before the sequence was published is seen.
       const present = Atomics.load(this.#handle.cell, SEQUENCE)
       if (present >= BigInt(sequence)) return true
       const leftMs = until - performance.now()

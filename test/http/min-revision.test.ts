@@ -4,12 +4,15 @@ import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../
 import { routes } from '../support/routes.ts'
 import {
   ADMIN_KEY,
+  API_KEY,
   type Answer,
   type Client,
+  neighbourOf,
   question,
   revisionOf,
   sharedService,
 } from '../support/running-service.ts'
+import { RawConnection, requestText } from './edge/raw-connection.ts'
 
 const WAIT_MS = 150
 const client = await sharedService({ minRevisionWaitMs: WAIT_MS })
@@ -116,6 +119,41 @@ test('a decision waits for a revision that is still to come, and is made from it
   const answering = ask('/allowed', body, await ahead(client, 1))
   await client.assign('bob', 'viewer', 'document:plan')
   expect(await answering).toMatchObject({ status: 200, body: { allow: true } })
+})
+
+test('decisions that are sent together, each with a revision that is there, are answered one after the other', async () => {
+  const [here, there] = [await client.revision(), await organizationAhead(0)]
+  const body = JSON.stringify(question('alice', 'read', 'document:plan'))
+  const asking = [here, there, `${there},${here}`, here, 'nonsense', here].map(revision => {
+    const headers = [
+      `Authorization: Bearer ${API_KEY}`,
+      `X-Min-Revision: ${revision}`,
+      `Content-Length: ${body.length}`,
+    ]
+    return requestText('POST /allowed', headers, body)
+  })
+  const connection = await RawConnection.open(client.port)
+  await connection.send(asking.slice(0, 4).join(''))
+  for (let answers = 0; answers < 4; answers++) {
+    expect(await connection.answer()).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('true') as string,
+    })
+  }
+  await connection.send(asking[4]!)
+  expect((await connection.answer())?.status).toBe(400)
+  await connection.send(asking[5]!)
+  expect((await connection.answer())?.status).toBe(200)
+  connection.destroy()
+})
+
+test('a revision that is there counts for the environment of the caller only', async () => {
+  const key = await neighbourOf(client, 'neighbour')
+  const here = await client.revision()
+  expect((await askWith(API_KEY, here)).status).toBe(200)
+  const asked = { key, body: question('alice', 'read', 'document:plan'), headers: { 'x-min-revision': here } }
+  expect((await client.send('POST', '/allowed', asked)).status).toBe(400)
+  expect((await askWith(API_KEY, here)).status).toBe(200)
 })
 
 test('no route that decides is left out here', () => {

@@ -31,6 +31,7 @@ test('those whose wait fails make room, too', async () => {
   const reached = waitingFor({
     epoch: 'epoch',
     revision: 'epoch.0',
+    has: () => false,
     reaches: () => Promise.reject(fault),
   })
   for (let waiter = 0; waiter <= MIN_REVISION_WAITERS_MAX; waiter += 1) {

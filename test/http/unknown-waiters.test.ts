@@ -24,6 +24,7 @@ function waitingDispatcher(takeRate: () => boolean) {
     takeRate,
     onCall: null,
     minRevision: {
+      isReached: () => false,
       isAhead: () => true,
       reached: async (_, identify) => {
         await state.promise
