@@ -1,6 +1,7 @@
 /**
  * Reads the body of an AuthZEN batch from its bytes into packed questions, where it is of the usual kind: every item is to
- * be answered, and the defaults that it inherits from stand before the items, so that one pass is enough.
+ * be answered. Where the defaults that they inherit from stand before the items, as most write them, one pass is enough; where
+ * they stand behind, as in JSON with sorted names, the items are passed over first.
  *
  * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
  * never refuses: a body it cannot read, a bad item in it included, is left to the ordinary way.
@@ -16,7 +17,7 @@ import {
 } from '#model/packed-queries.ts'
 import { bytesOf } from '../body.ts'
 import { ListReader, type ReadQuestion } from './list-reader.ts'
-import { isText, REFUSED, skipBlanks } from './plain-json.ts'
+import { isText, listEnd, REFUSED, skipBlanks } from './plain-json.ts'
 import {
   ACTION_PART,
   BATCH_FIELDS,
@@ -36,6 +37,13 @@ export interface BatchReaderOptions {
   readonly isStrict: boolean
 }
 
+/** Where items stand that could not be read yet, and which defaults were known by then. */
+interface PassedItems {
+  readonly from: number
+  readonly to: number
+  readonly parts: number
+}
+
 /** No type has an empty name: whatever is asked about it is denied, as it is to a subject that is no user. */
 const NOBODYS: QueryForm = { type: '', action: '', tenant: null }
 
@@ -44,6 +52,8 @@ export class BatchReader {
   readonly #list: ListReader
   /** What the defaults of the body before meant. */
   #inherited = ''
+  /** Whether some of them stood behind the items. */
+  #wasBehind = false
 
   constructor(options: BatchReaderOptions) {
     this.#options = options
@@ -56,17 +66,49 @@ export class BatchReader {
     const { texts } = this.#list
     texts.begin(bytes)
     const reader = new QuestionReader(body, texts, ITEM_FIELDS)
-    const batch: QuestionReader = new QuestionReader(body, texts, BATCH_FIELDS, at => {
-      if (hasLongText(batch)) return REFUSED
-      this.#useDefaults(batch)
-      const settle = (known: QueryForm | null) => this.#settle(body, { reader, batch, known })
-      return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), settle })
+    let passed = null as PassedItems | null
+    const batch: QuestionReader = new QuestionReader(body, texts, BATCH_FIELDS, from => {
+      const { mark } = texts
+      const end = this.#wasBehind ? REFUSED : this.#readItems(body, bytes, from, { reader, batch })
+      if (end !== REFUSED) return end
+      texts.forget(mark)
+      const to = listEnd(body, from)
+      passed = { from, to, parts: batch.parts }
+      return to
     })
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
+    if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch })) return null
     const packed = this.#list.packed()
     // Without items it is a single evaluation.
     return packed === null || packed.count === 0 ? null : packed
+  }
+
+  /** Reads the items of a batch whose other members are known; returns the place behind them, or `REFUSED`. */
+  #readItems(
+    body: Buffer,
+    bytes: DataView,
+    at: number,
+    { reader, batch }: { reader: QuestionReader; batch: QuestionReader },
+  ): number {
+    if (hasLongText(batch)) return REFUSED
+    this.#useDefaults(batch)
+    const settle = (known: QueryForm | null) => this.#settle(body, { reader, batch, known })
+    return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), settle })
+  }
+
+  /** Whether all items could be read, now that everything behind them is known. */
+  #readPassed(
+    body: Buffer,
+    bytes: DataView,
+    { from, to, parts }: PassedItems,
+    readers: { reader: QuestionReader; batch: QuestionReader },
+  ): boolean {
+    const wasRead = !this.#wasBehind
+    this.#wasBehind = readers.batch.parts !== parts
+    // Items that were refused are again, if they have come to nothing new.
+    if (wasRead && !this.#wasBehind) return false
+    return this.#readItems(body, bytes, from, readers) === to
   }
 
   /** What items look like holds as long as they inherit the same: all but the keys, which each body has its own of. */

@@ -46,6 +46,26 @@ export function stringEnd(bytes: Uint8Array, at: number): number {
   return REFUSED
 }
 
+/**
+ * A list, whatever is in it: brackets are counted, strings passed over. The place is right if the list is JSON, of which nothing
+ * is found out here.
+ */
+export function listEnd(bytes: Uint8Array, at: number): number {
+  if (bytes[at] !== OPEN_BRACKET) return REFUSED
+  let depth = 0
+  for (let next = at; next < bytes.length; next++) {
+    const byte = bytes[next]
+    if (byte === QUOTE) {
+      for (next++; next < bytes.length && bytes[next] !== QUOTE; next++) if (bytes[next] === BACKSLASH) next++
+    } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) depth++
+    else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
+      depth--
+      if (depth === 0) return next + 1
+    }
+  }
+  return REFUSED
+}
+
 export function literalEnd(bytes: Uint8Array, at: number, literal: 'null' | 'true' | 'false'): number {
   const end = at + literal.length
   return isText(bytes, at, end, literal) ? end : REFUSED
