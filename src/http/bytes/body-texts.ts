@@ -32,12 +32,15 @@ export class BodyTexts {
   keyAt = 0
   keyLength = 0
   #body!: DataView
+  /** Of the body; asking a view for its length is a call. */
+  #limit = 0
   #decoded = new Uint8Array(BYTES_MIN)
   #end = 0
 
   /** Those that follow are of this body. */
   begin(body: DataView): void {
     this.#body = body
+    this.#limit = body.byteLength
     this.isAscii = true
     this.#end = 0
     if (this.#decoded.length > KEPT_BYTES_MAX) this.#decoded = new Uint8Array(BYTES_MIN)
@@ -46,17 +49,18 @@ export class BodyTexts {
   /** Whether what was taken for text is text. O(bytes) if anything is not ASCII. */
   get isValid(): boolean {
     if (this.isAscii) return true
-    const { buffer, byteOffset, byteLength } = this.#body
-    return isUtf8(new Uint8Array(buffer, byteOffset, byteLength))
+    const { buffer, byteOffset } = this.#body
+    return isUtf8(new Uint8Array(buffer, byteOffset, this.#limit))
   }
 
   /** The body, and behind it what was decoded; good until the next body begins. */
   get bytes(): DataView {
     if (this.#end === 0) return this.#body
-    const { buffer, byteOffset, byteLength } = this.#body
-    const all = new Uint8Array(byteLength + this.#end + PADDING)
-    all.set(new Uint8Array(buffer, byteOffset, byteLength))
-    all.set(this.#decoded.subarray(0, this.#end), byteLength)
+    const { buffer, byteOffset } = this.#body
+    const limit = this.#limit
+    const all = new Uint8Array(limit + this.#end + PADDING)
+    all.set(new Uint8Array(buffer, byteOffset, limit))
+    all.set(this.#decoded.subarray(0, this.#end), limit)
     return new DataView(all.buffer)
   }
 
@@ -79,7 +83,7 @@ export class BodyTexts {
     } else {
       const { mark } = this
       end = this.#decode(at)
-      this.keyAt = this.#body.byteLength + mark
+      this.keyAt = this.#limit + mark
       this.keyLength = this.mark - mark
     }
     return this.keyLength === 0 ? REFUSED : end
@@ -88,7 +92,7 @@ export class BodyTexts {
   /** A string in whatever script, without escapes, from quote to quote; the place behind it, or `REFUSED`. */
   unescapedEnd(at: number): number {
     const body = this.#body
-    const limit = body.byteLength
+    const limit = this.#limit
     if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
     let any = 0
     for (let next = at + 1; next < limit; next++) {
@@ -115,7 +119,7 @@ export class BodyTexts {
 
   #decode(at: number): number {
     const body = this.#body
-    const limit = body.byteLength
+    const limit = this.#limit
     if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
     for (let next = at + 1; next !== REFUSED && next < limit;) {
       const byte = body.getUint8(next)
@@ -134,7 +138,7 @@ export class BodyTexts {
   /** The place behind the escape whose letter stands there, or `REFUSED`. */
   #escape(at: number): number {
     const body = this.#body
-    if (at >= body.byteLength) return REFUSED
+    if (at >= this.#limit) return REFUSED
     const letter = body.getUint8(at)
     if (letter !== LETTER_U) {
       const meant = ESCAPES.get(letter)
@@ -149,7 +153,7 @@ export class BodyTexts {
       return at + 5
     }
     const isFollowed =
-      at + 6 < body.byteLength && body.getUint8(at + 5) === BACKSLASH && body.getUint8(at + 6) === LETTER_U
+      at + 6 < this.#limit && body.getUint8(at + 5) === BACKSLASH && body.getUint8(at + 6) === LETTER_U
     const low = isFollowed ? this.#unit(at + 7) : REFUSED
     if (unit >= LOW_SURROGATE || low < LOW_SURROGATE || low >= SURROGATES_END) return REFUSED
     this.#putCodePoint(BEYOND_BMP + ((unit - HIGH_SURROGATE) << 10) + (low - LOW_SURROGATE))
@@ -159,7 +163,7 @@ export class BodyTexts {
   /** Four hexadecimal digits, or `REFUSED`. */
   #unit(at: number): number {
     const body = this.#body
-    if (at + 4 > body.byteLength) return REFUSED
+    if (at + 4 > this.#limit) return REFUSED
     let unit = 0
     for (let next = at; next < at + 4; next++) {
       const digit = hexDigit(body.getUint8(next))
