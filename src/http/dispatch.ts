@@ -144,7 +144,7 @@ export class Dispatcher {
     pieces: PieceSource | null = null,
   ): Reply | Promise<Reply> {
     const { route } = match
-    const minRevision = this.#awaitedRevision(minRevisionOf(route, head), principal)
+    const minRevision = this.#awaitedRevision(match, head, principal)
     // What was read from bytes still lies in them: not for a handler that is called after this has returned.
     const read = minRevision === null ? (route.readBytes?.(body) ?? null) : null
     const value = read ?? readBody(route, body)
@@ -167,11 +167,14 @@ export class Dispatcher {
     return reached.then(() => this.#handle(route, { ...call, principal: present }))
   }
 
-  /** What there is to wait for; null: nothing. */
-  #awaitedRevision(text: string | undefined, principal: Principal | null): string | null {
+  /** What there is to wait for; null: nothing. Throws the refusal if by the state that is there the key is none any more. */
+  #awaitedRevision({ route }: RouteMatch, head: RequestHead, principal: Principal | null): string | null {
+    const text = minRevisionOf(route, head)
     if (text === undefined || this.#minRevision === null) return null
-    const isReached = principal !== null && this.#minRevision.isReached(text, environmentOf(principal))
-    return isReached ? null : text
+    if (principal === null || !this.#minRevision.isReached(text, environmentOf(principal))) return text
+    // The caller was identified when the head came, and the body may have taken its time.
+    identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    return null
   }
 
   /** Those who are not known yet leave the waiting to those who are. */

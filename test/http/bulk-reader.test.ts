@@ -78,6 +78,10 @@ describe('a body of the usual kind is read', () => {
       '[{"user":{"key":"\\u0061\\u00eB\\u8a08\\uD83D\\ude00\\u0000"},"action":"a","resource":{"type":"t"}}]',
     ],
     [
+      'with keys at the ends of what one, two, three and four bytes can say',
+      '[{"user":{"key":"\\u007f\\u0080\\u07ff\\u0800\\ud7ff\\ue000\\uffff\\ud800\\udc00\\udbff\\udfff"},"action":"a","resource":{"type":"t"}}]',
+    ],
+    [
       'with names and attributes in other scripts, and escapes in attributes',
       JSON.stringify([
         { ...check('a', 'b', { attributes: { größe: ['ü', '"\\'], 計: 1 } }), sdk: 'ünïcode', more: '\t' },
@@ -143,6 +147,8 @@ describe('a body is left to the ordinary parser', () => {
       ['half a surrogate before an escape', '\\ud83d\\n'],
       ['half a surrogate before a character', '\\ud83d\\u0041'],
       ['two first halves', '\\ud83d\\ud83d'],
+      ['a first half before what is none', '\\ud83d\\ue000'],
+      ['the second half of the first twice', '\\udc00\\udc00'],
       ['two second halves', '\\ude00\\ude00'],
       ['the second half alone', '\\ude00'],
       ['halves that are none of one', '\\ude00\\ud83d'],
@@ -221,7 +227,7 @@ test('what is no UTF-8 is left to the ordinary parser, wherever it stands and ho
 
 test('keys that are decoded are kept apart, in bodies of any length, and forgotten with the body', () => {
   const reader = newReader()
-  for (const length of [1, 30, 300, 3_000]) {
+  for (const length of [1, 30, 300, 500]) {
     const checks = Array.from({ length: CHECKS_MAX }, (_, n) =>
       check(`"${'é'.repeat(length)}${n}`, n % 2 === 0 ? `\n${n}` : 'k'),
     )
@@ -229,6 +235,25 @@ test('keys that are decoded are kept apart, in bodies of any length, and forgott
       expect(judge(reader, Buffer.from(JSON.stringify(checks)))).toBe(true)
     }
     expect(judge(reader, Buffer.from(JSON.stringify(USUAL)))).toBe(true)
+  }
+})
+
+test('a key that is not plain is read up to twice the length of the longest, and no further', () => {
+  const reader = newReader()
+  for (let times = 0; times < 2; times++) {
+    for (const [letter, bytes] of [
+      ['é', 2],
+      ['\\u00e9', 6],
+    ] as const) {
+      for (const [length, isTaken] of [
+        [1_000, true],
+        [1_030, false],
+      ] as const) {
+        const key = letter.repeat(length / bytes)
+        const text = `[{"user":{"key":"${key}"},"action":"a","resource":{"type":"t","key":"k"}}]`
+        expect(judge(reader, Buffer.from(text))).toBe(isTaken)
+      }
+    }
   }
 })
 
@@ -316,18 +341,25 @@ test('a value nobody asks for is skipped exactly if it is JSON', () => {
   }
 })
 
-test('a body is not read beyond its end, wherever it is cut and whatever stands behind it in memory', () => {
-  const whole = Buffer.from(JSON.stringify(USUAL.slice(0, 2)))
-  for (const offset of [0, 1, 2, 3]) {
-    const memory = Buffer.concat([Buffer.alloc(offset, '['), whole, Buffer.from(']]]]]]]]')])
-    const reader = newReader()
-    expect(judge(reader, memory.subarray(offset, offset + whole.length))).toBe(true)
-    for (let length = 0; length < whole.length; length++) {
-      expect(judge(reader, memory.subarray(offset, offset + length))).toBe(false)
-      expect(judge(newReader(), memory.subarray(offset, offset + length))).toBe(false)
+test.each([
+  ['plain', JSON.stringify(USUAL.slice(0, 2))],
+  ['escaped', '[{"user":{"key":"\\ud83d\\ude00\\n"},"action":"a","resource":{"type":"t","key":"\\u00e9"}}]'],
+  ['in another script', JSON.stringify([check('é😀', '計画')])],
+])(
+  'a body is not read beyond its end, wherever it is cut and whatever stands behind it in memory: %s',
+  (_, text) => {
+    const whole = Buffer.from(text)
+    for (const offset of [0, 1, 2, 3]) {
+      const memory = Buffer.concat([Buffer.alloc(offset, '['), whole, Buffer.from(']]]]]]]]')])
+      const reader = newReader()
+      expect(judge(reader, memory.subarray(offset, offset + whole.length))).toBe(true)
+      for (let length = 0; length < whole.length; length++) {
+        expect(judge(reader, memory.subarray(offset, offset + length))).toBe(false)
+        expect(judge(newReader(), memory.subarray(offset, offset + length))).toBe(false)
+      }
     }
-  }
-})
+  },
+)
 
 test('checks that look alike are read alike, whatever was learned from others before', () => {
   const reader = newReader()

@@ -1,7 +1,8 @@
 /**
  * Keys of one kind (the users of a batch's questions, or the instances) on their way to lines, in stages.
  *
- * Only plain cases take part: keys of up to 36 ASCII bytes. All others come out as unclear and are asked singly.
+ * Only plain cases take part: keys of up to 36 bytes, in texts of ASCII only. All others come out as unclear and are asked
+ * singly.
  * It reads without the lock, as all readers do: results count only after validation.
  */
 import type { Key } from './key.ts'

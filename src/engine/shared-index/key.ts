@@ -68,7 +68,7 @@ export class Key {
   }
 
   /**
-   * The same for a key that is ASCII and stands in bytes, behind which three more can be read. O(length), by words.
+   * The same for a key that stands in bytes, as UTF-8, behind which three more can be read. O(length), by words.
    */
   readBytes(
     bytes: DataView,

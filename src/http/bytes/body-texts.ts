@@ -6,6 +6,7 @@
  * the other half) is refused here.
  */
 import { isUtf8 } from 'node:buffer'
+import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { BACKSLASH, QUOTE, REFUSED } from './plain-json.ts'
 
 const LETTER_U = 0x75
@@ -22,6 +23,11 @@ const BEYOND_BMP = 0x10000
 /** Decoded text there is room for at first; doubled as needed, and let go of above `KEPT_BYTES_MAX`. */
 const BYTES_MIN = 256
 const KEPT_BYTES_MAX = 64 * 1_024
+/**
+ * A key that takes longer in the body is left to the ordinary parser: it may be looked at for each template, and callers decide
+ * how long it is. The longest key fits if each of its letters has a backslash, and others with more.
+ */
+const KEY_TEXT_BYTES_MAX = 2 * LONG_KEY_BYTES_MAX
 /** Those that whoever takes keys in by words may read behind one. */
 const PADDING = 3
 
@@ -74,15 +80,16 @@ export class BodyTexts {
     this.#end = mark
   }
 
-  /** A string that is not empty, from quote to quote; the place behind it, or `REFUSED`. O(length). */
+  /** A string that is not empty, from quote to quote; the place behind it, or `REFUSED`. O(length), which is bounded. */
   keyEnd(at: number): number {
-    let end = this.unescapedEnd(at)
+    const limit = Math.min(this.#limit, at + KEY_TEXT_BYTES_MAX)
+    let end = this.unescapedEnd(at, limit)
     if (end !== REFUSED) {
       this.keyAt = at + 1
       this.keyLength = end - at - 2
     } else {
       const { mark } = this
-      end = this.#decode(at)
+      end = this.#decode(at, limit)
       this.keyAt = this.#limit + mark
       this.keyLength = this.mark - mark
     }
@@ -90,9 +97,8 @@ export class BodyTexts {
   }
 
   /** A string in whatever script, without escapes, from quote to quote; the place behind it, or `REFUSED`. */
-  unescapedEnd(at: number): number {
+  unescapedEnd(at: number, limit = this.#limit): number {
     const body = this.#body
-    const limit = this.#limit
     if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
     let any = 0
     for (let next = at + 1; next < limit; next++) {
@@ -112,14 +118,13 @@ export class BodyTexts {
     const end = this.unescapedEnd(at)
     if (end !== REFUSED) return end
     const { mark } = this
-    const escapedEnd = this.#decode(at)
+    const escapedEnd = this.#decode(at, this.#limit)
     this.forget(mark)
     return escapedEnd
   }
 
-  #decode(at: number): number {
+  #decode(at: number, limit: number): number {
     const body = this.#body
-    const limit = this.#limit
     if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
     for (let next = at + 1; next !== REFUSED && next < limit;) {
       const byte = body.getUint8(next)

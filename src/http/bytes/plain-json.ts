@@ -35,7 +35,7 @@ export function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** A string, from quote to quote. */
+/** A string of plain ASCII, from quote to quote. */
 export function stringEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== QUOTE) return REFUSED
   for (let next = at + 1; next < bytes.length; next++) {
