@@ -17,6 +17,19 @@ function recordsIn(text: string): Record<string, unknown>[] {
     .map(line => JSON.parse(line) as Record<string, unknown>)
 }
 
+function logTo(
+  path: string,
+  drawing: { readonly share: number; readonly random: () => number },
+): DecisionLog {
+  return new DecisionLog({
+    destination: path,
+    ...drawing,
+    now: () => 0,
+    counters: null,
+    onFault: error => expect(error).toBe(undefined),
+  })
+}
+
 async function ask(verdict: Client, user: string): Promise<void> {
   const headers = { 'x-request-id': `about-${user}` }
   await verdict.send('POST', '/allowed', { body: question(user, 'read', 'document:d1', 'acme'), headers })
@@ -165,14 +178,7 @@ test('goes to standard output beside what is said to people, and is whole after 
 test('of a sample has that part of the decisions', () => {
   const draws = [0.1, 0.25, 0.3, 0.9, 0.2]
   const path = join(storeDirectory(), 'decisions.log')
-  const log = new DecisionLog({
-    destination: path,
-    share: 0.25,
-    random: () => draws.shift()!,
-    now: () => 0,
-    counters: null,
-    onFault: error => expect(error).toBe(undefined),
-  })
+  const log = logTo(path, { share: 0.25, random: () => draws.shift()! })
   for (const user of ['a', 'b', 'c', 'd', 'e']) {
     log.decided(true, 'environment', { user, action: 'read', type: 'document', key: null, tenant: null })
   }
@@ -184,14 +190,7 @@ test('of a sample has that part of the decisions', () => {
 test('of a sample makes texts of no questions but those', async () => {
   const path = join(storeDirectory(), 'decisions.log')
   const draws = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.1]
-  const log = new DecisionLog({
-    destination: path,
-    share: 0.25,
-    random: () => draws.shift()!,
-    now: () => 0,
-    counters: null,
-    onFault: error => expect(error).toBe(undefined),
-  })
+  const log = logTo(path, { share: 0.25, random: () => draws.shift()! })
   const read: number[] = []
   const query = (index: number) => {
     read.push(index)
@@ -220,14 +219,7 @@ test('of a sample makes texts of no questions but those', async () => {
 
 test('tells no more of a name than any key may have, so that a long one costs no more than others', async () => {
   const path = join(storeDirectory(), 'decisions.log')
-  const log = new DecisionLog({
-    destination: path,
-    share: 1,
-    random: () => 0,
-    now: () => 0,
-    counters: null,
-    onFault: error => expect(error).toBe(undefined),
-  })
+  const log = logTo(path, { share: 1, random: () => 0 })
   const longest = 'k'.repeat(512)
   const names = { user: longest, action: longest, type: longest, key: longest, tenant: longest }
   const longer = Object.fromEntries(Object.keys(names).map(name => [name, `${longest}kk`])) as typeof names

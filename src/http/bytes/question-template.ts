@@ -93,6 +93,7 @@ export class QuestionTemplate {
         next = spans[gap + 1]!.match(bytes, end, limit)
         continue
       }
+      // From the quote before it, which ends the span.
       const behind = texts.keyEnd(next - 1)
       if (behind === REFUSED) return REFUSED
       spots[slot] = texts.keyAt
