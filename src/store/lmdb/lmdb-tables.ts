@@ -20,6 +20,7 @@ import {
   type Tables,
   type TablesSnapshot,
 } from '../tables.ts'
+import { checkDataFile } from './data-file.ts'
 
 type Bytes = Database<Uint8Array, Uint8Array>
 type Cursor = Iterator<TableEntry>
@@ -44,11 +45,12 @@ export class LmdbTables implements Tables {
   #closed: Promise<void> | null = null
 
   /**
-   * Opens the environment in `directory`, creating both when missing. `isFlushed: false` leaves the disk to the operating system:
+   * Opens the environment in `directory`, creating both when missing. Throws `STORE_UNAVAILABLE` when its file is none of lmdb's. `isFlushed: false` leaves the disk to the operating system:
    * writes resolve when they are made, and whoever fills files that nobody reads yet sees to it that they are on disk at the end.
    */
   constructor(directory: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.directory = directory
+    checkDataFile(directory)
     makeLockFile(directory)
     this.#root = open<Uint8Array, Uint8Array>({
       path: directory,

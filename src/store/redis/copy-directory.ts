@@ -1,11 +1,16 @@
 /**
  * Where the local copies lie: `DIRECTORY/<environment id>.copy-<number>/`, the newest one counts. A copy that is being made
  * lies beside the one in use; what is neither is removed. The dot keeps them apart from the directories of an lmdb store.
+ *
+ * A copy may be damaged in ways that end whoever reads it, without a word. So a start leaves a note in the copy that it begins
+ * with, and takes it away when the copy has been read; how many notes there are says whether to begin with that copy again.
  */
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const COPY_NAME = /^(?<id>.+)\.copy-\d+$/
+/** In the directory of a copy: how many starts in a row have begun with it and not got through it. */
+const STARTS_NAME = 'unfinished-starts'
 
 /** The environments of which there are copies in that directory. */
 export function copiedEnvironments(directory: string): Set<string> {
@@ -34,6 +39,25 @@ export class CopyDirectory {
     return this.#path(this.#newest)
   }
 
+  /** How many starts in a row have begun with the newest copy and not got through it. */
+  unfinishedStarts(): number {
+    try {
+      return Number(readFileSync(this.#startsFile(), 'utf8'))
+    } catch {
+      return 0
+    }
+  }
+
+  /** A start begins with the newest copy. */
+  noteStart(): void {
+    writeFileSync(this.#startsFile(), String(this.unfinishedStarts() + 1))
+  }
+
+  /** The newest copy has been read. */
+  noteRead(): void {
+    rmSync(this.#startsFile(), { force: true })
+  }
+
   /** Removes all but the newest, whose files must not be open any more. */
   removeOthers(): void {
     for (const number of this.#numbers()) if (number !== this.#newest) this.#remove(number)
@@ -49,6 +73,10 @@ export class CopyDirectory {
   removeNewest(): void {
     this.#remove(this.#newest)
     this.#newest = Math.max(0, ...this.#numbers())
+  }
+
+  #startsFile(): string {
+    return join(this.#path(this.#newest), STARTS_NAME)
   }
 
   #remove(number: number): void {

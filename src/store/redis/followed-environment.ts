@@ -61,6 +61,8 @@ export interface FollowedEnvironmentOptions {
   readonly buildLists: (copy: LocalCopy, signal: AbortSignal) => Promise<void>
   /** The former copy is closed: its files may go. */
   readonly onReplaced: () => void
+  /** All that is made of the present copy, index and lists, has been made. */
+  readonly onRead: () => void
   /** Another history has taken the place of the present one; returns how many have in this process. */
   readonly countReplacedHistory: () => number
   /** What cannot be mended by going on. */
@@ -218,10 +220,20 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   }
 
   takeOver(place: SnapshotPlace | null): void {
-    if (place !== this.snapshotPlace() || this.#isTakenOver) return
+    if (place !== this.snapshotPlace()) return
+    void this.#noteRead(place)
+    if (this.#isTakenOver) return
     this.#isTakenOver = true
     this.#timesFoundEmpty = 0
     void this.check()
+  }
+
+  async #noteRead(place: SnapshotPlace | null): Promise<void> {
+    const isListed = await this.#listing.done.then(
+      () => true,
+      () => false,
+    )
+    if (isListed && place === this.snapshotPlace()) this.#options.onRead()
   }
 
   #list(copy: LocalCopy): Listing {

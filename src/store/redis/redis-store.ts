@@ -27,6 +27,8 @@ const FIRST_CONNECTION_MS_MAX = 10_000
 const OPEN_AGAIN_MS = 1_000
 /** How long it is known that an environment was removed, by when nobody follows it any more. */
 const REMOVED_SECONDS = 86_400
+/** Starts in a row that do not get through a copy, be it that they are killed, before another is loaded. */
+const UNFINISHED_STARTS_MAX = 3
 /** Comparisons in the time after which a node is stale, so that one that failed does not make it so. */
 const CHECKS_PER_STALE = 5
 const CHECK_MS_MAX = 1_000
@@ -201,7 +203,7 @@ export class RedisStore implements Store {
     // One of this id begins anew.
     await this.#link.send('UNLINK', keys.removed)
     const copies = new CopyDirectory(directory, id)
-    const found = await this.#found(copies, source)
+    const found = await this.#found(copies, source, id)
     const copy = found ?? (await this.#loaded(copies, source, id))
     copies.removeOthers()
     const environment = new FollowedEnvironment(
@@ -212,6 +214,7 @@ export class RedisStore implements Store {
         load: () => this.#load(copies, keys, id),
         buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
         onReplaced: () => copies.removeOthers(),
+        onRead: () => copies.noteRead(),
         countReplacedHistory: () => (this.#replacedHistories += 1),
         onFault,
       },
@@ -237,13 +240,24 @@ export class RedisStore implements Store {
     await this.#link.send('PUBLISH', channel, `${epoch}.${sequence}`)
   }
 
-  /** The copy that the last run left, if it is one of this history. */
-  async #found(copies: CopyDirectory, source: RedisLedger): Promise<LocalCopy | null> {
+  /** The copy that the last run left, if it is one of this history and can be read. */
+  async #found(copies: CopyDirectory, source: RedisLedger, id: string): Promise<LocalCopy | null> {
     const directory = copies.newest()
     if (directory === null) return null
-    const copy = this.#copyIn(directory)
-    if (copy.isUsable(source.epoch)) return copy
-    await copy.close()
+    const { log } = this.#options
+    const starts = copies.unfinishedStarts()
+    if (starts >= UNFINISHED_STARTS_MAX) {
+      log.warn({ environment: id, starts }, 'no start gets through the local copy: loading another')
+      return null
+    }
+    copies.noteStart()
+    try {
+      const copy = this.#copyIn(directory)
+      if (copy.isUsable(source.epoch)) return copy
+      await copy.close()
+    } catch (err) {
+      log.warn({ environment: id, err }, 'the local copy cannot be opened: loading another')
+    }
     return null
   }
 
