@@ -6,7 +6,11 @@ import { describe, expect, test } from 'vitest'
 import { viewOf } from '#http/body.ts'
 import { BodyTexts } from '#http/bytes/body-texts.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
+import { NATIVE } from '#http/bytes/asked-question.ts'
+import { Learning, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
+import { REFUSED } from '#http/bytes/plain-json.ts'
 import { QUESTION_FIELDS } from '#http/bytes/question-fields.ts'
+import { QuestionReader } from '#http/bytes/question-reader.ts'
 import { AllowedQuery } from '#model/wire/decision.ts'
 import { BulkBodies, judge, readOrdinarily } from '../support/bulk-bodies.ts'
 
@@ -337,8 +341,103 @@ test('a value nobody asks for is skipped exactly if it is JSON', () => {
       const isGood = good.includes(value)
       expect(isRead(`[{"x":${value}${blank},${rest}}]`), value).toBe(isGood)
       expect(isRead(`[{${rest},"x":${value}${blank}}]`), value).toBe(isGood)
+      // Where a number or a text has differed before, too.
+      for (const known of [
+        ['1', '2'],
+        ['"a"', '"b"'],
+      ]) {
+        const reader = newReader()
+        const bodyWith = (x: string) => Buffer.from(`[{"x":${x}${blank},${rest}},{${rest},"x":${x}${blank}}]`)
+        for (const x of known) expect(judge(reader, bodyWith(x))).toBe(true)
+        expect(judge(reader, bodyWith(value)), value).toBe(isGood)
+      }
     }
   }
+})
+
+describe('a question that differs from two before only in what nobody reads', () => {
+  const asked = (ip: unknown, risk: number) => ({
+    ...check('alice', 'plan', { attributes: { ip, risk } }),
+    context: { risk },
+  })
+
+  /** Whether the last question is compared with what was learned from the others. */
+  function isCompared(...questions: readonly object[]): boolean {
+    const [list, learned] = [new ListReader(1), new Learning()]
+    let end = REFUSED
+    for (const question of questions) {
+      const body = Buffer.from(JSON.stringify(question))
+      const bytes = viewOf(body)
+      list.texts.begin(bytes)
+      end = list.matchOne(bytes, 0, learned)
+      if (end !== REFUSED) continue
+      const reader = new QuestionReader(body, list.texts, QUESTION_FIELDS)
+      const source = { body, bytes, defaults: NO_DEFAULTS, learned }
+      const settle = () => NATIVE.asked(reader, null)
+      list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, 0)
+    }
+    return end !== REFUSED
+  }
+
+  test.each([
+    ['in texts and numbers', asked('10.0.0.3', -3.5e-2)],
+    ['in an empty text', asked('', 3)],
+    ['in a text of another script', asked('計画', 3)],
+    ['in a text with escapes', asked('"\\\n', 3)],
+  ])('%s is compared, not read', (_, third) => {
+    expect(isCompared(asked('10.0.0.1', 1), asked('10.0.0.2', 2), third)).toBe(true)
+  })
+
+  test.each([
+    ['in the kind of a value', asked(5, 3)],
+    ['in a text of more than 1,024 bytes, which may be looked at for each look', asked('x'.repeat(1_030), 3)],
+  ])('%s is read', (_, third) => {
+    expect(isCompared(asked('10.0.0.1', 1), asked('10.0.0.2', 2), third)).toBe(false)
+  })
+
+  test('is read if there are more than 16 such values', () => {
+    const many = (count: number, from: number) =>
+      check('alice', 'plan', { attributes: { list: Array.from({ length: count }, (_, n) => from + n) } })
+    expect(isCompared(many(16, 100), many(16, 200), many(16, 300))).toBe(true)
+    expect(isCompared(many(17, 100), many(17, 200), many(17, 300))).toBe(false)
+  })
+
+  test('may ask about another user and instance, and is read if it asks anything else', () => {
+    const [one, two] = [asked('10.0.0.1', 1), asked('10.0.0.2', 2)]
+    const other = { ...asked('10.0.0.3', 3), user: { key: 'bob' } }
+    expect(isCompared(one, two, other)).toBe(true)
+    expect(isCompared(one, two, { ...other, action: 'edit' })).toBe(false)
+  })
+
+  const [first, second, third] = [asked('10.0.0.1', 1), asked('10.0.0.2', 2), asked('10.0.0.3', 3)] as const
+  test.each([
+    ['of another action', { ...first, action: 'edit' }],
+    ['of another type', { ...first, resource: { ...first.resource, type: 'folder' } }],
+    ['in another tenant', { ...first, resource: { ...first.resource, tenant: 'acme' } }],
+    ['that says more', { ...first, sdk: 'node' }],
+    ['about no instance', { ...first, resource: { ...first.resource, key: null } }],
+  ])('is compared though one %s came between the others', (_, between) => {
+    expect(isCompared(first, between, second, third)).toBe(true)
+  })
+
+  test('is compared though one that says as much in another order came before it', () => {
+    const { context, ...rest } = first
+    expect(isCompared(first, second, { context, ...rest }, third)).toBe(true)
+    const [{ user, ...more }, other] = [check('alice', 'plan'), check('bob', 'memo')]
+    expect(isCompared(check('alice', 'plan'), { ...more, user }, other)).toBe(true)
+  })
+
+  test('asks what the ordinary parser reads of it, however it is put together', () => {
+    const reader = newReader()
+    const values = ['10.0.0.1', '10.0.0.2', '', 'é', '"', '"},"action":"edit', '","key":"other']
+    const checks = values.map((value, n) => asked(value, n))
+    expect(judge(reader, Buffer.from(JSON.stringify(checks)))).toBe(true)
+    // Where the text of an attribute is no UTF-8 at all, too.
+    const body = Buffer.from(JSON.stringify(checks.slice(0, 4)))
+    expect(judge(reader, body)).toBe(true)
+    body[body.indexOf('é')] = 0xff
+    expect(judge(reader, body)).toBe(false)
+  })
 })
 
 test.each([

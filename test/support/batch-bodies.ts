@@ -14,7 +14,7 @@ import { queryOf } from '#services/access-mapping.ts'
 import { AccessService } from '#services/access-service.ts'
 import { DecisionService } from '#services/decision-service.ts'
 import { Random } from '../../bench/datasets/random.ts'
-import { judgeReading, perhapsBent, written } from './bent-bodies.ts'
+import { differingAttributes, judgeReading, perhapsBent, written } from './bent-bodies.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
@@ -167,7 +167,9 @@ export class BatchBodies {
       action: this.#action(isPlain),
       resource: this.#resource(isPlain),
       ...(this.#random.chance(0.3) && {
-        context: this.#random.pick<unknown>(isPlain ? [{ a: 1 }, null] : ODD),
+        context: this.#random.pick<unknown>(
+          isPlain ? [{ a: 1 }, null, differingAttributes(this.#random)] : ODD,
+        ),
       }),
       ...(!isPlain && this.#random.chance(0.2) && { evaluations: this.#random.pick(ODD) }),
     }
@@ -203,6 +205,7 @@ export class BatchBodies {
       action: !has.action || this.#random.chance(0.3),
       resource: !has.resource || this.#random.chance(0.9),
     }
+    const hasContexts = this.#random.chance(0.3)
     const items = Array.from({ length: this.#random.below(7) }, () => {
       if (!isPlain && this.#random.chance(0.05)) return this.#random.pick(ODD)
       const isOther = !isPlain && this.#random.chance(0.2)
@@ -211,6 +214,7 @@ export class BatchBodies {
         ...((gives.action || isOther) && { action: this.#action(isPlain) }),
         ...((gives.resource || isOther) && { resource: this.#resource(isPlain) }),
         ...(!isPlain && this.#random.chance(0.2) && { context: this.#random.pick(ODD) }),
+        ...(hasContexts && { context: differingAttributes(this.#random) }),
       }
       return this.#random.chance(0.05) ? this.#shuffled(item) : item
     })

@@ -65,6 +65,15 @@ function bend(body: Buffer, random: Random): Buffer {
   }
 }
 
+const DIFFERING_TEXTS = ['', 'a', '10.0.0.1', 'é', '計画', 'a"b', 'a/b', '\\', '"},{', 'x'.repeat(1_100)]
+const DIFFERING_NUMBERS = [0, 7, -1, 1.5, 1e21, -2.5e-9, 1_763_892_000_000]
+
+/** Attributes that differ from question to question in what they say, as times and addresses do, and not in what they are. */
+export function differingAttributes(random: Random): object {
+  const text = () => (random.chance(0.2) ? random.pick(DIFFERING_TEXTS) : `at ${random.below(10_000)}`)
+  return { ip: text(), of: { risk: random.pick(DIFFERING_NUMBERS), names: [text(), true] } }
+}
+
 /** Half the bodies as they are, the others bent one to three times. */
 export function perhapsBent(body: Buffer, random: Random): Buffer {
   if (!random.chance(0.5)) return body

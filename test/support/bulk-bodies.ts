@@ -11,7 +11,7 @@ import type { Query } from '#model/decision.ts'
 import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
 import { queryOf } from '#services/native-query.ts'
 import { Random } from '../../bench/datasets/random.ts'
-import { judgeReading, perhapsBent, written } from './bent-bodies.ts'
+import { differingAttributes, judgeReading, perhapsBent, written } from './bent-bodies.ts'
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
@@ -124,6 +124,7 @@ export class BulkBodies {
       this.#random.chance(0.3),
     ]
     const isUniform = this.#random.chance(0.8)
+    const hasAttributes = this.#random.chance(0.3)
     const question = {
       type: this.#random.pick(TYPES),
       action: this.#random.pick(ACTIONS),
@@ -138,6 +139,7 @@ export class BulkBodies {
         ...(hasKey || this.#random.chance(0.1) ? [['key', this.#key()] as [string, unknown]] : []),
         ...(form.tenant === undefined ? [] : [['tenant', form.tenant] as [string, unknown]]),
       ]
+      if (hasAttributes) resource.push(['attributes', differingAttributes(this.#random)])
       const user: [string, unknown][] = [['key', this.#key()]]
       const whole: [string, unknown][] = [
         ['user', user],

@@ -114,11 +114,11 @@ export class BodyTexts {
   }
 
   /** Any string that nobody reads. */
-  skippedEnd(at: number): number {
-    const end = this.unescapedEnd(at)
+  skippedEnd(at: number, limit = this.#limit): number {
+    const end = this.unescapedEnd(at, limit)
     if (end !== REFUSED) return end
     const { mark } = this
-    const escapedEnd = this.#decode(at, this.#limit)
+    const escapedEnd = this.#decode(at, limit)
     this.forget(mark)
     return escapedEnd
   }

@@ -14,11 +14,13 @@ import {
 import { BodyTexts } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
 import type { QuestionReader } from './question-reader.ts'
-import { type KeyPlace, QuestionTemplate } from './question-template.ts'
+import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './question-template.ts'
 
 const TEMPLATES_MAX = 8
 /** Questions longer than that are read each time: a template is kept, and a caller decides how long it is. */
 const TEMPLATE_BYTES_MAX = 1_024
+/** Where more values than that are not read, all must be the same. */
+const SKIPPED_VALUES_MAX = 16
 /** Another template is learned when those learned from the same body have been of use so many times each. */
 const USES_PER_TEMPLATE = 4
 /** Questions there is room for at first; doubled as needed. */
@@ -153,10 +155,8 @@ export class ListReader {
     this.#keep(questions.reader, index)
     this.#forms[index] = read.form
     this.#count = index + 1
-    if (learned.isWorthwhile && next - at <= TEMPLATE_BYTES_MAX) {
-      learned.templates++
-      this.#learn(body, { from: at, to: next }, read)
-    }
+    if (next - at <= TEMPLATE_BYTES_MAX)
+      this.#learn(body, { ...read, from: at, to: next, skipped: questions.reader.skipped }, learned)
     return next
   }
 
@@ -191,10 +191,16 @@ export class ListReader {
     spots[spot + SPOT_KEY + SPOT_LENGTH] = key.length
   }
 
-  #learn(body: Buffer, question: { readonly from: number; readonly to: number }, read: ReadQuestion): void {
+  /** A question that differs from one before only in what nobody reads has its template give way to one that allows for that. */
+  #learn(body: Buffer, question: Omit<LearnedQuestion, 'isWide'>, learned: Learning): void {
     const templates = this.#templates
+    const narrow = templates.findIndex(template => template.isTooNarrowFor(question))
+    const isWide = narrow !== -1 && question.skipped.length <= SKIPPED_VALUES_MAX
+    if (isWide) templates.splice(narrow, 1)
+    else if (!learned.isWorthwhile) return
+    else learned.templates++
     if (templates.length === TEMPLATES_MAX) templates.pop()
-    templates.unshift(new QuestionTemplate(body, { ...question, user: read.user, key: read.key }, read.form))
+    templates.unshift(new QuestionTemplate(body, { ...question, isWide }))
   }
 
   #grow(): void {

@@ -71,21 +71,31 @@ export function literalEnd(bytes: Uint8Array, at: number, literal: 'null' | 'tru
   return isText(bytes, at, end, literal) ? end : REFUSED
 }
 
-export function numberEnd(bytes: Uint8Array, at: number): number {
-  let next = bytes[at] === MINUS ? at + 1 : at
-  next = bytes[next] === ZERO ? next + 1 : digitsEnd(bytes, next)
-  if (next !== REFUSED && bytes[next] === POINT) next = digitsEnd(bytes, next + 1)
-  if (next === REFUSED || (bytes[next]! | 0x20) !== 0x65) return next
+/** `limit`: bytes of the body. Of a view, which both who reads and who compares have. */
+export function numberEnd(bytes: DataView, at: number, limit: number): number {
+  let next = byteAt(bytes, at, limit) === MINUS ? at + 1 : at
+  next = byteAt(bytes, next, limit) === ZERO ? next + 1 : digitsEnd(bytes, next, limit)
+  if (next !== REFUSED && byteAt(bytes, next, limit) === POINT) next = digitsEnd(bytes, next + 1, limit)
+  if (next === REFUSED || (byteAt(bytes, next, limit) | 0x20) !== 0x65) return next
   next++
-  if (bytes[next] === PLUS || bytes[next] === MINUS) next++
-  return digitsEnd(bytes, next)
+  const sign = byteAt(bytes, next, limit)
+  return digitsEnd(bytes, sign === PLUS || sign === MINUS ? next + 1 : next, limit)
 }
 
 /** One digit or more. */
-function digitsEnd(bytes: Uint8Array, at: number): number {
+function digitsEnd(bytes: DataView, at: number, limit: number): number {
   let next = at
-  while (bytes[next]! >= ZERO && bytes[next]! <= ZERO + 9) next++
+  while (next < limit && isDigit(bytes.getUint8(next))) next++
   return next === at ? REFUSED : next
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= ZERO + 9
+}
+
+/** 0, which JSON has none of, beyond the end. */
+function byteAt(bytes: DataView, at: number, limit: number): number {
+  return at < limit ? bytes.getUint8(at) : 0
 }
 
 /** Whether exactly this ASCII text stands there. */

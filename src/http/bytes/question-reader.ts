@@ -7,6 +7,7 @@
  * the fields it knows are those of the schema (`question-fields.ts`), and everything else is skipped as JSON.
  */
 import type { QueryForm } from '#model/packed-queries.ts'
+import { viewOf } from '../body.ts'
 import type { BodyTexts } from './body-texts.ts'
 import {
   CLOSE_BRACE,
@@ -37,6 +38,11 @@ export interface KeyPlaces extends Place {
   length: number
 }
 
+/** A string, without its quotes, or a number that the question does not depend on. */
+export interface SkippedValue extends Place {
+  isString: boolean
+}
+
 /** How the literals begin. */
 const LETTER_F = 0x66
 const LETTER_N = 0x6e
@@ -55,6 +61,10 @@ export class QuestionReader {
   /** The parts that were there, one bit each. */
   parts = 0
   readonly #bytes: Buffer
+  readonly #view: DataView
+  /** Used again for each question; of the last one, `#skippedCount` are good. */
+  readonly #skipped: SkippedValue[] = []
+  #skippedCount = 0
   readonly #texts: BodyTexts
   readonly #fields: Fields
   readonly #readItems: (at: number) => number
@@ -70,6 +80,7 @@ export class QuestionReader {
     readItems: (at: number) => number = () => REFUSED,
   ) {
     this.#bytes = bytes
+    this.#view = viewOf(bytes)
     this.#texts = texts
     this.#fields = fields
     this.#readItems = readItems
@@ -86,7 +97,13 @@ export class QuestionReader {
       key.length = 0
     }
     this.parts = 0
+    this.#skippedCount = 0
     return this.#object(at, this.#fields, 0)
+  }
+
+  /** What the question last read does not depend on, in the order in which it stands there; good until the next is read. */
+  get skipped(): readonly SkippedValue[] {
+    return this.#skipped.slice(0, this.#skippedCount)
   }
 
   /** Takes the user, or the whole resource, from the defaults of a batch. */
@@ -155,7 +172,7 @@ export class QuestionReader {
       case 'object-or-null':
         return isNull ? literalEnd(bytes, at, 'null') : this.#object(at, NO_FIELDS, 0)
       case 'string-or-null':
-        return isNull ? literalEnd(bytes, at, 'null') : this.#texts.skippedEnd(at)
+        return isNull ? literalEnd(bytes, at, 'null') : this.#skipText(at)
       case 'text':
         if (isNull && field.isNullable) return literalEnd(bytes, at, 'null')
         if (field.text === 'user' || field.text === 'key') return this.#keepKey(at, this[field.text])
@@ -197,7 +214,7 @@ export class QuestionReader {
     const bytes = this.#bytes
     switch (bytes[at]) {
       case QUOTE:
-        return this.#texts.skippedEnd(at)
+        return this.#skipText(at)
       case OPEN_BRACE:
         return this.#object(at, NO_FIELDS, depth)
       case OPEN_BRACKET:
@@ -209,8 +226,27 @@ export class QuestionReader {
       case LETTER_F:
         return literalEnd(bytes, at, 'false')
       default:
-        return numberEnd(bytes, at)
+        return this.#skipNumber(at)
     }
+  }
+
+  #skipText(at: number): number {
+    const end = this.#texts.skippedEnd(at)
+    this.#noteSkipped(at + 1, end - 1, true)
+    return end
+  }
+
+  #skipNumber(at: number): number {
+    const end = numberEnd(this.#view, at, this.#bytes.length)
+    this.#noteSkipped(at, end, false)
+    return end
+  }
+
+  #noteSkipped(from: number, to: number, isString: boolean): void {
+    const value = (this.#skipped[this.#skippedCount++] ??= { from: 0, to: 0, isString: false })
+    value.from = from
+    value.to = to
+    value.isString = isString
   }
 
   #array(at: number, depth: number): number {

@@ -5,14 +5,18 @@
  *   {"user":{"key":"alice"},"action":"read","resource":{"type":"document","key":"plan"}}
  *   └──── span ────┘─key─└─────────────────────── span ───────────────────────┘key─└span┘
  *
- * Why that is sound: between the same spans stands a string that is not empty, where one stood before, and the
- * inside of a string cannot change what JSON means around it. Everything is compared by words of four bytes. Of spans in
+ * Where questions differ in what nobody reads (a time, an address in their attributes), there are gaps for that as well.
+ *
+ * Why that is sound: between the same spans stands a string, where one stood before, or a number where one did; the
+ * inside of a string cannot change what JSON means around it, and a number ends where it does for the parser. A key is not
+ * empty. Everything is compared by words of four bytes. Of spans in
  * another script it is told each time that they are, so that the whole body is looked at: what they were learned from may
  * have been no text.
  */
 import { type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
 import type { BodyTexts } from './body-texts.ts'
-import { QUOTE, REFUSED } from './plain-json.ts'
+import { numberEnd, QUOTE, REFUSED } from './plain-json.ts'
+import type { SkippedValue } from './question-reader.ts'
 
 const WORD = 4
 const ONES = 0x01010101
@@ -21,7 +25,13 @@ const QUOTES = 0x22222222
 const BACKSLASHES = 0x5c5c5c5c
 const HIGH_BITS = 0x80808080 | 0
 
-/** A key between two spans. */
+/** In place of where a key goes: what nobody reads. */
+const SKIPPED_TEXT = -1
+const SKIPPED_NUMBER = -2
+/** A longer text is read: it would be looked at for each template. */
+const SKIPPED_BYTES_MAX = 1_024
+
+/** What is not the same each time, between two spans. */
 interface Gap {
   readonly from: number
   readonly to: number
@@ -30,40 +40,69 @@ interface Gap {
 /** Where a key stands: in the question, nowhere, or in the defaults of the batch. */
 export type KeyPlace = Gap | 'none' | 'inherited'
 
+/** What a template is learned from: the question in `bytes[from, to)`. */
+export interface LearnedQuestion {
+  readonly from: number
+  readonly to: number
+  readonly user: KeyPlace
+  readonly key: KeyPlace
+  readonly form: QueryForm
+  readonly skipped: readonly SkippedValue[]
+  /** Whether what nobody reads may differ. */
+  readonly isWide: boolean
+}
+
 export class QuestionTemplate {
   readonly form: QueryForm
-  /** The text before the first key, between the keys, behind the last; fewer where keys stand elsewhere. */
+  /** The text before the first gap, between two, and behind the last. */
   readonly #spans: readonly Span[]
-  /** Where in a spot the first and the second key go. */
+  /** Where in a spot the key goes that is in the gap; negative where there is none in it. */
   readonly #slots: readonly number[]
   /** Where in a spot a key goes that stands in the defaults, and where there is none. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
+  /** Whether both keys stand in the question. */
+  readonly #hasKeys: boolean
+  readonly #skippedCount: number
+  readonly #isWide: boolean
   readonly #isAscii: boolean
 
-  /** From the question in `bytes[from, to)`. */
-  constructor(
-    bytes: Uint8Array,
-    { from, to, user, key }: { from: number; to: number; user: KeyPlace; key: KeyPlace },
-    form: QueryForm,
-  ) {
+  constructor(bytes: Uint8Array, { from, to, user, key, form, skipped, isWide }: LearnedQuestion) {
     this.form = form
     const places = [
       { slot: SPOT_USER, place: user },
       { slot: SPOT_KEY, place: key },
     ]
-    const gaps = places
-      .flatMap(({ slot, place }) => (typeof place === 'object' ? [{ slot, ...place }] : []))
-      .toSorted((left, right) => left.from - right.from)
+    const keys = places.flatMap(({ slot, place }) => (typeof place === 'object' ? [{ slot, ...place }] : []))
+    const values = skipped.map(value => ({ ...value, slot: value.isString ? SKIPPED_TEXT : SKIPPED_NUMBER }))
+    const gaps: { slot: number; from: number; to: number }[] = [...keys, ...(isWide ? values : [])]
+    gaps.sort((left, right) => left.from - right.from)
     const slotsWith = (wanted: KeyPlace) =>
       places.filter(({ place }) => place === wanted).map(({ slot }) => slot)
     this.#slots = gaps.map(({ slot }) => slot)
     this.#inherited = slotsWith('inherited')
     this.#none = slotsWith('none')
+    this.#hasKeys = keys.length === places.length
+    this.#skippedCount = skipped.length
+    this.#isWide = isWide
     const begins = [from, ...gaps.map(gap => gap.to)]
     const ends = [...gaps.map(gap => gap.from), to]
     this.#spans = begins.map((begin, index) => new Span(bytes, begin, ends[index]!))
     this.#isAscii = begins.every((begin, index) => isAscii(bytes.subarray(begin, ends[index])))
+  }
+
+  /** Whether that question seems to differ only in what nobody reads, which this template does not allow for. */
+  isTooNarrowFor({ form, user, key, skipped }: Omit<LearnedQuestion, 'from' | 'to' | 'isWide'>): boolean {
+    const { type, action, tenant } = this.form
+    return (
+      !this.#isWide &&
+      skipped.length > 0 &&
+      skipped.length === this.#skippedCount &&
+      type === form.type &&
+      action === form.action &&
+      tenant === form.tenant &&
+      this.#slots.length === [user, key].filter(place => typeof place === 'object').length
+    )
   }
 
   /**
@@ -85,23 +124,30 @@ export class QuestionTemplate {
     let next = spans[0]!.match(bytes, at, limit)
     for (let gap = 0; gap < slots.length; gap++) {
       if (next === REFUSED) return REFUSED
-      const slot = spot + slots[gap]!
-      const end = keyEnd(bytes, next, limit)
-      if (end !== REFUSED) {
-        spots[slot] = next
-        spots[slot + SPOT_LENGTH] = end - next
+      const slot = slots[gap]!
+      if (slot < 0) {
+        const end =
+          slot === SKIPPED_NUMBER ? numberEnd(bytes, next, limit) : skippedEnd(bytes, next, limit, texts)
+        next = end === REFUSED ? REFUSED : spans[gap + 1]!.match(bytes, end, limit)
+        continue
+      }
+      const place = spot + slot
+      const end = plainEnd(bytes, next, limit)
+      if (end > next) {
+        spots[place] = next
+        spots[place + SPOT_LENGTH] = end - next
         next = spans[gap + 1]!.match(bytes, end, limit)
         continue
       }
       // From the quote before it, which ends the span.
       const behind = texts.keyEnd(next - 1)
       if (behind === REFUSED) return REFUSED
-      spots[slot] = texts.keyAt
-      spots[slot + SPOT_LENGTH] = texts.keyLength
+      spots[place] = texts.keyAt
+      spots[place + SPOT_LENGTH] = texts.keyLength
       next = spans[gap + 1]!.match(bytes, behind - 1, limit)
     }
     if (next !== REFUSED && !this.#isAscii) texts.isAscii = false
-    if (slots.length === 2 || next === REFUSED) return next
+    if (this.#hasKeys || next === REFUSED) return next
     for (const slot of this.#inherited) {
       spots[spot + slot] = defaults[slot]!
       spots[spot + slot + SPOT_LENGTH] = defaults[slot + SPOT_LENGTH]!
@@ -172,12 +218,21 @@ function restOf(bytes: DataView, from: number): number {
   return word
 }
 
+/** The place of the quote that ends the string there, of which nothing is kept; `REFUSED` when there is none in reach. */
+function skippedEnd(bytes: DataView, from: number, limit: number, texts: BodyTexts): number {
+  const near = Math.min(limit, from + SKIPPED_BYTES_MAX)
+  const end = plainEnd(bytes, from, near)
+  if (end !== REFUSED) return end
+  const behind = texts.skippedEnd(from - 1, near)
+  return behind === REFUSED ? REFUSED : behind - 1
+}
+
 /**
- * The place of the quote that ends the plain string there; `REFUSED` when it is empty or not plain, or ends among the last
+ * The place of the quote that ends the plain string there; `REFUSED` when it is not plain, or ends among the last
  * bytes. Four bytes at a time: subtracting sets the high bit of a byte that is a control character, a quote or a backslash.
  * A borrow may raise a false alarm above such a byte, never below it, so the lowest alarm is always true.
  */
-function keyEnd(bytes: DataView, from: number, limit: number): number {
+function plainEnd(bytes: DataView, from: number, limit: number): number {
   const last = limit - 4
   for (let at = from; at <= last; at += 4) {
     const word = bytes.getInt32(at, true)
@@ -191,7 +246,7 @@ function keyEnd(bytes: DataView, from: number, limit: number): number {
       HIGH_BITS
     if (alarm === 0) continue
     const end = at + ((31 - Math.clz32(alarm & -alarm)) >>> 3)
-    return end > from && bytes.getUint8(end) === QUOTE ? end : REFUSED
+    return bytes.getUint8(end) === QUOTE ? end : REFUSED
   }
   return REFUSED
 }
