@@ -2,6 +2,7 @@
  * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
  * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log. Nothing imports this file.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { format } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { AuthzError } from './model/errors.ts'
@@ -12,6 +13,8 @@ import { createLog, type Logger } from './telemetry/log.ts'
 
 /** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
 const STOP_MS_MAX = 9_000
+/** How long a stop waits for a start: nobody was promised anything yet, and one that waits for its store may never end. */
+const START_MS_MAX = 2_000
 
 function fail(log: Logger, message: string, error: unknown): never {
   log.fatal({ err: error }, message)
@@ -34,28 +37,33 @@ Object.assign(console, {
   error: (...parts: unknown[]) => log.error(format(...parts)),
   warn: (...parts: unknown[]) => log.warn(format(...parts)),
 })
-let running: RunningService | null = null
+let abandonThreads: () => Promise<void> = () => Promise.resolve()
 let isStopping = false
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
 process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
 
-const starting = startService(config, log, error => fail(log, 'the service cannot go on', error))
+const starting = startService(config, log, {
+  onDeath: error => fail(log, 'the service cannot go on', error),
+  onThreads: abandon => (abandonThreads = abandon),
+})
 // Before the first line is printed: whoever reads it may stop the service at once.
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
-running = await starting.catch((error: unknown) =>
-  fail(log, startMessage(error), error instanceof AuthzError ? undefined : error),
+greet(
+  await starting.catch((error: unknown) =>
+    fail(log, startMessage(error), error instanceof AuthzError ? undefined : error),
+  ),
 )
-greet(running)
 
 /** The reason first, whatever happens on the way out. */
 function failRunning(message: string, error?: unknown): void {
   log.fatal({ err: error }, message)
-  void Promise.resolve(running?.abandon()).finally(() => process.exit(1))
+  void abandonThreads().finally(() => process.exit(1))
 }
 
 /**
- * A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. One more
+ * A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash, and where the
+ * start takes longer, the process ends as if it had been killed, which loses nothing. One more
  * signal changes nothing: a terminal, or a supervisor that signals the group, sends one to npm as well, which hands it on.
  */
 async function stop(signal: NodeJS.Signals): Promise<void> {
@@ -63,7 +71,12 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   isStopping = true
   log.info({ signal }, 'stopping')
   setTimeout(() => failRunning(`not stopped within ${STOP_MS_MAX} ms`), STOP_MS_MAX).unref()
-  const service = await starting
+  const service = await Promise.race([starting, sleep(START_MS_MAX, null, { ref: false })])
+  if (service === null) {
+    await abandonThreads()
+    log.info('stopped before the start had come to its end')
+    process.exit(0)
+  }
   await service.close(config.stopDelayMs)
   log.info('stopped')
   process.exit(0)

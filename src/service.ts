@@ -78,15 +78,22 @@ export interface RunningService {
    * serving, and asks callers to go elsewhere, so that whoever sends traffic can learn that it should not.
    */
   close(delayMs?: number): Promise<void>
-  /** Ends the HTTP threads as they are. A process that exits while one listens is aborted by the HTTP library. */
-  abandon(): Promise<void>
 }
 
-/** Starts the service. `onDeath` hears of the one fault after which the process must end, when it can. */
+export interface StartEvents {
+  /** The one fault after which the process must end, when it can. */
+  onDeath(error: Error): void
+  /**
+   * From here on the process must not exit before HTTP threads are ended by `abandon`, as they are: while one listens, the HTTP
+   * library would abort it. Called before there are any; whoever awaits `close` need not.
+   */
+  onThreads(abandon: () => Promise<void>): void
+}
+
 export async function startService(
   config: Config,
   log: Logger,
-  onDeath: (error: Error) => void,
+  { onDeath, onThreads }: StartEvents,
 ): Promise<RunningService> {
   const ids = new TimeOrderedIds(Date.now)
   const surroundings: Surroundings = {
@@ -155,6 +162,7 @@ export async function startService(
       log.error({ err: error, requestId, operation }, 'a management operation failed'),
     onDeath: die,
   })
+  onThreads(() => threads.abandon())
   const indexes = new SharedIndexes({
     createWriter: () =>
       new SharedIndexWriter({
@@ -268,7 +276,6 @@ export async function startService(
       stalenessMs: () => store.stalenessMs(),
       replacedHistories: () => store.replacedHistories(),
       close,
-      abandon: () => threads.abandon(),
     }
   } catch (error) {
     // A process that ends with a thread still listening is aborted by the HTTP library.

@@ -122,8 +122,11 @@ const environment = {
 const config = readConfig({ ...environment, LOG_LEVEL: 'warn' })
 try {
   await writeFile(file)
-  const service = await startService(config, createLog(config.logLevel), error => {
-    throw error
+  const service = await startService(config, createLog(config.logLevel), {
+    onDeath: error => {
+      throw error
+    },
+    onThreads: () => {},
   })
   const { address } = service
   const send = (method: string, path: string, key: string, body: unknown) =>

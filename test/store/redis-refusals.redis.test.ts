@@ -188,6 +188,21 @@ test('a server that says "not now" to a start is waited for, and the log says wh
   expect(log.lines.some(isOver)).toBe(true)
 })
 
+test.each([
+  ['a server that says "not now"', ['--min-replicas-to-write', '1'], /NOREPLICAS/],
+  ['a server that lets nobody in', ['--maxclients', '1'], /no connection to Redis: trying again/],
+])('a stop ends a start that waits for %s, with exit code 0', async (_, settings, reason) => {
+  const own = await startRedis({ arguments: settings })
+  onTestFinished(() => own.stop())
+  const holder = new RedisLink(connect(parseRedisUrl(own.url()), 'test'))
+  onTestFinished(() => holder.close())
+  await holder.recovered(10_000)
+  const node = serviceOn(own.url())
+  await node.logMatch(reason)
+  expect(await node.end('SIGTERM')).toBe(0)
+  expect(lastLine(node)).toMatchObject({ msg: 'stopped before the start had come to its end' })
+})
+
 test('a node that cannot follow what Redis has ends, and says which environment and why', async () => {
   const { url, prefix } = await newUser()
   const node = serviceOn(url)

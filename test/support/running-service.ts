@@ -90,7 +90,10 @@ export class Client {
   static async start(settings: Settings = {}): Promise<Client> {
     const config = settingsOf(settings)
     const deaths: Error[] = []
-    const service = await startService(config, createLog(config.logLevel), error => deaths.push(error))
+    const service = await startService(config, createLog(config.logLevel), {
+      onDeath: error => deaths.push(error),
+      onThreads: () => {},
+    })
     return new Client(config, service, deaths)
   }
 

@@ -51,12 +51,21 @@ export class ServiceProcess {
   }
 
   /** Waits for standard output to match. */
-  async stdoutMatch(pattern: RegExp): Promise<RegExpExecArray> {
+  stdoutMatch(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#match('stdout', pattern)
+  }
+
+  /** Waits for the log to match. */
+  logMatch(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#match('stderr', pattern)
+  }
+
+  async #match(output: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
-      const match = pattern.exec(this.stdout)
+      const match = pattern.exec(this[output])
       if (match) return match
-      const next = await Promise.race([once(this.#child.stdout!, 'data'), this.exited.then(() => null)])
-      if (next === null && !pattern.test(this.stdout)) {
+      const next = await Promise.race([once(this.#child[output]!, 'data'), this.exited.then(() => null)])
+      if (next === null && !pattern.test(this[output])) {
         throw new Error(`the service ended without saying ${pattern}:\n${this.stdout}\n${this.stderr}`)
       }
     }
