@@ -10,13 +10,14 @@ export function observeBoth(counters: ThreadCounters | null, log: DecisionLog): 
       log.decided(isAllowed, environmentId, asked)
     },
     decidedAll: (decisions, environmentId, asked) => {
-      counters?.decidedAll(decisions)
+      counters?.decidedAll(decisions, environmentId, asked)
       log.decidedAll(decisions, environmentId, asked)
     },
     asked: (environmentId, packed) => {
+      const counted = counters?.asked(environmentId, packed)
       const logged = log.asked(environmentId, packed)
       return decisions => {
-        counters?.decidedAll(decisions)
+        counted?.(decisions)
         logged(decisions)
       }
     },

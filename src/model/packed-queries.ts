@@ -13,6 +13,11 @@ import type { Query } from './decision.ts'
 /** What a question asks beside its two keys. */
 export type QueryForm = Pick<Query, 'type' | 'action' | 'tenant'>
 
+/**
+ * Of what is asked about a subject that is no user: denied without looking anything up, and no decision. No type has an empty name.
+ */
+export const NOBODYS: QueryForm = { type: '', action: '', tenant: null }
+
 /** Words of `spots` a question: for each key where it begins, and behind that its bytes; 0 where there is no key. */
 export const SPOT_WORDS = 4
 export const SPOT_USER = 0
@@ -33,6 +38,13 @@ export class PackedQueries {
     this.bytes = parts.bytes
     this.spots = parts.spots
     this.forms = parts.forms
+  }
+
+  /** How many of the questions are nobody's. O(count). */
+  get nobodysCount(): number {
+    let nobodys = 0
+    for (let index = 0; index < this.count; index++) if (this.forms[index]!.type === NOBODYS.type) nobodys++
+    return nobodys
   }
 
   /** One question in strings. */

@@ -114,7 +114,7 @@ export class DecisionLog {
   }
 
   #record(isAllowed: boolean, requestId: string, environmentId: string, asked: Asked): void {
-    // A subject that is no user asks about nothing, see `batch-reader.ts`: no decision.
+    // Nobody's, as `packed-queries.ts` has it: no decision.
     if (asked.type === '') return
     const { now, counters } = this.#options
     const record = {

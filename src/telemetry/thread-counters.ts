@@ -67,6 +67,9 @@ const STATUS_CELLS = STATUSES.length + 1
 const CELL_OF_STATUS = new Uint8Array(STATUS_MAX + 1).fill(STATUSES.length)
 for (const [index, status] of STATUSES.entries()) CELL_OF_STATUS[status] = index
 
+/** Questions of a bulk or a batch; of those in bytes some may be nobody's, which are no decisions (`packed-queries.ts`). */
+type AskedAtOnce = readonly unknown[] | { readonly nobodysCount: number }
+
 export class ThreadCounters {
   readonly handle: ThreadCountersHandle
   readonly #cells: Float64Array
@@ -133,17 +136,25 @@ export class ThreadCounters {
   }
 
   /** O(decisions). */
-  decidedAll(decisions: ArrayLike<boolean | number>): void {
-    let allowed = 0
-    for (let i = 0; i < decisions.length; i++) if (decisions[i]) allowed += 1
-    this.#cells[ALLOWED]! += allowed
-    this.#cells[DENIED]! += decisions.length - allowed
-    this.#observe(this.#batchesAt, BATCH_BOUNDS, decisions.length)
+  decidedAll(decisions: ArrayLike<boolean | number>, _environmentId: string, asked: AskedAtOnce): void {
+    this.#decidedAll(decisions, 'nobodysCount' in asked ? asked.nobodysCount : 0)
   }
 
   /** Of questions that are decided later: who counts the decisions then. */
-  asked(): (decisions: ArrayLike<boolean | number>) => void {
-    return decisions => this.decidedAll(decisions)
+  asked(
+    _environmentId: string,
+    { nobodysCount }: { readonly nobodysCount: number },
+  ): (decisions: ArrayLike<boolean | number>) => void {
+    return decisions => this.#decidedAll(decisions, nobodysCount)
+  }
+
+  #decidedAll(decisions: ArrayLike<boolean | number>, nobodysCount: number): void {
+    let allowed = 0
+    for (let i = 0; i < decisions.length; i++) if (decisions[i]) allowed += 1
+    const count = decisions.length - nobodysCount
+    this.#cells[ALLOWED]! += allowed
+    this.#cells[DENIED]! += count - allowed
+    if (count > 0) this.#observe(this.#batchesAt, BATCH_BOUNDS, count)
   }
 
   loopDelayed(delayMs: number): void {

@@ -121,6 +121,32 @@ describe('decisions', () => {
     expect(scrape.sum('verdict_http_requests_total', { endpoint: 'isAllowedOpa', status: '200' })).toBe(1)
   })
 
+  test.each([
+    ['parsed', 5, { hasBytesPath: false }],
+    ['read from their bytes', 5, { hasBytesPath: true }],
+    ['spread over the pool', 5_000, { hasBytesPath: true, poolThreads: 1 }],
+  ])('about subjects that are no users are none: %s', async (_, count, settings) => {
+    const verdict = await startedService(settings)
+    await verdict.createDocumentModel()
+    const batchOf = (types: readonly string[]) => ({
+      action: { name: 'read' },
+      resource: { type: 'document', id: 'd1' },
+      evaluations: types.map(type => ({ subject: { type, id: 'alice' } })),
+    })
+    const types = Array.from({ length: count }, (_unused, index) => (index % 5 < 2 ? 'user' : 'robot'))
+    for (const asked of [types, ['robot', 'robot']]) {
+      const { body } = await verdict.post<{ evaluations: unknown[] }>(
+        '/access/v1/evaluations',
+        batchOf(asked),
+      )
+      expect(body.evaluations).toEqual(asked.map(() => ({ decision: false })))
+    }
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_checks_total')).toBe((count * 2) / 5)
+    expect(scrape.sum('verdict_batch_checks_count')).toBe(1)
+    expect(scrape.sum('verdict_batch_checks_sum')).toBe((count * 2) / 5)
+  })
+
   test('read from their bytes are counted, too', async () => {
     const verdict = await startedService({ hasBytesPath: true })
     await verdict.createDocumentModel()

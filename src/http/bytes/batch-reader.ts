@@ -8,6 +8,7 @@
  */
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
+  NOBODYS,
   type PackedQueries,
   type QueryForm,
   SPOT_KEY,
@@ -43,9 +44,6 @@ interface PassedItems {
   readonly to: number
   readonly parts: number
 }
-
-/** No type has an empty name: whatever is asked about it is denied, as it is to a subject that is no user. */
-const NOBODYS: QueryForm = { type: '', action: '', tenant: null }
 
 export class BatchReader {
   readonly #options: BatchReaderOptions
