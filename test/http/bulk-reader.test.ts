@@ -382,6 +382,8 @@ describe('a question that differs from two before only in what nobody reads', ()
   test.each([
     ['in texts and numbers', asked('10.0.0.3', -3.5e-2)],
     ['in an empty text', asked('', 3)],
+    ['in a text of any length, as long as it is plain', asked('x'.repeat(5_000), 3)],
+    ['in a text of 1,024 bytes with its quotes that is not plain', asked(`é${'x'.repeat(1_020)}`, 3)],
     ['in a text of another script', asked('計画', 3)],
     ['in a text with escapes', asked('"\\\n', 3)],
   ])('%s is compared, not read', (_, third) => {
@@ -390,9 +392,23 @@ describe('a question that differs from two before only in what nobody reads', ()
 
   test.each([
     ['in the kind of a value', asked(5, 3)],
-    ['in a text of more than 1,024 bytes, which may be looked at for each look', asked('x'.repeat(1_030), 3)],
+    ['in a text of 1,025 bytes with its quotes that is not plain', asked(`é${'x'.repeat(1_021)}`, 3)],
   ])('%s is read', (_, third) => {
     expect(isCompared(asked('10.0.0.1', 1), asked('10.0.0.2', 2), third)).toBe(false)
+  })
+
+  test('is looked at once where it is not plain, however many looks it is compared with', () => {
+    const texts = new BodyTexts()
+    const body = Buffer.from('"a\\n" "é" "a\\x"')
+    texts.begin(viewOf(body))
+    const starts = [0, 6, 11]
+    const ends = starts.map(at => texts.nearSkippedEnd(at))
+    expect(ends).toEqual([5, 10, REFUSED])
+    // Nothing is decoded again: what stands there does not matter any more.
+    body.fill('x')
+    expect(starts.map(at => texts.nearSkippedEnd(at))).toEqual(ends)
+    texts.begin(viewOf(body))
+    expect(starts.map(at => texts.nearSkippedEnd(at))).toEqual([REFUSED, REFUSED, REFUSED])
   })
 
   test('is read if there are more than 16 such values', () => {

@@ -30,6 +30,11 @@ const KEPT_BYTES_MAX = 64 * 1_024
 const KEY_TEXT_BYTES_MAX = 2 * LONG_KEY_BYTES_MAX
 /** Those that whoever takes keys in by words may read behind one. */
 const PADDING = 3
+/** A longer text that nobody reads is not looked at for templates. */
+const NEAR_BYTES = 1_024
+/** Ends of such texts that are remembered: as many as a template has gaps for. */
+export const SKIPPED_VALUES_MAX = 16
+const NOWHERE = -1
 
 export class BodyTexts {
   /** Whether all strings that were passed so far are ASCII. */
@@ -42,6 +47,11 @@ export class BodyTexts {
   #limit = 0
   #decoded = new Uint8Array(BYTES_MIN)
   #end = 0
+  /** The last ones, where they begin and where they end; the oldest is forgotten next. */
+  readonly #knownFrom = new Int32Array(SKIPPED_VALUES_MAX).fill(NOWHERE)
+  readonly #knownEnds = new Int32Array(SKIPPED_VALUES_MAX)
+  #oldestKnown = 0
+  #hasKnown = false
 
   /** Those that follow are of this body. */
   begin(body: DataView): void {
@@ -50,6 +60,8 @@ export class BodyTexts {
     this.isAscii = true
     this.#end = 0
     if (this.#decoded.length > KEPT_BYTES_MAX) this.#decoded = new Uint8Array(BYTES_MIN)
+    if (this.#hasKnown) this.#knownFrom.fill(NOWHERE)
+    this.#hasKnown = false
   }
 
   /** Whether what was taken for text is text. O(bytes) if anything is not ASCII. */
@@ -113,7 +125,7 @@ export class BodyTexts {
     return REFUSED
   }
 
-  /** Any string that nobody reads. */
+  /** Any string that nobody reads; the place behind it, or `REFUSED`. */
   skippedEnd(at: number, limit = this.#limit): number {
     const end = this.unescapedEnd(at, limit)
     if (end !== REFUSED) return end
@@ -121,6 +133,22 @@ export class BodyTexts {
     const escapedEnd = this.#decode(at, limit)
     this.forget(mark)
     return escapedEnd
+  }
+
+  /**
+   * The same of one that ends soon. Remembered: each template that a question is compared with asks, and a caller who has all of
+   * them fail at the end of long texts would have each read that often.
+   */
+  nearSkippedEnd(at: number): number {
+    const known = this.#knownFrom.indexOf(at)
+    if (known !== -1) return this.#knownEnds[known]!
+    const end = this.skippedEnd(at, Math.min(this.#limit, at + NEAR_BYTES))
+    const place = this.#oldestKnown
+    this.#knownFrom[place] = at
+    this.#knownEnds[place] = end
+    this.#oldestKnown = (place + 1) % SKIPPED_VALUES_MAX
+    this.#hasKnown = true
+    return end
   }
 
   #decode(at: number, limit: number): number {

@@ -11,7 +11,7 @@ import {
   SPOT_USER,
   SPOT_WORDS,
 } from '#model/packed-queries.ts'
-import { BodyTexts } from './body-texts.ts'
+import { BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
 import type { QuestionReader } from './question-reader.ts'
 import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './question-template.ts'
@@ -19,8 +19,6 @@ import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './questio
 const TEMPLATES_MAX = 8
 /** Questions longer than that are read each time: a template is kept, and a caller decides how long it is. */
 const TEMPLATE_BYTES_MAX = 1_024
-/** Where more values than that are not read, all must be the same. */
-const SKIPPED_VALUES_MAX = 16
 /** Another template is learned when those learned from the same body have been of use so many times each. */
 const USES_PER_TEMPLATE = 4
 /** Questions there is room for at first; doubled as needed. */

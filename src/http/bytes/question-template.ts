@@ -28,8 +28,6 @@ const HIGH_BITS = 0x80808080 | 0
 /** In place of where a key goes: what nobody reads. */
 const SKIPPED_TEXT = -1
 const SKIPPED_NUMBER = -2
-/** A longer text is read: it would be looked at for each template. */
-const SKIPPED_BYTES_MAX = 1_024
 
 /** What is not the same each time, between two spans. */
 interface Gap {
@@ -218,12 +216,11 @@ function restOf(bytes: DataView, from: number): number {
   return word
 }
 
-/** The place of the quote that ends the string there, of which nothing is kept; `REFUSED` when there is none in reach. */
+/** The place of the quote that ends the string there, of which nothing is kept; `REFUSED` when none is near. */
 function skippedEnd(bytes: DataView, from: number, limit: number, texts: BodyTexts): number {
-  const near = Math.min(limit, from + SKIPPED_BYTES_MAX)
-  const end = plainEnd(bytes, from, near)
+  const end = plainEnd(bytes, from, limit)
   if (end !== REFUSED) return end
-  const behind = texts.skippedEnd(from - 1, near)
+  const behind = texts.nearSkippedEnd(from - 1)
   return behind === REFUSED ? REFUSED : behind - 1
 }
 
