@@ -1,14 +1,14 @@
 /**
  * From body bytes to a JSON value. Refuses what `JSON.parse` would let through: bytes that are no UTF-8 and unpaired
- * surrogates, because both turn two different texts into one when they are stored as UTF-8; and deep nesting,
- * because parsing 16 MiB of brackets would take gigabytes.
+ * surrogates, because both turn two different texts into one when they are stored as UTF-8; numbers that would be stored as
+ * null; and deep nesting, because parsing 16 MiB of brackets would take gigabytes.
  *
  * Nesting is therefore counted on the text, before the parser sees it. The parser's own message is dropped: it quotes the body.
  */
 import { isUtf8 } from 'node:buffer'
 import { AuthzError } from '#model/errors.ts'
-import { hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
-import type { JSON_DEPTH_MAX } from '#model/limits.ts'
+import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
+import { JSON_DEPTH_MAX } from '#model/limits.ts'
 
 /**
  * How deep the body of a decision may nest. Decisions keep nothing, so this only bounds the parser's memory. Half
@@ -27,8 +27,7 @@ export function parseJson(
   if (!isUtf8(bytes)) throw malformed('the body must be UTF-8')
   const text = bytes.toString('utf8')
   if (isScanned && isDeeperThan(text, depthMax)) {
-    const msg = `must not nest deeper than ${depthMax} levels`
-    throw new AuthzError('INVALID_SHAPE', `body: ${msg}`, { detail: [{ loc: ['body'], msg, type: 'depth' }] })
+    throw invalid(`must not nest deeper than ${depthMax} levels`, 'depth')
   }
   let value: unknown
   try {
@@ -37,7 +36,15 @@ export function parseJson(
     throw malformed(text === '' ? 'a JSON body is required' : 'the body must be valid JSON')
   }
   if (hasUnpairedSurrogate(text)) throw malformed('the body must not contain unpaired surrogates')
+  // Decisions keep nothing.
+  if (depthMax === JSON_DEPTH_MAX && hasNumberTooLarge(value, text)) {
+    throw invalid('must not contain numbers beyond 1.8e308', 'finite_number')
+  }
   return value
+}
+
+function invalid(msg: string, type: string): AuthzError {
+  return new AuthzError('INVALID_SHAPE', `body: ${msg}`, { detail: [{ loc: ['body'], msg, type }] })
 }
 
 /** Every way in which a body is no JSON at all. */

@@ -43,6 +43,26 @@ export function isDeeperThan(text: string, depthMax: number): boolean {
 }
 
 /**
+ * A number with an exponent, or with more digits than any double has; may stand in a string. Begins with what stands before
+ * numbers, so that no digits are looked at for each of them.
+ */
+const PERHAPS_TOO_LARGE = /[:,[\s]-?(?:\d+(?:\.\d+)?[eE]\+?\d|\d{300})/u
+
+/**
+ * Whether a value has a number beyond all doubles, which would be kept as null. `text` is what it was parsed from: only where that
+ * has such a thing is the value walked, which must not nest deeper than may be kept. O(length).
+ */
+export function hasNumberTooLarge(value: unknown, text: string): boolean {
+  return PERHAPS_TOO_LARGE.test(text) && hasInfinity(value)
+}
+
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return false
+  return (Array.isArray(value) ? value : Object.values(value)).some(hasInfinity)
+}
+
+/**
  * Whether valid JSON text spells half a character. Text decoded from UTF-8 has no loose halves of its own, so only
  * `\u` escapes can bring one, and backslashes stand nowhere but in strings.
  */

@@ -15,7 +15,7 @@ import type { Principal } from '#model/principal.ts'
 import type { EnvironmentPath } from '#model/wire/environment.ts'
 import type { ImportResult } from '#model/wire/environment-content.ts'
 import type { Revision } from '#model/revision.ts'
-import { lists } from '#store/keyspace.ts'
+import { lists, rowKeys } from '#store/keyspace.ts'
 import type { AuditTransfer } from './audit-transfer.ts'
 import type { ContentLoader } from './content-loader.ts'
 import type { PieceSource } from './content-stream.ts'
@@ -63,7 +63,7 @@ export class EnvironmentImports {
 
   /**
    * Throws `DUPLICATE_ENTITY` when there is something and it is not to be replaced, `NOT_FOUND` when the environment goes
-   * meanwhile, and what the loader throws.
+   * meanwhile, `REVISION_CONFLICT` when another import takes its place, and what the loader throws.
    */
   async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
     const { environment, service, body, replaces, caller, params } = input
@@ -71,7 +71,7 @@ export class EnvironmentImports {
     const { organizationId, environmentId } = environment.scope
     // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
     const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
-    const id = await this.#addHidden(principal, environmentId)
+    const { id, place } = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)
       const auditTransfer = (await this.#open(principal, id)).auditTransferFrom(service)
@@ -84,12 +84,16 @@ export class EnvironmentImports {
       const revision = await this.#exchange(principal, exchanged)
       return { answer: { environment_id: id, counts }, revision }
     } catch (error) {
-      await this.#discard(principal, id)
-      throw error
+      const isReplaced = await this.#discard(principal, id, { replaced: environmentId, place })
+      throw isReplaced && isOfWhatIsGone(error) ? replacedMeanwhile() : error
     }
   }
 
-  async #addHidden(principal: Principal, replacedId: string): Promise<string> {
+  /** `place`: the row of whatever environment goes by the name of the one that is to be replaced. */
+  async #addHidden(
+    principal: Principal,
+    replacedId: string,
+  ): Promise<{ readonly id: string; readonly place: Uint8Array }> {
     const { answer } = await this.#organization.commit(principal, context => {
       const replaced = context.records.byId('environment', replacedId)
       if (!replaced) throw gone()
@@ -98,7 +102,7 @@ export class EnvironmentImports {
       // As far as anybody else is concerned a copy under way, with a key that nobody asks for.
       const hidden = { isBeingCopied: true, isBeingLoaded: true }
       context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
-      return id
+      return { id, place: rowKeys.environment(replaced.projectId, replaced.key) }
     })
     return answer
   }
@@ -150,16 +154,26 @@ export class EnvironmentImports {
     }
   }
 
-  /** Removes what did not come to be, unless that is done already, or leaves it to the next start. */
-  async #discard(principal: Principal, id: string): Promise<void> {
-    const discard = (context: OrganizationWriteContext): void => {
-      const hidden = context.records.byId('environment', id)
+  /**
+   * Removes what did not come to be, unless that is done already, or leaves it to the next start. Returns whether another
+   * environment has the name of the one that was to be replaced.
+   */
+  async #discard(
+    principal: Principal,
+    id: string,
+    { replaced, place }: { readonly replaced: string; readonly place: Uint8Array },
+  ): Promise<boolean> {
+    const discard = (context: OrganizationWriteContext): boolean => {
+      const { records } = context
+      const hidden = records.byId('environment', id)
       if (hidden?.isBeingCopied) removeEnvironment(context, hidden)
+      return !records.byId('environment', replaced) && records.get('environment', place) !== null
     }
-    await this.#organization.commit(principal, discard).catch(this.#onFault)
+    const discarded = await this.#organization.commit(principal, discard).catch(this.#onFault)
     // What was filled and never opened only the store knows of; another node may have seen to the note before this one
     // could read it. One that is open goes with its record, and stays if an exchange went through after all.
     if (!this.#environments.serviceOf(id)) await this.#drop(id).catch(this.#onFault)
+    return discarded?.answer === true
   }
 }
 
@@ -183,6 +197,18 @@ async function requireEmpty(service: EnvironmentService): Promise<void> {
   throw new AuthzError(
     'DUPLICATE_ENTITY',
     `the environment is not empty (${there}): import with replace=true to replace all of it`,
+  )
+}
+
+/** What the former environment says of itself while it is being removed, and behind that. */
+function isOfWhatIsGone(error: unknown): boolean {
+  return error instanceof AuthzError && (error.code === 'NOT_FOUND' || error.code === 'STORE_CLOSED')
+}
+
+function replacedMeanwhile(): AuthzError {
+  return new AuthzError(
+    'REVISION_CONFLICT',
+    'another import has replaced the content of the environment meanwhile; nothing was changed: look before you try again',
   )
 }
 

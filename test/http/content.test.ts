@@ -1,7 +1,7 @@
 /** Export and import over HTTP: what comes out goes in again, all of it or nothing, and decides as before. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -255,6 +255,11 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
         'half a character',
       ],
       [
+        content(...tenants, user).replace('"key":"u"', '"key":"u","attributes":{"a":1e400}'),
+        'line 4: must not contain numbers beyond 1.8e308',
+        'a number that would be kept as null',
+      ],
+      [
         content(...tenants, { ...user, created_at: '2016-12-31T23:59:60Z' }),
         'line 4',
         'a leap second, which is no moment here',
@@ -303,6 +308,34 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     await importInto(verdict, 'broken', exported, key)
     expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/broken'), key)).toBe(exported)
   })
+})
+
+test('an environment that another import replaces meanwhile is not there any more: who comes late is told to look', async () => {
+  const place = storeDirectory()
+  const verdict = await startedService({ storeUrl: `lmdb:${place}` })
+  const key = await neighbourOf(verdict, 'contested')
+  const late = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = late.writable.getWriter()
+  const path = '/v2/projects/default/envs/contested/import?replace=true'
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' }
+  const init = { method: 'POST', headers, body: late.readable, duplex: 'half' } as const
+  const kept = () => readdirSync(place).length
+  const before = kept()
+  const answer = fetch(verdict.address + path, init)
+  const text = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind: 'user', key: 'late' })
+  await writer.write(Buffer.from(text.slice(0, 40)))
+  await expect.poll(kept).toBe(before + 1)
+  const other = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind: 'user', key: 'early' })
+  await importInto(verdict, 'contested', other, key, 200, '?replace=true')
+  await writer.write(Buffer.from(text.slice(40)))
+  await writer.close()
+  const { status } = await answer
+  expect([status, await (await answer).json()]).toEqual([
+    503,
+    expect.objectContaining({ error_code: 'CONCURRENT_OPERATION_DISALLOWED' }),
+  ])
+  const lines = await contentOf(verdict, EXPORT.replace('envs/default', 'envs/contested'), key)
+  expect([lines.includes('"early"'), lines.includes('"late"')]).toEqual([true, false])
 })
 
 test('what was imported, and what was changed since, is there after a restart', async () => {

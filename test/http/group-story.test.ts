@@ -71,6 +71,31 @@ describe('a role granted to a group on a document', () => {
     expect(again.status).toBe(409)
   })
 
+  test('is refused where the text names what is there of another type, which it would make a new document of', async () => {
+    const [support, name] = fresh('support', 'name')
+    await verdict.group(support)
+    // Groups are instances of another type.
+    const { body: group } = await verdict.get<GroupRecord>(groupPath(support))
+    const grantOn = (resource_instance: string) =>
+      verdict.post<Problem>(`${groupPath(support)}/roles`, {
+        ...grantBody('viewer', 'document:any'),
+        resource_instance,
+      })
+    for (const reference of [`group:${support}`, `group:${name}`, group.id, group.id.toUpperCase()]) {
+      const { status, body } = await grantOn(reference)
+      expect([reference, status, body.message]).toEqual([
+        reference,
+        400,
+        expect.stringContaining('names an instance of another type'),
+      ])
+    }
+    // No type goes by that name: it is a key with a colon in it (D-25). And one that is there is what it says.
+    expect((await grantOn(`nothing:${name}`)).status).toBe(200)
+    expect((await grantOn(`document:group:${name}`)).status).toBe(200)
+    await verdict.revoke(support, 'viewer', `document:group:${name}`)
+    expect((await grantOn(`group:${name}`)).status).toBe(200)
+  })
+
   test('gives nothing to the group itself', async () => {
     const [support, alice, d1] = fresh('support', 'alice', 'document:d1')
     await verdict.user(alice)

@@ -7,7 +7,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import { hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
+import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { RelationRecord, StoredRecord } from '#model/records.ts'
 import type {
@@ -295,6 +295,7 @@ function valueOf(text: string): unknown {
     throw invalid(`must not nest deeper than ${CONTENT_DEPTH_MAX} levels`)
   const value: unknown = JSON.parse(text)
   if (hasUnpairedSurrogate(text)) throw invalid('must not contain unpaired surrogates')
+  if (hasNumberTooLarge(value, text)) throw invalid('must not contain numbers beyond 1.8e308')
   return value
 }
 

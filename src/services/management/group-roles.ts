@@ -14,7 +14,14 @@ import {
   findGrantRelation,
   memberDerivation,
 } from './group-relations.ts'
-import { locateInstanceOf, type NamedInstance, requireRole, requireTenant, requireType } from './lookups.ts'
+import {
+  findType,
+  locateInstanceOf,
+  type NamedInstance,
+  requireRole,
+  requireTenant,
+  requireType,
+} from './lookups.ts'
 import { type Page, pageFrom, takeFirst, windowOf } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { addTuple, findTuple, removeTuple } from './relationship-tuples.ts'
@@ -33,6 +40,7 @@ export function* addGroupRole(
   const wanted = resolveGrant(context, input)
   const { group, type, role, tenant } = wanted
   tenantOfInstance(context, group.instance, tenant)
+  if (!wanted.place.record) requireNoOther(context.records, type, input.body.resource_instance)
   const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
   tenantOfInstance(context, object, tenant)
   ensureMemberRole(context, group.type)
@@ -90,6 +98,18 @@ function locateObject(records: RecordReader, type: TypeRecord, reference: string
   if (named?.type === type.key) return locateInstanceOf(records, type, named.key)
   const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
   return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : (bare ?? asKey())
+}
+
+/** What names an instance of another type, by that type or by id, is no key of a new one. */
+function requireNoOther(records: RecordReader, type: TypeRecord, reference: string): void {
+  const named = parseInstanceReference(reference)
+  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const other = named && findType(records, named.type)
+  if (!byId && (other === null || other.id === type.id)) return
+  throw new AuthzError(
+    'INVALID_INPUT',
+    `resource_instance ${JSON.stringify(reference)} names an instance of another type than resource ${JSON.stringify(type.key)}`,
+  )
 }
 
 export function* listGroupRoles(

@@ -304,6 +304,33 @@ describe('text', () => {
   })
 
   test.each([
+    '1e400',
+    '-1E+309',
+    '[1,1e400]',
+    `${'9'.repeat(310)}`,
+    `${'1'.repeat(250)}e99`,
+    '{"b":\n 1.5e999}',
+  ])('with the number %s, which would be kept as null, is refused by management', number => {
+    const parse = (depthMax: typeof JSON_DEPTH_MAX | typeof DECISION_DEPTH_MAX) => () =>
+      parseJson(Buffer.from(`{"a":${number}}`), depthMax)
+    expect(parse(JSON_DEPTH_MAX)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_SHAPE',
+        message: 'body: must not contain numbers beyond 1.8e308',
+      }),
+    )
+    // Decisions keep nothing.
+    expect(parse(DECISION_DEPTH_MAX)).not.toThrow()
+  })
+
+  test.each(['1e308', '-1.7976931348623157e308', '1e-400', `${'1'.repeat(300)}`, '"a:1e400"', '"[1e999,"'])(
+    'with %s is taken by management',
+    value => {
+      expect(parseJson(Buffer.from(`{"a":${value}}`), JSON_DEPTH_MAX)).toEqual({ a: JSON.parse(value) })
+    },
+  )
+
+  test.each([
     '\\ud800',
     '\\udc00',
     'a\\uDBFFb',
