@@ -418,6 +418,18 @@ describe('a question that differs from two before only in what nobody reads', ()
     expect(isCompared(many(17, 100), many(17, 200), many(17, 300))).toBe(false)
   })
 
+  test('is told of no more values than that, however many it has', () => {
+    const list = `[${'1,'.repeat(100_000)}1]`
+    const body = Buffer.from(
+      `{"user":{"key":"u","attributes":{"list":${list}}},"action":"a","resource":{"type":"t"}}`,
+    )
+    const texts = new BodyTexts()
+    texts.begin(viewOf(body))
+    const reader = new QuestionReader(body, texts, QUESTION_FIELDS)
+    expect(reader.read(0)).toBe(body.length)
+    expect(reader.skipped).toHaveLength(17)
+  })
+
   test('may ask about another user and instance, and is read if it asks anything else', () => {
     const [one, two] = [asked('10.0.0.1', 1), asked('10.0.0.2', 2)]
     const other = { ...asked('10.0.0.3', 3), user: { key: 'bob' } }

@@ -8,7 +8,7 @@
  */
 import type { QueryForm } from '#model/packed-queries.ts'
 import { viewOf } from '../body.ts'
-import type { BodyTexts } from './body-texts.ts'
+import { type BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -101,7 +101,10 @@ export class QuestionReader {
     return this.#object(at, this.#fields, 0)
   }
 
-  /** What the question last read does not depend on, in the order in which it stands there; good until the next is read. */
+  /**
+   * What the question last read does not depend on, in the order in which it stands there; good until the next is read. Of more than
+   * `SKIPPED_VALUES_MAX` values one more than that are told: callers decide how many there are.
+   */
   get skipped(): readonly SkippedValue[] {
     return this.#skipped.slice(0, this.#skippedCount)
   }
@@ -243,6 +246,7 @@ export class QuestionReader {
   }
 
   #noteSkipped(from: number, to: number, isString: boolean): void {
+    if (this.#skippedCount > SKIPPED_VALUES_MAX) return
     const value = (this.#skipped[this.#skippedCount++] ??= { from: 0, to: 0, isString: false })
     value.from = from
     value.to = to
