@@ -153,7 +153,8 @@ export class ListReader {
     this.#keep(questions.reader, index)
     this.#forms[index] = read.form
     this.#count = index + 1
-    if (next - at <= TEMPLATE_BYTES_MAX)
+    const mayLearn = learned.isPromising || learned.isWorthwhile
+    if (mayLearn && next - at <= TEMPLATE_BYTES_MAX)
       this.#learn(body, { ...read, from: at, to: next, skipped: questions.reader.skipped }, learned)
     return next
   }
