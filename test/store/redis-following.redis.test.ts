@@ -1,8 +1,8 @@
 /** How an environment follows its ledger in Redis: through interruptions, trimmed logs and histories that were replaced. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { buildKeysAndLists } from '#store/list-build.ts'
@@ -238,6 +238,41 @@ test('a copy of another form is thrown away, and everything loaded again', async
   const again = await startNode(url, { dataDirectory: directory })
   expect(again.view.count(everyone)).toBe(1)
   expect(copies()).toEqual([`${ENVIRONMENT}.copy-2`])
+})
+
+describe('the copy a node was left with', () => {
+  const copies = (directory: string) => readdirSync(directory).filter(name => name.includes('.copy-'))
+
+  async function stoppedNode() {
+    const [url, directory] = [redis.url(), temporaryDirectory()]
+    const node = await startNode(url, { dataDirectory: directory })
+    await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await node.store.close()
+    return { url, directory }
+  }
+
+  test('is kept however often Redis interrupts the start', async () => {
+    const { url, directory } = await stoppedNode()
+    const proxy = await CuttingProxy.to(redis)
+    const interrupted = new URL(url)
+    interrupted.host = `${proxy.host}:${proxy.port}`
+    const interruptions = (async () => {
+      for (let times = 0; times < 5; times += 1) await proxy.failOn('PUBLISH', 'lose-command')
+    })()
+    const again = await startNode(interrupted.href, { dataDirectory: directory })
+    await interruptions
+    expect(again.view.count(everyone)).toBe(1)
+    expect(copies(directory)).toEqual([`${ENVIRONMENT}.copy-1`])
+  })
+
+  test('is used although no note can be left in it', async () => {
+    const { url, directory } = await stoppedNode()
+    mkdirSync(join(directory, copies(directory)[0]!, 'unfinished-starts'))
+    const again = await startNode(url, { dataDirectory: directory })
+    again.takeOver(again.snapshotPlace())
+    await again.store.close()
+    expect(copies(directory)).toEqual([`${ENVIRONMENT}.copy-1`])
+  })
 })
 
 test('rows that change while they are loaded for the first time end up as they are', async () => {

@@ -42,7 +42,7 @@ export class CopyDirectory {
   /** How many starts in a row have begun with the newest copy and not got through it. */
   unfinishedStarts(): number {
     try {
-      return Number(readFileSync(this.#startsFile(), 'utf8'))
+      return Number(readFileSync(this.#startsFile(), 'utf8')) || 0
     } catch {
       return 0
     }
@@ -50,12 +50,13 @@ export class CopyDirectory {
 
   /** A start begins with the newest copy. */
   noteStart(): void {
-    writeFileSync(this.#startsFile(), String(this.unfinishedStarts() + 1))
+    const starts = this.unfinishedStarts() + 1
+    ifPossible(() => writeFileSync(this.#startsFile(), String(starts)))
   }
 
   /** The newest copy has been read. */
   noteRead(): void {
-    rmSync(this.#startsFile(), { force: true })
+    ifPossible(() => rmSync(this.#startsFile(), { force: true }))
   }
 
   /** Removes all but the newest, whose files must not be open any more. */
@@ -93,5 +94,14 @@ export class CopyDirectory {
       .filter(name => name.startsWith(prefix))
       .map(name => Number(name.slice(prefix.length)))
       .filter(number => Number.isSafeInteger(number) && number > 0)
+  }
+}
+
+/** A note that cannot be made, as on a full disk, is no reason not to start, nor to end. */
+function ifPossible(note: () => void): void {
+  try {
+    note()
+  } catch {
+    // What is wrong with the disk others say, who need it.
   }
 }

@@ -68,6 +68,8 @@ export class RedisStore implements Store {
   readonly #channels: HeadChannels
   readonly #environments = new EnvironmentSet(id => this.#open(id))
   readonly #following = new Map<string, FollowedEnvironment>()
+  /** Directories of the copies that this process found when it was started. */
+  readonly #begunWith = new Set<string>()
   readonly #timer: NodeJS.Timeout
   #replacedHistories = 0
   #closed: Promise<void> | null = null
@@ -245,12 +247,16 @@ export class RedisStore implements Store {
     const directory = copies.newest()
     if (directory === null) return null
     const { log } = this.#options
-    const starts = copies.unfinishedStarts()
-    if (starts >= UNFINISHED_STARTS_MAX) {
-      log.warn({ environment: id, starts }, 'no start gets through the local copy: loading another')
-      return null
+    // An interruption has the same start come here again.
+    if (!this.#begunWith.has(directory)) {
+      const starts = copies.unfinishedStarts()
+      if (starts >= UNFINISHED_STARTS_MAX) {
+        log.warn({ environment: id, starts }, 'no start gets through the local copy: loading another')
+        return null
+      }
+      copies.noteStart()
+      this.#begunWith.add(directory)
     }
-    copies.noteStart()
     try {
       const copy = this.#copyIn(directory)
       if (copy.isUsable(source.epoch)) return copy
@@ -313,6 +319,13 @@ export class RedisStore implements Store {
 
   #copyIn(directory: string): LocalCopy {
     const { listRule, logEntriesMax, isKeyedLater, openTables } = this.#options
-    return new LocalCopy({ tables: openTables(directory), listRule, logEntriesMax, isKeyedLater })
+    const tables = openTables(directory)
+    try {
+      return new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater })
+    } catch (error) {
+      // Removed files keep their room on the disk while they are open.
+      void tables.close().catch(() => undefined)
+      throw error
+    }
   }
 }
