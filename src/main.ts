@@ -62,9 +62,9 @@ function failRunning(message: string, error?: unknown): void {
 }
 
 /**
- * A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash, and where the
- * start takes longer, the process ends as if it had been killed, which loses nothing. One more
- * signal changes nothing: a terminal, or a supervisor that signals the group, sends one to npm as well, which hands it on.
+ * A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. Where
+ * that takes longer than `START_MS_MAX`, the process ends as if it had been killed, which loses nothing. One more signal
+ * changes nothing: a terminal, or a supervisor that signals the group, sends one to npm as well, which hands it on.
  */
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (isStopping) return

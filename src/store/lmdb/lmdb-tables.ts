@@ -45,8 +45,9 @@ export class LmdbTables implements Tables {
   #closed: Promise<void> | null = null
 
   /**
-   * Opens the environment in `directory`, creating both when missing. Throws `STORE_UNAVAILABLE` when its file is none of lmdb's. `isFlushed: false` leaves the disk to the operating system:
-   * writes resolve when they are made, and whoever fills files that nobody reads yet sees to it that they are on disk at the end.
+   * Opens the environment in `directory`, creating both when missing. Throws `STORE_UNAVAILABLE` when its file is none of
+   * lmdb's. `isFlushed: false` leaves the disk to the operating system: writes resolve when they are made, and whoever fills
+   * files that nobody reads yet sees to it that they are on disk at the end.
    */
   constructor(directory: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.directory = directory
