@@ -6,7 +6,7 @@ import { encode, fixedRate, paced, prepare } from '../lib/load-generator.ts'
 import { atMost } from '../lib/measure.ts'
 import { API_KEY, preparedStore } from '../lib/prepared-store.ts'
 import { Drive } from '../datasets/drive.ts'
-import { driveQuestions, mixed, singleRequests } from './drive-questions.ts'
+import { driveQuestions, mixed, type Question, singleRequests } from './drive-questions.ts'
 import { type Percentiles, percentilesOf } from './latency.ts'
 import { ServerProcess } from './server-process.ts'
 import type { Stage } from './stage.ts'
@@ -34,14 +34,15 @@ export async function measureBesideWrites(stage: Stage): Promise<Result> {
   })
   try {
     const floor = await stage.floor()
-    const singles = singleRequests(mixed(driveQuestions(drive, 2_000)))
+    const questions = mixed(driveQuestions(drive, 2_000))
+    const singles = singleRequests(questions)
     const options = { apiKey: API_KEY, pipelining: 1 }
     const unjudged = singles.map(request => ({ ...request, isRight: () => true }))
     const bursts = {
       service: await prepare(service.address, singles, options),
       floor: await prepare(floor.address, unjudged, options),
     }
-    const changes = changesOf(drive)
+    const changes = changesOf(drive, questions)
     const rounds: Record<'service' | 'floor', Round[]> = { service: [], floor: [] }
     for (let round = -1; round < ROUNDS; round++) {
       for (const name of ['service', 'floor'] as const) {
@@ -84,20 +85,27 @@ function cpuSeconds(...servers: readonly ServerProcess[]): number {
   return others + (own.user + own.system) / 1e6
 }
 
-/** An owner's role on a folder, which nobody has in the drive, given and taken back in turns by each of 16 callers. */
-function changesOf(drive: Drive): () => Buffer {
+/**
+ * An owner's role on a folder, which nobody has in the drive, given and taken back in turns by each of 16 callers; to users
+ * about whom nothing is asked, so that no right answer becomes another one for a while.
+ */
+function changesOf(drive: Drive, questions: readonly Question[]): () => Buffer {
+  const asked = new Set(questions.map(({ query }) => query.user))
+  const users = Array.from({ length: drive.users }, (_, user) => `user-${user}`).filter(
+    key => !asked.has(key),
+  )
   let count = 0
   return () => {
     const pair = count >> 5
     const caller = count & 15
     const isGiven = (count & 16) === 0
     count++
-    const user = (pair * 16 + caller) % drive.users
+    const place = pair * 16 + caller
     const body = JSON.stringify({
-      user: `user-${user}`,
+      user: users[place % users.length],
       role: 'owner',
       tenant: 'default',
-      resource_instance: `folder:folder-${user % drive.folders}`,
+      resource_instance: `folder:folder-${place % drive.folders}`,
     })
     const method = isGiven ? 'POST' : 'DELETE'
     return encode({ method, path: '/v2/facts/default/default/role_assignments', body }, API_KEY)

@@ -258,7 +258,10 @@ class Connection {
       if (!this.#isClosed) this.onFault(error)
     })
     this.#socket.on('close', () => {
-      if (!this.#isClosed) this.onFault(new Error('the server closed a connection'))
+      if (this.#isClosed) return
+      const message =
+        'the server closed a connection: it ended, or waits for the next request while an answer was too short'
+      this.onFault(new Error(message))
     })
   }
 
