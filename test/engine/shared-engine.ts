@@ -10,7 +10,7 @@ import type {
 } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { type HashSecrets, Regions } from '#engine/shared-index/regions.ts'
-import type { SavedIndex, SavedState } from '#engine/shared-index/saved-index.ts'
+import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/saved-index.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -99,15 +99,15 @@ export class CollectingEngine extends SharedEngine {
 
 /** The writer of an index that was kept, as it comes back from a file. */
 export function standAgain({ parts, state }: SavedIndex): SharedIndexWriter {
-  const handle = Regions.emptyHandle({
+  const bytes = {
     header: parts.header.length,
     graph: parts.graph.length,
     closures: parts.closures.length,
     schema: parts.schema.length,
-  })
-  for (const part of ['header', 'graph', 'closures', 'schema'] as const) {
-    new Uint8Array(handle[part]).set(parts[part])
   }
+  const handle = Regions.emptyHandle(bytes)
+  const restored = partsOf(handle, bytes)
+  for (const part of ['header', 'graph', 'closures', 'schema'] as const) restored[part].set(parts[part])
   const kept = JSON.parse(JSON.stringify(state)) as SavedState
   return SharedIndexWriter.restore({ threadId: 1 }, { handle, state: kept })
 }

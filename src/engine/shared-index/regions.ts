@@ -41,6 +41,10 @@ const GROWTH_BYTES_MIN = 1 << 16
 const PAGE_WORDS = 1_024
 /** Two huge pages of closures: those that are built between two commits hardly ever take more. */
 export const CLOSURE_WORDS_AHEAD = 1 << 20
+/** What the C library notes about memory before it begins: the rest of its page is ours. */
+const ALLOCATION_NOTE_BYTES = 16
+/** So that lines are lines of the cache: where they were not, bulks took a sixth more. */
+const LARGE_FIRST_LINE_AT = L.LINE_WORDS * L.WORD_BYTES - ALLOCATION_NOTE_BYTES
 /** A graph from that size on gets all its address space at once: less than a huge page of it is left over. */
 export const LARGE_GRAPH_BYTES = 2 ** 24
 
@@ -63,8 +67,8 @@ export class Regions {
     this.header = new Int32Array(handle.header)
     // Acquire: the lengths read next are at least those the epoch was published with.
     this.#epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
-    this.graph = new Int32Array(handle.graph, 0, this.header[L.H_GRAPH_WORDS])
-    this.closures = new Int32Array(handle.closures, 0, this.header[L.H_CLOSURE_WORDS])
+    this.graph = wordsOf(handle.graph, this.header[L.H_GRAPH_WORDS]!)
+    this.closures = wordsOf(handle.closures, this.header[L.H_CLOSURE_WORDS]!)
   }
 
   get handle(): SharedIndexHandle {
@@ -165,12 +169,13 @@ export class Regions {
    */
   growClosures(words: number): void {
     const { closures } = this.handle
-    const bytes = grownBytes(this.closures.byteLength, words, closures.maxByteLength, 16)
+    const bytes = grownBytes(this.closures.byteLength, words, this.closureWordsMax() * L.WORD_BYTES, 16)
     this.#open(closures, L.H_CLOSURE_WORDS, bytes)
   }
 
   closureWordsMax(): number {
-    return this.handle.closures.maxByteLength / L.WORD_BYTES
+    const { closures } = this.handle
+    return (closures.maxByteLength - firstLineAt(closures)) / L.WORD_BYTES
   }
 
   /**
@@ -192,7 +197,7 @@ export class Regions {
     const top = this.header[L.H_CLOSURE_TOP]!
     if (closures.growable || this.#closuresTouched - top > CLOSURE_WORDS_AHEAD / 2) return
     // Beyond what is open: they open more by themselves.
-    const all = new Int32Array(closures)
+    const all = wordsOf(closures, this.closureWordsMax())
     const end = Math.min(top + CLOSURE_WORDS_AHEAD, all.length)
     this.#closuresTouched = touch(all, Math.max(top, this.#closuresTouched), end)
   }
@@ -233,8 +238,8 @@ export class Regions {
   }
 
   #view(): void {
-    this.graph = new Int32Array(this.handle.graph, 0, this.header[L.H_GRAPH_WORDS])
-    this.closures = new Int32Array(this.handle.closures, 0, this.header[L.H_CLOSURE_WORDS])
+    this.graph = wordsOf(this.handle.graph, this.header[L.H_GRAPH_WORDS]!)
+    this.closures = wordsOf(this.handle.closures, this.header[L.H_CLOSURE_WORDS]!)
   }
 }
 
@@ -244,12 +249,21 @@ function largeBuffers(
 ): Pick<SharedIndexHandle, 'graph' | 'closures'> | null {
   try {
     return {
-      graph: new SharedArrayBuffer(GRAPH_BYTES_MAX),
-      closures: new SharedArrayBuffer(closureBytes),
+      graph: new SharedArrayBuffer(GRAPH_BYTES_MAX + LARGE_FIRST_LINE_AT),
+      closures: new SharedArrayBuffer(closureBytes + LARGE_FIRST_LINE_AT),
     }
   } catch {
     return null
   }
+}
+
+/** Where the lines of a graph, or of closures, begin in their buffer, in bytes. Those that grow begin on a page by themselves. */
+export function firstLineAt(buffer: SharedArrayBuffer): number {
+  return buffer.growable ? 0 : LARGE_FIRST_LINE_AT
+}
+
+function wordsOf(buffer: SharedArrayBuffer, words: number): Int32Array {
+  return new Int32Array(buffer, firstLineAt(buffer), words)
 }
 
 /** What is opened of a region for so many bytes. */

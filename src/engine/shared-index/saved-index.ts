@@ -6,7 +6,7 @@
  * layout, and the meaning of every number in it, belong to one release.
  */
 import * as L from './layout.ts'
-import type { RegionBytes, Regions, SharedIndexHandle } from './regions.ts'
+import { firstLineAt, type RegionBytes, type Regions, type SharedIndexHandle } from './regions.ts'
 import type { SavedSchema } from './saved-schema.ts'
 import type { SavedStates } from './state-registry.ts'
 
@@ -46,8 +46,8 @@ export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
 export function partsOf(handle: SharedIndexHandle, bytes: RegionBytes): SavedIndex['parts'] {
   return {
     header: new Uint8Array(handle.header, 0, bytes.header),
-    graph: new Uint8Array(handle.graph, 0, bytes.graph),
-    closures: new Uint8Array(handle.closures, 0, bytes.closures),
+    graph: new Uint8Array(handle.graph, firstLineAt(handle.graph), bytes.graph),
+    closures: new Uint8Array(handle.closures, firstLineAt(handle.closures), bytes.closures),
     schema: new Uint8Array(handle.schema, 0, bytes.schema),
   }
 }

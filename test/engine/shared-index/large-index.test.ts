@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import * as L from '#engine/shared-index/layout.ts'
-import { CLOSURE_WORDS_AHEAD, LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/regions.ts'
+import { CLOSURE_WORDS_AHEAD, firstLineAt, LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -48,7 +48,7 @@ test('a large one has moved when it is handed out, complete, and grows under a r
   const writer = loaded(USERS)
   const { handle } = writer
   expect(handle.graph.growable).toBe(false)
-  expect(handle.graph.byteLength).toBe(2 ** 32)
+  expect(handle.graph.byteLength).toBeGreaterThanOrEqual(2 ** 32)
   const opened = writer.bytes()
   expect(opened.graph).toBeLessThan(2 * LARGE_GRAPH_BYTES)
 
@@ -113,21 +113,30 @@ test('closures that come after a load are written where pages have come into bei
   const regions = Regions.restored(loaded(USERS).handle)
   regions.touchAhead(0)
   const top = regions.header[L.H_CLOSURE_TOP]!
-  const all = new Int32Array(regions.handle.closures)
+  const { closures } = regions.handle
+  const all = new Int32Array(closures, firstLineAt(closures))
   const before = process.resourceUsage().minorPageFault
   for (let word = top; word < top + CLOSURE_WORDS_AHEAD / 2; word += 1_024) all[word] = 0
   expect(process.resourceUsage().minorPageFault - before).toBeLessThan(CLOSURE_WORDS_AHEAD / 2 / 1_024 / 3)
 })
 
-test('its memory is marked for huge pages where the C library was told to ask for them', () => {
+/** What another process, started with these settings of the C library, says of the memory of its graph. */
+function graphMemory(tunables: string): { isMarkedForHugePages: boolean; isOnLines: boolean } {
   const script = fileURLToPath(new URL('large-index-process.ts', import.meta.url))
-  const asked = (tunables: string): string =>
-    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
-      env: { ...process.env, GLIBC_TUNABLES: tunables },
-      encoding: 'utf8',
-    })
+  const said = execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+    env: { ...process.env, GLIBC_TUNABLES: tunables },
+    encoding: 'utf8',
+  })
+  return JSON.parse(said) as ReturnType<typeof graphMemory>
+}
+
+test('its memory is marked for huge pages where the C library was told to ask for them', () => {
   // Where all memory may be huge, or none, the C library need not ask.
   const mode = existsSync(HUGE_PAGES) ? readFileSync(HUGE_PAGES, 'utf8') : ''
-  expect(asked('glibc.malloc.hugetlb=1')).toBe(mode.includes('[madvise]') ? 'marked' : 'not marked')
-  expect(asked('')).toBe('not marked')
+  expect(graphMemory('glibc.malloc.hugetlb=1').isMarkedForHugePages).toBe(mode.includes('[madvise]'))
+  expect(graphMemory('').isMarkedForHugePages).toBe(false)
+})
+
+test('its lines are lines of the cache: a record that lies in two of them costs two misses', () => {
+  for (const tunables of ['glibc.malloc.hugetlb=1', '']) expect(graphMemory(tunables).isOnLines).toBe(true)
 })
