@@ -1,6 +1,6 @@
 /**
  * Many questions at once: the same decision as `check.ts`, cut into stages, each a loop of independent loads over the
- * batch, so that their cache misses overlap instead of adding up (1.7 times faster and more).
+ * batch, so that their cache misses overlap instead of adding up (twice as fast).
  *
  *   look up   users, instances                                    batch-lookup.ts
  *   place     tenants; what the filter says about tenant and instance themselves
@@ -56,6 +56,9 @@ export const UNKNOWN = 3
 /** Longer closures are for single questions, which can walk the user's side instead. */
 const ENTRIES_MAX = 256
 
+/** Scopes whose bits fit into one number. */
+const PASSING_MAX = 32
+
 export class BatchCheck {
   /** ALLOW, DENY or UNKNOWN, by question of the last batch. */
   readonly verdicts = new Uint8Array(BATCH_MAX)
@@ -69,8 +72,8 @@ export class BatchCheck {
   readonly #candidates = new NumberList()
   /** Where each candidate would stand in its user's slab, if nothing stands in its way. */
   #slots = new Int32Array(BATCH_MAX)
-  /** Places of entries of one closure. */
-  readonly #passed = new Int32Array(ENTRIES_MAX)
+  /** Where the in-edges of each question's instance stand; where there is one, its container. */
+  readonly #inEdges = new Int32Array(BATCH_MAX)
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
   fetched = 0
 
@@ -92,6 +95,7 @@ export class BatchCheck {
     this.#lookup.run(this.#regions, this.#schema, source, from, count)
     this.#fetchFilters(count)
     this.#place(count, sequence)
+    this.#fetchContainers()
     this.#readHeads()
     this.#fetchEntries()
     this.#matchEntries()
@@ -99,20 +103,25 @@ export class BatchCheck {
     this.#probeSlabs()
   }
 
-  /** Brings in the second line of each user, which the next stage looks at with dependent branches. */
+  /**
+   * Brings in what the next stage looks at with dependent branches: the second line of each user, and the in-edges of each
+   * instance.
+   */
   #fetchFilters(count: number): void {
     const { graph } = this.#regions
     const users = this.#lookup.users.lines
     const instances = this.#lookup.instances.lines
     let sink = 0
     for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << LINE_WORDS_LOG2) + U_FILTER]!
+    const edges = this.#inEdges
     for (let i = 0; i < count; i++) {
-      // In-edge slabs of the instances that have one; an inline edge's container is wanted soon, too.
+      // Of an inline edge the container, which is wanted soon.
       const record = instances[i]! << LINE_WORDS_LOG2
       const ptr = graph[record + I_IN]!
       const isInline = (graph[record + I_IN + 1]! & LOG2_MASK) === INLINE
-      sink ^= graph[isInline ? ptr << LINE_WORDS_LOG2 : ptr]!
+      edges[i] = isInline ? ptr << LINE_WORDS_LOG2 : ptr
     }
+    for (let i = 0; i < count; i++) sink ^= graph[edges[i]!]!
     this.fetched ^= sink
   }
 
@@ -187,6 +196,15 @@ export class BatchCheck {
     this.#edges.push(target)
   }
 
+  /** Brings in the containers, all but those of inline edges for the first time. */
+  #fetchContainers(): void {
+    const { graph } = this.#regions
+    const { items, length } = this.#edges
+    let sink = 0
+    for (let e = 1; e < length; e += 3) sink ^= graph[items[e]! << LINE_WORDS_LOG2]!
+    this.fetched ^= sink
+  }
+
   #readHeads(): void {
     const { graph, header } = this.#regions
     const { stateOrdinal, stateEpoch } = this.#schema
@@ -218,7 +236,7 @@ export class BatchCheck {
     }
   }
 
-  /** Brings in the lines of each closure, all of them as long as it is not long. */
+  /** Brings in the lines of each closure: of one with up to 16 entries all, with up to 32 all scopes. */
   #fetchEntries(): void {
     const { closures } = this.#regions
     const { items, length } = this.#blocks
@@ -226,7 +244,12 @@ export class BatchCheck {
     for (let b = 0; b < length; b += 3) {
       const block = items[b + 1]!
       const entries = items[b + 2]!
-      sink ^= closures[block]! ^ closures[block + entries]! ^ closures[block + entries + entries - 1]!
+      const masks = block + entries
+      sink ^=
+        closures[block]! ^
+        closures[block + (entries >>> 1)]! ^
+        closures[masks]! ^
+        closures[masks + entries - 1]!
     }
     this.fetched ^= sink
   }
@@ -235,18 +258,21 @@ export class BatchCheck {
   #matchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
-    const passed = this.#passed
     const users = this.#lookup.users.lines
+    // Asked of the array, a length comes as a double: once for all.
+    const limit = closures.length
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
       const block = items[b + 1]!
       const entries = items[b + 2]!
-      if (!(block > 0 && block + entries * 2 <= closures.length)) continue
+      if (!(block > 0 && block + entries * 2 <= limit)) continue
       const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
-      const count = passing(graph, filter, closures, block, block + entries, passed)
-      for (let c = 0; c < count; c++) {
-        const at = passed[c]!
-        this.#addCandidate(index, closures[at]!, closures[at + entries]!)
+      for (let from = block; from < block + entries; from += PASSING_MAX) {
+        const count = Math.min(PASSING_MAX, block + entries - from)
+        for (let bits = passing(graph, filter, closures, from, count); bits !== 0; bits &= bits - 1) {
+          const at = from + 31 - Math.clz32(bits & -bits)
+          this.#addCandidate(index, closures[at]!, closures[at + entries]!)
+        }
       }
     }
   }
@@ -254,18 +280,19 @@ export class BatchCheck {
   #fetchSlabs(): void {
     const { graph } = this.#regions
     const { items, length } = this.#candidates
-    const slots = this.#slotsFor(length / 3)
+    const count = length / 3
+    const slots = this.#slotsFor(count)
     const users = this.#lookup.users.lines
-    let sink = 0
     for (let c = 0, s = 0; c < length; c += 3, s++) {
       const slab = (users[items[c]!]! << LINE_WORDS_LOG2) + U_ASSIGNMENTS
       const meta = graph[slab + 1]!
       const slot = Math.imul(items[c + 1]!, ID_HASH) >>> (32 - (meta & LOG2_MASK))
       // The filter of a user without assignments may be stale. Word 0 is empty for good.
-      const at = meta >>> COUNT_SHIFT === 0 ? 0 : graph[slab]! + (slot << 1)
-      slots[s] = at
-      sink ^= graph[at]!
+      slots[s] = meta >>> COUNT_SHIFT === 0 ? 0 : graph[slab]! + (slot << 1)
     }
+    let sink = 0
+    // What stands in a candidate's way often stands at the end of a line: two slots further, too.
+    for (let s = 0; s < count; s++) sink ^= graph[slots[s]!]! ^ graph[slots[s]! + 4]!
     this.fetched ^= sink
   }
 
@@ -279,6 +306,7 @@ export class BatchCheck {
     const { items, length } = this.#candidates
     const slots = this.#slots
     const users = this.#lookup.users.lines
+    const { verdicts } = this
     for (let c = 0, s = 0; c < length; c += 3, s++) {
       const index = items[c]!
       const scope = items[c + 1]!
@@ -290,7 +318,7 @@ export class BatchCheck {
         at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
         if (at === 0) continue
       }
-      if ((graph[at + 1]! & items[c + 2]!) !== 0) this.verdicts[index] = ALLOW
+      if ((graph[at + 1]! & items[c + 2]!) !== 0) verdicts[index] = ALLOW
     }
   }
 
@@ -309,22 +337,14 @@ export class BatchCheck {
 }
 
 /**
- * Notes the place of every scope and keeps those whose bit is set: a branch on the bit would be guessed wrong too often.
- * A function of its own, so that what is the same for all scopes is looked up once.
+ * A bit for each of up to `PASSING_MAX` scopes, set where the filter's is: a branch on the filter's bit would be guessed wrong too
+ * often. A function of its own, so that what is the same for all scopes is looked up once.
  */
-function passing(
-  graph: Int32Array,
-  filter: number,
-  scopes: Int32Array,
-  from: number,
-  to: number,
-  into: Int32Array,
-): number {
-  let count = 0
-  for (let at = from; at < to; at++) {
-    const hash = Math.imul(scopes[at]! & LINE_MASK, ID_HASH)
-    into[count] = at
-    count += (graph[filter + (hash >>> (FILTER_SHIFT + 5))]! >>> (hash >>> FILTER_SHIFT)) & 1
+function passing(graph: Int32Array, filter: number, scopes: Int32Array, from: number, count: number): number {
+  let bits = 0
+  for (let i = 0; i < count; i++) {
+    const hash = Math.imul(scopes[from + i]! & LINE_MASK, ID_HASH)
+    bits |= ((graph[filter + (hash >>> (FILTER_SHIFT + 5))]! >>> (hash >>> FILTER_SHIFT)) & 1) << i
   }
-  return count
+  return bits
 }

@@ -4,19 +4,22 @@ const CAPACITY_MIN = 64
 export class NumberList {
   items = new Int32Array(CAPACITY_MIN)
   length = 0
+  /** That of `items`, which as a property of the array comes as a double: a push would take twice as long. */
+  #capacity = CAPACITY_MIN
 
   push(item: number): void {
-    if (this.length === this.items.length) this.reserve(1)
+    if (this.length === this.#capacity) this.reserve(1)
     this.items[this.length] = item
     this.length += 1
   }
 
   /** Makes room for so many more. Where it has to grow O(items), and its pages come into being, which takes milliseconds now and then. */
   reserve(more: number): void {
-    if (this.length + more <= this.items.length) return
-    const larger = new Int32Array(Math.max(2 * this.items.length, this.length + more))
+    if (this.length + more <= this.#capacity) return
+    const larger = new Int32Array(Math.max(2 * this.#capacity, this.length + more))
     larger.set(this.items)
-    larger.fill(0, this.items.length)
+    larger.fill(0, this.#capacity)
     this.items = larger
+    this.#capacity = larger.length
   }
 }

@@ -165,9 +165,11 @@ export class QuestionTemplate {
  */
 class Span {
   readonly #bytes: number
+  /** Their numbers stand beside them: asked of the array, a length comes as a double first, which takes longer than to compare two. */
+  readonly #doubleCount: number
+  readonly #lastWord: number
   readonly #doubles: Float64Array
-  /** Where the words begin, and the last of them, whose bytes belong to the text as far as the mask says. */
-  readonly #wordsFrom: number
+  /** The bytes of the last word belong to the text as far as the mask says. */
   readonly #words: Int32Array
   readonly #lastMask: number
 
@@ -178,10 +180,12 @@ class Span {
     const view = new DataView(padded.buffer)
     // At least one word is left, so that the last byte is always looked at with its mask.
     const doubles = (padded.length - WORD) >>> 3
+    const words = (padded.length >>> 2) - 2 * doubles
+    this.#doubleCount = doubles
+    this.#lastWord = words - 1
     this.#doubles = Float64Array.from({ length: doubles }, (_, double) => view.getFloat64(double << 3, true))
-    this.#wordsFrom = doubles << 3
-    this.#words = Int32Array.from({ length: (padded.length - this.#wordsFrom) / WORD }, (_, word) =>
-      view.getInt32(this.#wordsFrom + word * WORD, true),
+    this.#words = Int32Array.from({ length: words }, (_, word) =>
+      view.getInt32((doubles << 3) + word * WORD, true),
     )
     const rest = this.#bytes & 3
     this.#lastMask = rest === 0 ? -1 : (1 << (rest << 3)) - 1
@@ -193,12 +197,12 @@ class Span {
     if (end > limit) return REFUSED
     const doubles = this.#doubles
     let next = at
-    for (let double = 0; double < doubles.length; double++) {
+    for (let double = 0; double < this.#doubleCount; double++) {
       if (bytes.getFloat64(next, true) !== doubles[double]) return REFUSED
       next += 8
     }
     const words = this.#words
-    const last = words.length - 1
+    const last = this.#lastWord
     for (let word = 0; word < last; word++) {
       if (bytes.getInt32(next, true) !== words[word]) return REFUSED
       next += WORD

@@ -1,0 +1,41 @@
+/** Closures of all lengths, looked through for many questions at once. */
+import { expect, test } from 'vitest'
+import { assign, heldBy, instance, link, relation, resourceType, role, tenant, user } from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+
+const LENGTHS = [1, 2, 31, 32, 33, 63, 64, 65, 96, 255, 256, 257]
+
+test.each(LENGTHS)(
+  'in a batch, who holds a role on one of %i folders above a document may open it, and nobody else',
+  length => {
+    const levels = Array.from({ length }, (_, level) => level)
+    const engine = new SharedEngine()
+    engine.apply([
+      tenant('default'),
+      user('stranger'),
+      resourceType('folder', 'open'),
+      relation('folder', 'parent', 'folder'),
+      role('folder', 'viewer', {
+        can: ['open'],
+        from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+      }),
+      instance('folder:aside'),
+      assign('stranger', 'viewer', 'folder:aside'),
+      ...levels.flatMap(level => [
+        instance(`folder:${level}`),
+        user(`u${level}`),
+        assign(`u${level}`, 'viewer', `folder:${level}`),
+      ]),
+      ...levels.slice(1).map(level => link(`folder:${level - 1}`, 'parent', `folder:${level}`)),
+      instance('folder:bottom'),
+      link(`folder:${length - 1}`, 'parent', 'folder:bottom'),
+    ])
+    const queries = [...levels.map(level => `u${level}`), 'stranger'].map(key => {
+      return { user: key, action: 'open', type: 'folder', key: 'bottom', tenant: null }
+    })
+    const wanted = [...levels.map(() => true), false]
+    expect(engine.evaluateAll(queries)).toEqual(wanted)
+    // The closure stands by now.
+    expect(engine.evaluateAll(queries)).toEqual(wanted)
+  },
+)
