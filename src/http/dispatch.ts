@@ -20,7 +20,7 @@ import { bytesOf } from './body.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { Call, HttpRequest, Reply } from './exchange.ts'
 import { MIN_REVISION } from './header-fields.ts'
-import { DECISION_DEPTH_MAX, parseJson } from './json.ts'
+import { DECISION_DEPTH_MAX, malformed, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'
@@ -147,7 +147,7 @@ export class Dispatcher {
     const minRevision = this.#awaitedRevision(match, head, principal)
     // What was read from bytes still lies in them: not for a handler that is called after this has returned.
     const read = minRevision === null ? (route.readBytes?.(body) ?? null) : null
-    const value = read ?? readBody(route, body)
+    const value = read ?? readBody(route, body, head)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
@@ -220,10 +220,17 @@ function requireHeaders(route: Route, head: RequestHead): void {
 }
 
 /** The body as JSON; `undefined` when the route takes none, or may do without and got none. */
-function readBody(route: Route, body: DataView): unknown {
+function readBody(route: Route, body: DataView, { headers }: RequestHead): unknown {
   if (route.body === null) return undefined
   if (body.byteLength === 0 && !route.body.isRequired) return undefined
-  return parseJson(bytesOf(body), route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+  try {
+    return parseJson(bytesOf(body), route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+  } catch (error) {
+    if ((headers.get('content-encoding') ?? 'identity') === 'identity') throw error
+    throw malformed(
+      'the body must be valid JSON as it comes: it is not decompressed, send it without Content-Encoding',
+    )
+  }
 }
 
 function readParams({ route, rawParams }: RouteMatch): Readonly<Record<string, string>> {

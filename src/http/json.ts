@@ -48,7 +48,7 @@ function invalid(msg: string, type: string): AuthzError {
 }
 
 /** Every way in which a body is no JSON at all. */
-function malformed(message: string): AuthzError {
+export function malformed(message: string): AuthzError {
   return new AuthzError('MALFORMED_REQUEST', message, {
     detail: [{ loc: ['body'], msg: message, type: 'json_invalid' }],
   })

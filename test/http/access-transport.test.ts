@@ -1,4 +1,5 @@
 /** The transport of the AuthZEN endpoints (authzen.md section 2): methods, types, bodies, request ids, credentials. */
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import {
   ask,
@@ -94,6 +95,18 @@ describe.each(ENDPOINTS)('%s', path => {
     if (text === JSON.stringify(body)) expect(answer.status).toBe(200)
     else messageOf(answer, 400)
     expect(answer.headers.get('x-request-id')).toBe('bad body')
+  })
+
+  test('is 400 for a compressed body, and says so; takes one that says it is not', async () => {
+    const text = new Uint8Array(gzipSync(JSON.stringify(body)))
+    const answer = await ask(verdict, path, { text, headers: { 'content-encoding': 'gzip' } })
+    expect(messageOf(answer, 400)).toContain('without Content-Encoding')
+    expect(messageOf(await ask(verdict, path, { text }), 400)).not.toContain('Content-Encoding')
+    const plain = { 'content-encoding': 'identity' }
+    expect((await ask(verdict, path, { body, headers: plain })).status).toBe(200)
+    expect(messageOf(await ask(verdict, path, { text, headers: plain }), 400)).not.toContain(
+      'Content-Encoding',
+    )
   })
 
   test('is 400 for a body that is no UTF-8', async () => {

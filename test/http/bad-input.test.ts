@@ -3,6 +3,7 @@
  * rows 10, 13, 19; D-38), the request id echoed, and behind it all a process that lives and a store nobody wrote to.
  */
 import { request } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { Compile } from 'typebox/compile'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/route.ts'
@@ -135,7 +136,7 @@ async function send(
   options: {
     readonly method?: string
     readonly body?: unknown
-    readonly text?: string
+    readonly text?: string | Uint8Array<ArrayBuffer>
     readonly key?: string | null
     readonly headers?: Record<string, string>
   } = {},
@@ -192,6 +193,13 @@ describe('a body that is no JSON, or not of the right kind', () => {
       const answer = await send(each, { body })
       expect([body, statusOf(each, answer)]).toEqual([body, badShape(each)])
     }
+  })
+
+  test.each(withBody)('is refused by $name when it is compressed, which is said', async each => {
+    const text = new Uint8Array(gzipSync(JSON.stringify(each.body ?? {})))
+    const answer = await send(each, { text, headers: { 'content-encoding': 'gzip' } })
+    expect(statusOf(each, answer)).toBe(badShape(each))
+    expect(JSON.stringify(answer.body)).toContain('without Content-Encoding')
   })
 
   test.each(withRequiredBody)('is refused by $name when it is missing or empty', async each => {
