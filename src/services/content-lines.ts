@@ -22,7 +22,8 @@ export class ContentLines {
       if (line !== '') this.#count += 1
       return line
     } catch {
-      throw new AuthzError('INVALID_INPUT', `line ${this.#count + 1}: expected UTF-8`)
+      const found = this.#count === 0 && isGzip(bytes) ? ', found gzip: decompress it first' : ''
+      throw new AuthzError('INVALID_INPUT', `line ${this.#count + 1}: expected UTF-8${found}`)
     }
   }
 
@@ -51,4 +52,9 @@ export class ContentLines {
     const line = this.#decode(new Uint8Array())
     if (line !== '') yield line
   }
+}
+
+/** Whether a compressed file begins there. */
+function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
 }

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXPORTS_MAX, IMPORTS_MAX } from '#model/limits.ts'
 import { Scrape } from '../support/metrics.ts'
@@ -271,6 +272,11 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
         ]),
         'line 4: expected UTF-8',
         'bytes that are no text',
+      ],
+      [
+        gzipSync(content(...tenants, user)),
+        'line 1: expected UTF-8, found gzip: decompress it first',
+        'a compressed file',
       ],
       [
         `{"kind":"environment","format":1}\n{"kind":"user","key":"${'\u{fffd}'}`,
