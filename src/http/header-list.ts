@@ -53,9 +53,14 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return this.#contentLength
   }
 
-  /** Whether a body follows, of whatever length. */
+  /**
+   * Whether a body follows, of a length that is not known to be 0. For one of no bytes nobody may wait: where the head came in
+   * several packets the library does not say that it has ended.
+   */
   get announcesBody(): boolean {
-    return this.#contentLength !== undefined || this.#transferEncoding !== undefined
+    const length = this.#contentLength
+    if (length === undefined) return this.#transferEncoding !== undefined
+    return length.charCodeAt(0) !== CODE_ZERO || Number(length) !== 0
   }
 
   get(name: string): string | undefined {
@@ -107,3 +112,4 @@ export class HeaderList implements ReadonlyMap<string, string> {
 const CONTENT_LENGTH = 'content-length'
 const TRANSFER_ENCODING = 'transfer-encoding'
 const CHUNKED = 'chunked'
+const CODE_ZERO = 0x30

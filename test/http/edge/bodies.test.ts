@@ -173,6 +173,65 @@ describe('pieces', () => {
   })
 })
 
+describe('a body of no bytes that is announced', () => {
+  const LENGTHS = ['0', '00']
+
+  test.each(LENGTHS)('by the length %s is none, wherever the head was cut', async length => {
+    for (const [line, status] of [
+      ['POST /allowed', 400],
+      ['POST /nowhere', 404],
+      ['DELETE /v2/things/bulk', 204],
+    ] as const) {
+      const text = requestText(line, [AUTHORIZATION, `Content-Length: ${length}`])
+      // Of a request line in two packets the library makes 505.
+      const headersAt = text.indexOf('Host')
+      for (const cut of [headersAt, headersAt + 10, text.length - 7, text.length - 2, text.length - 1]) {
+        const connection = await RawConnection.open(edge.port)
+        await connection.send(text.slice(0, cut))
+        await edgeHasRead()
+        await connection.send(text.slice(cut))
+        expect([line, cut, (await connection.answer())?.status]).toEqual([line, cut, status])
+        await connection.send(requestText('GET /healthy'))
+        expect((await connection.answer())?.status).toBe(200)
+        connection.destroy()
+      }
+    }
+  })
+
+  test.each(LENGTHS)('by the length %s is none, with another request behind it', async length => {
+    const connection = await RawConnection.open(edge.port)
+    const empty = requestText('DELETE /v2/things/bulk', [AUTHORIZATION, `Content-Length: ${length}`])
+    const body = allowedBody()
+    await connection.send(empty + allowedText([`Content-Length: ${body.length}`], body) + empty)
+    const statuses = []
+    for (let index = 0; index < 3; index += 1) statuses.push((await connection.answer())?.status)
+    expect(statuses).toEqual([204, 200, 204])
+    connection.destroy()
+  })
+
+  test('by chunks is none, wherever the head was cut', async () => {
+    const text = requestText(
+      'DELETE /v2/things/bulk',
+      [AUTHORIZATION, 'Transfer-Encoding: chunked'],
+      LAST_CHUNK,
+    )
+    const headersAt = text.indexOf('Host')
+    for (const cut of [headersAt, text.length - LAST_CHUNK.length - 1, text.length - LAST_CHUNK.length]) {
+      const connection = await RawConnection.open(edge.port)
+      await connection.send(text.slice(0, cut))
+      await edgeHasRead()
+      await connection.send(text.slice(cut))
+      expect((await connection.answer())?.status).toBe(204)
+      connection.destroy()
+    }
+  })
+
+  /** Resolves when what was sent before has come to the server, as a packet of its own. */
+  async function edgeHasRead(): Promise<void> {
+    await (await fetch(`${edge.origin}/healthy`)).text()
+  }
+})
+
 describe('a body that is taken in pieces', () => {
   /** Has as many pieces waiting for a handler as are taken off the wire, and more behind them. */
   const MORE_THAN_IS_QUEUED = 3 * 1_048_576
