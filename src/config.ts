@@ -86,6 +86,11 @@ export const settings = {
     { min: 1_024, max: 1_073_741_824 },
     'largest request body; beyond it 413',
   ),
+  MAX_HEADER_BYTES: integer(
+    16_384,
+    { min: 1_024, max: 1_048_576 },
+    'longest request line with its headers; beyond it 431',
+  ),
   MAX_BULK_CHECKS: integer(10_000, { min: 1, max: 1_000_000 }, 'most checks in one bulk; beyond it 400'),
   MAX_LISTED_ENTRIES: integer(
     100_000,
@@ -199,6 +204,7 @@ export interface Config {
   readonly poolThreads: number
   readonly poolJobsMax: number
   readonly bodyBytesMax: number
+  readonly headerBytesMax: number
   readonly bulkChecksMax: number
   readonly listedEntriesMax: number
   readonly searchPageSize: number
@@ -263,6 +269,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     poolThreads: read('POOL_THREADS'),
     poolJobsMax: read('POOL_JOBS_MAX'),
     bodyBytesMax: read('MAX_BODY_BYTES'),
+    headerBytesMax: read('MAX_HEADER_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),
     listedEntriesMax: read('MAX_LISTED_ENTRIES'),
     searchPageSize: read('SEARCH_PAGE_SIZE'),

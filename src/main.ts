@@ -7,6 +7,7 @@ import { format } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { AuthzError } from './model/errors.ts'
 import { tuneGarbageCollection } from './garbage-collection.ts'
+import { limitHeaderBytes } from './http/header-ceiling.ts'
 import { type RunningService, startService } from './service.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from './services/sample-workspace.ts'
 import { createLog, type Logger } from './telemetry/log.ts'
@@ -31,6 +32,7 @@ function readConfigOrFail(): Config {
 
 tuneGarbageCollection()
 const config = readConfigOrFail()
+limitHeaderBytes(config.headerBytesMax)
 const log = createLog(config.logLevel)
 // Libraries write there, as lmdb does on a full disk; this thread's lines on standard error are JSON.
 Object.assign(console, {

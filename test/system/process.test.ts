@@ -156,6 +156,37 @@ test('a configured key replaces the one configured before', async () => {
   expect((await scope(API_KEY)).status).toBe(401)
 })
 
+describe('the head of a request', () => {
+  /** The status of a request whose line and headers have `bytes` in all, sent in two packets where there is a `cut`. */
+  async function statusOf(port: number, bytes: number, cut = bytes) {
+    const bare = requestText('GET /healthy', ['X-Long: '])
+    const text = requestText('GET /healthy', [`X-Long: ${'x'.repeat(bytes - bare.length)}`])
+    const connection = await RawConnection.open(port)
+    await connection.send(text.slice(0, cut))
+    if (cut < bytes) {
+      // Answered behind what was sent before: that has been read.
+      await (await fetch(`http://127.0.0.1:${port}/healthy`)).text()
+      await connection.send(text.slice(cut))
+    }
+    const answer = await connection.answer()
+    connection.destroy()
+    return answer?.status
+  }
+
+  test.each([
+    ['16 KiB', {}, 16_384],
+    // Whatever the library would have been told otherwise.
+    ['MAX_HEADER_BYTES', { MAX_HEADER_BYTES: '2000', UWS_HTTP_MAX_HEADERS_SIZE: '9000' }, 2_000],
+  ])('may have %s, to the byte, and is 431 beyond', async (_, env, bytesMax) => {
+    const service = start({ ...env, API_KEY, HTTP_THREADS: '2' })
+    const port = Number(new URL(await service.address()).port)
+    const statuses = []
+    for (const bytes of [bytesMax, bytesMax + 1])
+      statuses.push(await statusOf(port, bytes), await statusOf(port, bytes, 100))
+    expect(statuses).toEqual([200, 200, 431, 431])
+  })
+})
+
 describe("the operator's key", () => {
   const ADMIN_API_KEY = 'an-organization-key-for-tests'
   const statusOf = async (service: ServiceProcess, key: string) =>
@@ -221,6 +252,7 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
       'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS',
     ],
     ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
+    ['a ceiling that no head is below', { MAX_HEADER_BYTES: '1023' }, 'setting MAX_HEADER_BYTES'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
     ['a store it does not know', { STORE_URL: 'postgres://localhost:5432' }, 'a store URL is'],
   ])('%s', async (_what, env, message) => {
