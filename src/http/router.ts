@@ -3,6 +3,8 @@
  * to the end of is tried with the parameters, so that `/users/bulk` and `/users/{user_id}` can stand side by side: the
  * most specific route *that has the method* wins, as in the service whose paths these are.
  *
+ * HEAD is answered by whatever answers GET; that no body goes out is up to who writes the answer.
+ *
  * Paths are compared as sent: no case folding, no trailing slashes, no decoding of fixed parts.
  * Matching is O(parts). Routes without parameters, hence every decision, never come here when they match: `server.ts` lets
  * the HTTP library find those.
@@ -44,8 +46,10 @@ export class Router {
   /** Throws `METHOD_NOT_ALLOWED` or `UNKNOWN_PATH` when there is no such route. */
   match(method: string, path: string): RouteMatch {
     const methods = new Set<string>()
-    const match = find(this.#root, { parts: partsOf(path), method, methods }, 0, [])
+    const wanted = { parts: partsOf(path), method: method === 'HEAD' ? 'GET' : method, methods }
+    const match = find(this.#root, wanted, 0, [])
     if (match !== null) return match
+    if (methods.has('GET')) methods.add('HEAD')
     if (methods.size > 0) throw new MethodNotAllowedError(methods)
     throw new AuthzError('UNKNOWN_PATH', 'there is nothing under this path')
   }

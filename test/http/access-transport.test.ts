@@ -233,11 +233,11 @@ test('an unknown path below the interface is 404 in plain text, with the request
   }
 })
 
-test('the metadata document answers GET only, and errors in plain text', async () => {
+test('the metadata document answers GET and HEAD only, and errors in plain text', async () => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await ask(verdict, METADATA, { method, headers: { 'x-request-id': 'm' } })
     messageOf(answer, 405)
-    expect(answer.headers.get('allow')).toBe('GET')
+    expect(answer.headers.get('allow')).toBe('GET, HEAD')
     expect(answer.headers.get('x-request-id')).toBe('m')
   }
 })

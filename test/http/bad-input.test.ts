@@ -397,12 +397,13 @@ describe('a wrong method', () => {
 
   test.each(paths)('is 405 with the right ones at $path, credentials or none', async each => {
     const here = routes.filter(route => matches(route.path, each.path))
-    const right = [...new Set(here.map(({ method }) => method))].toSorted()
-    for (const method of METHODS.filter(candidate => !right.includes(candidate as Route['method']))) {
+    const right = new Set<string>(here.map(({ method }) => method))
+    if (right.has('GET')) right.add('HEAD')
+    for (const method of METHODS.filter(candidate => !right.has(candidate))) {
       for (const key of [API_KEY, null]) {
         const answer = await send(each, { method, key })
         expect([method, statusOf(each, answer)]).toEqual([method, 405])
-        expect(answer.headers.get('allow')).toBe(right.join(', '))
+        expect(answer.headers.get('allow')).toBe([...right].toSorted().join(', '))
       }
     }
   })

@@ -46,15 +46,26 @@ test('of a repeated header the first counts', async () => {
   expect((await connection.answer())?.status).toBe(401)
 })
 
-test('HEAD is answered without a body, and the connection lives on', async () => {
+test('HEAD is answered as GET is, without a body, and the connection lives on', async () => {
   connection = await RawConnection.open(edge.port)
-  for (const path of ['/healthy', '/nowhere', '/access/v1/evaluation']) {
-    await connection.send(requestText(`HEAD ${path}`) + requestText('GET /healthy'))
-    const answer = await connection.answer({ isToHead: true })
+  const authorization = `Authorization: ${AUTHORIZED.authorization}`
+  for (const [path, status, type] of [
+    ['/healthy', 200, 'application/json'],
+    ['/metrics', 200, 'text/plain'],
+    ['/v2/things/one', 200, 'application/json'],
+    ['/v2/things?page=none', 422, 'application/json'],
+    ['/large/2000000', 200, 'application/json'],
+    ['/nowhere', 404, 'application/json'],
+    ['/access/v1/evaluation', 405, 'text/plain; charset=utf-8'],
+  ] as const) {
+    await connection.send(requestText(`HEAD ${path}`, [authorization]) + requestText('GET /healthy'))
+    const { status: got, headers } = (await connection.answer({ isToHead: true }))!
     // No length rather than a wrong one: it would have to be that of the answer to GET.
-    expect([answer?.status, answer?.headers.has('content-length')]).toEqual([
-      path === '/nowhere' ? 404 : 405,
-      false,
+    expect([path, got, headers.get('content-type'), headers.get('content-length')]).toEqual([
+      path,
+      status,
+      type,
+      undefined,
     ])
     expect(await connection.answer()).toMatchObject({ status: 200, body: '{"caller":null}' })
   }
@@ -63,7 +74,7 @@ test('HEAD is answered without a body, and the connection lives on', async () =>
 test('HEAD with a body beyond the ceiling is answered and ended', async () => {
   connection = await RawConnection.open(edge.port)
   await connection.send(requestText('HEAD /healthy', ['Content-Length: 999999999']))
-  expect((await connection.answer({ isToHead: true }))?.status).toBe(405)
+  expect((await connection.answer({ isToHead: true }))?.status).toBe(413)
   await connection.closed
 })
 

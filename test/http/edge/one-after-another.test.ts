@@ -107,12 +107,12 @@ test.each([
   ['a decision', 200, NAMED],
   ['a GET', 200, requestText('GET /healthy')],
   ['nothing', 204, requestText('DELETE /v2/things/bulk', [KEY])],
-  ['a HEAD', 405, requestText('HEAD /healthy')],
+  ['a HEAD', 200, requestText('HEAD /healthy')],
   ['a refusal', 401, post('/allowed', [], '{}')],
 ])('whoever hangs up after an answer to %s ends no request but its own', async (_, status, before) => {
   const connection = await RawConnection.open(edge.port)
   await connection.send(before)
-  expect((await connection.answer({ isToHead: status === 405 }))?.status).toBe(status)
+  expect((await connection.answer({ isToHead: before.startsWith('HEAD') }))?.status).toBe(status)
   await expectOthersAnswered(connection)
 })
 

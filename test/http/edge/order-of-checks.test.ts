@@ -65,16 +65,23 @@ describe('another method on a known path', () => {
     const access = await send('GET', '/access/v1/evaluation')
     expect(await textOf(access)).toEqual([405, 'text/plain; charset=utf-8', 'this path answers to POST'])
     const management = await send('DELETE', '/v2/things')
-    expect([management.status, management.headers.get('allow')]).toEqual([405, 'GET, POST'])
+    expect([management.status, management.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
     expect(await management.json()).toMatchObject({ error_code: 'INVALID_INPUT' })
     const metadata = await send('POST', '/.well-known/authzen-configuration')
-    expect(await textOf(metadata)).toEqual([405, 'text/plain; charset=utf-8', 'this path answers to GET'])
+    expect(await textOf(metadata)).toEqual([
+      405,
+      'text/plain; charset=utf-8',
+      'this path answers to GET, HEAD',
+    ])
   })
 
-  test('covers HEAD and OPTIONS', async () => {
-    for (const method of ['HEAD', 'OPTIONS']) {
-      const response = await send(method, '/healthy')
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET'])
+  test('covers OPTIONS, and HEAD where nothing answers to GET', async () => {
+    for (const [method, path, allow] of [
+      ['OPTIONS', '/healthy', 'GET, HEAD'],
+      ['HEAD', '/allowed', 'POST'],
+    ] as const) {
+      const response = await send(method, path)
+      expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
     }
   })
 
@@ -82,7 +89,7 @@ describe('another method on a known path', () => {
     const response = await send('GET', '/v2/things/bulk', AUTHORIZED)
     expect(await response.json()).toEqual({ thing: 'bulk' })
     const refused = await send('PATCH', '/v2/things/bulk', AUTHORIZED)
-    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'DELETE, GET'])
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD'])
   })
 
   test('wins over missing credentials', async () => {
