@@ -145,6 +145,7 @@ export class Facts {
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
     // Wide instances get a container for a closure of their own, before moving their edges gets expensive.
     if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
+    table.noteNext(this.#regions, object)
     this.#invalidation.from(object)
   }
 
@@ -160,6 +161,7 @@ export class Facts {
     if (container === 0 || !deleteEdge(this.#regions, inEdges, container, relation.edgeClass)) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! - 1
     deleteEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
+    table.noteNext(this.#regions, object)
     this.#invalidation.from(object)
   }
 

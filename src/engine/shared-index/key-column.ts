@@ -8,7 +8,7 @@
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
-import { firstSlot } from './string-table.ts'
+import { firstSlot, hasTag, lineOf } from './string-table.ts'
 
 // Own constants are compiled in; those of another module are loaded each time.
 const {
@@ -98,16 +98,17 @@ export class KeyColumn {
     return sink
   }
 
-  /** Stage: the first slot with the key's hash. Whose record that is, `verify` finds out. */
+  /** Stage: the first slot that may be the key's. Whose record that is, `verify` finds out. */
   probe({ header, graph }: Regions, count: number): void {
     const { lines } = this
     const slots = this.#slots
     const hashes = this.#hashes
     for (let i = 0; i < count; i++) {
-      const slot = slots[i]!
-      if (slot === 0) lines[i] = 0
-      else if (graph[slot] === hashes[i]) lines[i] = graph[slot + 1]!
-      else lines[i] = probeOn(header, graph, slot, hashes[i]!)
+      const first = slots[i]!
+      const isFirst = first === 0 || hasTag(graph[first]!, graph[first + 1]!, hashes[i]!)
+      const slot = isFirst ? first : probeOn(header, graph, first, hashes[i]!)
+      // Word 0 is empty for good.
+      lines[i] = lineOf(graph[slot]!)
     }
   }
 
@@ -140,7 +141,7 @@ export class KeyColumn {
   }
 }
 
-/** Goes on behind a first slot that is another key's. A slot beyond the view reads as undefined, which is no line. */
+/** Goes on behind a first slot that is another key's; the slot, or 0. One beyond the view reads as undefined, which is no line. */
 function probeOn(header: Int32Array, graph: Int32Array, slot: number, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
@@ -148,9 +149,8 @@ function probeOn(header: Int32Array, graph: Int32Array, slot: number, hash: numb
   let index = (slot - base) >> 1
   for (let probe = 0; probe <= mask; probe++) {
     const at = base + (index << 1)
-    const line = graph[at + 1]!
-    if (!line) return 0
-    if (graph[at] === hash) return line
+    if (lineOf(graph[at]!) === 0) return 0
+    if (hasTag(graph[at]!, graph[at + 1]!, hash)) return at
     index = (index + 1) & mask
   }
   return 0

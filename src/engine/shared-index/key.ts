@@ -6,6 +6,7 @@
  * are empty or longer than 512 bytes are no keys: `read` says so, and nothing of that name is ever found or stored.
  */
 import { KEY_BYTES_MAX, WORD_BYTES } from './layout.ts'
+import type { HashSecrets } from './regions.ts'
 
 const LENGTH_MIX = 0x85ebca6b | 0
 
@@ -106,18 +107,14 @@ export class Key {
     const words = (written + 3) >>> 2
     this.#bytes.fill(0, written, words << 2)
     this.bytes = written
-    this.hash = this.#hashWords(words, type)
+    this.hash = this.#hashWords(type)
     return true
   }
 
-  /** The hash of the key now in `words`; the same as `read` computes on its way. */
-  #hashWords(count: number, type: number): number {
-    let hash = this.#start ^ Math.imul(type + 1, LENGTH_MIX)
-    for (let at = 0; at < count; at++) {
-      hash = Math.imul(hash ^ this.words[at]!, this.#multiplier)
-      hash ^= hash >>> 15
-    }
-    return finish(hash, this.bytes, this.#multiplier)
+  /** The hash of the key now in `words`. */
+  #hashWords(type: number): number {
+    const secrets = { start: this.#start, multiplier: this.#multiplier }
+    return hashOf({ words: this.words, from: 0, bytes: this.bytes }, type, secrets)
   }
 
   /** Takes the key of a record in, for the table to find its slot by. */
@@ -125,8 +122,23 @@ export class Key {
     const count = (bytes + 3) >>> 2
     for (let at = 0; at < count; at++) this.words[at] = words[from + at]!
     this.bytes = bytes
-    this.hash = this.#hashWords(count, type)
+    this.hash = this.#hashWords(type)
   }
+}
+
+/** The hash of a key that stands in words, zero-padded; the same as `Key.read` computes on its way. O(length). */
+export function hashOf(
+  { words, from, bytes }: { readonly words: Int32Array; readonly from: number; readonly bytes: number },
+  type: number,
+  { start, multiplier }: HashSecrets,
+): number {
+  const end = from + ((bytes + 3) >>> 2)
+  let hash = start ^ Math.imul(type + 1, LENGTH_MIX)
+  for (let at = from; at < end; at++) {
+    hash = Math.imul(hash ^ words[at]!, multiplier)
+    hash ^= hash >>> 15
+  }
+  return finish(hash, bytes, multiplier)
 }
 
 /** Spreads the hash over its top bits, which choose partition and slot. */

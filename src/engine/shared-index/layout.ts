@@ -43,7 +43,7 @@
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 3
+export const LAYOUT_VERSION = 4
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16

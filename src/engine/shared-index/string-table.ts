@@ -1,25 +1,38 @@
 /**
  * From (type, key) to a record's line: open addressing in 256 partitions by the hash's top bits, so that growing
- * one is short work, whatever the whole holds. A slot is [hash, line]; line 0 is free. Equal hashes are compared
- * byte for byte, always.
+ * one is short work, whatever the whole holds. Keys are compared byte for byte, always.
  *
- *   header   [ptr, meta] × 256  ─►  graph  │hash│line│hash│line│ 0 │ 0 │…      2^k slots, at most 3/4 of them taken
+ *   header   [ptr, meta] × 256  ─►  graph  │ slot │ slot │ 0 0 │ slot │…      2^k slots, at most 3/4 of them taken
+ *
+ *   slot     │ 6 bits of the hash │ line │ 6 bits of the hash │ next line │      line 0: free
+ *
+ * The hash's lowest bits stand beside the line, so that one slot in 4,096 leads to a record in vain. *Next* is the line that
+ * is wanted after an instance's record: what its in-edges lead to (`nextOf`). It is there to be asked for together with the
+ * record, which spares a check one wait for memory of five; nothing else is concluded from it, and it may be out of date.
  *
  * Slots follow the order of the hash, so a partition is doubled by one pass in order, and what is deleted is closed
- * up by shifting back. Readers bound every probe by the capacity: what they look at may be torn.
+ * up by shifting back. Both need whole hashes, which are reckoned anew from the keys in the records.
+ * Readers bound every probe by the capacity: what they look at may be torn.
  */
 import { allocateZeroed, release } from './allocator.ts'
-import type { Key } from './key.ts'
+import { hashOf, type Key } from './key.ts'
 import * as L from './layout.ts'
+import { keyBytes, keyStart } from './records.ts'
 import type { Regions } from './regions.ts'
 
 // Own constants are compiled in; those of another module are loaded each time.
 const {
   COUNT_SHIFT,
   FLAG_EXTERNAL,
+  H_HASH_MULTIPLIER,
+  H_HASH_START,
   H_PARTITIONS,
   IDENTITY_MASK,
+  INLINE,
+  I_IN,
   KEY_BYTES_SHIFT,
+  LINE_BITS,
+  LINE_MASK,
   LINE_WORDS_LOG2,
   LOG2_MASK,
   PARTITION_BITS,
@@ -29,6 +42,8 @@ const {
 } = L
 
 const CAPACITY_LOG2_MIN = 2
+/** Bits of the hash in either word of a slot. */
+const TAG_BITS = 32 - LINE_BITS
 
 /** Where the key's search begins: the word of its first slot, or 0 if the partition is empty. O(1), one likely miss less. */
 export function firstSlot(header: Int32Array, hash: number): number {
@@ -47,16 +62,30 @@ export function find(regions: Regions, key: Key, type: number): number {
   if (base === 0) return 0
   const log2 = header[partition + 1]! & LOG2_MASK
   const mask = (1 << log2) - 1
-  const start = (hash << PARTITION_BITS) >>> (32 - log2)
+  const start = homeOf(hash, log2)
   const identity = (type << TYPE_SHIFT) | (key.bytes << KEY_BYTES_SHIFT)
   for (let probe = 0; probe <= mask; probe++) {
     const slot = base + (((start + probe) & mask) << 1)
-    const line = graph[slot + 1]!
-    // A slot beyond the view reads as undefined: torn, and found out at validation.
-    if (line === 0 || line === undefined) return 0
-    if (graph[slot] === hash && isKeyOf(graph, line, key, identity)) return line
+    const first = graph[slot]!
+    // A slot beyond the view reads as undefined, which is no line: torn, and found out at validation.
+    const line = lineOf(first)
+    if (line === 0) return 0
+    const second = graph[slot + 1]!
+    if (!hasTag(first, second, hash)) continue
+    regions.fetched ^= graph[lineOf(second) << LINE_WORDS_LOG2]!
+    if (isKeyOf(graph, line, key, identity)) return line
   }
   return 0
+}
+
+/** The line in a word of a slot: in the first the record's, in the second the next one. */
+export function lineOf(word: number): number {
+  return word & LINE_MASK
+}
+
+/** Whether the two words of a slot may be those of a key with this hash. */
+export function hasTag(first: number, second: number, hash: number): boolean {
+  return ((first ^ (hash << LINE_BITS)) | (second ^ ((hash >>> TAG_BITS) << LINE_BITS))) >>> LINE_BITS === 0
 }
 
 /** Whether the record at `line` has this type, key length and key. Reads one line, two if the key is long. */
@@ -81,29 +110,30 @@ export function insert(regions: Regions, hash: number, line: number): void {
   const count = meta >>> COUNT_SHIFT
   if (header[partition] === 0) resize(regions, partition, CAPACITY_LOG2_MIN)
   else if ((count + 1) * 4 > 3 << (meta & LOG2_MASK)) resize(regions, partition, (meta & LOG2_MASK) + 1)
-  place(regions.graph, header[partition]!, header[partition + 1]! & LOG2_MASK, hash, line)
+  const { graph } = regions
+  const at = freeSlot(graph, header[partition]!, header[partition + 1]! & LOG2_MASK, hash)
+  graph[at] = line | (hash << LINE_BITS)
+  graph[at + 1] = (hash >>> TAG_BITS) << LINE_BITS
   header[partition + 1] = header[partition + 1]! + (1 << COUNT_SHIFT)
 }
 
 /** Lock held, in a section. O(length of the run). */
 export function remove(regions: Regions, hash: number, line: number): void {
   const { header, graph } = regions
+  const slot = slotOf(regions, hash, line)
+  if (slot === 0) return
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
   const log2 = header[partition + 1]! & LOG2_MASK
   const mask = (1 << log2) - 1
-  let hole = (hash << PARTITION_BITS) >>> (32 - log2)
-  while (graph[base + (hole << 1) + 1] !== line) {
-    if (graph[base + (hole << 1) + 1] === 0) return
-    hole = (hole + 1) & mask
-  }
+  let hole = (slot - base) >> 1
   for (let next = (hole + 1) & mask; ; next = (next + 1) & mask) {
-    const slot = base + (next << 1)
-    if (graph[slot + 1] === 0) break
-    const home = (graph[slot]! << PARTITION_BITS) >>> (32 - log2)
+    const at = base + (next << 1)
+    if (graph[at] === 0) break
+    const home = homeOf(hashOfRecord(regions, lineOf(graph[at]!)), log2)
     if (((next - home) & mask) < ((next - hole) & mask)) continue
-    graph[base + (hole << 1)] = graph[slot]!
-    graph[base + (hole << 1) + 1] = graph[slot + 1]!
+    graph[base + (hole << 1)] = graph[at]!
+    graph[base + (hole << 1) + 1] = graph[at + 1]!
     hole = next
   }
   graph[base + (hole << 1)] = 0
@@ -114,6 +144,47 @@ export function remove(regions: Regions, hash: number, line: number): void {
   release(regions, base, log2 + 1)
   header[partition] = 0
   header[partition + 1] = 0
+}
+
+/** Lock held, in a section: the instance's in-edges have changed. Expected O(1). */
+export function noteNext(regions: Regions, instance: number): void {
+  const slot = slotOf(regions, hashOfRecord(regions, instance), instance)
+  if (slot === 0) return
+  const { graph } = regions
+  graph[slot + 1] = (graph[slot + 1]! & ~LINE_MASK) | nextOf(graph, instance)
+}
+
+/** The container that the instance's one in-edge comes from; the first line of its in-edges, if there are more. */
+function nextOf(graph: Int32Array, instance: number): number {
+  const edges = (instance << LINE_WORDS_LOG2) + I_IN
+  const isInline = (graph[edges + 1]! & LOG2_MASK) === INLINE
+  return isInline ? graph[edges]! : graph[edges]! >>> LINE_WORDS_LOG2
+}
+
+/** The word of the record's slot, 0 if it has none. */
+function slotOf({ header, graph }: Regions, hash: number, line: number): number {
+  const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
+  const base = header[partition]!
+  if (base === 0) return 0
+  const log2 = header[partition + 1]! & LOG2_MASK
+  const mask = (1 << log2) - 1
+  for (let index = homeOf(hash, log2); ; index = (index + 1) & mask) {
+    const known = lineOf(graph[base + (index << 1)]!)
+    if (known === line) return base + (index << 1)
+    if (known === 0) return 0
+  }
+}
+
+function homeOf(hash: number, log2: number): number {
+  return (hash << PARTITION_BITS) >>> (32 - log2)
+}
+
+/** The hash of the key that a record has. Reads its line, and what is behind it if the key is long. */
+function hashOfRecord({ header, graph }: Regions, line: number): number {
+  const record = line << LINE_WORDS_LOG2
+  const secrets = { start: header[H_HASH_START]!, multiplier: header[H_HASH_MULTIPLIER]! }
+  const key = { words: graph, from: keyStart(graph, record), bytes: keyBytes(graph, record) }
+  return hashOf(key, graph[record]! >>> TYPE_SHIFT, secrets)
 }
 
 /** The next partition from this one on that is mostly empty, -1 if there is none. Partitions shrink between commits. */
@@ -146,15 +217,14 @@ export function slotCount(header: Int32Array, partition: number): number {
 
 /** The line in that slot, 0 if it is free. */
 export function recordInSlot(regions: Regions, partition: number, index: number): number {
-  return regions.graph[regions.header[H_PARTITIONS + (partition << 1)]! + (index << 1) + 1]!
+  return lineOf(regions.graph[regions.header[H_PARTITIONS + (partition << 1)]! + (index << 1)]!)
 }
 
-function place(graph: Int32Array, base: number, log2: number, hash: number, line: number): void {
+function freeSlot(graph: Int32Array, base: number, log2: number, hash: number): number {
   const mask = (1 << log2) - 1
-  let index = (hash << PARTITION_BITS) >>> (32 - log2)
-  while (graph[base + (index << 1) + 1] !== 0) index = (index + 1) & mask
-  graph[base + (index << 1)] = hash
-  graph[base + (index << 1) + 1] = line
+  let index = homeOf(hash, log2)
+  while (graph[base + (index << 1)] !== 0) index = (index + 1) & mask
+  return base + (index << 1)
 }
 
 function resize(regions: Regions, partition: number, log2: number): void {
@@ -170,7 +240,11 @@ export function copyPartition(regions: Regions, partition: number, base: number,
   if (old === 0) return
   const end = old + (2 << (header[partition + 1]! & LOG2_MASK))
   for (let slot = old; slot < end; slot += 2) {
-    if (graph[slot + 1] !== 0) place(graph, base, log2, graph[slot]!, graph[slot + 1]!)
+    const line = lineOf(graph[slot]!)
+    if (line === 0) continue
+    const at = freeSlot(graph, base, log2, hashOfRecord(regions, line))
+    graph[at] = graph[slot]!
+    graph[at + 1] = graph[slot + 1]!
   }
 }
 

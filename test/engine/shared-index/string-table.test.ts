@@ -1,0 +1,96 @@
+/** Slots of the string table: which keys they lead to, and which line is wanted after an instance's record. */
+import { expect, test } from 'vitest'
+import { hashOf } from '#engine/shared-index/key.ts'
+import * as L from '#engine/shared-index/layout.ts'
+import { keyBytes, keyStart, keyText } from '#engine/shared-index/records.ts'
+import { Regions } from '#engine/shared-index/regions.ts'
+import { hasTag, lineOf, partitionOf, slotCount } from '#engine/shared-index/string-table.ts'
+import { instance, link, relation, removed, resourceType, tenant } from '../changes.ts'
+import { COLLIDING, SECRETS, SharedEngine } from '../shared-engine.ts'
+
+const FOLDERS = 40
+const schema = [
+  tenant('default'),
+  resourceType('folder'),
+  resourceType('document'),
+  relation('document', 'parent', 'folder'),
+]
+const folderOf = (n: number): string => `folder:f${n % FOLDERS}`
+/** Some keys are longer than what a record has room for. */
+const documentOf = (n: number): string => `document:${n % 7 === 0 ? 'long-'.repeat(20) : 'd'}${n}`
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n)
+
+interface Slot {
+  readonly line: number
+  readonly next: number
+  readonly isOfKey: boolean
+}
+
+/** Every taken slot, by the key of its record. */
+function slotsOf({ header, graph }: Regions): Map<string, Slot> {
+  const slots = new Map<string, Slot>()
+  for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
+    const base = header[L.H_PARTITIONS + (partition << 1)]!
+    for (let slot = base; slot < base + 2 * slotCount(header, partition); slot += 2) {
+      const line = lineOf(graph[slot]!)
+      if (line === 0) continue
+      const record = line << L.LINE_WORDS_LOG2
+      const key = { words: graph, from: keyStart(graph, record), bytes: keyBytes(graph, record) }
+      const secrets = { start: header[L.H_HASH_START]!, multiplier: header[L.H_HASH_MULTIPLIER]! }
+      const hash = hashOf(key, graph[record]! >>> L.TYPE_SHIFT, secrets)
+      const isOfKey = hasTag(graph[slot]!, graph[slot + 1]!, hash) && partitionOf(hash) === partition
+      slots.set(keyText(graph, line), { line, next: lineOf(graph[slot + 1]!), isOfKey })
+    }
+  }
+  return slots
+}
+
+test.each([
+  ['spread', SECRETS],
+  ['that all collide', COLLIDING],
+])('keys %s have one slot each while tables grow and shrink, with the hash of the key', (_, secrets) => {
+  const engine = new SharedEngine({ secrets })
+  const documents = numbers(secrets === SECRETS ? 20_000 : 500).map(n => instance(documentOf(n)))
+  engine.apply([...schema, ...documents])
+  const all = slotsOf(Regions.attach(engine.writer.handle))
+  expect(all.size).toBe(documents.length + 1)
+  expect([...all.values()].every(({ isOfKey }) => isOfKey)).toBe(true)
+  engine.apply(documents.filter((__, n) => n % 10 !== 0).map(removed))
+  while (engine.writer.collect(100));
+  const left = slotsOf(Regions.attach(engine.writer.handle))
+  expect(left.size).toBe(documents.length / 10 + 1)
+  expect([...left.values()].every(({ isOfKey }) => isOfKey)).toBe(true)
+  for (const [key, { line }] of left) expect(line).toBe(all.get(key)!.line)
+})
+
+test('a slot says which line is wanted after the record: the only in-edge’s container, or the first of the in-edges', () => {
+  const engine = new SharedEngine()
+  const count = 3_000
+  const documents = numbers(count)
+  const folders = numbers(FOLDERS).map(n => instance(folderOf(n)))
+  engine.apply([...schema, ...folders, ...documents.map(n => instance(documentOf(n)))])
+  const links = documents.map(n =>
+    numbers(n % 4).map(more => link(folderOf(n + more), 'parent', documentOf(n))),
+  )
+  const regions = Regions.attach(engine.writer.handle)
+  const expectNext = (edgesOf: (n: number) => number): void => {
+    regions.refresh()
+    const { graph } = regions
+    const slots = slotsOf(regions)
+    const wordOf = (name: string, word: number): number =>
+      graph[(slots.get(name.slice(name.indexOf(':') + 1))!.line << L.LINE_WORDS_LOG2) + word]!
+    for (const n of documents) {
+      const { next } = slots.get(documentOf(n).slice('document:'.length))!
+      const isInline = (wordOf(documentOf(n), L.I_IN + 1) & L.LOG2_MASK) === L.INLINE
+      if (edgesOf(n) === 0) expect(next).toBe(0)
+      else if (isInline) expect(next).toBe(wordOf(folderOf(n), L.I_CONTAINER))
+      else expect(next).toBe(wordOf(documentOf(n), L.I_IN) >>> L.LINE_WORDS_LOG2)
+    }
+  }
+  engine.apply(links.flat())
+  expectNext(n => n % 4)
+  engine.apply(links.flatMap(([, ...others]) => others).map(removed))
+  expectNext(n => Math.min(1, n % 4))
+  engine.apply(links.flatMap(([first]) => first ?? []).map(removed))
+  expectNext(() => 0)
+})
