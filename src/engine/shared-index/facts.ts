@@ -27,12 +27,17 @@ import { addEdge, addMember, deleteEdge, entryCount, pairFor } from './slab.ts'
 import * as table from './string-table.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
+/** More than the changes of a commit beside which anybody reads. */
+const RELINKED_MAX = 16_384
+
 export class Facts {
   readonly #regions: Regions
   readonly #names: Names
   readonly #invalidation: Invalidation
   readonly #graveyard: Graveyard
   readonly #staleFilters = new NumberList()
+  /** Instances after whose records another line is wanted than their slots say. */
+  readonly #relinked = new NumberList()
   #banks: number
 
   constructor(
@@ -140,12 +145,13 @@ export class Facts {
     if (!object || !subject || this.#tenantOf(subject) !== this.#tenantOf(object)) return
     const container = this.#containerOf(subject)
     const record = object << L.LINE_WORDS_LOG2
+    const next = table.nextOf(this.#regions.graph, object)
     if (!addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
     // Wide instances get a container for a closure of their own, before moving their edges gets expensive.
     if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
-    table.noteNext(this.#regions, object)
+    this.#noteLater(object, next)
     this.#invalidation.from(object)
   }
 
@@ -158,16 +164,31 @@ export class Facts {
     const { graph } = this.#regions
     const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
     const inEdges = (object << L.LINE_WORDS_LOG2) + L.I_IN
+    const next = table.nextOf(graph, object)
     if (container === 0 || !deleteEdge(this.#regions, inEdges, container, relation.edgeClass)) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! - 1
     deleteEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
-    table.noteNext(this.#regions, object)
+    this.#noteLater(object, next)
     this.#invalidation.from(object)
+  }
+
+  /** Has the string table say which lines are wanted now. To be done after the section, before any record is given back. */
+  noteNextLines(): void {
+    const relinked = this.#relinked
+    for (let at = 0; at < relinked.length; at++) table.noteNext(this.#regions, relinked.items[at]!)
+    relinked.length = 0
   }
 
   /** Scopes of one instance or tenant that may exist: banks, over all types. */
   banks(): number {
     return this.#banks
+  }
+
+  /** Of a load, which is one section and keeps nobody waiting, only so many are put off. */
+  #noteLater(instance: number, nextBefore: number): void {
+    if (table.nextOf(this.#regions.graph, instance) === nextBefore) return
+    this.#relinked.push(instance)
+    if (this.#relinked.length === RELINKED_MAX) this.noteNextLines()
   }
 
   /** A new record under a key that is free; 0 if the text is no key. */

@@ -146,7 +146,10 @@ export function remove(regions: Regions, hash: number, line: number): void {
   header[partition + 1] = 0
 }
 
-/** Lock held, in a section: the instance's in-edges have changed. Expected O(1). */
+/**
+ * After the in-edges of an instance have changed. Only by the writer; no lock and no section, for what readers see before is as good.
+ * Nothing happens if the instance has left the table. Expected O(1).
+ */
 export function noteNext(regions: Regions, instance: number): void {
   const slot = slotOf(regions, hashOfRecord(regions, instance), instance)
   if (slot === 0) return
@@ -155,7 +158,7 @@ export function noteNext(regions: Regions, instance: number): void {
 }
 
 /** The container that the instance's one in-edge comes from; the first line of its in-edges, if there are more. */
-function nextOf(graph: Int32Array, instance: number): number {
+export function nextOf(graph: Int32Array, instance: number): number {
   const edges = (instance << LINE_WORDS_LOG2) + I_IN
   const isInline = (graph[edges + 1]! & LOG2_MASK) === INLINE
   return isInline ? graph[edges]! : graph[edges]! >>> LINE_WORDS_LOG2

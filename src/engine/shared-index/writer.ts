@@ -186,6 +186,7 @@ export class SharedIndexWriter implements ChangeSink {
       this.#invalidation.end()
       this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
     })
+    this.#facts.noteNextLines()
     while (this.#facts.hasStaleFilters())
       this.#inLaterSection(() => this.#facts.rebuildFilters(FILTERS_PER_SECTION))
     if (!this.#graveyard.isEmpty()) this.#inSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
