@@ -40,10 +40,12 @@ export function withDefaults(item: unknown, defaults: Defaults): unknown {
   return evaluation
 }
 
+/** What lacks its id, too, is not completed: of a resource it would become a question about all of the default's type. */
 function withType(member: Member, own: unknown, inherited: unknown): unknown {
   const hasType = member === 'subject' || member === 'resource'
   if (!hasType || !isObject(own) || !isObject(inherited)) return own
-  return (own['type'] ?? null) === null ? { ...own, type: inherited['type'] } : own
+  const lacksOnlyType = (own['type'] ?? null) === null && (own['id'] ?? null) !== null
+  return lacksOnlyType ? { ...own, type: inherited['type'] } : own
 }
 
 function onlyRead(value: Readonly<Record<string, unknown>>): unknown {

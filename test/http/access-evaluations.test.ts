@@ -130,6 +130,21 @@ describe('an item', () => {
     expect(found).toEqual([FAILED, FAILED, { decision: true }, { decision: false }])
   })
 
+  test('that lacks the id of its resource as well takes nothing: it would be a question about the type as a whole', async () => {
+    await verdict.users('carol')
+    await verdict.tenantRole('reader', ['document:read'])
+    await verdict.assign('carol', 'reader', 'default')
+    const asked = { ...defaults, subject: { type: 'user', id: 'carol' } }
+    const incomplete = [{}, { id: null }, { type: null }, { properties: { x: 1 } }].map(resource => ({
+      resource,
+    }))
+    const evaluations = [...incomplete, { resource: { type: 'document' } }]
+    expect(await items({ ...asked, evaluations })).toEqual([
+      ...incomplete.map(() => FAILED),
+      { decision: true },
+    ])
+  })
+
   test('ignores members nobody knows, options and evaluations of its own among them', async () => {
     const item = { ...yes, note: 1, options: { evaluations_semantic: 'nonsense' }, evaluations: 7, page: [] }
     expect(await batch({ ...defaults, evaluations: [item] })).toBe(inTurn(PERMIT))

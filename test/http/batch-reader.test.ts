@@ -232,6 +232,10 @@ describe('a batch is left to the ordinary way', () => {
     ['without items', { ...good, evaluations: [] }],
     ['that stops early', { ...good, options: { evaluations_semantic: 'deny_on_first_deny' } }],
     ['with an item that lacks something', { action, evaluations: ITEMS }],
+    [
+      'with an item that brings an empty resource',
+      { ...good, resource: resource('a'), evaluations: [{ resource: {} }] },
+    ],
     ['with an item that is none', { ...good, evaluations: [...ITEMS, 5] }],
     ['with a bad default that an item inherits', { ...good, action: 'read' }],
     ['with a bad context', { ...good, context: 5 }],

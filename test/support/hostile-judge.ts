@@ -323,14 +323,18 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whole members from the item or the default; only a missing type is completed (authzen.md 4.2). */
+/** Whole members from the item or the default; only a type that is all that is missing is completed (authzen.md 4.2). */
 function withDefaults(item: unknown, defaults: Json): Json | null {
   if (!isObject(item)) return null
   const member = (name: string): unknown => {
     const [own, inherited] = [item[name] ?? null, defaults[name] ?? null]
     if (own === null) return inherited
     const lacksType =
-      name !== 'action' && name !== 'context' && isObject(own) && (own['type'] ?? null) === null
+      name !== 'action' &&
+      name !== 'context' &&
+      isObject(own) &&
+      (own['type'] ?? null) === null &&
+      (own['id'] ?? null) !== null
     return lacksType && isObject(inherited) ? { ...own, type: inherited['type'] } : own
   }
   return {

@@ -130,7 +130,8 @@ export class BatchReader {
     if (!hasSubject) reader.inherit(SUBJECT_PART, batch)
     if ((reader.parts & ACTION_PART) === 0) Object.assign(reader.action, batch.action)
     if (!hasResource) reader.inherit(RESOURCE_PART, batch)
-    else Object.assign(reader.type, pick(reader.type, batch.type))
+    // Of a resource that lacks its id, too, the type is not completed.
+    else if (reader.key.from !== 0) Object.assign(reader.type, pick(reader.type, batch.type))
     const { user, action, type, key } = reader
     if (user.from === 0 || subjectType.from === 0 || action.from === 0 || type.from === 0) return null
     if (this.#options.isStrict && key.from === 0) return null
