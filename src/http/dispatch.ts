@@ -22,6 +22,7 @@ import type { Call, HttpRequest, Reply } from './exchange.ts'
 import { MIN_REVISION } from './header-fields.ts'
 import { DECISION_DEPTH_MAX, malformed, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
+import { loggedId } from './request-id.ts'
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'
 import { environmentOf } from './routes/caller.ts'
@@ -192,7 +193,7 @@ export class Dispatcher {
   }
 
   #handle(route: Route, call: Call): Reply | Promise<Reply> {
-    if (this.#onCall !== null) this.#onCall(call.requestId)
+    if (this.#onCall !== null) this.#onCall(loggedId(call.requestId))
     return route.handle(call)
   }
 }

@@ -10,6 +10,7 @@
  * every decision (a sixth of `randomUUID`). The next one can be guessed; a request id is no secret.
  */
 import { randomUUID } from 'node:crypto'
+import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { isPrintableAscii } from './header-text.ts'
 
 const ID_LENGTH = 36
@@ -18,6 +19,13 @@ const RANDOM_LENGTH = 34
 /** One that is kept keeps all of its text: few enough that this is a kilobyte. */
 const AT_ONCE = 32
 const DIGITS = '0123456789abcdef'
+
+/** As logs have it. A bulk tells it with each of its checks, so that one as long as a head may be would fill them by itself. */
+export function loggedId(requestId: string): string {
+  return requestId.length > KEPT_REQUEST_ID_LENGTH_MAX
+    ? requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX)
+    : requestId
+}
 
 export class RequestIds {
   /** Ids one behind the other: a piece of a text is made faster than a text of pieces. */

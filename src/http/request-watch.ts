@@ -2,6 +2,7 @@
 // The global of that name is looked up anew each time, which every request would pay for.
 import { performance } from 'node:perf_hooks'
 import type { LimitName } from '#model/errors.ts'
+import { loggedId } from './request-id.ts'
 import type { Route } from './route.ts'
 
 /** Counts. Called for every request: allocates nothing, never throws. */
@@ -60,7 +61,12 @@ export class RequestWatch {
     if (route !== this.#route) this.#useRoute(route)
     this.observer.ended(this.#endpoint, status, elapsedMs)
     if (this.#slow !== null && elapsedMs >= this.#slow.ms) {
-      this.#slow.onSlow({ requestId, operation: route?.operationId ?? null, status, elapsedMs })
+      this.#slow.onSlow({
+        requestId: loggedId(requestId),
+        operation: route?.operationId ?? null,
+        status,
+        elapsedMs,
+      })
     }
   }
 

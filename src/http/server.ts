@@ -26,7 +26,7 @@ import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dis
 import type { ErrorFamily } from './exchange.ts'
 import type { HeaderList } from './header-list.ts'
 import { familyOfPath } from './path.ts'
-import { RequestIds } from './request-id.ts'
+import { loggedId, RequestIds } from './request-id.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
@@ -249,7 +249,7 @@ export class HttpServer {
 
   #report(error: unknown, requestId: string): void {
     try {
-      this.#onFault(error, requestId)
+      this.#onFault(error, loggedId(requestId))
     } catch {
       // Thrown on, it would end the process from inside the library, and nobody else is left to hear of it.
     }

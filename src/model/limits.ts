@@ -36,6 +36,8 @@ export const PAGE_LENGTH_MAX = 67_108_864
 export const BULK_ELEMENTS_MAX = 10_000
 /** Relationships listed inside one detailed instance; the list of tuples has them all. */
 export const INSTANCE_RELATIONSHIPS_MAX = 1_000
+/** Characters of a request's name that logs keep: callers choose it, as long as a head may be. */
+export const KEPT_REQUEST_ID_LENGTH_MAX = 128
 /** Characters of JSON of a request that an entry of the audit log keeps; of a longer one it keeps what the path names. */
 export const AUDIT_INPUT_LENGTH_MAX = 2_048
 /** Environments of an organization, those being copied included: each has an index in memory and files of its own. */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { Scrape } from '../support/metrics.ts'
@@ -131,6 +132,19 @@ test('of a large bulk has each decision in order, with its request, though other
   }
   expect(records.filter(({ request_id: id }) => id === 'about-eve').length).toBe(2 * bulks)
   expect(records.length).toBe(bulks * (users.length + 2))
+})
+
+test('has of a request id what logs keep, so that one as long as a head may be does not fill it for all', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path, poolThreads: 0 })
+  const body = Array.from({ length: 1_000 }, () => question('eve', 'read', 'document:d1'))
+  const id = 'i'.repeat(3_000)
+  const answer = await verdict.send('POST', '/allowed/bulk', { body, headers: { 'x-request-id': id } })
+  expect(answer.headers.get('x-request-id')).toBe(id)
+  await verdict.close()
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  expect(records.length).toBe(body.length)
+  for (const { request_id: kept } of records) expect(kept).toBe(id.slice(0, KEPT_REQUEST_ID_LENGTH_MAX))
 })
 
 test.each([true, false])(

@@ -1,6 +1,8 @@
 /** The log of slow requests: a line for each of them, and never so many that a bad minute becomes a worse one. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { RequestWatch, type SlowRequest } from '#http/request-watch.ts'
+import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 
 /** A log whose clock stands still, and the lines that were written to it. */
@@ -51,4 +53,20 @@ test('leaves out those beyond ten a second, and says with the next line how many
     { requestId: 'request-28' },
   ])
   expect(log.lines.at(-1)).not.toHaveProperty('omitted')
+})
+
+test('has of a request id what logs keep', () => {
+  const told: SlowRequest[] = []
+  const observer = {
+    endpoint: () => 0,
+    began: () => {},
+    ended: () => {},
+    connected: () => {},
+    limitReached: () => {},
+  }
+  const watch = new RequestWatch([], observer, { ms: 0, onSlow: request => told.push(request) })
+  for (const length of [KEPT_REQUEST_ID_LENGTH_MAX, 15_000])
+    watch.end(watch.begin(), null, 200, 'i'.repeat(length))
+  const kept = 'i'.repeat(KEPT_REQUEST_ID_LENGTH_MAX)
+  expect(told.map(({ requestId }) => requestId)).toEqual([kept, kept])
 })

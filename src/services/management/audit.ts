@@ -6,7 +6,7 @@
  * An entry keeps what was asked for, as far as it is short; keys of things and attributes are in it, so it is kept for a
  * limited time (`audit-retention.ts`).
  */
-import { AUDIT_INPUT_LENGTH_MAX } from '#model/limits.ts'
+import { AUDIT_INPUT_LENGTH_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import type { Attributes } from '#model/change.ts'
 import type { AuditRecord } from '#model/records.ts'
 import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
@@ -39,8 +39,6 @@ interface AuditedContext {
 /** Bodies with more elements than that are not written out to see how long they are. */
 const ELEMENTS_MAX = 100
 const ADMIN = 'admin'
-/** Callers choose them, as long as a header may be. */
-const REQUEST_ID_LENGTH_MAX = 128
 
 /** Whose log it is: an environment's own need not say which one each call was about. */
 export type AuditedLog = 'environment' | 'organization'
@@ -69,7 +67,7 @@ export function audited<Context extends AuditedContext, Answer>(
 function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, log: AuditedLog): void {
   if (records.isEmpty) return
   const { keyId, operation } = call
-  const called = { keyId, requestId: call.requestId.slice(0, REQUEST_ID_LENGTH_MAX) }
+  const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
   const kept = keptInput(call.input, log)
   records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept, sequence: null })
 }
