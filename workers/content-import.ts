@@ -8,7 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ContentShapes } from '#http/content-shapes.ts'
 import { assert } from '#model/assert.ts'
 import { errorToData } from '#model/errors.ts'
-import { ContentLines } from '#services/content-lines.ts'
+import { ContentLines, type NumberedLine } from '#services/content-lines.ts'
 import { repeatedFact, requireWhole } from '#services/content-loader.ts'
 import { ContentImport } from '#services/management/content-import.ts'
 import { FreshRows } from '#store/fresh-rows.ts'
@@ -70,16 +70,16 @@ async function end(last: FromContentThread | null): Promise<void> {
   main.close()
 }
 
-function takeAll(texts: Iterable<string>): void {
-  for (const text of texts) {
-    for (const row of content.take(text)) {
+function takeAll(taken: Iterable<NumberedLine>): void {
+  for (const line of taken) {
+    for (const row of content.take(line)) {
       rows.add(row)
       if (rowCount === rowLines.length) {
         const larger = new Uint32Array(2 * rowLines.length)
         larger.set(rowLines)
         rowLines = larger
       }
-      rowLines[rowCount++] = content.lines
+      rowLines[rowCount++] = content.line
     }
   }
 }

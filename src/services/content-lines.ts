@@ -4,12 +4,18 @@ import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
 
 const LINE_END = 0x0a
 
+/** A line that says something, and its number in the file. */
+export interface NumberedLine {
+  readonly number: number
+  readonly text: string
+}
+
 export class ContentLines {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   /** What came of a line whose end has not. */
   #rest: Uint8Array[] = []
   #restBytes = 0
-  /** Lines that say something, up to now. */
+  /** Lines up to now, blank ones included. */
   #count = 0
 
   #decode(last: Uint8Array): string {
@@ -19,7 +25,7 @@ export class ContentLines {
     if (bytes.length > CONTENT_LINE_BYTES_MAX) throw this.#tooLong()
     try {
       const line = this.#decoder.decode(bytes).trim()
-      if (line !== '') this.#count += 1
+      this.#count += 1
       return line
     } catch {
       const found = this.#count === 0 && isGzip(bytes) ? ', found gzip: decompress it first' : ''
@@ -32,12 +38,12 @@ export class ContentLines {
     return new AuthzError('LIMIT_EXCEEDED', message)
   }
 
-  /** The lines that end in this piece, without their ends; empty ones are left out. Throws `INVALID_INPUT`. */
-  *take(piece: Uint8Array): Iterable<string> {
+  /** The lines that end in this piece, without their ends; blank ones are left out. Throws `INVALID_INPUT`. */
+  *take(piece: Uint8Array): Iterable<NumberedLine> {
     let start = 0
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
-      const line = this.#decode(piece.subarray(start, end))
-      if (line !== '') yield line
+      const text = this.#decode(piece.subarray(start, end))
+      if (text !== '') yield { number: this.#count, text }
       start = end + 1
     }
     if (start === piece.length) return
@@ -48,9 +54,9 @@ export class ContentLines {
   }
 
   /** The last line, where it has no end. */
-  *finish(): Iterable<string> {
-    const line = this.#decode(new Uint8Array())
-    if (line !== '') yield line
+  *finish(): Iterable<NumberedLine> {
+    const text = this.#decode(new Uint8Array())
+    if (text !== '') yield { number: this.#count, text }
   }
 }
 

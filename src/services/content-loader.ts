@@ -3,7 +3,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger, RowPut } from '#store/ledger.ts'
 import type { Store } from '#store/store.ts'
-import { ContentLines } from './content-lines.ts'
+import { ContentLines, type NumberedLine } from './content-lines.ts'
 import type { PieceSource } from './content-stream.ts'
 import { type ContentCounts, ContentImport, type ContentImportOptions } from './management/content-import.ts'
 
@@ -45,14 +45,14 @@ export class LedgerLoader implements ContentLoader {
         newest = await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })
       } catch (error) {
         if (!(error instanceof AuthzError) || error.code !== 'REVISION_CONFLICT') throw error
-        throw repeatedFact(content.lines - rows.length, content.lines)
+        throw repeatedFact(content.line - rows.length, content.line)
       }
     }
     const keys = new Set<string>()
     for await (const line of linesFrom(source)) {
       for (const row of content.take(line)) {
         const name = Buffer.from(row.key).toString('latin1')
-        if (keys.has(name)) throw repeatedFact(content.lines, content.lines)
+        if (keys.has(name)) throw repeatedFact(content.line, content.line)
         keys.add(name)
         put.push(row)
       }
@@ -78,7 +78,7 @@ async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Prom
 }
 
 /** The lines of all pieces. */
-async function* linesFrom(source: PieceSource): AsyncIterable<string> {
+async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
   const lines = new ContentLines()
   for (let piece = await source.next(); piece !== null; piece = await source.next()) yield* lines.take(piece)
   yield* lines.finish()
@@ -89,7 +89,7 @@ export function requireWhole(content: ContentImport): void {
   if (content.isWhole) return
   throw new AuthzError(
     'INVALID_INPUT',
-    `after line ${content.lines}: the last line, {"kind":"end",…}, is missing`,
+    `after line ${content.line}: the last line, {"kind":"end",…}, is missing`,
   )
 }
 

@@ -242,6 +242,8 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
         'a role that extends itself',
       ],
       ['{"kind":"environment","format":1}\nnothing\n', 'line 2', 'no JSON'],
+      ['{"kind":"environment","format":1}\n\n \nnothing\n', 'line 4', 'no JSON, behind blank lines'],
+      [content(...tenants, user, user).replace('\n', '\n\n'), 'line 6', 'a user twice, behind a blank line'],
       [
         content(...tenants, user).replace(
           '"key":"u"',
@@ -270,7 +272,7 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
           Buffer.from(content(...tenants).replace(/\n[^\n]*\n$/u, '\n\n')),
           Buffer.from([0xff, 0xfe, 0x0a]),
         ]),
-        'line 4: expected UTF-8',
+        'line 5: expected UTF-8',
         'bytes that are no text',
       ],
       [

@@ -9,8 +9,8 @@ const FIRST = 'first'
 function lengthsOf(pieces: readonly string[]): number[] {
   const lines = new ContentLines()
   const found: number[] = []
-  for (const piece of pieces) for (const line of lines.take(Buffer.from(piece))) found.push(line.length)
-  for (const line of lines.finish()) found.push(line.length)
+  for (const piece of pieces) for (const line of lines.take(Buffer.from(piece))) found.push(line.text.length)
+  for (const line of lines.finish()) found.push(line.text.length)
   return found
 }
 
@@ -37,4 +37,19 @@ describe.each([
     const refusal = expect.objectContaining({ code: 'LIMIT_EXCEEDED', message })
     expect(() => lengthsOf(piecesOf(`${longest}x`))).toThrow(refusal)
   })
+})
+
+test('blank lines say nothing and count: a line goes by its number in the file', () => {
+  const lines = new ContentLines()
+  const taken = [
+    ...lines.take(Buffer.from('first\n\n  \r\nsec')),
+    ...lines.take(Buffer.from('ond\n\nlast')),
+    ...lines.finish(),
+  ]
+  expect(taken).toEqual([
+    { number: 1, text: 'first' },
+    { number: 4, text: 'second' },
+    { number: 6, text: 'last' },
+  ])
+  expect(() => [...lines.take(Buffer.from([0x0a, 0xff, 0x0a]))]).toThrow('line 8: expected UTF-8')
 })

@@ -20,6 +20,7 @@ import { lists, rowKeyOf } from '#store/keyspace.ts'
 import { encodeRecord } from '#store/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
+import type { NumberedLine } from '../content-lines.ts'
 import { Draft } from './draft.ts'
 import { runAtOnce } from './resumable.ts'
 import type { ExportedSchema } from './schema-export.ts'
@@ -63,7 +64,9 @@ const NO_RESOURCES: readonly ContentResource[] = []
 export class ContentImport {
   readonly counts: ContentCounts = {}
   readonly #options: ContentImportOptions
+  /** Of the last line its number in the file, and how many there were, without blank ones. */
   #line = 0
+  #count = 0
   #section = -1
   #resources = [...NO_RESOURCES]
   #roles: ContentRole[] = []
@@ -86,14 +89,15 @@ export class ContentImport {
     return this.#section === SECTION.end
   }
 
-  /** How many lines have come. */
-  get lines(): number {
+  /** The number of the last line. */
+  get line(): number {
     return this.#line
   }
 
   /** The rows a line means, in the order in which they are to be created. Throws `INVALID_INPUT`, naming the line. */
-  take(text: string): RowPut[] {
-    this.#line += 1
+  take({ number, text }: NumberedLine): RowPut[] {
+    this.#line = number
+    this.#count += 1
     try {
       return this.#take(valueOf(text)).map(rowOf)
     } catch (error) {
@@ -153,8 +157,8 @@ export class ContentImport {
       case 'tuple':
         return this.#tuple(line)
       case 'end':
-        if (line.lines === this.#line - 1) return null
-        throw invalid(`${line.lines} lines should come before this one, ${this.#line - 1} did`)
+        if (line.lines === this.#count - 1) return null
+        throw invalid(`${line.lines} lines should come before this one, ${this.#count - 1} did`)
     }
   }
 
