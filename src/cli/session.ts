@@ -22,7 +22,6 @@ export interface CommonOptions {
 }
 
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
-const PLACE_DEFAULT = 'default'
 
 export class Session {
   readonly streams: Streams
@@ -50,16 +49,22 @@ export class Session {
     return this.#api
   }
 
-  /** Project and environment, as a path names them. Those of the key, unless the options say otherwise. */
+  /**
+   * Project and environment, as a path names them. Those of the key, unless the options say otherwise; a key that is none's has to
+   * be told: what replaces or removes must not guess. Throws `UsageError`.
+   */
   async place(): Promise<string> {
     const { project, env } = this.#options
     const scope =
       project === undefined || env === undefined
         ? await ask(this.api, ApiKeyScope, 'GET', '/v2/api-key/scope')
         : { project_id: null, environment_id: null }
-    return [project ?? scope.project_id ?? PLACE_DEFAULT, env ?? scope.environment_id ?? PLACE_DEFAULT]
-      .map(encodeURIComponent)
-      .join('/')
+    const named = [project ?? scope.project_id, env ?? scope.environment_id]
+    if (named.includes(null)) {
+      const missing = named[0] === null ? '--project and --env' : '--env'
+      throw new UsageError(`this key is no single environment's: say with ${missing} which one is meant`)
+    }
+    return named.map(name => encodeURIComponent(name!)).join('/')
   }
 
   /** The same below `/v2/projects/`. */

@@ -227,7 +227,9 @@ function readBody(route: Route, body: DataView, { headers }: RequestHead): unkno
   try {
     return parseJson(bytesOf(body), route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
   } catch (error) {
-    if ((headers.get('content-encoding') ?? 'identity') === 'identity') throw error
+    const isCoded = (headers.get('content-encoding') ?? 'identity') !== 'identity'
+    const isReadable = !(error instanceof AuthzError) || error.code !== 'MALFORMED_REQUEST'
+    if (!isCoded || isReadable || body.byteLength === 0) throw error
     throw malformed(
       'the body must be valid JSON as it comes: it is not decompressed, send it without Content-Encoding',
     )

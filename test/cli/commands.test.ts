@@ -406,6 +406,15 @@ describe('looking after a service', () => {
     expect(await run(['status', '--project', 'default', '--env', 'nowhere'], options)).toMatchObject({
       code: 3,
     })
+    for (const [said, missing] of [
+      [[], '--project and --env'],
+      [['--project', 'default'], '--env'],
+      [['--env', 'default'], '--project and --env'],
+    ] as const) {
+      const refused = await run(['export', ...said], options)
+      expect([refused.code, refused.stdout]).toEqual([2, ''])
+      expect(refused.stderr).toContain(`say with ${missing} which one is meant`)
+    }
   })
 })
 

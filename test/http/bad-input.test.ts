@@ -202,6 +202,22 @@ describe('a body that is no JSON, or not of the right kind', () => {
     expect(JSON.stringify(answer.body)).toContain('without Content-Encoding')
   })
 
+  test.each(withBody)(
+    'is refused by $name for what it is, whatever coding is said, where it can be read',
+    async each => {
+      const coded = { 'content-encoding': 'gzip' }
+      const bodies = [
+        `{"a":1e400,"b":${'['.repeat(70)}${']'.repeat(70)}}`,
+        ...(each.route.body?.isRequired ? [''] : []),
+      ]
+      for (const text of bodies) {
+        const [plain, said] = [await send(each, { text }), await send(each, { text, headers: coded })]
+        expect(said.status).toBe(plain.status)
+        expect(JSON.stringify(said.body)).not.toContain('Content-Encoding')
+      }
+    },
+  )
+
   test.each(withRequiredBody)('is refused by $name when it is missing or empty', async each => {
     expect(statusOf(each, await send(each))).toBe(badShape(each))
     expect(statusOf(each, await send(each, { text: ' ' }))).toBe(badShape(each))
