@@ -77,7 +77,7 @@ export async function openStore(
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {
     const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'
     const expected =
-      'a store URL is lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS)'
+      'STORE_URL must be lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS)'
     throw new AuthzError('INVALID_INPUT', `${expected}, not ${came}`)
   }
   const { directory, lock } = lockedDirectory(url.slice('lmdb:'.length))

@@ -143,7 +143,7 @@ test('any other URL is refused, naming what was expected and no more than the sc
   for (const [url, came] of cases) {
     await expect(openStore(url, toyRule)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: `a store URL is lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS), not ${came}`,
+      message: `STORE_URL must be lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS), not ${came}`,
     })
   }
 })

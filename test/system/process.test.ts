@@ -254,7 +254,7 @@ describe('refuses to start, with one line that says why and exit code 1,', () =>
     ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
     ['a ceiling that no head is below', { MAX_HEADER_BYTES: '1023' }, 'setting MAX_HEADER_BYTES'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
-    ['a store it does not know', { STORE_URL: 'postgres://localhost:5432' }, 'a store URL is'],
+    ['a store it does not know', { STORE_URL: 'postgres://localhost:5432' }, 'STORE_URL must be'],
   ])('%s', async (_what, env, message) => {
     const service = start(env)
     expect(await service.exited).toBe(1)
