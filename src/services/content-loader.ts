@@ -35,6 +35,8 @@ export class LedgerLoader implements ContentLoader {
     const { ledger } = await this.#store.environment(environmentId)
     const content = new ContentImport(this.#options())
     let put: RowPut[] = []
+    /** The line of the first of them. */
+    let from = 0
     let newest: Revision | null = null
     const commit = async (): Promise<void> => {
       const rows = put
@@ -45,7 +47,7 @@ export class LedgerLoader implements ContentLoader {
         newest = await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })
       } catch (error) {
         if (!(error instanceof AuthzError) || error.code !== 'REVISION_CONFLICT') throw error
-        throw repeatedFact(content.line - rows.length, content.line)
+        throw repeatedFact(from, content.line)
       }
     }
     const keys = new Set<string>()
@@ -54,6 +56,7 @@ export class LedgerLoader implements ContentLoader {
         const name = Buffer.from(row.key).toString('latin1')
         if (keys.has(name)) throw repeatedFact(content.line, content.line)
         keys.add(name)
+        if (put.length === 0) from = content.line
         put.push(row)
       }
       if (put.length < COMMIT_ROWS) continue

@@ -303,6 +303,30 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     expect(body.filter(each => JSON.stringify(each).includes('import-'))).toEqual([])
   })
 
+  test('says between which lines a fact stands that was told long before, blank ones counted', async () => {
+    const key = await neighbourOf(verdict, 'told-twice')
+    const doc = { kind: 'resource', key: 'doc', name: 'Doc', actions: {}, roles: { r: { name: 'R' } } }
+    const users = Array.from({ length: 2_000 }, (_, n) => ({ kind: 'user', key: `u${n}` }))
+    const held = users.map(user => ({
+      kind: 'assignment',
+      user: user.key,
+      role: 'r',
+      resource_instance: 'doc:1',
+    }))
+    const tenant = { kind: 'tenant', key: 't', name: 'T' }
+    const instance = { kind: 'instance', resource: 'doc', key: '1', tenant: 't' }
+    const text = content(doc, tenant, ...users, instance, ...held, held[0]!)
+    const lines = text.split('\n')
+    const twice = lines.lastIndexOf(JSON.stringify(held[0]))
+    lines.splice(twice + 1, 0, ...Array.from({ length: 1_000 }, () => ''))
+    const answer = await importInto(verdict, 'told-twice', lines.join('\n'), key, 400)
+    const { message } = answer.body as { message: string }
+    const [from, to = from] = [...message.matchAll(/line (\d+)/g)].map(found => Number(found[1]))
+    expect(message).toContain('a fact that was told before')
+    expect(from).toBeLessThanOrEqual(twice + 1)
+    expect(to).toBeGreaterThanOrEqual(twice + 1)
+  })
+
   test('is left alone by an import whose caller goes away half-way, and takes the next one', async () => {
     const key = await neighbourOf(verdict, 'broken')
     const socket = connect(verdict.port, '127.0.0.1')
