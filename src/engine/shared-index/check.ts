@@ -69,6 +69,8 @@ export class InstanceCheck {
   #slab = 0
   #slabMeta = 0
   #epochs = 0
+  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  fetched = 0
   readonly #gates = new NumberList()
   readonly #seenGates = new VisitedPairs()
   readonly #wideWalks = new Uint8Array(WIDE_COUNTERS)
@@ -249,6 +251,8 @@ export class InstanceCheck {
     const graph = this.#graph
     const closures = this.#closures
     const filter = this.#user + U_FILTER
+    // Asked for together with the closure's entries; what is behind the slab's first line has to be waited for once more.
+    this.fetched ^= graph[this.#slab]!
     for (let i = 0; i < entries; i++) {
       const scope = closures[block + i]!
       const hash = Math.imul(scope & LINE_MASK, ID_HASH)

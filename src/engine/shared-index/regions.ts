@@ -53,8 +53,6 @@ export class Regions {
   readonly header: Int32Array
   graph: Int32Array
   closures: Int32Array
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
   /** The writer's: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
   readonly sparse = new Map<number, 0 | 1>()
   #epoch: number

@@ -55,25 +55,50 @@ export function firstSlot(header: Int32Array, hash: number): number {
 
 /** The line of the record with this key, 0 if there is none. Expected O(1). */
 export function find(regions: Regions, key: Key, type: number): number {
-  const { header, graph } = regions
-  const { hash } = key
+  const slot = slotWithTag(regions, key.hash)
+  return slot === 0 ? 0 : recordFrom(regions, slot, key, type)
+}
+
+/** The word of the first slot that may be that of a key with this hash, 0 if there is none. Expected O(1); reads no record. */
+export function slotWithTag({ header, graph }: Regions, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
   if (base === 0) return 0
   const log2 = header[partition + 1]! & LOG2_MASK
-  const mask = (1 << log2) - 1
-  const start = homeOf(hash, log2)
+  return nextWithTag(graph, base, (1 << log2) - 1, homeOf(hash, log2), hash)
+}
+
+/** The line of the record with this key, 0 if there is none; the search goes on from a slot that may be the key's. */
+export function recordFrom(regions: Regions, slot: number, key: Key, type: number): number {
+  const { graph } = regions
   const identity = (type << TYPE_SHIFT) | (key.bytes << KEY_BYTES_SHIFT)
+  const line = lineOf(graph[slot]!)
+  return isKeyOf(graph, line, key, identity) ? line : recordBehind(regions, slot, key, identity)
+}
+
+/** One key in 4,096 gets here. */
+function recordBehind({ header, graph }: Regions, from: number, key: Key, identity: number): number {
+  const { hash } = key
+  const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
+  const base = header[partition]!
+  const mask = (1 << (header[partition + 1]! & LOG2_MASK)) - 1
+  let slot = from
   for (let probe = 0; probe <= mask; probe++) {
-    const slot = base + (((start + probe) & mask) << 1)
+    slot = nextWithTag(graph, base, mask, ((slot - base) >> 1) + 1, hash)
+    if (slot === 0) return 0
+    const line = lineOf(graph[slot]!)
+    if (isKeyOf(graph, line, key, identity)) return line
+  }
+  return 0
+}
+
+function nextWithTag(graph: Int32Array, base: number, mask: number, from: number, hash: number): number {
+  for (let probe = 0; probe <= mask; probe++) {
+    const slot = base + (((from + probe) & mask) << 1)
     const first = graph[slot]!
     // A slot beyond the view reads as undefined, which is no line: torn, and found out at validation.
-    const line = lineOf(first)
-    if (line === 0) return 0
-    const second = graph[slot + 1]!
-    if (!hasTag(first, second, hash)) continue
-    regions.fetched ^= graph[lineOf(second) << LINE_WORDS_LOG2]!
-    if (isKeyOf(graph, line, key, identity)) return line
+    if (lineOf(first) === 0) return 0
+    if (hasTag(first, graph[slot + 1]!, hash)) return slot
   }
   return 0
 }
