@@ -11,6 +11,7 @@ import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { type Answer, encodeReply } from './http/answer.ts'
 import { viewOf } from './http/body.ts'
 import { Dispatcher } from './http/dispatch.ts'
+import { HeaderList } from './http/header-list.ts'
 import { familyOfPath } from './http/path.ts'
 import { problemAnswer } from './http/problem.ts'
 import type { ManagementGateway } from './http/routes/managed.ts'
@@ -30,14 +31,11 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 /** In an index's lock word. */
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
-/** They wait until they are answered. */
-const NOBODY = { isGone: false }
-/** Nobody asks what these requests were. */
-const NAMELESS = { requestId: '', traceparent: null }
-const HEADERS: ReadonlyMap<string, string> = new Map([
-  ['authorization', `Bearer ${KEY}`],
-  ['content-type', 'application/json'],
-])
+/** They wait until they are answered, and nobody asks what they were. */
+const NOBODY = { isGone: false, requestId: '', traceparent: null }
+const HEADERS = new HeaderList()
+HEADERS.add('authorization', `Bearer ${KEY}`)
+HEADERS.add('content-type', 'application/json')
 
 export class InProcessService {
   readonly #dispatcher: Dispatcher
@@ -117,13 +115,7 @@ export class InProcessService {
       const match = this.#dispatcher.find(head)
       const principal = this.#dispatcher.admit(match, head)
       return encodeReply(
-        await this.#dispatcher.answer(
-          match,
-          { principal, caller: NOBODY },
-          head,
-          viewOf(Buffer.from(body)),
-          NAMELESS,
-        ),
+        await this.#dispatcher.answer(match, { principal, caller: NOBODY }, head, viewOf(Buffer.from(body))),
       )
     } catch (error) {
       if (isUnreportedFault(error)) this.#onFault(error)

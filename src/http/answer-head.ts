@@ -5,13 +5,13 @@ import type { Wire } from './wire.ts'
 
 const REQUEST_ID = 'X-Request-ID'
 /** Two headers for one call: the library writes names as they are, and each call costs a fiftieth of a decision. */
-const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
+const JSON_TYPE_AND_REQUEST_ID = Buffer.from(`Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`)
 
 /** Everything but the length, which comes with the body. `requestId` has been found to be one header's value. */
 export function writeHead(
   wire: Wire,
   { status, contentType, body, headers }: Answer,
-  requestId: string,
+  requestId: string | Uint8Array,
 ): void {
   if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
   if (body !== null && contentType === JSON_TYPE) wire.writeHeader(JSON_TYPE_AND_REQUEST_ID, requestId)
@@ -19,5 +19,6 @@ export function writeHead(
     wire.writeHeader(REQUEST_ID, requestId)
     if (body !== null) wire.writeHeader('Content-Type', contentType)
   }
+  if (headers === undefined) return
   for (const name in headers) wire.writeHeader(name, headers[name]!)
 }

@@ -16,7 +16,7 @@ export interface Answer {
 
 export const JSON_TYPE = 'application/json'
 
-/** A reply that is given again and again: encoded when it is made, and not for each who gets it. */
+/** A reply that is given again and again: it is bytes when it is made, and not for each who gets it. */
 export class StandingReply implements Reply {
   readonly status: number
   readonly body: unknown
@@ -25,7 +25,7 @@ export class StandingReply implements Reply {
   constructor(status: number, body: unknown) {
     this.status = status
     this.body = body
-    this.answer = encodeReply({ status, body })
+    this.answer = { ...encodeReply({ status, body }), body: Buffer.from(jsonText(body)) }
   }
 }
 

@@ -23,9 +23,10 @@ import { BodyCollector, EMPTY_BODY } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
-import { type ErrorFamily, LentJson, RawPieces, type Reply } from './exchange.ts'
+import { type ErrorFamily, LentJson, RawPieces, type Reply, type RequestNames } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
 import { limitOf } from './limit-of.ts'
+import { RequestId } from './request-id.ts'
 import type { RequestSpan, RequestTracing } from './request-tracing.ts'
 import type { RouteMatch } from './router.ts'
 import { type Wire, WireHead } from './wire.ts'
@@ -39,9 +40,10 @@ const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
-export class Conversation implements Admitted, Receiving, Waiting {
+export class Conversation implements Admitted, Receiving, RequestNames, Waiting {
   readonly #host: ConversationHost<Conversation>
   readonly #head = new WireHead()
+  readonly #id: RequestId
   /** Of this request, or of one before whose answer could not be sent. */
   readonly #aborted = (): void => {
     if (this.#isWireGone()) this.#finish()
@@ -50,7 +52,6 @@ export class Conversation implements Admitted, Receiving, Waiting {
 
   // Set when a request begins.
   #wire!: Wire
-  requestId = ''
   #span: RequestSpan | null = null
   /** When it began, as its watch has it. */
   #beganAt = 0
@@ -75,10 +76,15 @@ export class Conversation implements Admitted, Receiving, Waiting {
   /** Of a body that the handler takes while it comes. */
   #pieces: BodyPieces | null = null
   /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
-  #onTurn: () => void = () => {}
+  #onTurn: (() => void) | null = null
 
   constructor(host: ConversationHost<Conversation>) {
     this.#host = host
+    this.#id = new RequestId(host.requestIds)
+  }
+
+  get requestId(): string {
+    return this.#id.text
   }
 
   get traceparent(): string | null {
@@ -86,7 +92,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
   }
 
   /** What the handler's work may be spared for. */
-  get caller(): Waiting {
+  get caller(): Waiting & RequestNames {
     return this
   }
 
@@ -124,7 +130,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
       this.#answerPieces(this.#match)
       return
     }
-    if (Number(headers.contentLength) > this.#discardedBytesMax()) {
+    if (headers.announcesMoreThan(this.#discardedBytesMax())) {
       this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
       return
     }
@@ -136,7 +142,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
     const host = this.#host
     this.#wire = wire
     this.#beganAt = host.watch === null ? 0 : host.watch.begin()
-    this.requestId = host.requestIds.of(this.#head.headers)
+    this.#id.begin(this.#head.headers.requestId)
     this.#status = 0
     this.#match = known
     this.#family = known === null ? host.familyOf(this.#head.path) : known.route.family
@@ -157,7 +163,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
       if (!this.#isDecided) pieces.take(piece, isLast)
       if (!isLast && !pieces.isPaused) this.#awaitMore()
     })
-    const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, this, pieces)
+    const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, pieces)
     void answer().then(
       async reply => {
         await pieces.passed()
@@ -279,7 +285,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body, this)
+      const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body)
       if (!(reply instanceof Promise)) {
         this.#reply(reply, true)
         return
@@ -351,7 +357,7 @@ export class Conversation implements Admitted, Receiving, Waiting {
   #write(answer: Answer, closes: boolean): void {
     try {
       this.#status = answer.status
-      writeHead(this.#wire, answer, this.requestId)
+      writeHead(this.#wire, answer, this.#id.written)
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.requestId)
@@ -465,9 +471,9 @@ export class Conversation implements Admitted, Receiving, Waiting {
     this.#isOver = true
     this.#isDecided = true
     this.#pieces?.lose()
-    this.#onTurn()
+    if (this.#onTurn !== null) this.#onTurn()
     this.#setReceiving(false)
-    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this.requestId)
+    this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this)
     if (this.#span !== null) this.#endSpan(this.#span)
     this.#host.leave()
   }

@@ -18,8 +18,7 @@ import type { Waiting } from '#services/decision-pool.ts'
 import { JSON_TYPE } from './answer.ts'
 import { bytesOf } from './body.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
-import type { Call, HttpRequest, Reply } from './exchange.ts'
-import { MIN_REVISION } from './header-fields.ts'
+import type { Call, HttpRequest, Reply, RequestNames } from './exchange.ts'
 import { DECISION_DEPTH_MAX, malformed, parseJson } from './json.ts'
 import { decodePathPart } from './path.ts'
 import { loggedId } from './request-id.ts'
@@ -30,15 +29,13 @@ import { environmentOf } from './routes/caller.ts'
 /** A request before its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
 
-/** Of an admitted request: who asks, and who waits. */
+/** Of an admitted request: who asks, who waits, and what it goes by. */
 export interface Admitted {
   readonly principal: Principal | null
-  readonly caller: Waiting
+  readonly caller: Waiting & RequestNames
 }
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
-/** As the HTTP library delivers it; every decision looks for it. */
-const MIN_REVISION_NAME = MIN_REVISION.name.toLowerCase()
 /** Requests in one thread whose keys may be known in the state that they wait for. */
 export const UNKNOWN_WAITERS_MAX = 100
 
@@ -110,7 +107,7 @@ export class Dispatcher {
 
   #identify(match: RouteMatch, head: RequestHead): Principal | null {
     const { route } = match
-    const principal = identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    const principal = identifyCaller(route.access, head.headers.authorization, this.#authenticate)
     this.#checkKnown(match, head, principal)
     return principal
   }
@@ -141,7 +138,6 @@ export class Dispatcher {
     { principal, caller }: Admitted,
     head: RequestHead,
     body: DataView,
-    { requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>,
     pieces: PieceSource | null = null,
   ): Reply | Promise<Reply> {
     const { route } = match
@@ -153,13 +149,13 @@ export class Dispatcher {
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const { headers } = head
-    const call = { principal, params, query, body: pieces ?? value, headers, caller, requestId, traceparent }
+    const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller }
     // Behind all checks, so that a wait is never in vain.
     if (minRevision === null) return this.#handle(route, call)
     let present = principal
     const identify = (): string => {
       // The state that was waited for may have made the key, or revoked it.
-      present = identifyCaller(route.access, headers.get('authorization'), this.#authenticate)
+      present = identifyCaller(route.access, headers.authorization, this.#authenticate)
       if (principal === null) this.#checkKnown(match, head, present)
       return environmentOf(present)
     }
@@ -174,7 +170,7 @@ export class Dispatcher {
     if (text === undefined || this.#minRevision === null) return null
     if (principal === null || !this.#minRevision.isReached(text, environmentOf(principal))) return text
     // The caller was identified when the head came, and the body may have taken its time.
-    identifyCaller(route.access, head.headers.get('authorization'), this.#authenticate)
+    identifyCaller(route.access, head.headers.authorization, this.#authenticate)
     return null
   }
 
@@ -193,14 +189,14 @@ export class Dispatcher {
   }
 
   #handle(route: Route, call: Call): Reply | Promise<Reply> {
-    if (this.#onCall !== null) this.#onCall(loggedId(call.requestId))
+    if (this.#onCall !== null) this.#onCall(loggedId(call.names.requestId))
     return route.handle(call)
   }
 }
 
 /** What a decision asks for; other routes do not read the header. */
 function minRevisionOf(route: Route, head: RequestHead): string | undefined {
-  return route.access === 'environment' ? head.headers.get(MIN_REVISION_NAME) : undefined
+  return route.access === 'environment' ? head.headers.minRevision : undefined
 }
 
 /** A parameter before its shape is looked at: null when the path has none of that name, `undefined` when it is illegible. */

@@ -5,6 +5,7 @@
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
+import type { HeaderList } from './header-list.ts'
 
 export interface HttpRequest {
   /** Upper case. */
@@ -14,9 +15,17 @@ export interface HttpRequest {
   /** As sent, undecoded, without the question mark. */
   readonly query: string
   /** Lower-case name → value; of a repeated header the first. */
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: HeaderList
   /** The whole body; empty when there is none. */
   readonly body: Uint8Array
+}
+
+/** What a request goes by. Asked for only where somebody is told: most are made when they are asked for. */
+export interface RequestNames {
+  /** In answers and logs. */
+  readonly requestId: string
+  /** Under which the work for it is to be traced; null: it is not. */
+  readonly traceparent: string | null
 }
 
 /** What a route's handler gets: every part decoded and validated by the route's own schemas. */
@@ -26,10 +35,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
   readonly headers: ReadonlyMap<string, string>
-  /** The name the request goes by in answers and logs. */
-  readonly requestId: string
-  /** Under which the work for it is to be traced; null: it is not. */
-  readonly traceparent: string | null
+  readonly names: RequestNames
   /** Who waits for the answer. */
   readonly caller: Waiting
 }

@@ -9,31 +9,65 @@ export class HeaderList implements ReadonlyMap<string, string> {
   /** Name, value, name, value; behind `#length` stands what was left of requests before. */
   readonly #pairs: string[] = []
   #length = 0
-  /** The two that say where the body ends, noted while they come: every decision asks for them. */
-  #contentLength: string | undefined
-  #transferEncoding: string | undefined
+  /** Where the values stand of those that every decision asks for, noted while they come; 0 where there is none. */
+  #authorizationAt = 0
+  #requestIdAt = 0
+  #minRevisionAt = 0
+  /** And of those that say where the body ends. */
+  #contentLengthAt = 0
+  #transferEncodingAt = 0
   #isFramingRepeated = false
 
   /** Those that follow are of another request. */
   clear(): void {
     this.#length = 0
-    this.#contentLength = undefined
-    this.#transferEncoding = undefined
+    this.#authorizationAt = 0
+    this.#requestIdAt = 0
+    this.#minRevisionAt = 0
+    this.#contentLengthAt = 0
+    this.#transferEncodingAt = 0
     this.#isFramingRepeated = false
   }
 
   /** Takes the next header of the request. */
   add(name: string, value: string): void {
-    if (name === CONTENT_LENGTH) {
-      this.#isFramingRepeated ||= this.#contentLength !== undefined
-      this.#contentLength ??= value
-    } else if (name === TRANSFER_ENCODING) {
-      this.#isFramingRepeated ||= this.#transferEncoding !== undefined
-      this.#transferEncoding ??= value
+    const at = this.#length + 1
+    this.#pairs[at - 1] = this.#noted(name, at)
+    this.#pairs[at] = value
+    this.#length = at + 1
+  }
+
+  /**
+   * The same name. For those that are noted it is a text of ours: to keep one that has just been made is a note for the garbage
+   * collector as well. Texts of one length are compared by a call, others where they stand.
+   */
+  #noted(name: string, at: number): string {
+    switch (name.length) {
+      case AUTHORIZATION.length:
+        if (name !== AUTHORIZATION) return name
+        this.#authorizationAt ||= at
+        return AUTHORIZATION
+      case REQUEST_ID_NAME.length:
+        if (name !== REQUEST_ID_NAME) return name
+        this.#requestIdAt ||= at
+        return REQUEST_ID_NAME
+      case CONTENT_LENGTH.length:
+        if (name === CONTENT_LENGTH) {
+          this.#isFramingRepeated ||= this.#contentLengthAt > 0
+          this.#contentLengthAt ||= at
+          return CONTENT_LENGTH
+        }
+        if (name !== MIN_REVISION_NAME) return name
+        this.#minRevisionAt ||= at
+        return MIN_REVISION_NAME
+      case TRANSFER_ENCODING.length:
+        if (name !== TRANSFER_ENCODING) return name
+        this.#isFramingRepeated ||= this.#transferEncodingAt > 0
+        this.#transferEncodingAt ||= at
+        return TRANSFER_ENCODING
+      default:
+        return name
     }
-    this.#pairs[this.#length] = name
-    this.#pairs[this.#length + 1] = value
-    this.#length += 2
   }
 
   /**
@@ -42,15 +76,46 @@ export class HeaderList implements ReadonlyMap<string, string> {
    */
   get framingFault(): string | null {
     if (this.#isFramingRepeated) return 'Content-Length and Transfer-Encoding must be sent once'
-    const length = this.#contentLength
-    const coding = this.#transferEncoding
-    if (coding === undefined) return length === '' ? 'Content-Length must be a number' : null
-    if (length !== undefined) return 'Content-Length and Transfer-Encoding exclude each other'
+    if (this.#transferEncodingAt === 0) {
+      return this.contentLength === '' ? 'Content-Length must be a number' : null
+    }
+    if (this.#contentLengthAt > 0) return 'Content-Length and Transfer-Encoding exclude each other'
+    const coding = this.#pairs[this.#transferEncodingAt]!
     return coding.toLowerCase() === CHUNKED ? null : `Transfer-Encoding must be ${CHUNKED}`
   }
 
+  get authorization(): string | undefined {
+    return this.#at(this.#authorizationAt)
+  }
+
+  get requestId(): string | undefined {
+    return this.#at(this.#requestIdAt)
+  }
+
+  get minRevision(): string | undefined {
+    return this.#at(this.#minRevisionAt)
+  }
+
   get contentLength(): string | undefined {
-    return this.#contentLength
+    return this.#at(this.#contentLengthAt)
+  }
+
+  /** Whether the body is said to have more bytes than that. */
+  announcesMoreThan(bytes: number): boolean {
+    const length = this.contentLength
+    if (length === undefined) return false
+    // To have a text read as a number is a call; the few digits of most are read here.
+    let number = 0
+    for (let at = 0; at < length.length; at++) {
+      const digit = length.charCodeAt(at) - CODE_ZERO
+      if (digit < 0 || digit > 9) return Number(length) > bytes
+      number = number * 10 + digit
+    }
+    return number > bytes
+  }
+
+  #at(place: number): string | undefined {
+    return place === 0 ? undefined : this.#pairs[place]
   }
 
   /**
@@ -58,8 +123,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
    * several packets the library does not say that it has ended.
    */
   get announcesBody(): boolean {
-    const length = this.#contentLength
-    if (length === undefined) return this.#transferEncoding !== undefined
+    const length = this.contentLength
+    if (length === undefined) return this.#transferEncodingAt > 0
     return length.charCodeAt(0) !== CODE_ZERO || Number(length) !== 0
   }
 
@@ -109,6 +174,10 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 }
 
+// As the HTTP library delivers them.
+const AUTHORIZATION = 'authorization'
+const REQUEST_ID_NAME = 'x-request-id'
+const MIN_REVISION_NAME = 'x-min-revision'
 const CONTENT_LENGTH = 'content-length'
 const TRANSFER_ENCODING = 'transfer-encoding'
 const CHUNKED = 'chunked'

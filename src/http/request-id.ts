@@ -6,18 +6,17 @@
  * that never gets here is one the HTTP library refuses by itself: its answer carries no id. Whether the header
  * is *required* (`STRICT_HEADERS`) is a rule about admission and belongs into `dispatch.ts`.
  *
- * A new id is a UUID of version 4, random except that its last 8 bits count to 32: unique, and cheap enough for the path of
- * every decision (a sixth of `randomUUID`). The next one can be guessed; a request id is no secret.
+ * A new id is a UUID of version 4, random except that its last 8 bits count: unique, and cheap enough for the path of
+ * every decision. The next one can be guessed; a request id is no secret.
  */
 import { randomUUID } from 'node:crypto'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { isPrintableAscii } from './header-text.ts'
 
-const ID_LENGTH = 36
 /** All of a UUID but its last two hexadecimal digits. */
 const RANDOM_LENGTH = 34
-/** One that is kept keeps all of its text: few enough that this is a kilobyte. */
-const AT_ONCE = 32
+/** Ids that differ in these two. */
+const BLOCK_IDS = 256
 const DIGITS = '0123456789abcdef'
 
 /** As logs have it. A bulk tells it with each of its checks, so that one as long as a head may be would fill them by itself. */
@@ -27,35 +26,75 @@ export function loggedId(requestId: string): string {
     : requestId
 }
 
-export class RequestIds {
-  /** Ids one behind the other: a piece of a text is made faster than a text of pieces. */
-  #ids = ''
-  #next = AT_ONCE
-  readonly #bytes = Buffer.alloc(AT_ONCE * ID_LENGTH)
+/** Ids that differ in their last two digits. */
+class IdBlock {
+  readonly #bytes = new Uint8Array(new ArrayBuffer(RANDOM_LENGTH + 2))
+  readonly #random: string
 
-  /** The request id every answer to this request carries. */
-  of(headers: ReadonlyMap<string, string>): string {
-    const sent = headers.get('x-request-id')
-    // Without a value nothing was named; a value that could not stand in a header must not be echoed into one.
-    if (sent === undefined || sent === '' || !isPrintableAscii(sent)) return this.#made()
-    return sent
+  constructor() {
+    const uuid = randomUUID()
+    for (let at = 0; at < this.#bytes.length; at++) this.#bytes[at] = uuid.charCodeAt(at)
+    this.#random = uuid.slice(0, RANDOM_LENGTH)
   }
 
-  #made(): string {
-    if (this.#next === AT_ONCE) this.#makeIds()
-    const from = this.#next++ * ID_LENGTH
-    return this.#ids.slice(from, from + ID_LENGTH)
+  text(count: number): string {
+    return this.#random + DIGITS[count >> 4]! + DIGITS[count & 15]!
   }
 
-  #makeIds(): void {
+  bytes(count: number): Uint8Array {
     const bytes = this.#bytes
-    bytes.fill(randomUUID(), 'latin1')
-    for (let index = 0; index < AT_ONCE; index++) {
-      const count = index * ID_LENGTH + RANDOM_LENGTH
-      bytes[count] = DIGITS.charCodeAt(index >> 4)
-      bytes[count + 1] = DIGITS.charCodeAt(index & 15)
-    }
-    this.#ids = bytes.toString('latin1')
-    this.#next = 0
+    bytes[RANDOM_LENGTH] = DIGITS.charCodeAt(count >> 4)
+    bytes[RANDOM_LENGTH + 1] = DIGITS.charCodeAt(count & 15)
+    return bytes
+  }
+}
+
+/** Where the ids of one server come from: the next is one of a block. */
+export class RequestIds {
+  block = new IdBlock()
+  count = 0
+
+  next(): void {
+    this.count++
+    if (this.count < BLOCK_IDS) return
+    this.block = new IdBlock()
+    this.count = 0
+  }
+}
+
+/** The id of one request after the other. One that is made becomes a text only where somebody asks for it, which few requests do. */
+export class RequestId {
+  readonly #ids: RequestIds
+  /** The caller's; null: none that can be given back. */
+  #sent: string | null = null
+  #block: IdBlock
+  #count = 0
+
+  constructor(ids: RequestIds) {
+    this.#ids = ids
+    this.#block = ids.block
+  }
+
+  /** It is that of another request now, which sent this one. */
+  begin(sent: string | undefined): void {
+    // Without a value nothing was named; a value that could not stand in a header must not be echoed into one.
+    this.#sent = sent === undefined || sent === '' || !isPrintableAscii(sent) ? null : sent
+    if (this.#sent === null) this.#make()
+  }
+
+  get text(): string {
+    return this.#sent ?? this.#block.text(this.#count)
+  }
+
+  /** As it is written into an answer; the bytes are good until another one is. */
+  get written(): string | Uint8Array {
+    return this.#sent ?? this.#block.bytes(this.#count)
+  }
+
+  #make(): void {
+    const ids = this.#ids
+    this.#block = ids.block
+    this.#count = ids.count
+    ids.next()
   }
 }

@@ -2,6 +2,7 @@
 // The global of that name is looked up anew each time, which every request would pay for.
 import { performance } from 'node:perf_hooks'
 import type { LimitName } from '#model/errors.ts'
+import type { RequestNames } from './exchange.ts'
 import { loggedId } from './request-id.ts'
 import type { Route } from './route.ts'
 
@@ -56,13 +57,13 @@ export class RequestWatch {
     return performance.now()
   }
 
-  end(beganAt: number, route: Route | null, status: number, requestId: string): void {
+  end(beganAt: number, route: Route | null, status: number, names: RequestNames): void {
     const elapsedMs = performance.now() - beganAt
     if (route !== this.#route) this.#useRoute(route)
     this.observer.ended(this.#endpoint, status, elapsedMs)
     if (this.#slow !== null && elapsedMs >= this.#slow.ms) {
       this.#slow.onSlow({
-        requestId: loggedId(requestId),
+        requestId: loggedId(names.requestId),
         operation: route?.operationId ?? null,
         status,
         elapsedMs,

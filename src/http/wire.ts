@@ -16,7 +16,7 @@ export interface Wire {
   close(): unknown
   cork(write: () => void): unknown
   writeStatus(status: string): unknown
-  writeHeader(name: string, value: string): unknown
+  writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown
   end(body: string | Uint8Array, closesConnection: boolean): unknown
   endWithoutBody(): unknown
   /** Sends what the socket takes; `onWritable` asks for the rest, from an offset. */

@@ -33,11 +33,11 @@ export class PackedQueries {
   readonly spots: Int32Array
   readonly forms: readonly QueryForm[]
 
-  constructor(count: number, parts: Pick<PackedQueries, 'bytes' | 'spots' | 'forms'>) {
+  constructor(count: number, bytes: DataView, spots: Int32Array, forms: readonly QueryForm[]) {
     this.count = count
-    this.bytes = parts.bytes
-    this.spots = parts.spots
-    this.forms = parts.forms
+    this.bytes = bytes
+    this.spots = spots
+    this.forms = forms
   }
 
   /** How many of the questions are nobody's. O(count). */

@@ -102,7 +102,7 @@ export function partOf(
   const formOf = new Int32Array(memory, places.forms + from * 4, length)
   const own: QueryForm[] = []
   for (let index = 0; index < length; index++) own.push(forms[formOf[index]!]!)
-  return new PackedQueries(length, { bytes: new DataView(memory, places.body, bodyBytes), spots, forms: own })
+  return new PackedQueries(length, new DataView(memory, places.body, bodyBytes), spots, own)
 }
 
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {

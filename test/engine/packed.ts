@@ -23,7 +23,7 @@ export function packed(queries: readonly Query[]): PackedQueries {
     if (key !== null) put(key, index * SPOT_WORDS + SPOT_KEY)
   }
   const bytes = new DataView(new TextEncoder().encode(text).buffer)
-  return new PackedQueries(queries.length, { bytes, spots, forms: queries })
+  return new PackedQueries(queries.length, bytes, spots, queries)
 }
 
 export function isPackable({ user, key }: Query): boolean {
@@ -39,7 +39,7 @@ export function answersOf(engine: DecisionEngine, queries: readonly Query[]): bo
   expect([...fromBytes]).toEqual(expected)
   const alone = all.forms.map((form, index) => {
     const spots = all.spots.subarray(index * SPOT_WORDS)
-    return Number(engine.evaluateFirst(new PackedQueries(1, { bytes: all.bytes, spots, forms: [form] })))
+    return Number(engine.evaluateFirst(new PackedQueries(1, all.bytes, spots, [form])))
   })
   expect(alone).toEqual(expected)
   return answers

@@ -369,7 +369,7 @@ describe('a question that differs from two before only in what nobody reads', ()
       const body = Buffer.from(JSON.stringify(question))
       const bytes = viewOf(body)
       list.texts.begin(bytes)
-      end = list.matchOne(bytes, 0, learned)
+      end = list.matchOne(bytes, 0, body.length, learned)
       if (end !== REFUSED) continue
       const reader = new QuestionReader(body, list.texts, QUESTION_FIELDS)
       const source = { body, bytes, defaults: NO_DEFAULTS, learned }

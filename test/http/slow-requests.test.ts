@@ -66,7 +66,7 @@ test('has of a request id what logs keep', () => {
   }
   const watch = new RequestWatch([], observer, { ms: 0, onSlow: request => told.push(request) })
   for (const length of [KEPT_REQUEST_ID_LENGTH_MAX, 15_000])
-    watch.end(watch.begin(), null, 200, 'i'.repeat(length))
+    watch.end(watch.begin(), null, 200, { requestId: 'i'.repeat(length), traceparent: null })
   const kept = 'i'.repeat(KEPT_REQUEST_ID_LENGTH_MAX)
   expect(told.map(({ requestId }) => requestId)).toEqual([kept, kept])
 })

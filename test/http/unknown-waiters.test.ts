@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
 import { viewOf } from '#http/body.ts'
 import { Dispatcher, UNKNOWN_WAITERS_MAX } from '#http/dispatch.ts'
+import { HeaderList } from '#http/header-list.ts'
 import { routes } from '../support/routes.ts'
 
 const principal: Principal = {
@@ -33,21 +34,21 @@ function waitingDispatcher(takeRate: () => boolean) {
     },
   })
   const ask = async (contentType = 'application/json') => {
-    const headers = new Map([
-      ['authorization', 'Bearer key'],
-      ['content-type', contentType],
-      ['x-min-revision', 'a.1'],
-    ])
+    const headers = new HeaderList()
+    headers.add('authorization', 'Bearer key')
+    headers.add('content-type', contentType)
+    headers.add('x-min-revision', 'a.1')
     const head = { method: 'POST', path: '/access/v1/evaluation', query: '', headers }
     const match = dispatcher.find(head)
-    const admitted = { principal: dispatcher.admit(match, head), caller: { isGone: false } }
+    const caller = { isGone: false, requestId: '', traceparent: null }
+    const admitted = { principal: dispatcher.admit(match, head), caller }
     const body = {
       subject: { type: 'user', id: 'u' },
       action: { name: 'read' },
       resource: { type: 'doc', id: '1' },
     }
     const bytes = Buffer.from(JSON.stringify(body))
-    return dispatcher.answer(match, admitted, head, viewOf(bytes), { requestId: '', traceparent: null })
+    return dispatcher.answer(match, admitted, head, viewOf(bytes))
   }
   const arrive = (): void => {
     known.is = true

@@ -109,8 +109,7 @@ export class HostileJudge {
             params: {},
             query: {},
             body,
-            requestId: 'r',
-            traceparent: null,
+            names: { requestId: 'r', traceparent: null },
             headers: new Map(),
             caller: { isGone: false },
           })

@@ -91,7 +91,12 @@ function questions(count = COUNT): PackedQueries {
     spots[at + SPOT_KEY + SPOT_LENGTH] = 1
   }
   const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
-  return new PackedQueries(count, { bytes, spots, forms: Array.from({ length: count }, () => form) })
+  return new PackedQueries(
+    count,
+    bytes,
+    spots,
+    Array.from({ length: count }, () => form),
+  )
 }
 
 const RIGHT = Uint8Array.from({ length: COUNT }, (_, index) => Number(index % 2 === 0))
@@ -135,7 +140,7 @@ test('more than may wait is refused as overload, and what is answered makes room
 test('a bulk there is no memory for takes no room from others', async () => {
   const { pool } = newPool({ jobsMax: 1 })
   const { bytes, spots, forms } = questions(1)
-  const endless = new PackedQueries(2 ** 27, { bytes, spots, forms })
+  const endless = new PackedQueries(2 ** 27, bytes, spots, forms)
   expect(() => pool.evaluate('e', endless, HERE)).toThrow(RangeError)
   expect(pool.figures().jobs).toBe(0)
   expectRight(await pool.evaluate('e', questions(), HERE))

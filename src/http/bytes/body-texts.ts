@@ -53,8 +53,8 @@ export class BodyTexts {
   #oldestKnown = 0
   #hasKnown = false
 
-  /** Those that follow are of this body. */
-  begin(body: DataView): void {
+  /** Those that follow are of this body. Returns its bytes. */
+  begin(body: DataView): number {
     this.#body = body
     this.#limit = body.byteLength
     this.isAscii = true
@@ -62,6 +62,7 @@ export class BodyTexts {
     if (this.#decoded.length > KEPT_BYTES_MAX) this.#decoded = new Uint8Array(BYTES_MIN)
     if (this.#hasKnown) this.#knownFrom.fill(NOWHERE)
     this.#hasKnown = false
+    return this.#limit
   }
 
   /** Whether what was taken for text is text. O(bytes) if anything is not ASCII. */

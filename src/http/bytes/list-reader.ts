@@ -88,7 +88,7 @@ export class ListReader {
   packed(): PackedQueries | null {
     const { texts } = this
     if (!texts.isValid) return null
-    return new PackedQueries(this.#count, { bytes: texts.bytes, spots: this.#spots, forms: this.#forms })
+    return new PackedQueries(this.#count, texts.bytes, this.#spots, this.#forms)
   }
 
   /** Forgets what questions look like: the next ones mean something else by the same text. */
@@ -105,7 +105,7 @@ export class ListReader {
     const source = { body, bytes, defaults: questions.defaults, learned: new Learning() }
     for (let count = 0; count < this.#checksMax; count++) {
       if ((count + 1) * SPOT_WORDS > this.#spots.length) this.#grow()
-      let next = this.#matchNext(source, at, count)
+      let next = this.#matchNext(bytes, body.length, source.defaults, source.learned, at, count)
       if (next === REFUSED) next = this.#readUnlike(source, questions, at, count)
       if (next === REFUSED) return REFUSED
       at = skipBlanks(body, next)
@@ -126,9 +126,9 @@ export class ListReader {
    * Compares a question that is no list's and inherits nothing, and is now the only one; returns the place behind it, or
    * `REFUSED`.
    */
-  matchOne(bytes: DataView, at: number, learned: Learning): number {
+  matchOne(bytes: DataView, at: number, limit: number, learned: Learning): number {
     this.#begin()
-    return this.#matchNext({ bytes, defaults: NO_DEFAULTS, learned }, at, 0)
+    return this.#matchNext(bytes, limit, NO_DEFAULTS, learned, at, 0)
   }
 
   /** The same for one that has to be read. */
@@ -137,9 +137,16 @@ export class ListReader {
     return this.#readUnlike(source, questions, at, 0)
   }
 
-  #matchNext({ bytes, defaults, learned }: Omit<ListSource, 'body'>, at: number, index: number): number {
+  #matchNext(
+    bytes: DataView,
+    limit: number,
+    defaults: Int32Array,
+    learned: Learning,
+    at: number,
+    index: number,
+  ): number {
     if (!learned.isPromising) return REFUSED
-    const end = this.#match(bytes, at, index, defaults)
+    const end = this.#match(bytes, limit, at, index, defaults)
     if (end === REFUSED) learned.misses++
     else learned.uses++
     return end
@@ -160,14 +167,14 @@ export class ListReader {
   }
 
   /** Tries the templates; the place behind the question, or `REFUSED` if none fits. */
-  #match(bytes: DataView, at: number, index: number, defaults: Int32Array): number {
+  #match(bytes: DataView, limit: number, at: number, index: number, defaults: Int32Array): number {
     const { texts } = this
     const { mark } = texts
     const templates = this.#templates
     const spot = index * SPOT_WORDS
     for (let place = 0; place < templates.length; place++) {
       const template = templates[place]!
-      const end = template.match(bytes, at, this.#spots, spot, defaults, texts)
+      const end = template.match(bytes, at, limit, this.#spots, spot, defaults, texts)
       if (end === REFUSED) {
         texts.forget(mark)
         continue

@@ -9,9 +9,8 @@
  *
  * Why that is sound: between the same spans stands a string, where one stood before, or a number where one did; the
  * inside of a string cannot change what JSON means around it, and a number ends where it does for the parser. A key is not
- * empty. Everything is compared by words of four bytes. Of spans in
- * another script it is told each time that they are, so that the whole body is looked at: what they were learned from may
- * have been no text.
+ * empty. Of spans in another script it is told each time that they are, so that the whole body is looked at: what they were
+ * learned from may have been no text.
  */
 import { type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
 import type { BodyTexts } from './body-texts.ts'
@@ -19,15 +18,24 @@ import { numberEnd, QUOTE, REFUSED } from './plain-json.ts'
 import type { SkippedValue } from './question-reader.ts'
 
 const WORD = 4
+const DOUBLE = 8
 const ONES = 0x01010101
 const BLANKS = 0x20202020
 const QUOTES = 0x22222222
 const BACKSLASHES = 0x5c5c5c5c
 const HIGH_BITS = 0x80808080 | 0
 
-/** In place of where a key goes: what nobody reads. */
+/** In place of where a key goes: what nobody reads, and that nothing is left. */
 const SKIPPED_TEXT = -1
 const SKIPPED_NUMBER = -2
+const NO_GAP = -3
+
+/** Of a span: its bytes, its doubles, if there are none its first and its last word, and where the key in the gap behind it goes. */
+const SPAN_WORDS = 5
+const SPAN_DOUBLES = 1
+const SPAN_FIRST = 2
+const SPAN_LAST = 3
+const SPAN_GAP = 4
 
 /** What is not the same each time, between two spans. */
 interface Gap {
@@ -52,15 +60,18 @@ export interface LearnedQuestion {
 
 export class QuestionTemplate {
   readonly form: QueryForm
-  /** The text before the first gap, between two, and behind the last. */
-  readonly #spans: readonly Span[]
-  /** Where in a spot the key goes that is in the gap; negative where there is none in it. */
-  readonly #slots: readonly number[]
+  /**
+   * The texts before the first gap, between two, and behind the last, `SPAN_WORDS` each, and what stands in the gap behind it.
+   * One list for all of them, and one for what is compared: arrays of arrays take longer to get at than to compare.
+   */
+  readonly #spans: Int32Array
+  /** The bytes of all spans of eight and more, eight by eight; of each the last ones are told again up to eight. */
+  readonly #doubles: Float64Array
   /** Where in a spot a key goes that stands in the defaults, and where there is none. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
-  /** Whether both keys stand in the question. */
-  readonly #hasKeys: boolean
+  /** Keys that stand in the question. */
+  readonly #keyCount: number
   readonly #skippedCount: number
   readonly #isWide: boolean
   readonly #isAscii: boolean
@@ -77,16 +88,26 @@ export class QuestionTemplate {
     gaps.sort((left, right) => left.from - right.from)
     const slotsWith = (wanted: KeyPlace) =>
       places.filter(({ place }) => place === wanted).map(({ slot }) => slot)
-    this.#slots = gaps.map(({ slot }) => slot)
     this.#inherited = slotsWith('inherited')
     this.#none = slotsWith('none')
-    this.#hasKeys = keys.length === places.length
+    this.#keyCount = keys.length
     this.#skippedCount = skipped.length
     this.#isWide = isWide
     const begins = [from, ...gaps.map(gap => gap.to)]
-    const ends = [...gaps.map(gap => gap.from), to]
-    this.#spans = begins.map((begin, index) => new Span(bytes, begin, ends[index]!))
-    this.#isAscii = begins.every((begin, index) => isAscii(bytes.subarray(begin, ends[index])))
+    const spans = [...gaps, { slot: NO_GAP, from: to }].map((gap, index) => ({
+      slot: gap.slot,
+      bytes: bytes.subarray(begins[index], gap.from),
+    }))
+    this.#spans = Int32Array.from(
+      spans.flatMap(span => [
+        span.bytes.length,
+        doublesOf(span.bytes).length,
+        ...wordsOf(span.bytes),
+        span.slot,
+      ]),
+    )
+    this.#doubles = Float64Array.from(spans.flatMap(span => doublesOf(span.bytes)))
+    this.#isAscii = spans.every(span => span.bytes.every(byte => byte < 0x80))
   }
 
   /** Whether that question seems to differ only in what nobody reads, which this template does not allow for. */
@@ -99,42 +120,56 @@ export class QuestionTemplate {
       type === form.type &&
       action === form.action &&
       tenant === form.tenant &&
-      this.#slots.length === [user, key].filter(place => typeof place === 'object').length
+      this.#keyCount === [user, key].filter(place => typeof place === 'object').length
     )
   }
 
   /**
    * Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
-   * `defaults` is a spot with the keys that are inherited.
+   * `limit`: bytes of the body; asking a view for them is a call. `defaults` is a spot with the keys that are inherited.
    */
   match(
     bytes: DataView,
     at: number,
+    limit: number,
     spots: Int32Array,
     spot: number,
     defaults: Int32Array,
     texts: BodyTexts,
   ): number {
-    // Asking a view for its length is a call.
-    const limit = bytes.byteLength
     const spans = this.#spans
-    const slots = this.#slots
-    let next = spans[0]!.match(bytes, at, limit)
-    for (let gap = 0; gap < slots.length; gap++) {
-      if (next === REFUSED) return REFUSED
-      const slot = slots[gap]!
+    const doubles = this.#doubles
+    let next = at
+    let double = 0
+    for (let span = 0; ; span += SPAN_WORDS) {
+      const length = spans[span]!
+      const end = next + length
+      if (end > limit) return REFUSED
+      const last = double + spans[span + SPAN_DOUBLES]! - 1
+      if (last < double) {
+        if (!isShort(bytes, next, length, spans[span + SPAN_FIRST]!, spans[span + SPAN_LAST]!)) return REFUSED
+      } else {
+        for (; double < last; double++) {
+          if (bytes.getFloat64(next, true) !== doubles[double]) return REFUSED
+          next += DOUBLE
+        }
+        if (bytes.getFloat64(end - DOUBLE, true) !== doubles[double]) return REFUSED
+        double++
+      }
+      next = end
+      const slot = spans[span + SPAN_GAP]!
+      if (slot === NO_GAP) break
       if (slot < 0) {
-        const end =
-          slot === SKIPPED_NUMBER ? numberEnd(bytes, next, limit) : skippedEnd(bytes, next, limit, texts)
-        next = end === REFUSED ? REFUSED : spans[gap + 1]!.match(bytes, end, limit)
+        next = slot === SKIPPED_NUMBER ? numberEnd(bytes, next, limit) : skippedEnd(bytes, next, limit, texts)
+        if (next === REFUSED) return REFUSED
         continue
       }
       const place = spot + slot
-      const end = plainEnd(bytes, next, limit)
-      if (end > next) {
+      const keyEnd = plainEnd(bytes, next, limit)
+      if (keyEnd > next) {
         spots[place] = next
-        spots[place + SPOT_LENGTH] = end - next
-        next = spans[gap + 1]!.match(bytes, end, limit)
+        spots[place + SPOT_LENGTH] = keyEnd - next
+        next = keyEnd
         continue
       }
       // From the quote before it, which ends the span.
@@ -142,10 +177,10 @@ export class QuestionTemplate {
       if (behind === REFUSED) return REFUSED
       spots[place] = texts.keyAt
       spots[place + SPOT_LENGTH] = texts.keyLength
-      next = spans[gap + 1]!.match(bytes, behind - 1, limit)
+      next = behind - 1
     }
-    if (next !== REFUSED && !this.#isAscii) texts.isAscii = false
-    if (this.#hasKeys || next === REFUSED) return next
+    if (!this.#isAscii) texts.isAscii = false
+    if (this.#keyCount === 2) return next
     for (const slot of this.#inherited) {
       spots[spot + slot] = defaults[slot]!
       spots[spot + slot + SPOT_LENGTH] = defaults[slot + SPOT_LENGTH]!
@@ -159,65 +194,34 @@ export class QuestionTemplate {
 }
 
 /**
- * Text that must stand there: eight bytes at a time as a double, the rest by words of four. Doubles are equal only if their
- * bytes are, but for zeros, which take a NUL, and there is none in JSON; what is no number equals nothing, itself
- * included, and takes bytes that are no UTF-8.
+ * Text of eight bytes and more, as doubles; none where it is shorter. Two doubles are equal only if their bytes are, but for
+ * zeros, which take a NUL, and there is none in JSON; what is no number equals nothing, itself included, and takes bytes
+ * that are no UTF-8.
  */
-class Span {
-  readonly #bytes: number
-  /** Their numbers stand beside them: asked of the array, a length comes as a double first, which takes longer than to compare two. */
-  readonly #doubleCount: number
-  readonly #lastWord: number
-  readonly #doubles: Float64Array
-  /** The bytes of the last word belong to the text as far as the mask says. */
-  readonly #words: Int32Array
-  readonly #lastMask: number
-
-  constructor(bytes: Uint8Array, from: number, to: number) {
-    this.#bytes = to - from
-    const padded = new Uint8Array((this.#bytes + 3) & ~3)
-    padded.set(bytes.subarray(from, to))
-    const view = new DataView(padded.buffer)
-    // At least one word is left, so that the last byte is always looked at with its mask.
-    const doubles = (padded.length - WORD) >>> 3
-    const words = (padded.length >>> 2) - 2 * doubles
-    this.#doubleCount = doubles
-    this.#lastWord = words - 1
-    this.#doubles = Float64Array.from({ length: doubles }, (_, double) => view.getFloat64(double << 3, true))
-    this.#words = Int32Array.from({ length: words }, (_, word) =>
-      view.getInt32((doubles << 3) + word * WORD, true),
-    )
-    const rest = this.#bytes & 3
-    this.#lastMask = rest === 0 ? -1 : (1 << (rest << 3)) - 1
-  }
-
-  /** Returns the place behind the text; `REFUSED` if something else stands there. `limit`: bytes of the body. */
-  match(bytes: DataView, at: number, limit: number): number {
-    const end = at + this.#bytes
-    if (end > limit) return REFUSED
-    const doubles = this.#doubles
-    let next = at
-    for (let double = 0; double < this.#doubleCount; double++) {
-      if (bytes.getFloat64(next, true) !== doubles[double]) return REFUSED
-      next += 8
-    }
-    const words = this.#words
-    const last = this.#lastWord
-    for (let word = 0; word < last; word++) {
-      if (bytes.getInt32(next, true) !== words[word]) return REFUSED
-      next += WORD
-    }
-    // The body may end in the middle of the last word.
-    const lastWord = next + WORD <= limit ? bytes.getInt32(next, true) : restOf(bytes, next)
-    return (lastWord & this.#lastMask) === words[last] ? end : REFUSED
-  }
+function doublesOf(text: Uint8Array): number[] {
+  const view = new DataView(text.buffer, text.byteOffset, text.length)
+  if (text.length < DOUBLE) return []
+  return Array.from({ length: Math.ceil(text.length / DOUBLE) }, (_, index) =>
+    view.getFloat64(Math.min(index * DOUBLE, text.length - DOUBLE), true),
+  )
 }
 
-/** The last bytes, fewer than four, as a word. */
-function restOf(bytes: DataView, from: number): number {
-  let word = 0
-  for (let at = from; at < bytes.byteLength; at++) word |= bytes.getUint8(at) << ((at - from) << 3)
-  return word
+/** The first four bytes of a text of fewer than eight, and the last four, as words; of fewer than four bytes only the first. */
+function wordsOf(text: Uint8Array): [first: number, last: number] {
+  const wordAt = (from: number) =>
+    text.subarray(from, from + WORD).reduce((word, byte, index) => word | (byte << (index << 3)), 0)
+  return [wordAt(0), wordAt(Math.max(0, text.length - WORD))]
+}
+
+/** Whether a text of fewer than eight bytes stands there. */
+function isShort(bytes: DataView, at: number, length: number, first: number, last: number): boolean {
+  if (length >= WORD) {
+    return bytes.getInt32(at, true) === first && bytes.getInt32(at + length - WORD, true) === last
+  }
+  for (let index = 0; index < length; index++) {
+    if (bytes.getUint8(at + index) !== ((first >>> (index << 3)) & 0xff)) return false
+  }
+  return true
 }
 
 /** The place of the quote that ends the string there, of which nothing is kept; `REFUSED` when none is near. */
@@ -250,8 +254,4 @@ function plainEnd(bytes: DataView, from: number, limit: number): number {
     return bytes.getUint8(end) === QUOTE ? end : REFUSED
   }
   return REFUSED
-}
-
-function isAscii(bytes: Uint8Array): boolean {
-  return bytes.every(byte => byte < 0x80)
 }

@@ -25,11 +25,10 @@ export class SingleReader {
   /** The question, good until the next is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const learned = this.#judged()
-    this.#list.texts.begin(bytes)
-    const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0), learned)
+    const limit = this.#list.texts.begin(bytes)
+    const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, learned)
     // What looks alike and has something behind it is not read again: it would be learned in the place of what is good.
-    const isRead =
-      end === REFUSED ? this.#readUnlike(bytes, learned) : blanksEnd(bytes, end) === bytes.byteLength
+    const isRead = end === REFUSED ? this.#readUnlike(bytes, learned) : blanksEnd(bytes, end, limit) === limit
     return isRead ? this.#list.packed() : null
   }
 
@@ -50,8 +49,8 @@ export class SingleReader {
 }
 
 /** `skipBlanks` for a view: bytes over it would be one more object for each decision. */
-function blanksEnd(bytes: DataView, from: number): number {
+function blanksEnd(bytes: DataView, from: number, limit: number): number {
   let at = from
-  while (at < bytes.byteLength && isBlank(bytes.getUint8(at))) at++
+  while (at < limit && isBlank(bytes.getUint8(at))) at++
   return at
 }

@@ -1,6 +1,6 @@
 /** Everything in an environment, out and in, as lines of JSON. */
 import { assert } from '#model/assert.ts'
-import { namesOf } from './managed.ts'
+import { plainNames } from './managed.ts'
 import type { EnvironmentPath } from '#model/wire/environment.ts'
 import {
   CONTENT_TYPE,
@@ -80,7 +80,7 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
 const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
 
 function contentRequest(
-  call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'requestId' | 'traceparent'>,
+  call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'names'>,
   operation: 'exportContent' | 'importContent',
   replaces: boolean,
 ) {
@@ -90,7 +90,7 @@ function contentRequest(
     about: 'content',
     operation,
     principal,
-    ...namesOf(call),
+    ...plainNames(call.names),
     path: { project: params.proj_id, environment: params.env_id },
     replaces,
   } as const

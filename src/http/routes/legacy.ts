@@ -8,7 +8,7 @@ import type { EverywhereOperation } from '#services/management-service.ts'
 import { RawJson } from '../exchange.ts'
 import { REVISION } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { type ManagementGateway, namesOf } from './managed.ts'
+import { type ManagementGateway, plainNames } from './managed.ts'
 
 export function legacyRoutes(gateway: ManagementGateway): Route[] {
   return [
@@ -33,13 +33,13 @@ function listOf(
     deprecated: true,
     query: Type.Object(pagingQuery),
     responses: { 200: { description: 'A page.', schema: Type.Array(item), headers: [REVISION] } },
-    handle: async ({ principal, query, ...names }) => {
+    handle: async ({ principal, query, names }) => {
       assert(principal, 'a route for any key has a caller')
       const { json, revision } = await gateway.execute({
         about: 'environment',
         operation,
         principal,
-        ...namesOf(names),
+        ...plainNames(names),
         path: null,
         input: { query },
       })

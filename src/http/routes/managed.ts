@@ -12,7 +12,7 @@ import type {
 } from '#services/management-service.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { RouteAccess } from '../credentials.ts'
-import type { Call, Reply } from '../exchange.ts'
+import type { Call, Reply, RequestNames } from '../exchange.ts'
 import { RawJson } from '../exchange.ts'
 import { type HeaderField, type RequestHeaderField, REVISION } from '../header-fields.ts'
 import { defineRoute, type Method, type Responses, type Route } from '../route.ts'
@@ -125,11 +125,11 @@ export function managedByOrganization(gateway: ManagementGateway) {
     routeOf(
       definition,
       { access: definition.access, headers: [], answered: [REVISION] },
-      async ({ principal, params, query, body, ...names }) => {
+      async ({ principal, params, query, body, names }) => {
         assert(principal, 'a management route has a caller')
         const { operation } = definition
         const input = { params, query, body }
-        const request = { about: 'organization', operation, principal, ...namesOf(names), input } as const
+        const request = { about: 'organization', operation, principal, ...plainNames(names), input } as const
         return replyOf(await gateway.execute(request))
       },
     )
@@ -163,8 +163,8 @@ function routeOf(
   return defineRoute({ ...route, ...common } as Parameters<typeof defineRoute>[0])
 }
 
-/** What a request is called, in the log and in a trace. */
-export function namesOf({ requestId, traceparent }: Pick<Call, 'requestId' | 'traceparent'>) {
+/** The names as plain values, which can be sent to another thread. */
+export function plainNames({ requestId, traceparent }: RequestNames): RequestNames {
   return { requestId, traceparent }
 }
 
@@ -175,7 +175,7 @@ async function forward(gateway: ManagementGateway, operation: OperationName, cal
     about: 'environment',
     operation,
     principal: call.principal,
-    ...namesOf(call),
+    ...plainNames(call.names),
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
   })

@@ -24,13 +24,13 @@ export function metricsRoute(source: MetricsSource, token: string | null): Route
     access: 'public',
     refusals: [401, 503],
     responses: { 200: { description: 'All there are.', schema: Type.String(), contentType: 'text/plain' } },
-    handle: async ({ headers, requestId }) => {
+    handle: async ({ headers, names }) => {
       if (token !== null && !isSame(token, bearerToken(headers.get('authorization') ?? ''))) {
         throw new AuthzError('UNAUTHENTICATED', 'metrics need the token of METRICS_TOKEN')
       }
       return {
         status: 200,
-        body: new RawJson(await source.scrape(requestId)),
+        body: new RawJson(await source.scrape(names.requestId)),
         headers: { 'content-type': CONTENT_TYPE },
       }
     },

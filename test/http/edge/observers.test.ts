@@ -132,3 +132,28 @@ test('while a server is drained, every answer asks its caller to go elsewhere', 
     connection.destroy()
   }
 })
+
+test('an id that was made is one and the same in the answer and wherever the request is told of, whatever comes between', async () => {
+  const told: string[] = []
+  const { observer } = counting()
+  const slow = { ms: 0, onSlow: ({ requestId }: { readonly requestId: string }) => void told.push(requestId) }
+  const { port } = await started({ observer, slow })
+  const answerTo = async (connection: RawConnection) => {
+    const answer = await connection.answer()
+    return answer?.headers.get('x-request-id')
+  }
+  const held = await RawConnection.open(port)
+  await held.send(ALLOWED.slice(0, -1))
+  const other = await RawConnection.open(port)
+  const answered: unknown[] = []
+  // More than differ in their last digits only.
+  for (let count = 0; count < 300; count++) {
+    await other.send(ALLOWED)
+    answered.push(await answerTo(other))
+  }
+  await held.send(ALLOWED.slice(-1))
+  answered.push(await answerTo(held))
+  expect(told).toEqual(answered)
+  expect(new Set(told).size).toBe(301)
+  for (const connection of [held, other]) connection.destroy()
+})
