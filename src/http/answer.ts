@@ -25,7 +25,7 @@ export class StandingReply implements Reply {
   constructor(status: number, body: unknown) {
     this.status = status
     this.body = body
-    this.answer = { ...encodeReply({ status, body }), body: Buffer.from(jsonText(body)) }
+    this.answer = encodeReply({ status, body: new RawBytes(Buffer.from(jsonText(body))) })
   }
 }
 

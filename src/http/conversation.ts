@@ -10,7 +10,7 @@
  * - The wire is not touched once the answer ended or the request was aborted (`#isOver`).
  * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
  * - Only a conversation that nobody knows any more has another request: no promise will call it, and no job asks it whether
- *   somebody waits. The library may: of an answer to a caller who has reset the connection it may say later that it was
+ *   somebody waits, or what the request is called. The library may: of an answer to a caller who has reset the connection it may say later that it was
  *   aborted. So what counts is whether the wire of the present request is gone.
  */
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
@@ -91,7 +91,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     return this.#span === null ? null : this.#span.traceparent
   }
 
-  /** What the handler's work may be spared for. */
+  /** Who asks: whose going spares the handler its work, and what the request goes by. */
   get caller(): Waiting & RequestNames {
     return this
   }

@@ -35,6 +35,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
   readonly headers: ReadonlyMap<string, string>
+  /** Good until the call is answered: what is to outlast that is copied. */
   readonly names: RequestNames
   /** Who waits for the answer. */
   readonly caller: Waiting

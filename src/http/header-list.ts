@@ -5,6 +5,8 @@
  *
  * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts.
  */
+import { MIN_REVISION, REQUEST_ID } from './header-fields.ts'
+
 export class HeaderList implements ReadonlyMap<string, string> {
   /** Name, value, name, value; behind `#length` stands what was left of requests before. */
   readonly #pairs: string[] = []
@@ -39,7 +41,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
   /**
    * The same name. For those that are noted it is a text of ours: to keep one that has just been made is a note for the garbage
-   * collector as well. Texts of one length are compared by a call, others where they stand.
+   * collector as well.
    */
   #noted(name: string, at: number): string {
     switch (name.length) {
@@ -176,8 +178,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
 // As the HTTP library delivers them.
 const AUTHORIZATION = 'authorization'
-const REQUEST_ID_NAME = 'x-request-id'
-const MIN_REVISION_NAME = 'x-min-revision'
+const REQUEST_ID_NAME = REQUEST_ID.name.toLowerCase()
+const MIN_REVISION_NAME = MIN_REVISION.name.toLowerCase()
 const CONTENT_LENGTH = 'content-length'
 const TRANSFER_ENCODING = 'transfer-encoding'
 const CHUNKED = 'chunked'

@@ -15,7 +15,7 @@ import { isPrintableAscii } from './header-text.ts'
 
 /** All of a UUID but its last two hexadecimal digits. */
 const RANDOM_LENGTH = 34
-/** Ids that differ in these two. */
+/** How many differ in these two only. */
 const BLOCK_IDS = 256
 const DIGITS = '0123456789abcdef'
 
@@ -28,6 +28,7 @@ export function loggedId(requestId: string): string {
 
 /** Ids that differ in their last two digits. */
 class IdBlock {
+  // Of a buffer of its own: a short array is kept in V8's heap, and moved out of it when the library asks for its bytes.
   readonly #bytes = new Uint8Array(new ArrayBuffer(RANDOM_LENGTH + 2))
   readonly #random: string
 

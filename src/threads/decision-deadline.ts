@@ -36,8 +36,7 @@ export class DecisionDeadline {
   }
 
   get isOver(): boolean {
-    // Not atomically, which is a call: an aligned word is read whole, and each decision reads it anew.
-    if (this.handle.cells[IS_SET] === 0) return false
+    if (Atomics.load(this.handle.cells, IS_SET) === 0) return false
     // The difference of two numbers that have wrapped, right as long as it is less than 24 days.
     return ((Atomics.load(this.handle.cells, UNTIL) - this.#now()) | 0) <= 0
   }

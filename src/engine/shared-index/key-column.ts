@@ -8,19 +8,16 @@
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
-import { firstSlot, hasTag, lineOf } from './string-table.ts'
+import { firstSlot, hasTag, lineOf, slotWithTag } from './string-table.ts'
 
 // Own constants are compiled in; those of another module are loaded each time.
 const {
   FLAG_EXTERNAL,
-  H_PARTITIONS,
   IDENTITY_MASK,
   KEY_BYTES_MASK,
   KEY_BYTES_MAX,
   KEY_BYTES_SHIFT,
   LINE_WORDS_LOG2,
-  LOG2_MASK,
-  PARTITION_BITS,
   R_KEY,
   R_KEY_WORDS,
   TYPE_SHIFT,
@@ -99,14 +96,15 @@ export class KeyColumn {
   }
 
   /** Stage: the first slot that may be the key's. Whose record that is, `verify` finds out. */
-  probe({ header, graph }: Regions, count: number): void {
+  probe(regions: Regions, count: number): void {
+    const { graph } = regions
     const { lines } = this
     const slots = this.#slots
     const hashes = this.#hashes
     for (let i = 0; i < count; i++) {
       const first = slots[i]!
       const isFirst = first === 0 || hasTag(graph[first]!, graph[first + 1]!, hashes[i]!)
-      const slot = isFirst ? first : probeOn(header, graph, first, hashes[i]!)
+      const slot = isFirst ? first : slotWithTag(regions, hashes[i]!)
       // Word 0 is empty for good.
       lines[i] = lineOf(graph[slot]!)
     }
@@ -139,19 +137,4 @@ export class KeyColumn {
       if (difference !== 0) isUnclear[i] = 1
     }
   }
-}
-
-/** Goes on behind a first slot that is another key's; the slot, or 0. One beyond the view reads as undefined, which is no line. */
-function probeOn(header: Int32Array, graph: Int32Array, slot: number, hash: number): number {
-  const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
-  const base = header[partition]!
-  const mask = (1 << (header[partition + 1]! & LOG2_MASK)) - 1
-  let index = (slot - base) >> 1
-  for (let probe = 0; probe <= mask; probe++) {
-    const at = base + (index << 1)
-    if (lineOf(graph[at]!) === 0) return 0
-    if (hasTag(graph[at]!, graph[at + 1]!, hash)) return at
-    index = (index + 1) & mask
-  }
-  return 0
 }

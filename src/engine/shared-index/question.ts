@@ -55,7 +55,7 @@ export class Question {
 
   /**
    * Finds the records of user and instance. Each lookup is a chain of cache misses; they run side by side, since what a step
-   * wants of memory is asked for on both sides before either waits for it: a check takes a fifth less time.
+   * wants of memory is asked for on both sides before either waits for it.
    */
   find(user: string, type: number, key: string | null): void {
     const isUserKey = this.#userKey.read(user, USER_TYPE)
@@ -80,11 +80,12 @@ export class Question {
       graph[table.firstSlot(header, userKey.hash)]! ^ graph[table.firstSlot(header, key.hash)]!
     const userSlot = isUserKey ? table.slotWithTag(regions, userKey.hash) : 0
     const slot = isKey ? table.slotWithTag(regions, key.hash) : 0
-    // Without a slot it is the first line that is asked for, which is nobody's.
-    const user = table.lineOf(graph[userSlot]!) << LINE_WORDS_LOG2
-    const record = table.lineOf(graph[slot]!) << LINE_WORDS_LOG2
-    const next = table.lineOf(graph[slot + 1]!) << LINE_WORDS_LOG2
-    this.fetched ^= firstSlots ^ graph[user]! ^ graph[user + U_FILTER]! ^ graph[record]! ^ graph[next]!
+    // Without a slot word 0 is read, which is empty for good.
+    const userAt = table.lineOf(graph[userSlot]!) << LINE_WORDS_LOG2
+    const recordAt = table.lineOf(graph[slot]!) << LINE_WORDS_LOG2
+    const nextAt = table.lineOf(graph[slot + 1]!) << LINE_WORDS_LOG2
+    this.fetched ^=
+      firstSlots ^ graph[userAt]! ^ graph[userAt + U_FILTER]! ^ graph[recordAt]! ^ graph[nextAt]!
     this.user = userSlot === 0 ? 0 : table.recordFrom(regions, userSlot, userKey, USER_TYPE)
     this.record = slot === 0 ? 0 : table.recordFrom(regions, slot, key, type)
   }

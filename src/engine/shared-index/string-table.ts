@@ -65,7 +65,16 @@ export function slotWithTag({ header, graph }: Regions, hash: number): number {
   const base = header[partition]!
   if (base === 0) return 0
   const log2 = header[partition + 1]! & LOG2_MASK
-  return nextWithTag(graph, base, (1 << log2) - 1, homeOf(hash, log2), hash)
+  const mask = (1 << log2) - 1
+  const start = homeOf(hash, log2)
+  for (let probe = 0; probe <= mask; probe++) {
+    const slot = base + (((start + probe) & mask) << 1)
+    const first = graph[slot]!
+    // A slot beyond the view reads as undefined, which is no line: torn, and found out at validation.
+    if (lineOf(first) === 0) return 0
+    if (hasTag(first, graph[slot + 1]!, hash)) return slot
+  }
+  return 0
 }
 
 /** The line of the record with this key, 0 if there is none; the search goes on from a slot that may be the key's. */
@@ -76,29 +85,19 @@ export function recordFrom(regions: Regions, slot: number, key: Key, type: numbe
   return isKeyOf(graph, line, key, identity) ? line : recordBehind(regions, slot, key, identity)
 }
 
-/** One key in 4,096 gets here. */
-function recordBehind({ header, graph }: Regions, from: number, key: Key, identity: number): number {
+/** Only where a slot's tag is that of another key, as is one in 4,096. O(capacity) even where nothing that is read is whole. */
+function recordBehind({ header, graph }: Regions, slot: number, key: Key, identity: number): number {
   const { hash } = key
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
   const mask = (1 << (header[partition + 1]! & LOG2_MASK)) - 1
-  let slot = from
-  for (let probe = 0; probe <= mask; probe++) {
-    slot = nextWithTag(graph, base, mask, ((slot - base) >> 1) + 1, hash)
-    if (slot === 0) return 0
-    const line = lineOf(graph[slot]!)
-    if (isKeyOf(graph, line, key, identity)) return line
-  }
-  return 0
-}
-
-function nextWithTag(graph: Int32Array, base: number, mask: number, from: number, hash: number): number {
-  for (let probe = 0; probe <= mask; probe++) {
-    const slot = base + (((from + probe) & mask) << 1)
-    const first = graph[slot]!
-    // A slot beyond the view reads as undefined, which is no line: torn, and found out at validation.
-    if (lineOf(first) === 0) return 0
-    if (hasTag(first, graph[slot + 1]!, hash)) return slot
+  const start = (slot - base) >> 1
+  for (let probe = 1; probe <= mask; probe++) {
+    const next = base + (((start + probe) & mask) << 1)
+    const first = graph[next]!
+    const line = lineOf(first)
+    if (line === 0) return 0
+    if (hasTag(first, graph[next + 1]!, hash) && isKeyOf(graph, line, key, identity)) return line
   }
   return 0
 }

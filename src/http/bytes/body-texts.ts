@@ -53,7 +53,7 @@ export class BodyTexts {
   #oldestKnown = 0
   #hasKnown = false
 
-  /** Those that follow are of this body. Returns its bytes. */
+  /** Those that follow are of this body. Returns how many bytes it has. */
   begin(body: DataView): number {
     this.#body = body
     this.#limit = body.byteLength

@@ -30,7 +30,7 @@ const SKIPPED_TEXT = -1
 const SKIPPED_NUMBER = -2
 const NO_GAP = -3
 
-/** Of a span: its bytes, its doubles, if there are none its first and its last word, and where the key in the gap behind it goes. */
+/** Of a span: how many bytes, how many doubles, if there are none its first and its last word, and where the key in the gap behind it goes. */
 const SPAN_WORDS = 5
 const SPAN_DOUBLES = 1
 const SPAN_FIRST = 2
@@ -65,7 +65,7 @@ export class QuestionTemplate {
    * One list for all of them, and one for what is compared: arrays of arrays take longer to get at than to compare.
    */
   readonly #spans: Int32Array
-  /** The bytes of all spans of eight and more, eight by eight; of each the last ones are told again up to eight. */
+  /** The bytes of all spans of eight and more, eight by eight; the last eight of each, too, which overlap those before. */
   readonly #doubles: Float64Array
   /** Where in a spot a key goes that stands in the defaults, and where there is none. */
   readonly #inherited: readonly number[]
@@ -126,7 +126,7 @@ export class QuestionTemplate {
 
   /**
    * Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
-   * `limit`: bytes of the body; asking a view for them is a call. `defaults` is a spot with the keys that are inherited.
+   * `limit`: how many bytes the body has; asking a view for them is a call. `defaults` is a spot with the keys that are inherited.
    */
   match(
     bytes: DataView,

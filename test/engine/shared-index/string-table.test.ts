@@ -1,10 +1,10 @@
 /** Slots of the string table: which keys they lead to, and which line is wanted after an instance's record. */
 import { expect, test } from 'vitest'
-import { hashOf } from '#engine/shared-index/key.ts'
+import { hashOf, Key } from '#engine/shared-index/key.ts'
 import * as L from '#engine/shared-index/layout.ts'
 import { keyBytes, keyStart, keyText } from '#engine/shared-index/records.ts'
 import { Regions } from '#engine/shared-index/regions.ts'
-import { hasTag, lineOf, partitionOf, slotCount } from '#engine/shared-index/string-table.ts'
+import { find, hasTag, lineOf, partitionOf, slotCount } from '#engine/shared-index/string-table.ts'
 import { instance, link, relation, removed, resourceType, tenant } from '../changes.ts'
 import { COLLIDING, SECRETS, SharedEngine } from '../shared-engine.ts'
 
@@ -93,4 +93,29 @@ test('a slot says which line is wanted after the record: the only in-edge’s co
   expectNext(n => Math.min(1, n % 4))
   engine.apply(links.flatMap(([first]) => first ?? []).map(removed))
   expectNext(() => 0)
+})
+
+test('a lookup looks at each slot twice at most, even where nothing that it reads is whole', () => {
+  const [base, slots, line] = [1_024, 256, 40]
+  const key = new Key(SECRETS.start, SECRETS.multiplier)
+  key.read('anything', 1)
+  const header = new Int32Array(L.HEADER_WORDS)
+  const partition = L.H_PARTITIONS + (partitionOf(key.hash) << 1)
+  header[partition] = base
+  header[partition + 1] = Math.log2(slots)
+  // As a block looks that was given back and filled with something else: no slot is free, and one seems to be the key's.
+  const words = new Int32Array(base + 2 * slots).fill(line | (~key.hash << L.LINE_BITS), base)
+  const tagBits = 32 - L.LINE_BITS
+  words[base] = line | (key.hash << L.LINE_BITS)
+  words[base + 1] = (key.hash >>> tagBits) << L.LINE_BITS
+  let reads = 0
+  const graph = new Proxy(words, {
+    get: (target, word) => {
+      reads++
+      return target[Number(word)]
+    },
+  })
+  expect(find({ header, graph } as unknown as Regions, key, 1)).toBe(0)
+  expect(reads).toBeGreaterThan(slots)
+  expect(reads).toBeLessThan(5 * slots)
 })
