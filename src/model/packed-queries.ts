@@ -29,8 +29,9 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export class PackedQueries {
   readonly count: number
-  readonly bytes: DataView
-  readonly spots: Int32Array
+  /** These two are set anew where one question after the other is read into the same object. */
+  bytes: DataView
+  spots: Int32Array
   readonly forms: readonly QueryForm[]
 
   constructor(count: number, bytes: DataView, spots: Int32Array, forms: readonly QueryForm[]) {

@@ -36,9 +36,11 @@ export class DecisionDeadline {
   }
 
   get isOver(): boolean {
-    if (Atomics.load(this.handle.cells, IS_SET) === 0) return false
+    const { cells } = this.handle
+    // First as any word is read, since to read it atomically is a call, and most nodes have no deadline.
+    if (cells[IS_SET] === 0 || Atomics.load(cells, IS_SET) === 0) return false
     // The difference of two numbers that have wrapped, right as long as it is less than 24 days.
-    return ((Atomics.load(this.handle.cells, UNTIL) - this.#now()) | 0) <= 0
+    return ((Atomics.load(cells, UNTIL) - this.#now()) | 0) <= 0
   }
 
   #now(): number {

@@ -11,6 +11,7 @@ import {
   SPOT_USER,
   SPOT_WORDS,
 } from '#model/packed-queries.ts'
+import { EMPTY_BODY } from '../body.ts'
 import { BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
 import type { QuestionReader } from './question-reader.ts'
@@ -78,17 +79,24 @@ export class ListReader {
   /** Kept from one list to the next; of the last one, `#count` are good. */
   readonly #forms: QueryForm[] = []
   #count = 0
+  /** What is told of a list of one: an object for each decision would be one more for the collector. */
+  readonly #one: PackedQueries
 
   /** Longer lists are not read: the ordinary way says that they are too long. */
   constructor(checksMax: number) {
     this.#checksMax = checksMax
+    this.#one = new PackedQueries(1, EMPTY_BODY, this.#spots, this.#forms)
   }
 
   /** The questions of the list last read, good until the next is; null if what they are made of is no text. */
   packed(): PackedQueries | null {
     const { texts } = this
     if (!texts.isValid) return null
-    return new PackedQueries(this.#count, texts.bytes, this.#spots, this.#forms)
+    if (this.#count !== 1) return new PackedQueries(this.#count, texts.bytes, this.#spots, this.#forms)
+    const one = this.#one
+    one.bytes = texts.bytes
+    one.spots = this.#spots
+    return one
   }
 
   /** Forgets what questions look like: the next ones mean something else by the same text. */
