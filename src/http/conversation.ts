@@ -10,8 +10,8 @@
  * - The wire is not touched once the answer ended or the request was aborted (`#isOver`).
  * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
  * - Only a conversation that nobody knows any more has another request: no promise will call it, and no job asks it whether
- *   somebody waits, or what the request is called. The library may: of an answer to a caller who has reset the connection it may say later that it was
- *   aborted. So what counts is whether the wire of the present request is gone.
+ *   somebody waits, or what the request is called. The library may: of an answer to a caller who has reset the connection it
+ *   may say later that it was aborted. So what counts is whether the wire of the present request is gone.
  */
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
