@@ -10,14 +10,15 @@ const JSON_TYPE_AND_REQUEST_ID = Buffer.from(`Content-Type: ${JSON_TYPE}\r\n${RE
 /** Everything but the length, which comes with the body. `requestId` has been found to be one header's value. */
 export function writeHead(
   wire: Wire,
-  { status, contentType, body, headers }: Answer,
+  { status, contentType, body, pieces, headers }: Answer,
   requestId: string | Uint8Array,
 ): void {
   if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-  if (body !== null && contentType === JSON_TYPE) wire.writeHeader(JSON_TYPE_AND_REQUEST_ID, requestId)
+  const hasBody = body !== null || pieces !== null
+  if (hasBody && contentType === JSON_TYPE) wire.writeHeader(JSON_TYPE_AND_REQUEST_ID, requestId)
   else {
     wire.writeHeader(REQUEST_ID, requestId)
-    if (body !== null) wire.writeHeader('Content-Type', contentType)
+    if (hasBody) wire.writeHeader('Content-Type', contentType)
   }
   if (headers === undefined) return
   for (const name in headers) wire.writeHeader(name, headers[name]!)

@@ -9,21 +9,20 @@
  * - Nothing is ever thrown into the library: `begin` and every callback end in an answer.
  * - The wire is not touched once the answer ended or the request was aborted (`#isOver`).
  * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
- * - Only a conversation that nobody knows any more has another request: no promise will call it, and no job asks it whether
- *   somebody waits, or what the request is called. The library may: of an answer to a caller who has reset the connection it
- *   may say later that it was aborted. So what counts is whether the wire of the present request is gone.
+ * - Only a conversation that nobody knows any more has another request: no promise calls it, and no job asks it for names or
+ *   whether somebody waits. The library may say later that an answer before was aborted: what counts is the present wire.
  */
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
-import { type Answer, encodeReply, giveUp } from './answer.ts'
+import { type Answer, encodeReply, giveUp, standingAnswer } from './answer.ts'
 import { writeHead } from './answer-head.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
-import { type ErrorFamily, LentJson, RawPieces, type Reply, type RequestNames } from './exchange.ts'
+import type { ErrorFamily, Reply, RequestNames } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
 import { limitOf } from './limit-of.ts'
 import { RequestId } from './request-id.ts'
@@ -286,17 +285,21 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     }
     try {
       const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body)
-      if (!(reply instanceof Promise)) {
-        this.#reply(reply, true)
-        return
-      }
-      void reply.then(
-        value => this.#reply(value, false),
-        error => this.#fail(error, false),
-      )
+      const answer = standingAnswer(reply)
+      if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
+      else if (reply instanceof Promise) this.#await(reply)
+      else this.#reply(reply, true)
     } catch (error) {
       this.#fail(error, true)
     }
+  }
+
+  // As `#writeCorked` a function of its own: where a closure is made, each call allocates what it captures, used or not.
+  #await(reply: Promise<Reply>): void {
+    void reply.then(
+      value => this.#reply(value, false),
+      error => this.#fail(error, false),
+    )
   }
 
   /**
@@ -327,7 +330,6 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     try {
       answer = encodeReply(reply)
     } catch (error) {
-      giveUp(reply)
       this.#fail(error, isCorked)
       return
     }
@@ -346,12 +348,13 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
-    if (this.#isOver) {
-      giveUp(answer)
-      return
-    }
-    if (isCorked) this.#write(answer, closes)
-    else this.#wire.cork(() => this.#write(answer, closes))
+    if (this.#isOver) giveUp(answer.pieces)
+    else if (isCorked) this.#write(answer, closes)
+    else this.#writeCorked(answer, closes)
+  }
+
+  #writeCorked(answer: Answer, closes: boolean): void {
+    this.#wire.cork(() => this.#write(answer, closes))
   }
 
   #write(answer: Answer, closes: boolean): void {
@@ -361,7 +364,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.requestId)
-      giveUp(answer)
+      giveUp(answer.pieces)
       this.#status = 500
       this.#break()
     }
@@ -373,31 +376,29 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     this.#finish()
   }
 
-  #writeBody({ status, body }: Answer, closes: boolean): void {
-    const isHead = this.#head.method === 'HEAD'
-    const isInPieces = body instanceof RawPieces
+  #writeBody({ status, body, lent, pieces }: Answer, closes: boolean): void {
+    const { isHead } = this.#head
     // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
     // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
-    if (status === 204 || status === 304 || (isHead && (isInPieces || !closes))) {
+    if (status === 204 || status === 304 || (isHead && (pieces !== null || !closes))) {
       this.#askToClose(closes)
       this.#wire.endWithoutBody()
-      if (isInPieces) body.source.cancel()
+      giveUp(pieces)
       this.#finish()
       return
     }
-    if (isInPieces) {
+    if (pieces !== null) {
       this.#askToClose(closes)
-      void this.#pour(body.source, closes)
+      void this.#pour(pieces.source, closes)
       return
     }
-    const content = body instanceof LentJson ? body.bytes : body
-    if (content !== null && content.length >= STREAMED_LENGTH_MIN && !isHead) {
+    if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#askToClose(closes)
       // What is lent stays with it: it is read until its last byte is out.
-      this.#stream(typeof content === 'string' ? Buffer.from(content) : content)
+      this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
     } else {
-      this.#wire.end(isHead || content === null ? '' : content, closes)
-      if (body instanceof LentJson) body.giveBack()
+      this.#wire.end(isHead || body === null ? '' : body, closes)
+      lent?.giveBack()
       this.#finish()
     }
   }

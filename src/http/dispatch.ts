@@ -151,11 +151,20 @@ export class Dispatcher {
     const { headers } = head
     const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller }
     // Behind all checks, so that a wait is never in vain.
-    if (minRevision === null) return this.#handle(route, call)
+    return minRevision === null ? this.#handle(route, call) : this.#handleAt(minRevision, match, head, call)
+  }
+
+  /**
+   * Calls the handler when the state is there that the request waits for. A function of its own: where closures are made, each
+   * call allocates what they capture, used or not.
+   */
+  #handleAt(minRevision: string, match: RouteMatch, head: RequestHead, call: Call): Promise<Reply> {
+    const { route } = match
+    const { principal } = call
     let present = principal
     const identify = (): string => {
       // The state that was waited for may have made the key, or revoked it.
-      present = identifyCaller(route.access, headers.authorization, this.#authenticate)
+      present = identifyCaller(route.access, head.headers.authorization, this.#authenticate)
       if (principal === null) this.#checkKnown(match, head, present)
       return environmentOf(present)
     }

@@ -259,6 +259,7 @@ export class HttpServer {
 function readHead(req: HttpRequest, head: WireHead): void {
   // The case of a method matters: `post` is not POST.
   head.method = req.getCaseSensitiveMethod()
+  head.isHead = head.method === 'HEAD'
   head.path = req.getUrl()
   head.query = queryOf(req)
 }
@@ -266,6 +267,7 @@ function readHead(req: HttpRequest, head: WireHead): void {
 /** The head of a request whose route is known; its query is read only if the route has one. */
 function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Route): void {
   head.method = method
+  head.isHead = false
   head.path = path
   head.query = query === null ? '' : queryOf(req)
 }
