@@ -1,24 +1,29 @@
 /** The head of an answer, as the HTTP library is told it. */
 import { STATUS_CODES } from 'node:http'
 import { type Answer, JSON_TYPE } from './answer.ts'
+import type { RequestId } from './request-id.ts'
 import type { Wire } from './wire.ts'
 
 const REQUEST_ID = 'X-Request-ID'
 /** Two headers for one call: the library writes names as they are, and each call costs a fiftieth of a decision. */
-const JSON_TYPE_AND_REQUEST_ID = Buffer.from(`Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`)
+const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
+const JSON_TYPE_AND_REQUEST_ID_BYTES = Buffer.from(JSON_TYPE_AND_REQUEST_ID)
+/** What stands before the id in the head of most answers, which then is one text for one call: a status is written as it is, too. */
+export const USUAL_HEAD = `200 OK\r\n${JSON_TYPE_AND_REQUEST_ID}: `
 
-/** Everything but the length, which comes with the body. `requestId` has been found to be one header's value. */
+/** Everything but the length, which comes with the body. The id is one of those that have `USUAL_HEAD` for a prefix. */
 export function writeHead(
   wire: Wire,
   { status, contentType, body, pieces, headers }: Answer,
-  requestId: string | Uint8Array,
+  requestId: RequestId,
 ): void {
-  if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-  const hasBody = body !== null || pieces !== null
-  if (hasBody && contentType === JSON_TYPE) wire.writeHeader(JSON_TYPE_AND_REQUEST_ID, requestId)
+  const isJson = contentType === JSON_TYPE && (body !== null || pieces !== null)
+  const usual = isJson && status === 200 ? requestId.prefixed : null
+  if (usual !== null) wire.writeStatus(usual)
   else {
-    wire.writeHeader(REQUEST_ID, requestId)
-    if (hasBody) wire.writeHeader('Content-Type', contentType)
+    if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+    wire.writeHeader(isJson ? JSON_TYPE_AND_REQUEST_ID_BYTES : REQUEST_ID, requestId.written)
+    if (!isJson && (body !== null || pieces !== null)) wire.writeHeader('Content-Type', contentType)
   }
   if (headers === undefined) return
   for (const name in headers) wire.writeHeader(name, headers[name]!)

@@ -360,7 +360,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
   #write(answer: Answer, closes: boolean): void {
     try {
       this.#status = answer.status
-      writeHead(this.#wire, answer, this.#id.written)
+      writeHead(this.#wire, answer, this.#id)
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.requestId)

@@ -29,12 +29,16 @@ export function loggedId(requestId: string): string {
 /** Ids that differ in their last two digits. */
 class IdBlock {
   // Of a buffer of its own: a short array is kept in V8's heap, and moved out of it when the library asks for its bytes.
-  readonly #bytes = new Uint8Array(new ArrayBuffer(RANDOM_LENGTH + 2))
+  readonly #prefixed: Uint8Array
+  readonly #bytes: Uint8Array
   readonly #random: string
 
-  constructor() {
+  constructor(prefix: string) {
     const uuid = randomUUID()
-    for (let at = 0; at < this.#bytes.length; at++) this.#bytes[at] = uuid.charCodeAt(at)
+    const text = prefix + uuid
+    this.#prefixed = new Uint8Array(new ArrayBuffer(text.length))
+    for (let at = 0; at < text.length; at++) this.#prefixed[at] = text.charCodeAt(at)
+    this.#bytes = this.#prefixed.subarray(prefix.length)
     this.#random = uuid.slice(0, RANDOM_LENGTH)
   }
 
@@ -43,22 +47,39 @@ class IdBlock {
   }
 
   bytes(count: number): Uint8Array {
-    const bytes = this.#bytes
-    bytes[RANDOM_LENGTH] = DIGITS.charCodeAt(count >> 4)
-    bytes[RANDOM_LENGTH + 1] = DIGITS.charCodeAt(count & 15)
-    return bytes
+    this.#count(count)
+    return this.#bytes
+  }
+
+  prefixed(count: number): Uint8Array {
+    this.#count(count)
+    return this.#prefixed
+  }
+
+  #count(count: number): void {
+    const bytes = this.#prefixed
+    const end = bytes.length
+    bytes[end - 2] = DIGITS.charCodeAt(count >> 4)
+    bytes[end - 1] = DIGITS.charCodeAt(count & 15)
   }
 }
 
 /** Where the ids of one server come from: the next is one of a block. */
 export class RequestIds {
-  block = new IdBlock()
+  readonly #prefix: string
+  block: IdBlock
   count = 0
+
+  /** `prefix`: what they are written behind mostly, in ASCII. */
+  constructor(prefix: string) {
+    this.#prefix = prefix
+    this.block = new IdBlock(prefix)
+  }
 
   next(): void {
     this.count++
     if (this.count < BLOCK_IDS) return
-    this.block = new IdBlock()
+    this.block = new IdBlock(this.#prefix)
     this.count = 0
   }
 }
@@ -90,6 +111,11 @@ export class RequestId {
   /** As it is written into an answer; the bytes are good until another one is. */
   get written(): string | Uint8Array {
     return this.#sent ?? this.#block.bytes(this.#count)
+  }
+
+  /** Behind the prefix of its server, in bytes that are good until another one is; null where the caller sent it. */
+  get prefixed(): Uint8Array | null {
+    return this.#sent === null ? this.#block.prefixed(this.#count) : null
   }
 
   #make(): void {

@@ -18,6 +18,7 @@ import {
   type us_listen_socket,
 } from 'uWebSockets.js'
 import { assert } from '#model/assert.ts'
+import { USUAL_HEAD } from './answer-head.ts'
 import { BodyBuffers } from './body.ts'
 import { Conversation } from './conversation.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
@@ -124,7 +125,7 @@ export class HttpServer {
     this.#observer = observer
     this.#host = {
       dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate, onCall }),
-      requestIds: new RequestIds(),
+      requestIds: new RequestIds(USUAL_HEAD),
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
       familyOf,

@@ -15,7 +15,7 @@ export interface Wire {
   /** Ends the connection as it is. */
   close(): unknown
   cork(write: () => void): unknown
-  writeStatus(status: string): unknown
+  writeStatus(status: string | Uint8Array): unknown
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown
   end(body: string | Uint8Array, closesConnection: boolean): unknown
   endWithoutBody(): unknown

@@ -107,6 +107,33 @@ describe('X-Request-ID', () => {
     connection.destroy()
   })
 
+  test('stands in the same place of the same head, sent or made up', async () => {
+    const connection = await RawConnection.open(edge.port)
+    const ask = async (headers: readonly string[]) => {
+      const body = allowedBody()
+      const usual = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
+      await connection.send(requestText('POST /allowed', [...usual, ...headers], body))
+      return (await connection.answer())!
+    }
+    const sent = await ask(['X-Request-ID: r-1'])
+    const made = await ask([])
+    expect([...made.headers.keys()]).toEqual([...sent.headers.keys()])
+    expect(made.headers.get('x-request-id')).toMatch(UUID)
+    const told = ({ status, headers, body }: typeof sent) => [status, headers.get('content-type'), body]
+    expect(told(made)).toEqual([200, 'application/json', sent.body])
+    connection.destroy()
+  })
+
+  test('of answers one behind the other is another each time', async () => {
+    const made = new Set<string | null>()
+    for (let count = 0; count < 300; count++) {
+      const response = await fetch(`${edge.origin}/healthy`)
+      made.add(response.headers.get('x-request-id'))
+    }
+    expect(made.size).toBe(300)
+    for (const id of made) expect(id).toMatch(UUID)
+  })
+
   test('is a new one for every request without', async () => {
     const made = await Promise.all(
       Array.from({ length: 600 }, async () => {
