@@ -8,6 +8,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
+import { interned } from './interned.ts'
 import type { Credential } from './messages.ts'
 
 interface Known extends Credential {
@@ -41,6 +42,7 @@ export class CredentialCheck {
         credential.secretHash,
         {
           ...credential,
+          principal: ownPrincipal(credential.principal),
           hash: Buffer.from(credential.secretHash, 'hex'),
           endsAtMs: this.#endOf(credential),
         },
@@ -57,7 +59,7 @@ export class CredentialCheck {
     const known = this.#sent.get(authorization) ?? this.#find(authorization)
     if (known === null) return null
     // A secret that was rotated ends by itself, wherever nobody is there to say so. Few were, and the clock takes time.
-    const isInForce = known.endsAtMs === Infinity || this.#clocks.elapsedMs() < known.endsAtMs
+    const isInForce = known.validUntil === null || this.#clocks.elapsedMs() < known.endsAtMs
     return isInForce ? known.principal : null
   }
 
@@ -79,4 +81,11 @@ export class CredentialCheck {
     if (authorization === USUAL_SCHEME + token) this.#sent.set(authorization, known)
     return known
   }
+}
+
+/** What every request is compared by: what it may do, and where. */
+function ownPrincipal(principal: Principal): Principal {
+  if (principal.kind !== 'environment') return principal
+  const { kind, environmentId } = principal
+  return { ...principal, kind: interned(kind), environmentId: interned(environmentId) }
 }

@@ -5,6 +5,7 @@ import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
+import { interned } from './interned.ts'
 import { type JobIndex, markGone } from './pool-jobs.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
@@ -66,7 +67,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     const engine = this.#open(index)
     this.detach(environmentId)
     this.#attachments += 1
-    this.#attached.set(environmentId, {
+    this.#attached.set(interned(environmentId), {
       engine,
       progress: new IndexProgress(progress),
       index: {
