@@ -1,5 +1,6 @@
 /** The service inside this process, over a store in memory. */
 import { InProcessService } from '#in-process-service.ts'
+import { assert } from '#model/assert.ts'
 import { type Api, type ApiAnswer, bodyOf } from './api.ts'
 
 export class InProcessApi implements Api {
@@ -20,7 +21,9 @@ export class InProcessApi implements Api {
   async send(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
     const answer = await this.#service.answer(method, path, body === undefined ? '' : JSON.stringify(body))
     if (this.#faults.length > 0) throw this.#faults[0]
-    const text = answer.body === null ? '' : Buffer.from(answer.body as Uint8Array).toString()
+    const { body: content, pieces } = answer
+    assert(pieces === null, 'what comes in pieces is not asked for here')
+    const text = typeof content === 'string' ? content : Buffer.from(content ?? []).toString()
     return { status: answer.status, body: bodyOf(text) }
   }
 

@@ -1,7 +1,7 @@
 /** The head of an answer, as the HTTP library is told it. */
 import { STATUS_CODES } from 'node:http'
 import { type Answer, JSON_TYPE } from './answer.ts'
-import type { RequestId } from './request-id.ts'
+import { type RequestId, RequestIds } from './request-id.ts'
 import type { Wire } from './wire.ts'
 
 const REQUEST_ID = 'X-Request-ID'
@@ -9,21 +9,27 @@ const REQUEST_ID = 'X-Request-ID'
 const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
 const JSON_TYPE_AND_REQUEST_ID_BYTES = Buffer.from(JSON_TYPE_AND_REQUEST_ID)
 /** What stands before the id in the head of most answers, which then is one text for one call: a status is written as it is, too. */
-export const USUAL_HEAD = `200 OK\r\n${JSON_TYPE_AND_REQUEST_ID}: `
+const USUAL_HEAD = `200 OK\r\n${JSON_TYPE_AND_REQUEST_ID}: `
 
-/** Everything but the length, which comes with the body. The id is one of those that have `USUAL_HEAD` for a prefix. */
+/** The ids of a server, made to end a head. */
+export function requestIds(): RequestIds {
+  return new RequestIds(USUAL_HEAD)
+}
+
+/** Everything but the length, which comes with the body. The id is one of `requestIds()`, or sent by the caller. */
 export function writeHead(
   wire: Wire,
   { status, contentType, body, pieces, headers }: Answer,
   requestId: RequestId,
 ): void {
-  const isJson = contentType === JSON_TYPE && (body !== null || pieces !== null)
+  const hasBody = body !== null || pieces !== null
+  const isJson = hasBody && contentType === JSON_TYPE
   const usual = isJson && status === 200 ? requestId.prefixed : null
   if (usual !== null) wire.writeStatus(usual)
   else {
     if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
     wire.writeHeader(isJson ? JSON_TYPE_AND_REQUEST_ID_BYTES : REQUEST_ID, requestId.written)
-    if (!isJson && (body !== null || pieces !== null)) wire.writeHeader('Content-Type', contentType)
+    if (hasBody && !isJson) wire.writeHeader('Content-Type', contentType)
   }
   if (headers === undefined) return
   for (const name in headers) wire.writeHeader(name, headers[name]!)

@@ -294,7 +294,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     }
   }
 
-  // As `#writeCorked` a function of its own: where a closure is made, each call allocates what it captures, used or not.
+  // A function of its own, as `#writeCorked` is, and the dispatcher's `#handleAt`, which says why.
   #await(reply: Promise<Reply>): void {
     void reply.then(
       value => this.#reply(value, false),

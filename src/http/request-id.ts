@@ -47,16 +47,16 @@ class IdBlock {
   }
 
   bytes(count: number): Uint8Array {
-    this.#count(count)
+    this.#writeDigits(count)
     return this.#bytes
   }
 
   prefixed(count: number): Uint8Array {
-    this.#count(count)
+    this.#writeDigits(count)
     return this.#prefixed
   }
 
-  #count(count: number): void {
+  #writeDigits(count: number): void {
     const bytes = this.#prefixed
     const end = bytes.length
     bytes[end - 2] = DIGITS.charCodeAt(count >> 4)

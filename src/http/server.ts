@@ -18,7 +18,7 @@ import {
   type us_listen_socket,
 } from 'uWebSockets.js'
 import { assert } from '#model/assert.ts'
-import { USUAL_HEAD } from './answer-head.ts'
+import { requestIds } from './answer-head.ts'
 import { BodyBuffers } from './body.ts'
 import { Conversation } from './conversation.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
@@ -27,7 +27,7 @@ import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dis
 import type { ErrorFamily } from './exchange.ts'
 import type { HeaderList } from './header-list.ts'
 import { familyOfPath } from './path.ts'
-import { loggedId, RequestIds } from './request-id.ts'
+import { loggedId } from './request-id.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
@@ -125,7 +125,7 @@ export class HttpServer {
     this.#observer = observer
     this.#host = {
       dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate, onCall }),
-      requestIds: new RequestIds(USUAL_HEAD),
+      requestIds: requestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
       familyOf,

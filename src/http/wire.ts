@@ -28,7 +28,7 @@ export interface Wire {
 /** A request's head as it came off the wire; filled anew for each request of a conversation. */
 export class WireHead implements RequestHead {
   method = ''
-  /** Whether that is HEAD: to compare texts is a call. */
+  /** Whether that is HEAD, which an answer is told by: to compare texts is a call. */
   isHead = false
   path = ''
   query = ''

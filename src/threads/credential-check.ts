@@ -42,7 +42,7 @@ export class CredentialCheck {
         credential.secretHash,
         {
           ...credential,
-          principal: ownPrincipal(credential.principal),
+          principal: withInternedTexts(credential.principal),
           hash: Buffer.from(credential.secretHash, 'hex'),
           endsAtMs: this.#endOf(credential),
         },
@@ -83,8 +83,8 @@ export class CredentialCheck {
   }
 }
 
-/** What every request is compared by: what it may do, and where. */
-function ownPrincipal(principal: Principal): Principal {
+/** The texts that each request compares, the kind of its key and its environment's id, are those of this thread. Only keys of environments decide. */
+function withInternedTexts(principal: Principal): Principal {
   if (principal.kind !== 'environment') return principal
   const { kind, environmentId } = principal
   return { ...principal, kind: interned(kind), environmentId: interned(environmentId) }

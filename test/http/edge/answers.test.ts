@@ -124,6 +124,20 @@ describe('X-Request-ID', () => {
     connection.destroy()
   })
 
+  test('made up for a request that waits is its own, however many are answered before', async () => {
+    const waiting = fetch(`${edge.origin}/latch`)
+    await edge.latch.entered
+    const others = new Set<string | null>()
+    for (let count = 0; count < 300; count++) {
+      const response = await fetch(`${edge.origin}/healthy`)
+      others.add(response.headers.get('x-request-id'))
+    }
+    edge.latch.release()
+    const id = (await waiting).headers.get('x-request-id')
+    expect(id).toMatch(UUID)
+    expect(others.has(id)).toBe(false)
+  })
+
   test('of answers one behind the other is another each time', async () => {
     const made = new Set<string | null>()
     for (let count = 0; count < 300; count++) {
