@@ -8,7 +8,10 @@ const REQUEST_ID = 'X-Request-ID'
 /** Two headers for one call: the library writes names as they are, and each call costs a fiftieth of a decision. */
 const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
 const JSON_TYPE_AND_REQUEST_ID_BYTES = Buffer.from(JSON_TYPE_AND_REQUEST_ID)
-/** What stands before the id in the head of most answers, which then is one text for one call: a status is written as it is, too. */
+/**
+ * What stands before the id in the head of most answers, which then is one text for one call: a status is written as it is,
+ * too.
+ */
 const USUAL_HEAD = `200 OK\r\n${JSON_TYPE_AND_REQUEST_ID}: `
 
 /** The ids of a server, made to end a head. */

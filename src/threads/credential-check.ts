@@ -83,7 +83,10 @@ export class CredentialCheck {
   }
 }
 
-/** The texts that each request compares, the kind of its key and its environment's id, are those of this thread. Only keys of environments decide. */
+/**
+ * The same, with texts of this thread where each decision compares them: the kind of its key and the environment's id. Others' keys
+ * do not decide.
+ */
 function withInternedTexts(principal: Principal): Principal {
   if (principal.kind !== 'environment') return principal
   const { kind, environmentId } = principal
