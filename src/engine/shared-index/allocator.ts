@@ -49,7 +49,7 @@ export function release(regions: Regions, block: number, log2: number): void {
 
 /** Opens room for so many words more. */
 export function reserve(regions: Regions, words: number): void {
-  const wanted = regions.header[L.H_GRAPH_TOP]! + words
+  const wanted = regions.header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP
   if (wanted > regions.graph.length) regions.growGraph(wanted)
 }
 
@@ -60,7 +60,7 @@ export function log2Ceil(n: number): number {
 
 function takeFromTop(regions: Regions, words: number): number {
   const block = regions.header[L.H_GRAPH_TOP]!
-  if (block + words > regions.graph.length) regions.growGraph(block + words)
+  reserve(regions, words)
   regions.header[L.H_GRAPH_TOP] = block + words
   return block
 }

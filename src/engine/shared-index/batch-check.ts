@@ -5,7 +5,7 @@
  *   look up   users, instances                                    batch-lookup.ts
  *   place     tenants; what the filter says about tenant and instance themselves
  *   edges     in-edges of the instances            → (question, container, state)
- *   heads     closure heads of the containers      → (question, block, entries)
+ *   heads     closure heads of the containers      → (question, block, entries); a block in a container is its word, negative
  *   entries   closure entries that pass the filter → (question, scope, mask)
  *   probe     the users' slabs
  *
@@ -17,6 +17,7 @@
 import { BatchLookup } from './batch-lookup.ts'
 import type { BatchSource } from './batch-source.ts'
 import { ALLOW, DENY } from './check.ts'
+import { maskOf } from './closure-block.ts'
 import { headAt } from './closure-heads.ts'
 import { BATCH_MAX } from './key-column.ts'
 import type { Key } from './key.ts'
@@ -191,9 +192,7 @@ export class BatchCheck {
       this.verdicts[index] = UNKNOWN
       return
     }
-    this.#edges.push(index)
-    this.#edges.push(container)
-    this.#edges.push(target)
+    this.#edges.pushTriple(index, container, target)
   }
 
   /** Brings in the containers, all but those of inline edges for the first time. */
@@ -230,26 +229,23 @@ export class BatchCheck {
         this.verdicts[index] = UNKNOWN
         continue
       }
-      this.#blocks.push(index)
-      this.#blocks.push(graph[head + HEAD_BLOCK]!)
-      this.#blocks.push(size >>> 1)
+      const place = graph[head + HEAD_BLOCK]!
+      const block = place < 0 ? place - (container << LINE_WORDS_LOG2) : place
+      this.#blocks.pushTriple(index, block, size >>> 1)
     }
   }
 
-  /** Brings in the lines of each closure: of one with up to 16 entries all, with up to 32 all scopes. */
+  /** Brings in the lines of each closure: of one with up to 32 entries all scopes, and the first masks. */
   #fetchEntries(): void {
-    const { closures } = this.#regions
+    const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
     let sink = 0
     for (let b = 0; b < length; b += 3) {
-      const block = items[b + 1]!
+      const place = items[b + 1]!
       const entries = items[b + 2]!
-      const masks = block + entries
-      sink ^=
-        closures[block]! ^
-        closures[block + (entries >>> 1)]! ^
-        closures[masks]! ^
-        closures[masks + entries - 1]!
+      const words = place < 0 ? graph : closures
+      const block = place < 0 ? -place : place
+      sink ^= words[block]! ^ words[block + (entries >>> 1)]! ^ words[block + entries]!
     }
     this.fetched ^= sink
   }
@@ -259,19 +255,23 @@ export class BatchCheck {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
     const users = this.#lookup.users.lines
-    // Asked of the array, a length comes as a double: once for all.
-    const limit = closures.length
+    // Asked of the arrays, their lengths come as doubles: once for all.
+    const graphLimit = graph.length
+    const closureLimit = closures.length
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
-      const block = items[b + 1]!
+      const place = items[b + 1]!
       const entries = items[b + 2]!
-      if (!(block > 0 && block + entries * 2 <= limit)) continue
+      const isInRoom = place < 0
+      const words = isInRoom ? graph : closures
+      const block = isInRoom ? -place : place
+      if (!(block > 0 && block + entries <= (isInRoom ? graphLimit : closureLimit))) continue
       const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
       for (let from = block; from < block + entries; from += PASSING_MAX) {
         const count = Math.min(PASSING_MAX, block + entries - from)
-        for (let bits = passing(graph, filter, closures, from, count); bits !== 0; bits &= bits - 1) {
+        for (let bits = passing(graph, filter, words, from, count); bits !== 0; bits &= bits - 1) {
           const at = from + 31 - Math.clz32(bits & -bits)
-          this.#addCandidate(index, closures[at]!, closures[at + entries]!)
+          this.#addCandidate(index, words[at]!, maskOf(words, block, entries, at - block))
         }
       }
     }
@@ -330,9 +330,7 @@ export class BatchCheck {
   }
 
   #addCandidate(index: number, scope: number, mask: number): void {
-    this.#candidates.push(index)
-    this.#candidates.push(scope)
-    this.#candidates.push(mask)
+    this.#candidates.pushTriple(index, scope, mask)
   }
 }
 

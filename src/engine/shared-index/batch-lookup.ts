@@ -28,6 +28,7 @@ export class BatchLookup {
   }
 
   run(regions: Regions, schema: SchemaView, source: BatchSource, from: number, count: number): void {
+    this.fetched ^= source.fetch(from, count)
     this.#read(regions.header, schema, source, from, count)
     const { users, instances } = this
     this.fetched ^= users.fetchSlots(regions, count) ^ instances.fetchSlots(regions, count)

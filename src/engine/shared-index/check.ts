@@ -8,7 +8,7 @@
  *
  * No allocation, except where scratch lists outgrow all checks before.
  */
-import { gatesOffset, tableLog2 } from './closure-arena.ts'
+import { gatesAt, maskOf, tableLog2 } from './closure-block.ts'
 import type { ClosureBuilder } from './closure-builder.ts'
 import { headAt } from './closure-heads.ts'
 import type { ForwardWalk } from './forward-walk.ts'
@@ -228,13 +228,14 @@ export class InstanceCheck {
     const size = graph[head + HEAD_SIZE]! & HEAD_SIZE_MASK
     if (size === 0) return DENY
     const entries = size >>> 1
-    const block = graph[head + HEAD_BLOCK]!
-    const closures = this.#closures
-    if (!(block > 0 && block + gatesOffset(entries) <= closures.length)) return DENY
+    const place = graph[head + HEAD_BLOCK]!
+    const words = place < 0 ? graph : this.#closures
+    const block = place < 0 ? (container << LINE_WORDS_LOG2) - place : place
+    if (!(block > 0 && block + entries <= words.length)) return DENY
     if (entries > CLOSURE_LIST_MAX && entries > 2 << (this.#slabMeta & LOG2_MASK)) {
-      if (this.#meetsTable(block + entries * 2, tableLog2(entries))) return ALLOW
-    } else if (this.#meetsList(block, entries)) return ALLOW
-    if ((size & 1) !== 0) this.#takeGates(block + gatesOffset(entries))
+      if (this.#meetsTable(words, block + entries * 2, tableLog2(entries))) return ALLOW
+    } else if (this.#meetsList(words, block, entries)) return ALLOW
+    if ((size & 1) !== 0) this.#takeGates(words, gatesAt(words, block, entries))
     return DENY
   }
 
@@ -247,26 +248,24 @@ export class InstanceCheck {
   }
 
   /** The closure's entries against the user: the filter first, the slab on a hit. */
-  #meetsList(block: number, entries: number): boolean {
+  #meetsList(words: Int32Array, block: number, entries: number): boolean {
     const graph = this.#graph
-    const closures = this.#closures
     const filter = this.#user + U_FILTER
     // Asked for together with the closure's entries; what is behind the slab's first line has to be waited for once more.
     this.fetched ^= graph[this.#slab]!
     for (let i = 0; i < entries; i++) {
-      const scope = closures[block + i]!
+      const scope = words[block + i]!
       const hash = Math.imul(scope & LINE_MASK, ID_HASH)
       if ((graph[filter + (hash >>> (FILTER_SHIFT + 5))]! & (1 << (hash >>> FILTER_SHIFT))) === 0) continue
       const at = findPair(graph, this.#slab, this.#slabMeta, scope)
-      if (at !== 0 && (graph[at + 1]! & closures[block + entries + i]!) !== 0) return true
+      if (at !== 0 && (graph[at + 1]! & maskOf(words, block, entries, i)) !== 0) return true
     }
     return false
   }
 
   /** The user's assignments against the closure's table. */
-  #meetsTable(table: number, log2: number): boolean {
+  #meetsTable(words: Int32Array, table: number, log2: number): boolean {
     const graph = this.#graph
-    const closures = this.#closures
     const slabLog2 = this.#slabMeta & LOG2_MASK
     if (!isWithin(graph, this.#slab, slabLog2, PAIRS)) return false
     const mask = (1 << log2) - 1
@@ -276,10 +275,10 @@ export class InstanceCheck {
       if (scope === 0) continue
       let slot = Math.imul(scope, ID_HASH) >>> (32 - log2)
       for (let probe = 0; probe <= mask; probe++) {
-        const entry = closures[table + slot * 2]!
+        const entry = words[table + slot * 2]!
         if (entry === 0) break
         if (entry === scope) {
-          if ((graph[at + 1]! & closures[table + slot * 2 + 1]!) !== 0) return true
+          if ((graph[at + 1]! & words[table + slot * 2 + 1]!) !== 0) return true
           break
         }
         slot = (slot + 1) & mask
@@ -288,13 +287,12 @@ export class InstanceCheck {
     return false
   }
 
-  #takeGates(from: number): void {
-    const closures = this.#closures
-    const count = closures[from]!
-    if (!(count > 0 && from + 2 * count < closures.length)) return
+  #takeGates(words: Int32Array, from: number): void {
+    const count = words[from]!
+    if (!(count > 0 && from + 2 * count < words.length)) return
     for (let g = 0; g < count; g++) {
-      this.#gates.push(closures[from + 1 + 2 * g]!)
-      this.#gates.push(closures[from + 2 + 2 * g]!)
+      this.#gates.push(words[from + 1 + 2 * g]!)
+      this.#gates.push(words[from + 2 + 2 * g]!)
     }
   }
 

@@ -1,26 +1,13 @@
 /**
- * Room for closures: appended one after the other; the dead ones are not reused singly. When the region is full and
- * mostly dead, it starts over: the closure era moves on, and with it every closure is void.
- *
- * A block, n entries:  │ scopes × n │ masks × n │ table of pairs, if n > 24 │ gates, if any: g, (instance, state) × g │
+ * The region for closures that have no room beside their containers: appended one after the other; the dead ones are not reused
+ * singly. When the region is full and mostly dead, it starts over: the closure era moves on, and with it every closure is void.
  *
  * Lock held, no section: readers go on while closures are appended, for nothing refers to them yet.
  */
 import { assert } from '#model/assert.ts'
-import { log2Ceil } from './allocator.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 import { beginSection, endSection } from './sequence.ts'
-
-/** log2 of the pairs in the table of a closure with so many entries. */
-export function tableLog2(entries: number): number {
-  return log2Ceil(entries * 2)
-}
-
-/** Where the gates of a closure with so many entries begin. */
-export function gatesOffset(entries: number): number {
-  return entries * 2 + (entries > L.CLOSURE_LIST_MAX ? 2 << tableLog2(entries) : 0)
-}
 
 /**
  * The first of so many fresh words. If the region started over instead, every closure is gone: `null`, and the

@@ -10,7 +10,8 @@
  *
  * Lock held, no section. O(containers above).
  */
-import { appendClosure, gatesOffset, tableLog2 } from './closure-arena.ts'
+import { appendClosure } from './closure-arena.ts'
+import { blockEnd, gatesAt, maskOf, tableLog2 } from './closure-block.ts'
 import { headAt, headFor } from './closure-heads.ts'
 import * as L from './layout.ts'
 import { NumberList } from './number-list.ts'
@@ -50,24 +51,74 @@ export class ClosureBuilder {
     if (this.#share(head, container, state)) return
     this.#collect(container, state)
     const entries = this.#scopes.length
-    const gateWords = this.#gates.length === 0 ? 0 : 1 + this.#gates.length
-    const block = appendClosure(this.#regions, gatesOffset(entries) + gateWords)
+    const hasGates = this.#gates.length > 0
+    const words = this.#words(entries)
+    const room = this.#roomFor(container, state, words)
+    // In a section only if the region grows or starts over, not for the room: what lies there belongs to no head that holds.
+    const block = room === 0 ? appendClosure(this.#regions, words) : room
     // The region started over; nothing collected refers to it, so the second try is the last.
     if (block === null) return this.build(container, state)
-    this.#write(block, entries)
-    const { graph, header } = this.#regions
-    const before = graph[head + L.HEAD_SIZE]!
+    const { graph, closures, header } = this.#regions
+    this.#write(room === 0 ? closures : graph, block, entries)
+    const record = container << L.LINE_WORDS_LOG2
     const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
+    const [placeBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
     // Of an earlier era nothing is in the region any more.
-    const isOfThisEra = (before & ~L.HEAD_SIZE_MASK) === era
-    const dead = isOfThisEra ? gatesOffset((before & L.HEAD_SIZE_MASK) >>> 1) : 0
-    header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
-    this.#publish(head, { container, state }, block, era | (entries << 1) | (gateWords === 0 ? 0 : 1))
+    if (placeBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
+      const dead = blockEnd(closures, placeBefore, sizeBefore) - placeBefore
+      header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
+    }
+    const place = room === 0 ? block : record - room
+    this.#publish(head, { container, state }, place, era | (entries << 1) | Number(hasGates))
+  }
+
+  /** How long the closure is that was collected. */
+  #words(entries: number): number {
+    const { items } = this.#masks
+    const gateWords = this.#gates.length === 0 ? 0 : 1 + this.#gates.length
+    if (entries > L.CLOSURE_LIST_MAX) return 2 * entries + (2 << tableLog2(entries)) + gateWords
+    let masks = 0
+    for (let i = 0; i < entries; i++) if (items.indexOf(items[i]!) === i) masks += 1
+    return entries + 2 * masks + gateWords
   }
 
   /**
-   * Who has nobody assigned and one neighbour above has that neighbour's closure: the same block, if it is built. One in
-   * seven on a drive of folders.
+   * The word in the container's room where so many are free, i.e. belong to no other closure that holds; 0 if they are not, or the head
+   * does not stand in the container. O(heads in place).
+   */
+  #roomFor(container: number, state: number, words: number): number {
+    const record = container << L.LINE_WORDS_LOG2
+    if (this.#schema.stateOrdinal[state]! >= L.C_HEADS_IN_PLACE) return 0
+    let from = record + L.C_ROOM
+    while (from + words <= record + L.C_ROOM_END) {
+      const taken = this.#takenUntil(container, state, from, from + words)
+      if (taken === 0) return from
+      from = taken
+    }
+    return 0
+  }
+
+  /** The word behind a closure in the room that holds, is not that of this state, and has a word in between; 0 if there is none. */
+  #takenUntil(container: number, state: number, from: number, to: number): number {
+    const { graph } = this.#regions
+    const { stateType, statesInPlace } = this.#schema
+    const record = container << L.LINE_WORDS_LOG2
+    const states = stateType[state]! * L.C_HEADS_IN_PLACE
+    for (let ordinal = 0; ordinal < L.C_HEADS_IN_PLACE; ordinal++) {
+      const other = statesInPlace[states + ordinal]!
+      const head = headAt(graph, container, ordinal)
+      const place = graph[head + L.HEAD_BLOCK]!
+      if (other === 0 || other === state || place >= 0 || !this.#isBuilt(container, other)) continue
+      const begin = record - place
+      const end = blockEnd(graph, begin, graph[head + L.HEAD_SIZE]!)
+      if (begin < to && end > from) return end
+    }
+    return 0
+  }
+
+  /**
+   * Who has nobody assigned and one neighbour above has that neighbour's closure: the same block, if it is built and lies in the
+   * region. From a room it is copied, as a part of what is collected: there it can go at any time.
    */
   #share(head: number, container: number, state: number): boolean {
     const { graph } = this.#regions
@@ -80,6 +131,7 @@ export class ClosureBuilder {
     const target = schema.full[(meta >>> L.COUNT_SHIFT) * schema.width + state] ?? 0
     if (target <= 0 || !this.#isBuilt(above, target)) return false
     const shared = headAt(graph, above, schema.stateOrdinal[target]!)
+    if (graph[shared + L.HEAD_BLOCK]! < 0) return false
     this.#publish(head, { container, state }, graph[shared + L.HEAD_BLOCK]!, graph[shared + L.HEAD_SIZE]!)
     return true
   }
@@ -87,11 +139,11 @@ export class ClosureBuilder {
   #publish(
     head: number,
     { container, state }: { readonly container: number; readonly state: number },
-    block: number,
+    place: number,
     size: number,
   ): void {
     const { graph, header } = this.#regions
-    graph[head + L.HEAD_BLOCK] = block
+    graph[head + L.HEAD_BLOCK] = place
     graph[head + L.HEAD_SIZE] = size
     // Release, and last: who sees this version sees block and size.
     Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
@@ -162,15 +214,16 @@ export class ClosureBuilder {
     if (!this.#isBuilt(container, state)) return false
     const { graph, closures } = this.#regions
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
-    const block = graph[head + L.HEAD_BLOCK]!
+    const place = graph[head + L.HEAD_BLOCK]!
+    const words = place < 0 ? graph : closures
+    const block = place < 0 ? (container << L.LINE_WORDS_LOG2) - place : place
     const size = graph[head + L.HEAD_SIZE]! & L.HEAD_SIZE_MASK
     const entries = size >>> 1
-    for (let i = 0; i < entries; i++) this.#addEntry(closures[block + i]!, closures[block + entries + i]!)
+    for (let i = 0; i < entries; i++) this.#addEntry(words[block + i]!, maskOf(words, block, entries, i))
     if ((size & 1) === 0) return true
-    const gates = block + gatesOffset(entries)
-    for (let g = 0; g < closures[gates]!; g++) {
-      this.#addGate(closures[gates + 1 + 2 * g]!, closures[gates + 2 + 2 * g]!)
-    }
+    const gates = gatesAt(words, block, entries)
+    for (let g = 0; g < words[gates]!; g++)
+      this.#addGate(words[gates + 1 + 2 * g]!, words[gates + 2 + 2 * g]!)
     return true
   }
 
@@ -205,28 +258,44 @@ export class ClosureBuilder {
     this.#masks.push(mask)
   }
 
-  #write(block: number, entries: number): void {
-    const { closures } = this.#regions
-    closures.set(this.#scopes.items.subarray(0, entries), block)
-    closures.set(this.#masks.items.subarray(0, entries), block + entries)
-    if (entries > L.CLOSURE_LIST_MAX) this.#writeTable(block + entries * 2, entries)
+  /** `closure-block.ts` draws it. */
+  #write(words: Int32Array, block: number, entries: number): void {
+    if (entries > L.CLOSURE_LIST_MAX) {
+      words.set(this.#scopes.items.subarray(0, entries), block)
+      words.set(this.#masks.items.subarray(0, entries), block + entries)
+      this.#writeTable(words, block + entries * 2, entries)
+    } else this.#writeByMask(words, block, entries)
     if (this.#gates.length === 0) return
-    const gates = block + gatesOffset(entries)
-    closures[gates] = this.#gates.length / 2
-    closures.set(this.#gates.items.subarray(0, this.#gates.length), gates + 1)
+    const gates = gatesAt(words, block, entries)
+    words[gates] = this.#gates.length / 2
+    words.set(this.#gates.items.subarray(0, this.#gates.length), gates + 1)
   }
 
-  #writeTable(table: number, entries: number): void {
-    const { closures } = this.#regions
+  /** Those with the mask that comes first, then those with the next that differs. O(entries × masks). */
+  #writeByMask(words: Int32Array, block: number, entries: number): void {
+    const scopes = this.#scopes.items
+    const masks = this.#masks.items
+    let run = block + entries
+    for (let first = 0, written = 0; written < entries; first++) {
+      const mask = masks[first]!
+      if (masks.indexOf(mask) < first) continue
+      for (let i = first; i < entries; i++) if (masks[i] === mask) words[block + written++] = scopes[i]!
+      words[run] = written
+      words[run + 1] = mask
+      run += 2
+    }
+  }
+
+  #writeTable(words: Int32Array, table: number, entries: number): void {
     const log2 = tableLog2(entries)
     const mask = (1 << log2) - 1
-    closures.fill(0, table, table + (2 << log2))
+    words.fill(0, table, table + (2 << log2))
     for (let i = 0; i < entries; i++) {
       const scope = this.#scopes.items[i]!
       let slot = Math.imul(scope, L.ID_HASH) >>> (32 - log2)
-      while (closures[table + slot * 2] !== 0) slot = (slot + 1) & mask
-      closures[table + slot * 2] = scope
-      closures[table + slot * 2 + 1] = this.#masks.items[i]!
+      while (words[table + slot * 2] !== 0) slot = (slot + 1) & mask
+      words[table + slot * 2] = scope
+      words[table + slot * 2 + 1] = this.#masks.items[i]!
     }
   }
 }

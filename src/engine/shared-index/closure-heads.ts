@@ -4,6 +4,7 @@
  *   container, word 6…14   │ block │ size │ built at │  for ordinals 0, 1, 2 of the container's type
  *   further heads          │ log2 of this block │ – │ – │ ordinal 3: block, size, built at │ …
  *
+ *   block                  │ its word in the region of closures; of one in the container's room minus its place in the container │
  *   size                   │ low bits of the closure era it was built in │ number of entries, 29 bits (`HEAD_SIZE_MASK`) │
  *
  * A closure holds while `built at` equals the sum of four counters that only grow: the container's version, its

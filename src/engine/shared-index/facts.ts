@@ -14,13 +14,12 @@
  * Lock held and in a section everywhere.
  */
 import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
-import { allocateZeroed } from './allocator.ts'
 import type { Graveyard } from './graveyard.ts'
 import type { Invalidation } from './invalidation.ts'
 import * as L from './layout.ts'
 import type { Names } from './names.ts'
 import { NumberList } from './number-list.ts'
-import { newRecord, outListOf, setAttributes } from './records.ts'
+import { newContainer, newRecord, outListOf, setAttributes } from './records.ts'
 import type { Regions } from './regions.ts'
 import { maskOf, scopeOf } from './schema.ts'
 import { addEdge, addMember, deleteEdge, entryCount, pairFor } from './slab.ts'
@@ -36,7 +35,7 @@ export class Facts {
   readonly #invalidation: Invalidation
   readonly #graveyard: Graveyard
   readonly #staleFilters = new NumberList()
-  /** Instances after whose records another line is wanted than their slots say. */
+  /** Records after which another line is wanted than their slots say. */
   readonly #relinked = new NumberList()
   #banks: number
 
@@ -100,7 +99,9 @@ export class Facts {
     const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
     const record = user << L.LINE_WORDS_LOG2
+    const next = table.nextOf(this.#regions.graph, user)
     const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, scoped))
+    this.#noteLater(user, next)
     const { graph, header } = this.#regions
     const mask = maskOf(role)
     if ((graph[at]! & mask) !== 0) return
@@ -119,8 +120,10 @@ export class Facts {
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
+    const next = table.nextOf(this.#regions.graph, user)
     const isGone = dropScope(this.#regions, user, scopeOf(role, scoped), maskOf(role), this.#banks)
     if (isGone) this.#staleFilters.push(user)
+    this.#noteLater(user, next)
   }
 
   /** Whether filters of users still have bits for what is gone. They only cost false hits. */
@@ -185,9 +188,9 @@ export class Facts {
   }
 
   /** Of a load, which is one section and keeps nobody waiting, only so many are put off. */
-  #noteLater(instance: number, nextBefore: number): void {
-    if (table.nextOf(this.#regions.graph, instance) === nextBefore) return
-    this.#relinked.push(instance)
+  #noteLater(record: number, nextBefore: number): void {
+    if (table.nextOf(this.#regions.graph, record) === nextBefore) return
+    this.#relinked.push(record)
     if (this.#relinked.length === RELINKED_MAX) this.noteNextLines()
   }
 
@@ -217,7 +220,7 @@ export class Facts {
     const record = instance << L.LINE_WORDS_LOG2
     const known = this.#regions.graph[record + L.I_CONTAINER]!
     if (known !== 0) return known
-    const container = allocateZeroed(this.#regions, L.LINE_WORDS_LOG2)
+    const container = newContainer(this.#regions)
     const { graph } = this.#regions
     graph[container + L.C_INSTANCE] = instance
     graph[container + L.C_VERSION] = 1

@@ -172,7 +172,7 @@ export class Graveyard {
     if (container !== 0) {
       const more = graph[container + L.C_MORE_HEADS]!
       if (more !== 0) release(this.#regions, more, graph[more]!)
-      release(this.#regions, container, L.LINE_WORDS_LOG2)
+      release(this.#regions, container, L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2)
     }
     releaseRecord(this.#regions, line, isUser ? L.USER_LINES_LOG2 : 0)
   }

@@ -27,7 +27,7 @@
  *   │ 7… │ key                      │       │ 7… │ key                      │
  *   └────┴──────────────────────────┘       └────┴──────────────────────────┘
  *
- *   user (2 lines, type USER_TYPE)          container (1 line), of an instance that is the subject of a tuple
+ *   user (2 lines, type USER_TYPE)          container (4 lines), of an instance that is the subject of a tuple
  *   ┌────┬──────────────────────────┐       or has very many in-edges
  *   │ 0  │ type, key bytes, flags   │       ┌─────┬─────────────────────────────────┐
  *   │ 1,2│ assignments: ptr, meta   │       │ 0   │ instance (line)                 │
@@ -38,12 +38,12 @@
  *   └────┴──────────────────────────┘       │ 15  │ further heads: ptr or 0         │
  *                                           └─────┴─────────────────────────────────┘
  *
- * In-edges name the subject by its *container*, because what a check wants next is the closure head there; all
- * other references name instances.
+ * In-edges name the subject by its *container*, because what a check wants next is the closure head there, and the closure,
+ * which most find room for behind it; all other references name instances.
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 4
+export const LAYOUT_VERSION = 5
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16
@@ -71,6 +71,9 @@ export const H_SCHEMA_BYTES = 20
 /** Thread ids of whoever changes shared memory, 0 when free, and of who comes next. Alone on their line. */
 export const H_LOCK = 32
 export const H_LOCK_NEXT = 33
+
+/** So many words behind the top are open: what is asked for ahead may go a few lines beyond a block. */
+export const OPEN_BEHIND_TOP = 64
 
 /** First word of the graph region never handed out, the words on free lists, and the free-list heads by log2 size. */
 export const H_GRAPH_TOP = 48
@@ -151,10 +154,14 @@ export const C_OUT_OTHERS = 4
 export const C_HEADS = 6
 export const C_HEADS_IN_PLACE = 3
 export const C_MORE_HEADS = 15
+/** Where closures lie that are short, in words from the container on (`closure-builder.ts`). */
+export const C_ROOM = 16
+export const C_ROOM_END = 64
+export const CONTAINER_LINES_LOG2 = 2
 
 /**
- * Closure head: block in the closure region, low bits of the closure era << 29 | entries << 1 | has gates, sum of versions it
- * was built at.
+ * Closure head: block in the closure region, or minus its place in the container; low bits of the closure era << 29 |
+ * entries << 1 | has gates; sum of versions it was built at.
  */
 export const HEAD_WORDS = 3
 export const HEAD_BLOCK = 0
@@ -185,8 +192,8 @@ export const BANK_ROLES = 32
 
 /** Instances with more in-edges are answered by their own closure or a forward walk, not edge by edge. */
 export const WIDE_IN_EDGES = 16
-/** Closures with more entries carry a hash table, so that the smaller side can be walked. */
-export const CLOSURE_LIST_MAX = 24
+/** Closures with more entries carry a hash table, so that the smaller side can be walked (`closure-block.ts`). */
+export const CLOSURE_LIST_MAX = 40
 
 /** Multiplicative hash of ids; tables take the top bits, so doubling a table keeps its order. */
 export const ID_HASH = 0x9e3779b1 | 0

@@ -24,6 +24,7 @@ import { partitionOf } from './string-table.ts'
 
 /** Words of a first block of a slab, or of anything as small. */
 const SMALL_WORDS = 8
+const CONTAINER_WORDS = L.LINE_WORDS << L.CONTAINER_LINES_LOG2
 
 export class Preparation {
   readonly #regions: Regions
@@ -148,13 +149,13 @@ export class Preparation {
     this.#whose = subject
     this.#link = relation
     if (!relation || object === 0 || subject === 0) {
-      this.#words += L.LINE_WORDS + 2 * SMALL_WORDS
+      this.#words += CONTAINER_WORDS + 2 * SMALL_WORDS
       return
     }
     const { graph } = this.#regions
     const into = (object << L.LINE_WORDS_LOG2) + L.I_IN
     const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
-    if (container === 0) this.#words += L.LINE_WORDS + SMALL_WORDS
+    if (container === 0) this.#words += CONTAINER_WORDS + SMALL_WORDS
     const stands =
       container !== 0 && hasPair(graph, graph[into]!, graph[into + 1]!, container, relation.edgeClass)
     if (stands === isPut) return

@@ -15,10 +15,12 @@ import * as table from './string-table.ts'
 // Own constants are compiled in; those of another module are loaded each time.
 const {
   BANK_SHIFT,
+  C_ROOM,
   FILTER_SHIFT,
   ID_HASH,
   I_TENANT,
   KEY_BYTES_MAX,
+  LINE_WORDS,
   LINE_WORDS_LOG2,
   TENANT_TYPE,
   USER_TYPE,
@@ -82,10 +84,20 @@ export class Question {
     const slot = isKey ? table.slotWithTag(regions, key.hash) : 0
     // Without a slot word 0 is read, which is empty for good.
     const userAt = table.lineOf(graph[userSlot]!) << LINE_WORDS_LOG2
+    const rolesAt = table.lineOf(graph[userSlot + 1]!) << LINE_WORDS_LOG2
     const recordAt = table.lineOf(graph[slot]!) << LINE_WORDS_LOG2
     const nextAt = table.lineOf(graph[slot + 1]!) << LINE_WORDS_LOG2
     this.fetched ^=
-      firstSlots ^ graph[userAt]! ^ graph[userAt + U_FILTER]! ^ graph[recordAt]! ^ graph[nextAt]!
+      firstSlots ^
+      graph[userAt]! ^
+      graph[userAt + U_FILTER]! ^
+      graph[rolesAt]! ^
+      graph[rolesAt + LINE_WORDS]! ^
+      graph[recordAt]! ^
+      graph[nextAt]! ^
+      graph[nextAt + C_ROOM]! ^
+      graph[nextAt + C_ROOM + LINE_WORDS]! ^
+      graph[nextAt + C_ROOM + 2 * LINE_WORDS]!
     this.user = userSlot === 0 ? 0 : table.recordFrom(regions, userSlot, userKey, USER_TYPE)
     this.record = slot === 0 ? 0 : table.recordFrom(regions, slot, key, type)
   }

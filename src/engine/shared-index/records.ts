@@ -22,6 +22,13 @@ export function newRecord(regions: Regions, key: Key, type: number, linesLog2: n
   return record >>> L.LINE_WORDS_LOG2
 }
 
+/** A new container with nothing but zeros in its first line; its word. What is behind that means nothing without heads. */
+export function newContainer(regions: Regions): number {
+  const container = allocate(regions, L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2)
+  regions.graph.fill(0, container, container + L.LINE_WORDS)
+  return container
+}
+
 /** Gives back the record with its key and attributes; its slabs are the caller's to release. */
 export function releaseRecord(regions: Regions, line: number, linesLog2: number): void {
   const record = line << L.LINE_WORDS_LOG2

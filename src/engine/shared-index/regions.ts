@@ -105,7 +105,8 @@ export class Regions {
     return {
       header: new SharedArrayBuffer(bytes.header),
       graph:
-        large?.graph ?? new SharedArrayBuffer(openBytes(bytes.graph), { maxByteLength: GRAPH_BYTES_MAX }),
+        large?.graph ??
+        new SharedArrayBuffer(openGraphBytes(bytes.graph), { maxByteLength: GRAPH_BYTES_MAX }),
       closures:
         large?.closures ??
         new SharedArrayBuffer(openBytes(bytes.closures), { maxByteLength: CLOSURE_BYTES_MAX }),
@@ -113,10 +114,10 @@ export class Regions {
     }
   }
 
-  /** The regions of what was read into such a handle. As much is open as was in use: nothing is there beyond it. */
+  /** The regions of what was read into such a handle. Little more is open than was in use: nothing is there beyond it. */
   static restored(handle: SharedIndexHandle): Regions {
     const header = new Int32Array(handle.header)
-    header[L.H_GRAPH_WORDS] = openBytes(header[L.H_GRAPH_TOP]! * L.WORD_BYTES) / L.WORD_BYTES
+    header[L.H_GRAPH_WORDS] = openGraphBytes(header[L.H_GRAPH_TOP]! * L.WORD_BYTES) / L.WORD_BYTES
     header[L.H_CLOSURE_WORDS] = openBytes(header[L.H_CLOSURE_TOP]! * L.WORD_BYTES) / L.WORD_BYTES
     return Regions.attach(handle)
   }
@@ -269,6 +270,10 @@ function wordsOf(buffer: SharedArrayBuffer, words: number): Int32Array {
 /** What is opened of a region for so many bytes. */
 function openBytes(bytes: number): number {
   return Math.ceil(Math.max(bytes, 1) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
+}
+
+function openGraphBytes(bytes: number): number {
+  return openBytes(bytes + L.OPEN_BEHIND_TOP * L.WORD_BYTES)
 }
 
 function grownBytes(now: number, wordsNeeded: number, max: number, fraction: number): number {

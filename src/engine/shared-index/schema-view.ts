@@ -41,6 +41,8 @@ export class SchemaView {
   readonly stateType: Int32Array
   readonly stateOrdinal: Int32Array
   readonly stateEpoch: Int32Array
+  /** By type: the state whose closure heads stand in place on its containers, by ordinal, 0 where there is none. */
+  readonly statesInPlace: Int32Array
   /** 1 where some transition is guarded. */
   readonly stateHasGuard: Uint8Array
   /** The masks of state s are the pairs [bank, mask] in `masks` from `masksFrom[s]` to `masksFrom[s + 1]`. */
@@ -68,6 +70,7 @@ export class SchemaView {
     this.stateOrdinal = new Int32Array(this.width)
     this.stateEpoch = new Int32Array(this.width)
     this.stateHasGuard = new Uint8Array(this.width)
+    this.statesInPlace = new Int32Array(this.typesById.length * L.C_HEADS_IN_PLACE)
     this.masksFrom = new Int32Array(this.width + 1)
     const byId = new Map(image.states.map(state => [state.id, state]))
     const masks: number[] = []
@@ -78,6 +81,9 @@ export class SchemaView {
       this.stateType[id] = state.typeId
       this.stateOrdinal[id] = state.ordinal
       this.stateEpoch[id] = state.epoch
+      if (state.ordinal < L.C_HEADS_IN_PLACE) {
+        this.statesInPlace[state.typeId * L.C_HEADS_IN_PLACE + state.ordinal] = id
+      }
       masks.push(...state.masks)
     }
     this.masksFrom[this.width] = masks.length

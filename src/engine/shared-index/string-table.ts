@@ -7,8 +7,9 @@
  *   slot     │ 6 bits of the hash │ line │ 6 bits of the hash │ next line │      line 0: free
  *
  * The hash's lowest bits stand beside the line, so that one slot in 4,096 leads to a record in vain. *Next* is the line that
- * is wanted after an instance's record: what its in-edges lead to (`nextOf`). It is there to be asked for together with the
- * record, which spares a check one wait for memory of five; nothing else is concluded from it, and it may be out of date.
+ * is wanted after the record: what an instance's in-edges lead to, the first line of a user's roles (`nextOf`). It is there to be
+ * asked for together with the record, so that a check waits for memory twice; nothing else is concluded from it, and it may be out of
+ * date.
  *
  * Slots follow the order of the hash, so a partition is doubled by one pass in order, and what is deleted is closed
  * up by shifting back. Both need whole hashes, which are reckoned anew from the keys in the records.
@@ -39,6 +40,8 @@ const {
   PARTITION_COUNT,
   R_KEY,
   TYPE_SHIFT,
+  USER_TYPE,
+  U_ASSIGNMENTS,
 } = L
 
 const CAPACITY_LOG2_MIN = 2
@@ -171,21 +174,25 @@ export function remove(regions: Regions, hash: number, line: number): void {
 }
 
 /**
- * After the in-edges of an instance have changed. Only by the writer; no lock and no section, for what readers see before is as good.
- * Nothing happens if the instance has left the table. Expected O(1).
+ * After the in-edges of an instance have changed, or the roles of a user. Only by the writer; no lock and no section, for what readers
+ * see before is as good. Nothing happens if the record has left the table. Expected O(1).
  */
-export function noteNext(regions: Regions, instance: number): void {
-  const slot = slotOf(regions, hashOfRecord(regions, instance), instance)
+export function noteNext(regions: Regions, record: number): void {
+  const slot = slotOf(regions, hashOfRecord(regions, record), record)
   if (slot === 0) return
   const { graph } = regions
-  graph[slot + 1] = (graph[slot + 1]! & ~LINE_MASK) | nextOf(graph, instance)
+  graph[slot + 1] = (graph[slot + 1]! & ~LINE_MASK) | nextOf(graph, record)
 }
 
-/** The container that the instance's one in-edge comes from; the first line of its in-edges, if there are more. */
-export function nextOf(graph: Int32Array, instance: number): number {
-  const edges = (instance << LINE_WORDS_LOG2) + I_IN
-  const isInline = (graph[edges + 1]! & LOG2_MASK) === INLINE
-  return isInline ? graph[edges]! : graph[edges]! >>> LINE_WORDS_LOG2
+/**
+ * Of a user the first line of the roles; of an instance the container that its one in-edge comes from, or the first line of its
+ * in-edges, if there are more.
+ */
+export function nextOf(graph: Int32Array, record: number): number {
+  const at = record << LINE_WORDS_LOG2
+  if (graph[at]! >>> TYPE_SHIFT === USER_TYPE) return graph[at + U_ASSIGNMENTS]! >>> LINE_WORDS_LOG2
+  const isInline = (graph[at + I_IN + 1]! & LOG2_MASK) === INLINE
+  return isInline ? graph[at + I_IN]! : graph[at + I_IN]! >>> LINE_WORDS_LOG2
 }
 
 /** The word of the record's slot, 0 if it has none. */

@@ -19,8 +19,8 @@ import {
 } from '../changes.ts'
 import { CollectingEngine } from '../shared-engine.ts'
 
-const ROUNDS = 300
-const SETTLED = 100
+const ROUNDS = 600
+const SETTLED = 400
 /** Facts at a time, about; in half of the rounds most of them go. */
 const CROWD = 3_000
 
@@ -60,7 +60,7 @@ function arrival(random: Random, n: number): Change[] {
   return changes
 }
 
-test('things of all sizes come and go, three hundred rounds, and after a hundred nothing grows any more', () => {
+test('things of all sizes come and go, six hundred rounds, and after four hundred nothing grows any more', () => {
   const engine = new CollectingEngine()
   const random = new Random(99)
   engine.apply([...schema, instance('folder:top')])

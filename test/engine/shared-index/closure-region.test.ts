@@ -19,9 +19,9 @@ import { World } from '../world.ts'
 
 const KIB = 1 << 10
 const CHAINS = 60
-const DEPTH = 30
+const DEPTH = 60
 
-/** Chains of folders with a user on each folder, so that closures deep down have thirty entries and a table. */
+/** Chains of folders with a user on each folder, so that closures deep down are too long for the room of a container. */
 function chains(): Change[] {
   return Array.from({ length: CHAINS }, (_, c) => chainOf(c)).flat()
 }

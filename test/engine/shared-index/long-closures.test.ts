@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { assign, heldBy, instance, link, relation, resourceType, role, tenant, user } from '../changes.ts'
 import { SharedEngine } from '../shared-engine.ts'
 
-const LENGTHS = [1, 2, 31, 32, 33, 63, 64, 65, 96, 255, 256, 257]
+const LENGTHS = [1, 2, 31, 32, 33, 40, 41, 63, 64, 65, 96, 255, 256, 257]
 
 test.each(LENGTHS)(
   'in a batch, who holds a role on one of %i folders above a document may open it, and nobody else',

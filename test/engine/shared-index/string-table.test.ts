@@ -1,11 +1,11 @@
-/** Slots of the string table: which keys they lead to, and which line is wanted after an instance's record. */
+/** Slots of the string table: which keys they lead to, and which line is wanted after a record. */
 import { expect, test } from 'vitest'
 import { hashOf, Key } from '#engine/shared-index/key.ts'
 import * as L from '#engine/shared-index/layout.ts'
 import { keyBytes, keyStart, keyText } from '#engine/shared-index/records.ts'
 import { Regions } from '#engine/shared-index/regions.ts'
 import { find, hasTag, lineOf, partitionOf, slotCount } from '#engine/shared-index/string-table.ts'
-import { instance, link, relation, removed, resourceType, tenant } from '../changes.ts'
+import { assign, instance, link, relation, removed, resourceType, role, tenant, user } from '../changes.ts'
 import { COLLIDING, SECRETS, SharedEngine } from '../shared-engine.ts'
 
 const FOLDERS = 40
@@ -92,6 +92,32 @@ test('a slot says which line is wanted after the record: the only in-edge’s co
   engine.apply(links.flatMap(([, ...others]) => others).map(removed))
   expectNext(n => Math.min(1, n % 4))
   engine.apply(links.flatMap(([first]) => first ?? []).map(removed))
+  expectNext(() => 0)
+})
+
+test('and after a user’s record the first line of the roles, wherever they have moved', () => {
+  const engine = new SharedEngine()
+  const users = numbers(200)
+  const folders = numbers(FOLDERS).map(n => instance(folderOf(n)))
+  engine.apply([...schema, role('folder', 'viewer'), ...folders, ...users.map(n => user(`u${n}`))])
+  const regions = Regions.attach(engine.writer.handle)
+  const expectNext = (rolesOf: (n: number) => number): void => {
+    regions.refresh()
+    const { graph } = regions
+    const slots = slotsOf(regions)
+    for (const n of users) {
+      const { line, next } = slots.get(`u${n}`)!
+      const roles = graph[(line << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS]! >>> L.LINE_WORDS_LOG2
+      expect(next).toBe(roles)
+      expect(next === 0).toBe(rolesOf(n) === 0)
+    }
+  }
+  const held = users.map(n => numbers(n % FOLDERS).map(f => assign(`u${n}`, 'viewer', folderOf(f))))
+  for (const more of numbers(FOLDERS)) engine.apply(held.flatMap(all => all.slice(more, more + 1)))
+  expectNext(n => n % FOLDERS)
+  engine.apply(held.flatMap(all => all.slice(2)).map(removed))
+  expectNext(n => Math.min(2, n % FOLDERS))
+  engine.apply(held.flatMap(all => all.slice(0, 2)).map(removed))
   expectNext(() => 0)
 })
 

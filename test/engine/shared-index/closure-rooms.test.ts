@@ -1,0 +1,222 @@
+/** Short closures lie with their container, and make room for each other; where they lie, no answer shows. */
+import { beforeEach, expect, test } from 'vitest'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import * as L from '#engine/shared-index/layout.ts'
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { Random } from '../../../bench/datasets/random.ts'
+import {
+  assign,
+  heldBy,
+  heldUnlessDirectBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+/** One role each; the heads of three of them stand in the container, that of the fourth does not. */
+const ACTIONS = ['see', 'edit', 'share', 'delete'] as const
+const DEPTH = 48
+
+const derived = (action: string): Change =>
+  role('folder', action, { can: [action], from: [heldBy({ role: action, on: 'folder', over: 'parent' })] })
+const guarded = (action: string): Change =>
+  role('folder', action, {
+    can: [action],
+    from: [heldUnlessDirectBy({ role: action, on: 'folder', over: 'parent' })],
+  })
+const parents: readonly Change[] = Array.from({ length: DEPTH - 1 }, (_, n) =>
+  link(`folder:f${n}`, 'parent', `folder:f${n + 1}`),
+)
+const chain: readonly Change[] = [
+  tenant('default'),
+  resourceType('folder', ...ACTIONS),
+  relation('folder', 'parent', 'folder'),
+  ...ACTIONS.map(derived),
+  ...Array.from({ length: DEPTH }, (_, n) => [instance(`folder:f${n}`), user(`u${n}`)]).flat(),
+  ...parents,
+]
+/** The closures of a folder so far down have as many entries, one for each user above. */
+const everyHolds = (action: string): Change[] =>
+  Array.from({ length: DEPTH }, (_, n) => assign(`u${n}`, action, `folder:f${n}`))
+
+let engine: SharedEngine
+let world: World
+let header: Int32Array
+
+beforeEach(() => {
+  engine = new SharedEngine()
+  world = new World(engine, ...chain)
+  header = new Int32Array(engine.writer.handle.header)
+})
+
+/** Words of the region that are taken. */
+const inRegion = (): number => header[L.H_CLOSURE_TOP]! - L.LINE_WORDS
+
+/** Who holds a role above a folder may do so there, who holds one below may not. Builds the closure. */
+function ask(action: string, depth: number): void {
+  expect(world.can('u0', action, `folder:f${depth}`)).toBe(true)
+  expect(world.can(`u${depth + 1}`, action, `folder:f${depth}`)).toBe(false)
+}
+
+test('a closure of up to 40 entries lies with its container, a longer one in the region', () => {
+  world.apply(...everyHolds('see'))
+  // Of the folder above, whose closure has 40 entries.
+  ask('see', 40)
+  expect(inRegion()).toBe(0)
+  ask('see', 41)
+  const long = inRegion()
+  expect(long).toBeGreaterThan(2 * 41)
+  ask('see', 10)
+  expect(inRegion()).toBe(long)
+})
+
+test('two of twenty entries share a room, and a third goes to the region', () => {
+  world.apply(...ACTIONS.flatMap(everyHolds))
+  ask('see', 20)
+  ask('edit', 20)
+  expect(inRegion()).toBe(0)
+  ask('share', 20)
+  const third = inRegion()
+  // Twenty scopes, and their mask with its place.
+  expect(third).toBe(22)
+  for (const action of ACTIONS.slice(0, 3)) ask(action, 20)
+  expect(inRegion()).toBe(third)
+})
+
+test('the room of what holds no more is taken again, however often, and nothing goes to the region', () => {
+  world.apply(...ACTIONS.flatMap(everyHolds))
+  for (let round = 0; round < 200; round++) {
+    const actions = round % 2 === 0 ? ['see', 'edit'] : ['share', 'see']
+    for (const action of actions) ask(action, 20)
+    world.apply(removed(parents[0]!))
+    for (const action of actions) expect(world.can('u0', action, 'folder:f20')).toBe(false)
+    world.apply(parents[0]!)
+  }
+  expect(engine.writer.figures().closuresBuilt).toBeGreaterThanOrEqual(800)
+  expect(inRegion()).toBe(0)
+})
+
+test('what one role loses makes room for another, beside those that go on holding', () => {
+  world.apply(...['see', 'edit', 'share'].flatMap(everyHolds))
+  ask('see', 20)
+  ask('edit', 20)
+  const { closuresBuilt } = engine.writer.figures()
+  // Another meaning voids the closures of this role only. Behind guards they are short, and have gates.
+  world.apply(guarded('edit'))
+  ask('see', 20)
+  expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
+  expect(world.can('u19', 'edit', 'folder:f20')).toBe(true)
+  expect(world.can('u21', 'edit', 'folder:f20')).toBe(false)
+  world.apply(derived('edit'))
+  const builtBefore = engine.writer.figures().closuresBuilt
+  ask('share', 20)
+  expect(inRegion()).toBe(0)
+  ask('edit', 20)
+  expect(inRegion()).toBe(22)
+  for (const action of ['see', 'share']) ask(action, 20)
+  expect(engine.writer.figures().closuresBuilt).toBe(builtBefore + 2)
+})
+
+test('entries have the masks of their types, though those with one mask stand side by side', () => {
+  const names = Array.from({ length: 9 }, (_, n) => n)
+  world.apply(
+    resourceType('group'),
+    relation('folder', 'shared', 'group'),
+    // The members' place among the roles of groups is that of others among those of folders.
+    role('group', 'guest'),
+    role('group', 'member'),
+    role('folder', 'see', {
+      can: ['see'],
+      from: [
+        heldBy({ role: 'see', on: 'folder', over: 'parent' }),
+        heldBy({ role: 'member', on: 'group', over: 'shared' }),
+      ],
+    }),
+    ...names.flatMap(n => [
+      instance(`group:g${n}`),
+      link(`group:g${n}`, 'shared', `folder:f${n}`),
+      user(`member${n}`),
+      user(`guest${n}`),
+      assign(`member${n}`, 'member', `group:g${n}`),
+      assign(`guest${n}`, 'guest', `group:g${n}`),
+      assign(`guest${n}`, 'edit', `folder:f${n}`),
+      assign(`u${n}`, 'see', `folder:f${n}`),
+    ]),
+  )
+  const queries = ['u', 'member', 'guest'].flatMap(kind =>
+    names.map(n => ({ user: `${kind}${n}`, action: 'see', type: 'folder', key: 'f20', tenant: null })),
+  )
+  const wanted = queries.map(query => !query.user.startsWith('guest'))
+  for (let times = 0; times < 2; times++) {
+    expect(queries.map(query => engine.evaluate(query))).toEqual(wanted)
+    expect(engine.evaluateAll(queries)).toEqual(wanted)
+  }
+  expect(inRegion()).toBe(0)
+})
+
+test('three roles and a fourth, in trees that change all the time, are answered as by the Map engine, one by one and in batches', () => {
+  const [folders, users] = [36, 12]
+  const judge = new MapEngine()
+  const random = new Random(7)
+  const apply = (...changes: Change[]): void => {
+    judge.apply(changes)
+    engine.apply(changes)
+  }
+  engine = new SharedEngine()
+  apply(...chain)
+  const below = (n: number): number => Math.max(0, n - 1 - random.below(2))
+  const edges = new Map(
+    Array.from({ length: folders - 1 }, (_, n) => [
+      n + 1,
+      link(`folder:f${below(n + 1)}`, 'parent', `folder:f${n + 1}`),
+    ]),
+  )
+  apply(...parents.map(removed), ...edges.values())
+  const assignments: Change[] = []
+  const change = (): Change[] => {
+    const at = 1 + random.below(folders - 1)
+    const action = ACTIONS[random.below(ACTIONS.length)]!
+    switch (random.below(8)) {
+      case 0: {
+        const old = edges.get(at)!
+        edges.set(at, link(`folder:f${below(at)}`, 'parent', `folder:f${at}`))
+        return [removed(old), edges.get(at)!]
+      }
+      case 1:
+        return [random.below(2) === 0 ? guarded(action) : derived(action)]
+      case 2:
+        return assignments.splice(random.below(assignments.length + 1), 3).map(removed)
+      default: {
+        const more = Array.from({ length: 4 }, () =>
+          assign(`u${random.below(users)}`, ACTIONS[random.below(4)]!, `folder:f${random.below(folders)}`),
+        )
+        assignments.push(...more)
+        return more
+      }
+    }
+  }
+  const allowed = new Set<boolean>()
+  for (let round = 0; round < 400; round++) {
+    apply(...change())
+    const queries = Array.from({ length: 40 }, (): Query => {
+      const key = `f${random.below(folders)}`
+      const action = ACTIONS[random.below(ACTIONS.length)]!
+      return { user: `u${random.below(users)}`, action, type: 'folder', key, tenant: null }
+    })
+    const wanted = queries.map(query => judge.evaluate(query))
+    for (const answer of wanted) allowed.add(answer)
+    expect(
+      round % 2 === 0 ? engine.evaluateAll(queries) : queries.map(query => engine.evaluate(query)),
+    ).toEqual(wanted)
+  }
+  expect(allowed.size).toBe(2)
+  expect(engine.writer.figures().closuresBuilt).toBeGreaterThan(2_000)
+})
