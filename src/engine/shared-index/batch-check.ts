@@ -17,7 +17,7 @@
 import { BatchLookup } from './batch-lookup.ts'
 import type { BatchSource } from './batch-source.ts'
 import { ALLOW, DENY } from './check.ts'
-import { maskOf } from './closure-block.ts'
+import { maskOfEntry, wordsMin } from './closure-block.ts'
 import { headAt } from './closure-heads.ts'
 import { BATCH_MAX } from './key-column.ts'
 import type { Key } from './key.ts'
@@ -32,6 +32,7 @@ import { findPair, isWithin, PAIRS } from './slab.ts'
 const {
   BANK_SHIFT,
   COUNT_SHIFT,
+  C_ROOM_END,
   C_VERSION,
   FILTER_SHIFT,
   HEAD_BLOCK,
@@ -225,13 +226,15 @@ export class BatchCheck {
       }
       const size = graph[head + HEAD_SIZE]! & HEAD_SIZE_MASK
       if (size === 0) continue
-      if ((size & 1) !== 0 || size >>> 1 > ENTRIES_MAX) {
+      const entries = size >>> 1
+      if ((size & 1) !== 0 || entries > ENTRIES_MAX) {
         this.verdicts[index] = UNKNOWN
         continue
       }
       const place = graph[head + HEAD_BLOCK]!
+      if (entries - place > C_ROOM_END && place < 0) continue
       const block = place < 0 ? place - (container << LINE_WORDS_LOG2) : place
-      this.#blocks.pushTriple(index, block, size >>> 1)
+      this.#blocks.pushTriple(index, block, entries)
     }
   }
 
@@ -255,9 +258,8 @@ export class BatchCheck {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
     const users = this.#lookup.users.lines
-    // Asked of the arrays, their lengths come as doubles: once for all.
-    const graphLimit = graph.length
-    const closureLimit = closures.length
+    // Asked of the array, a length comes as a double: once for all.
+    const limit = closures.length
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
       const place = items[b + 1]!
@@ -265,13 +267,14 @@ export class BatchCheck {
       const isInRoom = place < 0
       const words = isInRoom ? graph : closures
       const block = isInRoom ? -place : place
-      if (!(block > 0 && block + entries <= (isInRoom ? graphLimit : closureLimit))) continue
+      // Those in rooms have been looked at with their heads.
+      if (!isInRoom && !(block > 0 && block + wordsMin(entries) <= limit)) continue
       const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
       for (let from = block; from < block + entries; from += PASSING_MAX) {
         const count = Math.min(PASSING_MAX, block + entries - from)
         for (let bits = passing(graph, filter, words, from, count); bits !== 0; bits &= bits - 1) {
           const at = from + 31 - Math.clz32(bits & -bits)
-          this.#addCandidate(index, words[at]!, maskOf(words, block, entries, at - block))
+          this.#addCandidate(index, words[at]!, maskOfEntry(words, block, entries, at - block))
         }
       }
     }

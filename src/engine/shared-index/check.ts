@@ -8,7 +8,7 @@
  *
  * No allocation, except where scratch lists outgrow all checks before.
  */
-import { gatesAt, maskOf, tableLog2 } from './closure-block.ts'
+import { gatesAt, maskOfEntry, tableLog2, wordsMin } from './closure-block.ts'
 import type { ClosureBuilder } from './closure-builder.ts'
 import { headAt } from './closure-heads.ts'
 import type { ForwardWalk } from './forward-walk.ts'
@@ -24,6 +24,7 @@ const {
   BANK_SHIFT,
   CLOSURE_LIST_MAX,
   COUNT_SHIFT,
+  C_ROOM_END,
   C_VERSION,
   FILTER_SHIFT,
   HEAD_BLOCK,
@@ -229,13 +230,15 @@ export class InstanceCheck {
     if (size === 0) return DENY
     const entries = size >>> 1
     const place = graph[head + HEAD_BLOCK]!
+    const record = container << LINE_WORDS_LOG2
     const words = place < 0 ? graph : this.#closures
-    const block = place < 0 ? (container << LINE_WORDS_LOG2) - place : place
-    if (!(block > 0 && block + entries <= words.length)) return DENY
+    const block = place < 0 ? record - place : place
+    const end = place < 0 ? record + C_ROOM_END : words.length
+    if (!(block > 0 && block + wordsMin(entries) <= end)) return DENY
     if (entries > CLOSURE_LIST_MAX && entries > 2 << (this.#slabMeta & LOG2_MASK)) {
       if (this.#meetsTable(words, block + entries * 2, tableLog2(entries))) return ALLOW
     } else if (this.#meetsList(words, block, entries)) return ALLOW
-    if ((size & 1) !== 0) this.#takeGates(words, gatesAt(words, block, entries))
+    if ((size & 1) !== 0) this.#takeGates(words, gatesAt(words, block, entries), end)
     return DENY
   }
 
@@ -258,7 +261,7 @@ export class InstanceCheck {
       const hash = Math.imul(scope & LINE_MASK, ID_HASH)
       if ((graph[filter + (hash >>> (FILTER_SHIFT + 5))]! & (1 << (hash >>> FILTER_SHIFT))) === 0) continue
       const at = findPair(graph, this.#slab, this.#slabMeta, scope)
-      if (at !== 0 && (graph[at + 1]! & maskOf(words, block, entries, i)) !== 0) return true
+      if (at !== 0 && (graph[at + 1]! & maskOfEntry(words, block, entries, i)) !== 0) return true
     }
     return false
   }
@@ -287,9 +290,9 @@ export class InstanceCheck {
     return false
   }
 
-  #takeGates(words: Int32Array, from: number): void {
+  #takeGates(words: Int32Array, from: number, end: number): void {
     const count = words[from]!
-    if (!(count > 0 && from + 2 * count < words.length)) return
+    if (!(count > 0 && from + 2 * count < end)) return
     for (let g = 0; g < count; g++) {
       this.#gates.push(words[from + 1 + 2 * g]!)
       this.#gates.push(words[from + 2 + 2 * g]!)

@@ -22,8 +22,16 @@ export function tableLog2(entries: number): number {
   return log2Ceil(entries * 2)
 }
 
+/**
+ * How many words a closure with so many entries has at least. Whoever reads without the lock looks whether they lie where they may:
+ * a torn number of entries would have a table of any size gone through.
+ */
+export function wordsMin(entries: number): number {
+  return entries > CLOSURE_LIST_MAX ? 2 * entries + (2 << tableLog2(entries)) : entries
+}
+
 /** The mask of an entry. O(masks that differ). */
-export function maskOf(words: Int32Array, block: number, entries: number, entry: number): number {
+export function maskOfEntry(words: Int32Array, block: number, entries: number, entry: number): number {
   const masks = block + entries
   if (entries > CLOSURE_LIST_MAX) return words[masks + entry]!
   // Most closures have two, and which of them it is cannot be guessed: no branch.

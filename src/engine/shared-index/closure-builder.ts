@@ -11,7 +11,7 @@
  * Lock held, no section. O(containers above).
  */
 import { appendClosure } from './closure-arena.ts'
-import { blockEnd, gatesAt, maskOf, tableLog2 } from './closure-block.ts'
+import { blockEnd, gatesAt, maskOfEntry, tableLog2, wordsMin } from './closure-block.ts'
 import { headAt, headFor } from './closure-heads.ts'
 import * as L from './layout.ts'
 import { NumberList } from './number-list.ts'
@@ -63,9 +63,10 @@ export class ClosureBuilder {
     const record = container << L.LINE_WORDS_LOG2
     const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
     const [placeBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
-    // Of an earlier era nothing is in the region any more.
+    // Of an earlier era nothing is in the region any more. Eras are told apart by their last bits, so that what lies there now may be
+    // anything: gates, whose number stands there, are not counted.
     if (placeBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
-      const dead = blockEnd(closures, placeBefore, sizeBefore) - placeBefore
+      const dead = gatesAt(closures, placeBefore, (sizeBefore & L.HEAD_SIZE_MASK) >>> 1) - placeBefore
       header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
     }
     const place = room === 0 ? block : record - room
@@ -76,7 +77,7 @@ export class ClosureBuilder {
   #words(entries: number): number {
     const { items } = this.#masks
     const gateWords = this.#gates.length === 0 ? 0 : 1 + this.#gates.length
-    if (entries > L.CLOSURE_LIST_MAX) return 2 * entries + (2 << tableLog2(entries)) + gateWords
+    if (entries > L.CLOSURE_LIST_MAX) return wordsMin(entries) + gateWords
     let masks = 0
     for (let i = 0; i < entries; i++) if (items.indexOf(items[i]!) === i) masks += 1
     return entries + 2 * masks + gateWords
@@ -219,7 +220,7 @@ export class ClosureBuilder {
     const block = place < 0 ? (container << L.LINE_WORDS_LOG2) - place : place
     const size = graph[head + L.HEAD_SIZE]! & L.HEAD_SIZE_MASK
     const entries = size >>> 1
-    for (let i = 0; i < entries; i++) this.#addEntry(words[block + i]!, maskOf(words, block, entries, i))
+    for (let i = 0; i < entries; i++) this.#addEntry(words[block + i]!, maskOfEntry(words, block, entries, i))
     if ((size & 1) === 0) return true
     const gates = gatesAt(words, block, entries)
     for (let g = 0; g < words[gates]!; g++)

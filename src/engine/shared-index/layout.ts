@@ -36,6 +36,8 @@
  *   ├────┼──────────────────────────┤       │ 4,5 │ out-edges to other instances    │
  *   │ 16…│ filter, 512 bits         │       │ 6…14│ 3 closure heads [ptr, size, at] │
  *   └────┴──────────────────────────┘       │ 15  │ further heads: ptr or 0         │
+ *                                           ├─────┼─────────────────────────────────┤
+ *                                           │ 16… │ room for closures, 48 words     │
  *                                           └─────┴─────────────────────────────────┘
  *
  * In-edges name the subject by its *container*, because what a check wants next is the closure head there, and the closure,

@@ -149,7 +149,7 @@ export class Preparation {
     this.#whose = subject
     this.#link = relation
     if (!relation || object === 0 || subject === 0) {
-      this.#words += CONTAINER_WORDS + 2 * SMALL_WORDS
+      this.#words += (subject === 0 ? CONTAINER_WORDS : 0) + 2 * SMALL_WORDS
       return
     }
     const { graph } = this.#regions

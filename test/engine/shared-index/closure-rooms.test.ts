@@ -1,7 +1,16 @@
 /** Short closures lie with their container, and make room for each other; where they lie, no answer shows. */
 import { beforeEach, expect, test } from 'vitest'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { blockEnd, gatesAt, maskOfEntry } from '#engine/shared-index/closure-block.ts'
 import * as L from '#engine/shared-index/layout.ts'
+import { ALLOW, InstanceCheck } from '#engine/shared-index/check.ts'
+import { ClosureBuilder } from '#engine/shared-index/closure-builder.ts'
+import { ForwardWalk } from '#engine/shared-index/forward-walk.ts'
+import { Key } from '#engine/shared-index/key.ts'
+import { Regions } from '#engine/shared-index/regions.ts'
+import { SchemaView } from '#engine/shared-index/schema-view.ts'
+import { decodeSchema } from '#engine/shared-index/schema-wire.ts'
+import { find } from '#engine/shared-index/string-table.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { Random } from '../../../bench/datasets/random.ts'
@@ -18,7 +27,7 @@ import {
   tenant,
   user,
 } from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import { SECRETS, SharedEngine } from '../shared-engine.ts'
 import { World } from '../world.ts'
 
 /** One role each; the heads of three of them stand in the container, that of the fourth does not. */
@@ -160,6 +169,70 @@ test('entries have the masks of their types, though those with one mask stand si
     expect(engine.evaluateAll(queries)).toEqual(wanted)
   }
   expect(inRegion()).toBe(0)
+})
+
+test('an entry’s mask is found among any number of masks, and the gates behind them', () => {
+  const random = new Random(3)
+  const [block, gates] = [5, 3]
+  for (let entries = 1; entries <= L.CLOSURE_LIST_MAX; entries++) {
+    for (let times = 0; times < 20; times++) {
+      const cuts = Array.from({ length: random.below(entries) }, () => 1 + random.below(entries))
+      const ends = [...new Set([...cuts, entries])].toSorted((a, b) => a - b)
+      const words = new Int32Array(200).fill(-1)
+      for (const [run, end] of ends.entries()) words.set([end, 100 + run], block + entries + 2 * run)
+      const behind = block + entries + 2 * ends.length
+      words[behind] = gates
+      for (let entry = 0; entry < entries; entry++) {
+        const mask = 100 + ends.findIndex(end => entry < end)
+        expect(maskOfEntry(words, block, entries, entry)).toBe(mask)
+      }
+      expect(gatesAt(words, block, entries)).toBe(behind)
+      expect(blockEnd(words, block, (entries << 1) | 1)).toBe(behind + 1 + 2 * gates)
+    }
+  }
+})
+
+test('a torn head has nobody go through the graph', () => {
+  world.apply(...everyHolds('see'))
+  ask('see', 10)
+  const regions = Regions.attach(engine.writer.handle)
+  const { graph } = regions
+  const schema = new SchemaView(decodeSchema(regions.readSchema())!)
+  let reads = 0
+  regions.graph = new Proxy(graph, {
+    get: (_, word) => {
+      reads++
+      return word === 'length' ? graph.length : graph[Number(word)]
+    },
+  })
+  const parts = {
+    schema,
+    builder: new ClosureBuilder(regions, schema),
+    walk: new ForwardWalk(regions, schema),
+  }
+  const check = new InstanceCheck(regions, parts)
+  const key = new Key(SECRETS.start, SECRETS.multiplier)
+  const lineOf = (text: string, type: number): number => (key.read(text, type) ? find(regions, key, type) : 0)
+  const type = schema.types.get('folder')!
+  const isAllowed = (name: string): boolean => {
+    const [line, at] = [lineOf(name, L.USER_TYPE), lineOf('f10', type.id)]
+    reads = 0
+    return check.run(line, at, type.actions.get('see')!.start, false) === ALLOW
+  }
+  expect(isAllowed('u0')).toBe(true)
+  const head = graph.findIndex((word, at) => word === -L.C_ROOM && graph[at + 1]! >>> 1 === 10)
+  expect(head).toBeGreaterThan(0)
+  const most = Math.floor(graph.length * 0.6)
+  const gates = gatesAt(graph, head - L.C_HEADS + L.C_ROOM, 10)
+  for (const entries of [10, 41, 49, 1_000, graph.length / 4, most, graph.length - 1]) {
+    for (const place of [-L.C_ROOM, -(L.C_ROOM_END - 1), -graph.length, L.LINE_WORDS]) {
+      graph[head] = place
+      graph[head + 1] = (entries << 1) | 1
+      graph[gates] = graph.length / 4
+      expect(isAllowed('u11')).toBe(false)
+      expect(reads).toBeLessThan(500)
+    }
+  }
 })
 
 test('three roles and a fourth, in trees that change all the time, are answered as by the Map engine, one by one and in batches', () => {

@@ -95,7 +95,7 @@ test('a slot says which line is wanted after the record: the only in-edge’s co
   expectNext(() => 0)
 })
 
-test('and after a user’s record the first line of the roles, wherever they have moved', () => {
+test('and after a user’s record the first line of the roles, also where few became more', () => {
   const engine = new SharedEngine()
   const users = numbers(200)
   const folders = numbers(FOLDERS).map(n => instance(folderOf(n)))
