@@ -232,7 +232,8 @@ export class BatchCheck {
         continue
       }
       const place = graph[head + HEAD_BLOCK]!
-      if (entries - place > C_ROOM_END && place < 0) continue
+      // Torn: no room is as large.
+      if (place < 0 && entries - place > C_ROOM_END) continue
       const block = place < 0 ? place - (container << LINE_WORDS_LOG2) : place
       this.#blocks.pushTriple(index, block, entries)
     }

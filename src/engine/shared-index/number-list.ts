@@ -13,7 +13,7 @@ export class NumberList {
     this.length += 1
   }
 
-  /** Three that belong together: a third of what as many pushes take. */
+  /** Three that belong together: room is looked for once. */
   pushTriple(first: number, second: number, third: number): void {
     const { length } = this
     if (length + 3 > this.#capacity) this.reserve(3)

@@ -272,6 +272,7 @@ function openBytes(bytes: number): number {
   return Math.ceil(Math.max(bytes, 1) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
 }
 
+/** The same of the graph, with what is open behind its top. */
 function openGraphBytes(bytes: number): number {
   return openBytes(bytes + L.OPEN_BEHIND_TOP * L.WORD_BYTES)
 }

@@ -8,7 +8,7 @@
  *
  * The hash's lowest bits stand beside the line, so that one slot in 4,096 leads to a record in vain. *Next* is the line that
  * is wanted after the record: what an instance's in-edges lead to, the first line of a user's roles (`nextOf`). It is there to be
- * asked for together with the record, so that a check waits for memory twice; nothing else is concluded from it, and it may be out of
+ * asked for together with the record, so that most checks wait for memory twice; nothing else is concluded from it, and it may be out of
  * date.
  *
  * Slots follow the order of the hash, so a partition is doubled by one pass in order, and what is deleted is closed
