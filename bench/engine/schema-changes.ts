@@ -3,11 +3,10 @@
  *
  *   node --max-old-space-size=12000 bench/engine/schema-changes.ts [scale of W1 = 1]
  *
- * How long the writer takes to apply one, how long a reader in another thread waits at the longest, and how many words
- * of closures are built anew, in shares of those of the whole index. What it changes and what it leaves is asked first.
+ * How long the writer takes to apply one, how long a reader in another thread waits at the longest, and how many
+ * closures are built anew, in shares of those of the whole index. What it changes and what it leaves is asked first.
  */
 import { Worker } from 'node:worker_threads'
-import * as L from '#engine/shared-index/layout.ts'
 import { rehearsal } from '#engine/shared-index/rehearsal.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -36,8 +35,7 @@ writer.apply([
 ])
 // As the service does before it hands out an index of this size.
 Array.from(rehearsal())
-const header = new Int32Array(writer.handle.header)
-const built = (): number => header[L.H_CLOSURE_TOP]!
+const built = (): number => writer.figures().closuresBuilt
 const buildAll = (): void => {
   while (writer.precompute(100_000));
 }
@@ -111,7 +109,7 @@ const STEPS: { name: string; changes: Change[]; right: [boolean, boolean] }[] = 
 interface Felt {
   readonly apply: number
   readonly stop: number
-  /** Of the words of all closures. */
+  /** Of all closures. */
   readonly rebuilt: number
 }
 
