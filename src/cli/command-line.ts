@@ -76,6 +76,15 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       })
       .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'form of results' })
       .strict()
+      .check(options => {
+        // Of options that may stand there several times there is none, only a list of files.
+        const repeated = Object.keys(options).find(
+          name => name !== '_' && name !== 'files' && Array.isArray(options[name]),
+        )
+        if (repeated !== undefined)
+          throw new UsageError(`--${repeated}: expected it once, it stands there several times`)
+        return true
+      })
       .demandCommand(1, 'say what to do: see verdict --help')
       .completion('completion', 'Print a script that completes commands: verdict completion >> ~/.bashrc')
       .version(false)

@@ -1,6 +1,6 @@
 /** What a command works with: the service it speaks to, the environment it is about, and where its output goes. */
 import { ApiKeyScope } from '#model/wire/api-key.ts'
-import { ask } from './api.ts'
+import { ask, request } from './api.ts'
 import { HttpApi } from './http-api.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-codes.ts'
 import { Output, type OutputForm, type OutputStream } from './output.ts'
@@ -22,6 +22,8 @@ export interface CommonOptions {
 }
 
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
+/** Of ASCII, what can be seen, and blanks. */
+const HEADER_TEXT = /^[ -~]*$/
 
 export class Session {
   readonly streams: Streams
@@ -44,9 +46,25 @@ export class Session {
   get api(): HttpApi {
     const { env } = this.streams
     const address = this.#options.url ?? env['VERDICT_URL'] ?? ADDRESS_DEFAULT
-    if (!URL.canParse(address)) throw new UsageError(`--url: ${JSON.stringify(address)} is no URL`)
-    this.#api ??= new HttpApi(address, this.#options.key ?? env['VERDICT_KEY'] ?? null)
+    if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+      throw new UsageError(`--url: ${JSON.stringify(address)} is no URL of http or https`)
+    const key = this.#options.key ?? env['VERDICT_KEY'] ?? null
+    if (key !== null && !HEADER_TEXT.test(key))
+      throw new UsageError('--key: this is no API key, it has characters that no header can have')
+    this.#api ??= new HttpApi(address, key)
     return this.#api
+  }
+
+  /**
+   * The service, for questions: the environment that decides is the key's. Throws `ApiError` where the options name another one,
+   * of which the answer would not be.
+   */
+  async decisions(): Promise<HttpApi> {
+    const { project, env } = this.#options
+    if (project !== undefined || env !== undefined) {
+      await request(this.api, 'GET', `/v2/facts/${await this.place()}/tenants?per_page=1`)
+    }
+    return this.api
   }
 
   /**

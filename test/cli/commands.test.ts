@@ -221,6 +221,29 @@ describe('questions', () => {
     }
   })
 
+  test('are about the environment of the key, and refused where the options name another', async () => {
+    const stdin = 'carol write document:roadmap\n'
+    for (const asked of [
+      ['check', 'carol', 'write', 'document:roadmap'],
+      ['explain', 'carol', 'write', 'document:roadmap'],
+      ['list', 'users', 'write', 'document:roadmap'],
+      ['list', 'resources', 'carol', 'write', 'document'],
+      ['list', 'actions', 'carol', 'document:roadmap'],
+      ['bulk', '-'],
+    ]) {
+      const its = await run([...asked, '--env', 'default', '--project', 'default'], { stdin })
+      expect([asked, its]).toEqual([asked, await run(asked, { stdin })])
+      for (const other of [
+        ['--env', 'nowhere'],
+        ['--project', 'nowhere'],
+      ]) {
+        const { code, stdout, stderr } = await run([...asked, ...other], { stdin })
+        expect([asked, code, stdout]).toEqual([asked, 3, ''])
+        expect(stderr).toMatch(/this key belongs to another (environment|project) than the one in the path/)
+      }
+    }
+  })
+
   test('list shows resources, users and actions', async () => {
     expect(await table(['list', 'resources', 'dave', 'read', 'document'])).toBe('RESOURCE\nroadmap\n')
     expect(await table(['list', 'users', 'write', 'document:roadmap'])).toBe('USER\nbob\ncarol\n')
@@ -441,10 +464,25 @@ describe('the command line', () => {
     [['check', 'a']],
     [['check', 'a', 'b', 'c', '--tennant', 't']],
     [['status', '--output', 'xml']],
+    [['status', '--url', 'http://a', '--url', 'http://b']],
+    [['check', 'a', 'b', 'c', '--tenant', 't', '--tenant', 'u']],
+    [['status', '--url', 'ftp://127.0.0.1']],
     [['list']],
   ])('refuses %j with exit code 2, and says how it is called', async args => {
     const { code, stderr } = await run(args)
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^verdict: .+/)])
+  })
+
+  test('refuses what cannot be a key with exit code 2, and does not show it', async () => {
+    for (const key of ['secret\nsecret', '“secret”']) {
+      const { code, stdout, stderr } = await run(['check', 'a', 'b', 'c'], { key })
+      expect([code, stdout, stderr]).toEqual([
+        2,
+        '',
+        expect.stringMatching(/^verdict: --key: this is no API key/),
+      ])
+      expect(stderr).not.toContain('secret')
+    }
   })
 
   test('says so with exit code 3 when nobody answers', async () => {

@@ -32,8 +32,9 @@ export const bulkCommand: Command = (parser, run) =>
         questions.push(questionOf(text, `${file}:${number}`))
       }
       const { output } = session
+      const api = await session.decisions()
       const answers = await output.progress('checking', questions.length, 'questions', onProgress =>
-        answersTo(questions, session.api, onProgress),
+        answersTo(questions, api, onProgress),
       )
       const results = questions.map((question, index) => ({ ...question, allow: answers[index]! }))
       const word = (allow: boolean) => (allow ? output.style('green', 'allow') : output.style('red', 'deny'))

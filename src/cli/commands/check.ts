@@ -15,7 +15,7 @@ export const checkCommand: Command = (parser, run) =>
         .example('$0 check carol create document --tenant acme', 'may she create documents in acme?'),
     run(async (session, { user, action, resource, tenant }) => {
       const body = questionBody({ user, action, resource, tenant })
-      const { allow } = await ask(session.api, AllowedResult, 'POST', '/allowed', body)
+      const { allow } = await ask(await session.decisions(), AllowedResult, 'POST', '/allowed', body)
       const { output } = session
       output.result({ allow }, () => (allow ? output.style('green', 'allow') : output.style('red', 'deny')))
       session.exitCode = allow ? EXIT.yes : EXIT.no

@@ -17,7 +17,7 @@ export const explainCommand: Command = (parser, run) =>
       ),
     run(async (session, { user, action, resource, tenant }) => {
       const body = questionBody({ user, action, resource, tenant })
-      const answer = await ask(session.api, ExplainedResult, 'POST', '/allowed/explain', body)
+      const answer = await ask(await session.decisions(), ExplainedResult, 'POST', '/allowed/explain', body)
       session.output.result(answer, () => tell(session.output, answer))
       session.exitCode = answer.allow ? EXIT.yes : EXIT.no
     }),

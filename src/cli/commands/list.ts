@@ -26,7 +26,7 @@ export const listCommand: Command = (parser, run) =>
             print(
               session,
               'RESOURCE',
-              await search(session.api, 'resource', { user, action, type, tenant: where }),
+              await search(await session.decisions(), 'resource', { user, action, type, tenant: where }),
             ),
           ),
         )
@@ -43,7 +43,11 @@ export const listCommand: Command = (parser, run) =>
             print(
               session,
               'USER',
-              await search(session.api, 'subject', { action, ...instanceOf(resource), tenant: where }),
+              await search(await session.decisions(), 'subject', {
+                action,
+                ...instanceOf(resource),
+                tenant: where,
+              }),
             ),
           ),
         )
@@ -60,7 +64,11 @@ export const listCommand: Command = (parser, run) =>
             print(
               session,
               'ACTION',
-              await search(session.api, 'action', { user, ...instanceOf(resource), tenant: where }),
+              await search(await session.decisions(), 'action', {
+                user,
+                ...instanceOf(resource),
+                tenant: where,
+              }),
             ),
           ),
         )
