@@ -9,8 +9,8 @@
  * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
  * those of other stores may hold a password.
  */
-import { mkdirSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
 import { LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { DirectoryLock } from './directory-lock.ts'
@@ -101,10 +101,17 @@ function uncaught(error: Error): never {
 function lockedDirectory(path: string): { readonly directory: string; readonly lock: DirectoryLock } {
   const directory = resolve(path)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory)
   } catch (cause) {
     const message = `the data directory ${directory} cannot be created: ${cause instanceof Error ? cause.message : cause}`
     throw new AuthzError('INVALID_INPUT', message, { cause })
   }
   return { directory, lock: new DirectoryLock(directory) }
+}
+
+/** Step by step: told to do all of them, Node goes on for ever where a file system, as /proc, says that nothing is there. */
+function makeDirectory(path: string): void {
+  const parent = dirname(path)
+  if (!existsSync(parent)) makeDirectory(parent)
+  if (!existsSync(path) || !statSync(path).isDirectory()) mkdirSync(path, { mode: 0o700 })
 }

@@ -132,6 +132,13 @@ test('a data directory that is a file is refused with its name', async () => {
   })
 })
 
+test('a data directory that can be nowhere is refused with its name', async () => {
+  await expect(openStore('lmdb:/proc/nowhere/deep', toyRule)).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    message: expect.stringContaining('/proc/nowhere/deep cannot be created'),
+  })
+})
+
 test('any other URL is refused, naming what was expected and no more than the scheme of what came', async () => {
   const cases = [
     ['postgres://user:secret@host:5432/0', 'postgres:…'],

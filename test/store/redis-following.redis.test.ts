@@ -430,6 +430,15 @@ test('a commit that Redis took and nobody can read is not waited for without end
   expect(performance.now() - closedFrom).toBeLessThan(2_000)
 }, 30_000)
 
+test('however many wait for a connection, nobody takes them for a leak', async () => {
+  const warnings: Error[] = []
+  const hear = (warning: Error) => warnings.push(warning)
+  process.on('warning', hear)
+  onTestFinished(() => void process.off('warning', hear))
+  await Promise.all(Array.from({ length: 50 }, () => direct.recovered(10_000)))
+  expect(warnings).toEqual([])
+})
+
 test('a Redis that cannot be reached is named as the reason, without its address', async () => {
   const proxy = await CuttingProxy.to(redis)
   proxy.cut()

@@ -26,16 +26,27 @@ export function connect(address: RedisAddress, name: string): RedisClient {
   return client
 }
 
-/** Resolves when a connection is made the next time, when none ever will be, and at the latest after so long. */
-export async function nextConnection(client: RedisClient, withinMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, withinMs)
-  client.once('ready', resolve)
-  client.once('end', resolve)
-  await promise
-  clearTimeout(timer)
-  client.off('ready', resolve)
-  client.off('end', resolve)
+/** The next connection of a client, for any number of those who wait: a listener for each would pass for a leak. */
+export class NextConnection {
+  readonly #waiting = new Set<() => void>()
+
+  constructor(client: RedisClient) {
+    const wake = (): void => {
+      for (const resolve of this.#waiting) resolve()
+    }
+    client.on('ready', wake)
+    client.on('end', wake)
+  }
+
+  /** Resolves when a connection is made the next time, when none ever will be, and at the latest after so long. */
+  async made(withinMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, withinMs)
+    this.#waiting.add(resolve)
+    await promise
+    clearTimeout(timer)
+    this.#waiting.delete(resolve)
+  }
 }
 
 function clientOf(address: RedisAddress, connectionName: string): RedisClient {

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
-import { nextConnection, type RedisClient } from './redis-client.ts'
+import { NextConnection, type RedisClient } from './redis-client.ts'
 
 export type Argument = string | number | Uint8Array
 /** A reply: texts as `Buffer`s. */
@@ -40,10 +40,12 @@ const NOT_NOW = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLI
 
 export class RedisLink {
   readonly #client: RedisClient
+  readonly #nextConnection: NextConnection
   #isGivenUp = false
 
   constructor(client: RedisClient) {
     this.#client = client
+    this.#nextConnection = new NextConnection(client)
   }
 
   /** Throws `UnansweredError`, or `STORE_UNAVAILABLE` with what Redis said. */
@@ -74,7 +76,7 @@ export class RedisLink {
   /** Resolves when asking again is worthwhile: when there is a connection, never at once, and at the latest after so long. */
   async recovered(withinMs: number): Promise<void> {
     // A server that is connected and said "not now".
-    await nextConnection(this.#client, this.isReady ? Math.min(withinMs, AGAIN_MS) : withinMs)
+    await this.#nextConnection.made(this.isReady ? Math.min(withinMs, AGAIN_MS) : withinMs)
   }
 
   /** Calls `listener` whenever a connection has been made. */

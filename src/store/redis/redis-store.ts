@@ -13,7 +13,7 @@ import { loadCopy } from './copy-load.ts'
 import { type Followed, FollowedEnvironment } from './followed-environment.ts'
 import { HeadChannels } from './head-channels.ts'
 import { LocalCopy } from './local-copy.ts'
-import { connect, nextConnection, type RedisClient } from './redis-client.ts'
+import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
 import { isReply, RedisLink, type Reply, UnansweredError } from './redis-link.ts'
@@ -77,7 +77,8 @@ export class RedisStore implements Store {
   /** Throws `STORE_UNAVAILABLE` when there is no server to be had, with what its connections fail of. */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const store = new RedisStore(options)
-    await Promise.all(store.#connections.map(({ client }) => nextConnection(client, FIRST_CONNECTION_MS_MAX)))
+    const connected = ({ client }: Connection) => new NextConnection(client).made(FIRST_CONNECTION_MS_MAX)
+    await Promise.all(store.#connections.map(connected))
     const missing = store.#connections.filter(({ client }) => client.status !== 'ready')
     if (missing.length === 0) return store
     const reason = missing.find(({ failure }) => failure.reason !== null)?.failure.reason
