@@ -19,11 +19,15 @@ export function requestIds(): RequestIds {
   return new RequestIds(USUAL_HEAD)
 }
 
-/** Everything but the length, which comes with the body. The id is one of `requestIds()`, or sent by the caller. */
+/**
+ * Everything but the length, which comes with the body. The id is one of `requestIds()`, or sent by the caller. `endsConnection`:
+ * the caller wants the connection to end, of which the library says nothing when it does as it is told.
+ */
 export function writeHead(
   wire: Wire,
   { status, contentType, body, pieces, headers }: Answer,
   requestId: RequestId,
+  endsConnection: boolean,
 ): void {
   const hasBody = body !== null || pieces !== null
   const isJson = hasBody && contentType === JSON_TYPE
@@ -34,6 +38,7 @@ export function writeHead(
     wire.writeHeader(isJson ? JSON_TYPE_AND_REQUEST_ID_BYTES : REQUEST_ID, requestId.written)
     if (hasBody && !isJson) wire.writeHeader('Content-Type', contentType)
   }
+  if (endsConnection) wire.writeHeader('Connection', 'close')
   if (headers === undefined) return
   for (const name in headers) wire.writeHeader(name, headers[name]!)
 }

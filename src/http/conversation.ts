@@ -360,7 +360,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
   #write(answer: Answer, closes: boolean): void {
     try {
       this.#status = answer.status
-      writeHead(this.#wire, answer, this.#id)
+      writeHead(this.#wire, answer, this.#id, this.#head.headers.endsConnection)
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.requestId)
@@ -405,7 +405,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
 
   /** Where the library does not say so itself. It leaves the closing to the caller then. */
   #askToClose(closes: boolean): void {
-    if (closes) this.#wire.writeHeader('Connection', 'close')
+    if (closes && !this.#head.headers.endsConnection) this.#wire.writeHeader('Connection', 'close')
   }
 
   /** Writes a long answer piece by piece, as the socket takes it. */

@@ -19,6 +19,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
   #contentLengthAt = 0
   #transferEncodingAt = 0
   #isFramingRepeated = false
+  #connectionAt = 0
 
   /** Those that follow are of another request. */
   clear(): void {
@@ -29,6 +30,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
     this.#contentLengthAt = 0
     this.#transferEncodingAt = 0
     this.#isFramingRepeated = false
+    this.#connectionAt = 0
   }
 
   /** Takes the next header of the request. */
@@ -49,6 +51,10 @@ export class HeaderList implements ReadonlyMap<string, string> {
         if (name !== AUTHORIZATION) return name
         this.#authorizationAt ||= at
         return AUTHORIZATION
+      case CONNECTION.length:
+        if (name !== CONNECTION) return name
+        this.#connectionAt ||= at
+        return CONNECTION
       case REQUEST_ID_NAME.length:
         if (name !== REQUEST_ID_NAME) return name
         this.#requestIdAt ||= at
@@ -96,6 +102,11 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
   get minRevision(): string | undefined {
     return this.#at(this.#minRevisionAt)
+  }
+
+  /** Whether the library ends the connection behind the answer, as the caller asks for; any other wording it does not know. */
+  get endsConnection(): boolean {
+    return this.#connectionAt > 0 && this.#pairs[this.#connectionAt] === 'close'
   }
 
   get contentLength(): string | undefined {
@@ -178,6 +189,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
 // As the HTTP library delivers them.
 const AUTHORIZATION = 'authorization'
+const CONNECTION = 'connection'
 const REQUEST_ID_NAME = REQUEST_ID.name.toLowerCase()
 const MIN_REVISION_NAME = MIN_REVISION.name.toLowerCase()
 const CONTENT_LENGTH = 'content-length'

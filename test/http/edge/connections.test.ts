@@ -1,4 +1,5 @@
 /** Connections: kept, pipelined, asked for heads only, used by callers who do not know the rules. */
+import { Agent, request } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from './raw-connection.ts'
@@ -76,6 +77,44 @@ test('HEAD with a body beyond the ceiling is answered and ended', async () => {
   await connection.send(requestText('HEAD /healthy', ['Content-Length: 999999999']))
   expect((await connection.answer({ isToHead: true }))?.status).toBe(413)
   await connection.closed
+})
+
+test('who asks for the end of the connection is told of it, once, and it ends', async () => {
+  const body = allowedBody()
+  const authorization = `Authorization: ${AUTHORIZED.authorization}`
+  for (const [line, status, text] of [
+    ['GET /healthy', 200, ''],
+    ['POST /allowed', 200, body],
+    ['POST /allowed', 401, body],
+    ['GET /nowhere', 404, ''],
+    ['GET /large/2000000', 200, ''],
+    ['HEAD /healthy', 200, ''],
+    ['HEAD /large/2000000', 200, ''],
+  ] as const) {
+    connection = await RawConnection.open(edge.port)
+    const headers = ['Connection: close', ...(status === 401 ? [] : [authorization])]
+    if (text !== '') headers.push(`Content-Length: ${text.length}`)
+    await connection.send(requestText(line, headers, text))
+    const answer = await connection.answer({ isToHead: line.startsWith('HEAD') })
+    expect([line, answer?.status, answer?.headers.get('connection')]).toEqual([line, status, 'close'])
+    expect(answer?.headerNames.filter(name => name === 'connection')).toEqual(['connection'])
+    await connection.closed
+  }
+})
+
+test('a client that keeps connections does not send on one that it asked to end', async () => {
+  const agent = new Agent({ keepAlive: true })
+  const status = () =>
+    new Promise((resolve, reject) => {
+      const asked = request(`${edge.origin}/healthy`, { agent, headers: { connection: 'close' } }, answer => {
+        answer.resume().once('end', () => resolve(answer.statusCode))
+      })
+      asked.once('error', reject).end()
+    })
+  const statuses = []
+  for (let times = 0; times < 20; times++) statuses.push(await status())
+  expect(statuses).toEqual(Array.from({ length: 20 }, () => 200))
+  agent.destroy()
 })
 
 test('methods are told apart by case, and unknown ones are refused', async () => {

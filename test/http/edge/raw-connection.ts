@@ -9,6 +9,8 @@ export interface RawAnswer {
   readonly status: number
   /** Lower-case name → value. */
   readonly headers: ReadonlyMap<string, string>
+  /** Lower case, in order, those that are repeated as often as they are. */
+  readonly headerNames: readonly string[]
   readonly body: string
 }
 
@@ -83,7 +85,8 @@ export class RawConnection {
     const headEnd = received.indexOf('\r\n\r\n')
     if (headEnd === -1) return null
     const [statusLine, ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n')
-    const headers = new Map(lines.map(headerOf))
+    const fields = lines.map(headerOf)
+    const headers = new Map(fields)
     const end = headEnd + 4 + (isToHead ? 0 : Number(headers.get('content-length') ?? 0))
     this.#neededBytes = end
     if (received.length < end) return null
@@ -91,7 +94,12 @@ export class RawConnection {
     this.#receivedBytes = received.length - end
     this.#neededBytes = 0
     const body = received.subarray(headEnd + 4, end).toString('utf8')
-    return { status: Number(statusLine!.split(' ')[1]), headers, body }
+    return {
+      status: Number(statusLine!.split(' ')[1]),
+      headers,
+      headerNames: fields.map(([name]) => name),
+      body,
+    }
   }
 }
 
