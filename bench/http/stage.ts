@@ -2,7 +2,14 @@
  * What every HTTP bench needs: the service and the floor on one core, this process, the load generator, on the other, and
  * questions whose answers are known. Servers are started when they are asked for, and once.
  */
-import { type Burst, closedLoop, prepare, type Throughput, type WireRequest } from '../lib/load-generator.ts'
+import {
+  type Burst,
+  type ClosedLoad,
+  closedLoop,
+  prepare,
+  type Throughput,
+  type WireRequest,
+} from '../lib/load-generator.ts'
 import { median } from '../lib/measure.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
 import { driveQuestions, mixed, type Question, wholeDrive } from './drive-questions.ts'
@@ -12,9 +19,15 @@ import { type ServerOptions, ServerProcess } from './server-process.ts'
 const QUESTIONS = 20_000
 /** Share of its core above which the load generator may have been the limit. */
 export const CLIENT_CPU_MAX = 0.9
+const WARMING_SECONDS = 1
+
+export interface RaceOptions extends ClosedLoad {
+  readonly pipelining: number
+  readonly rounds: number
+}
 
 export interface Race {
-  /** Of the medians. */
+  /** The median of those of the rounds. */
   readonly ratio: number
   readonly service: readonly Throughput[]
   readonly floor: readonly Throughput[]
@@ -70,34 +83,33 @@ export class Stage {
     return prepare((await this.floor()).address, unjudged, { apiKey: API_KEY, pipelining })
   }
 
-  /** Service and floor in turns, on the same bodies. */
+  /** Service and floor on the same bodies, in each round first the one or the other, by chance. */
   async race(
     service: ServerProcess,
     requests: readonly WireRequest[],
-    options: {
-      readonly pipelining: number
-      readonly connections: number
-      readonly seconds: number
-      readonly rounds: number
-    },
+    { pipelining, rounds, ...load }: RaceOptions,
   ): Promise<Race> {
     const floor = await this.floor()
-    const bursts = await this.bursts(service.address, requests, options.pipelining)
-    const floorBursts = await this.floorBursts(requests, options.pipelining)
+    const bursts = await this.bursts(service.address, requests, pipelining)
+    const floorBursts = await this.floorBursts(requests, pipelining)
+    const ask = {
+      service: () => closedLoop(service.address, bursts, load),
+      floor: () => closedLoop(floor.address, floorBursts, load),
+    }
+    await closedLoop(service.address, bursts, { ...load, seconds: WARMING_SECONDS })
+    await closedLoop(floor.address, floorBursts, { ...load, seconds: WARMING_SECONDS })
     const times: { service: Throughput[]; floor: Throughput[] } = { service: [], floor: [] }
-    for (let round = -1; round < options.rounds; round++) {
-      const ofService = await closedLoop(service.address, bursts, options)
-      const ofFloor = await closedLoop(floor.address, floorBursts, options)
-      // The first one is for warming up.
-      if (round < 0) continue
-      times.service.push(ofService)
-      times.floor.push(ofFloor)
+    for (let round = 0; round < rounds; round++) {
+      const order = Math.random() < 0.5 ? (['service', 'floor'] as const) : (['floor', 'service'] as const)
+      for (const name of order) times[name].push(await ask[name]())
     }
     const rate = (of: readonly Throughput[]) => median(of.map(one => one.requestsPerSecond))
     const clientCpuMax = Math.max(...[...times.service, ...times.floor].map(({ clientCpu }) => clientCpu))
     return {
       ...times,
-      ratio: rate(times.service) / rate(times.floor),
+      ratio: median(
+        times.service.map((one, round) => one.requestsPerSecond / times.floor[round]!.requestsPerSecond),
+      ),
       requestsPerSecond: rate(times.service),
       floorRequestsPerSecond: rate(times.floor),
       clientCpuMax,

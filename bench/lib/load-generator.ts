@@ -23,7 +23,7 @@ export interface Burst {
 
 export interface Throughput {
   readonly requestsPerSecond: number
-  /** Share of a core that the generator used. */
+  /** Share of a core that the generator used; of one that stays awake, without the time in which it looked for answers in vain. */
   readonly clientCpu: number
 }
 
@@ -75,11 +75,22 @@ export async function prepare(
   return bursts
 }
 
+export interface ClosedLoad {
+  readonly connections: number
+  readonly seconds: number
+  /**
+   * Whether the generator goes on looking for answers where it could sleep until one comes. A sleeping one is woken by the server,
+   * within the system call that sends the answer: on a virtual machine the core that is woken has left it, and the one that
+   * wakes has to leave it, too. A caller on another machine is woken by the network's hardware.
+   */
+  readonly staysAwake?: boolean
+}
+
 /** As many requests as the server takes: each connection sends its next burst when the last one is answered. */
 export async function closedLoop(
   address: string,
   bursts: readonly Burst[],
-  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+  { connections, seconds, staysAwake = false }: ClosedLoad,
 ): Promise<Throughput> {
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(address)))
   const cpuBefore = process.cpuUsage()
@@ -87,6 +98,19 @@ export async function closedLoop(
   const until = startedAt + seconds * 1_000
   let next = 0
   let requests = 0
+  let idleMs = 0
+  if (staysAwake) {
+    let answered = 0
+    let lookedAt = startedAt
+    const look = (): void => {
+      const now = performance.now()
+      if (requests === answered) idleMs += now - lookedAt
+      answered = requests
+      lookedAt = now
+      if (now < until) setImmediate(look)
+    }
+    look()
+  }
   await Promise.all(
     open.map(
       connection =>
@@ -109,7 +133,7 @@ export async function closedLoop(
   for (const connection of open) connection.close()
   return {
     requestsPerSecond: (requests * 1_000) / elapsedMs,
-    clientCpu: (cpu.user + cpu.system) / 1_000 / elapsedMs,
+    clientCpu: ((cpu.user + cpu.system) / 1_000 - idleMs) / elapsedMs,
   }
 }
 
