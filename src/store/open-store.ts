@@ -113,5 +113,10 @@ function lockedDirectory(path: string): { readonly directory: string; readonly l
 function makeDirectory(path: string): void {
   const parent = dirname(path)
   if (!existsSync(parent)) makeDirectory(parent)
-  if (!existsSync(path) || !statSync(path).isDirectory()) mkdirSync(path, { mode: 0o700 })
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // It may have been there, or have come into being meanwhile.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
 }
