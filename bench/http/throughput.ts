@@ -73,10 +73,11 @@ async function raceByWrk(stage: Stage, requests: readonly WireRequest[]): Promis
     runs.service.push(ofService)
     runs.floor.push(ofFloor)
   }
-  const rate = (of: readonly ServedRun[]) => median(of.map(one => one.requestsPerSecond))
   const cpu = (of: readonly ServedRun[]) => median(of.map(one => one.serverMicrosecondsARequest))
   const isVoid = [...runs.service, ...runs.floor].some(({ clientCpu }) => clientCpu > CLIENT_CPU_MAX)
-  const ratio = rate(runs.service) / rate(runs.floor)
+  const ratio = median(
+    runs.service.map((one, round) => one.requestsPerSecond / runs.floor[round]!.requestsPerSecond),
+  )
   return { ...runs, ratio, cpuRatio: cpu(runs.floor) / cpu(runs.service), isVoid }
 }
 

@@ -23,7 +23,7 @@ export interface Burst {
 
 export interface Throughput {
   readonly requestsPerSecond: number
-  /** Share of a core that the generator used; of one that stays awake, without the time in which it looked for answers in vain. */
+  /** Share of a core that the generator used; of one that stays awake, of the time in which it did not look for answers in vain. */
   readonly clientCpu: number
 }
 
@@ -133,7 +133,7 @@ export async function closedLoop(
   for (const connection of open) connection.close()
   return {
     requestsPerSecond: (requests * 1_000) / elapsedMs,
-    clientCpu: ((cpu.user + cpu.system) / 1_000 - idleMs) / elapsedMs,
+    clientCpu: (staysAwake ? elapsedMs - idleMs : (cpu.user + cpu.system) / 1_000) / elapsedMs,
   }
 }
 

@@ -76,10 +76,12 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       })
       .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'form of results' })
       .strict()
+      .parserConfiguration({ 'dot-notation': false })
       .check(options => {
         // Of options that may stand there several times there is none, only a list of files.
         const repeated = Object.keys(options).find(
-          name => name !== '_' && name !== 'files' && Array.isArray(options[name]),
+          // The alias stands there as well.
+          name => name.length > 1 && name !== 'files' && Array.isArray(options[name]),
         )
         if (repeated !== undefined)
           throw new UsageError(`--${repeated}: expected it once, it stands there several times`)

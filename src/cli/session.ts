@@ -23,7 +23,7 @@ export interface CommonOptions {
 
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
 /** Of ASCII, what can be seen, and blanks. */
-const HEADER_TEXT = /^[ -~]*$/
+const KEY_TEXT = /^[ -~]*$/
 
 export class Session {
   readonly streams: Streams
@@ -48,9 +48,10 @@ export class Session {
     const address = this.#options.url ?? env['VERDICT_URL'] ?? ADDRESS_DEFAULT
     if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
       throw new UsageError(`--url: ${JSON.stringify(address)} is no URL of http or https`)
-    const key = this.#options.key ?? env['VERDICT_KEY'] ?? null
-    if (key !== null && !HEADER_TEXT.test(key))
-      throw new UsageError('--key: this is no API key, it has characters that no header can have')
+    // Files end with a line break.
+    const key = (this.#options.key ?? env['VERDICT_KEY'])?.trim() ?? null
+    if (key !== null && !KEY_TEXT.test(key))
+      throw new UsageError('--key: this is no API key, it has characters that no key has')
     this.#api ??= new HttpApi(address, key)
     return this.#api
   }

@@ -104,9 +104,9 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return this.#at(this.#minRevisionAt)
   }
 
-  /** Whether the library ends the connection behind the answer, as the caller asks for; any other wording it does not know. */
+  /** Whether the library ends the connection behind the answer, as the caller asks for: it takes any value of that length for it. */
   get endsConnection(): boolean {
-    return this.#connectionAt > 0 && this.#pairs[this.#connectionAt] === 'close'
+    return this.#connectionAt > 0 && this.#pairs[this.#connectionAt]!.length === CLOSE.length
   }
 
   get contentLength(): string | undefined {
@@ -190,6 +190,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
 // As the HTTP library delivers them.
 const AUTHORIZATION = 'authorization'
 const CONNECTION = 'connection'
+const CLOSE = 'close'
 const REQUEST_ID_NAME = REQUEST_ID.name.toLowerCase()
 const MIN_REVISION_NAME = MIN_REVISION.name.toLowerCase()
 const CONTENT_LENGTH = 'content-length'

@@ -117,6 +117,6 @@ function makeDirectory(path: string): void {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     // It may have been there, or have come into being meanwhile.
-    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+    if (!existsSync(path) || !statSync(path).isDirectory()) throw error
   }
 }

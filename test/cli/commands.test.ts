@@ -467,6 +467,7 @@ describe('the command line', () => {
     [['status', '--url', 'http://a', '--url', 'http://b']],
     [['check', 'a', 'b', 'c', '--tenant', 't', '--tenant', 'u']],
     [['status', '--url', 'ftp://127.0.0.1']],
+    [['status', '--key.x', 'y']],
     [['list']],
   ])('refuses %j with exit code 2, and says how it is called', async args => {
     const { code, stderr } = await run(args)

@@ -92,7 +92,8 @@ test('who asks for the end of the connection is told of it, once, and it ends', 
     ['HEAD /large/2000000', 200, ''],
   ] as const) {
     connection = await RawConnection.open(edge.port)
-    const headers = ['Connection: close', ...(status === 401 ? [] : [authorization])]
+    const asked = text === '' ? 'close' : 'Close'
+    const headers = [`Connection: ${asked}`, ...(status === 401 ? [] : [authorization])]
     if (text !== '') headers.push(`Content-Length: ${text.length}`)
     await connection.send(requestText(line, headers, text))
     const answer = await connection.answer({ isToHead: line.startsWith('HEAD') })
