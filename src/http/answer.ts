@@ -12,6 +12,8 @@ export interface Answer {
   readonly contentType: string
   /** What is sent as a whole; `null`: no body and no content type, unless it is in pieces. */
   readonly body: string | Uint8Array | null
+  /** The buffer that is all of `body`, where one is known: the library asks less of it than of a view. */
+  readonly buffer: ArrayBuffer | null
   /** Whose memory the body is, where it is lent. */
   readonly lent: LentJson | null
   readonly pieces: RawPieces | null
@@ -29,7 +31,19 @@ export class StandingReply implements Reply {
   constructor(status: number, body: unknown) {
     this.status = status
     this.body = body
-    this.#answer = encodeReply({ status, body: new RawBytes(Buffer.from(jsonText(body))) })
+    const text = Buffer.from(jsonText(body))
+    const bytes = new Uint8Array(text.length)
+    bytes.set(text)
+    const { buffer } = bytes
+    this.#answer = {
+      status,
+      contentType: JSON_TYPE,
+      body: bytes,
+      buffer,
+      lent: null,
+      pieces: null,
+      headers: undefined,
+    }
   }
 
   /** No field, so that a copy with other parts does not have it. */
@@ -56,7 +70,8 @@ export function encodeReply(reply: Reply): Answer {
   const pieces = body instanceof RawPieces ? body : null
   const lent = body instanceof LentJson ? body : null
   const whole = lent === null ? encodeBody(body) : lent.bytes
-  if (headers === undefined) return { status, contentType: JSON_TYPE, body: whole, lent, pieces, headers }
+  if (headers === undefined)
+    return { status, contentType: JSON_TYPE, body: whole, buffer: null, lent, pieces, headers }
   const { 'content-type': contentType = JSON_TYPE, ...others } = headers
   try {
     checkHeaders(headers)
@@ -64,7 +79,7 @@ export function encodeReply(reply: Reply): Answer {
     giveUp(pieces)
     throw error
   }
-  return { status, contentType, body: whole, lent, pieces, headers: others }
+  return { status, contentType, body: whole, buffer: null, lent, pieces, headers: others }
 }
 
 function encodeBody(body: unknown): string | Uint8Array | null {

@@ -376,7 +376,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     this.#finish()
   }
 
-  #writeBody({ status, body, lent, pieces }: Answer, closes: boolean): void {
+  #writeBody({ status, body, buffer, lent, pieces }: Answer, closes: boolean): void {
     const { isHead } = this.#head
     // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
     // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
@@ -397,7 +397,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
       // What is lent stays with it: it is read until its last byte is out.
       this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
     } else {
-      this.#wire.end(isHead || body === null ? '' : body, closes)
+      this.#wire.end(isHead || body === null ? '' : (buffer ?? body), closes)
       lent?.giveBack()
       this.#finish()
     }

@@ -112,6 +112,7 @@ export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,
     body: bodyText(family, { status, telling, message: text, detail }),
+    buffer: null,
     lent: null,
     pieces: null,
     headers: problemHeaders(status, error),

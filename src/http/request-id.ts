@@ -28,17 +28,18 @@ export function loggedId(requestId: string): string {
 
 /** Ids that differ in their last two digits. */
 class IdBlock {
-  // Of a buffer of its own: a short array is kept in V8's heap, and moved out of it when the library asks for its bytes.
-  readonly #prefixed: Uint8Array
+  // A buffer and not a view of one, of which the library asks for buffer and offset as well.
+  readonly #prefixed: ArrayBuffer
   readonly #bytes: Uint8Array
   readonly #random: string
 
   constructor(prefix: string) {
     const uuid = randomUUID()
     const text = prefix + uuid
-    this.#prefixed = new Uint8Array(new ArrayBuffer(text.length))
-    for (let at = 0; at < text.length; at++) this.#prefixed[at] = text.charCodeAt(at)
-    this.#bytes = this.#prefixed.subarray(prefix.length)
+    this.#prefixed = new ArrayBuffer(text.length)
+    const bytes = new Uint8Array(this.#prefixed)
+    for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at)
+    this.#bytes = bytes.subarray(prefix.length)
     this.#random = uuid.slice(0, RANDOM_LENGTH)
   }
 
@@ -51,13 +52,13 @@ class IdBlock {
     return this.#bytes
   }
 
-  prefixed(count: number): Uint8Array {
+  prefixed(count: number): ArrayBuffer {
     this.#writeDigits(count)
     return this.#prefixed
   }
 
   #writeDigits(count: number): void {
-    const bytes = this.#prefixed
+    const bytes = this.#bytes
     const end = bytes.length
     bytes[end - 2] = DIGITS.charCodeAt(count >> 4)
     bytes[end - 1] = DIGITS.charCodeAt(count & 15)
@@ -114,7 +115,7 @@ export class RequestId {
   }
 
   /** Behind the prefix of its server, in bytes that are good until another one is; null where the caller sent it. */
-  get prefixed(): Uint8Array | null {
+  get prefixed(): ArrayBuffer | null {
     return this.#sent === null ? this.#block.prefixed(this.#count) : null
   }
 

@@ -15,9 +15,9 @@ export interface Wire {
   /** Ends the connection as it is. */
   close(): unknown
   cork(write: () => void): unknown
-  writeStatus(status: string | Uint8Array): unknown
+  writeStatus(status: string | ArrayBuffer): unknown
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown
-  end(body: string | Uint8Array, closesConnection: boolean): unknown
+  end(body: string | Uint8Array | ArrayBuffer, closesConnection: boolean): unknown
   endWithoutBody(): unknown
   /** Sends what the socket takes; `onWritable` asks for the rest, from an offset. */
   tryEnd(body: Uint8Array, bytesTotal: number): [isFlushed: boolean, isDone: boolean]
