@@ -9,8 +9,10 @@ import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
 /** Connections, each with one request at a time: what makes the load. */
-const LADDER = [1, 2, 3, 4, 5, 6, 8, 12, 16, 32, 64]
+const LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
 const RUNG_SECONDS = 1
+/** How often the ladder is climbed: of a rung the medians count, since a second in which the machine stands still is no peak. */
+const CLIMBS = 3
 /** What is asked for is told of that share of the peak. No number of connections makes just that load, so the next two do. */
 const SHARE = 0.85
 const SECONDS_AT_SHARE = 2
@@ -71,7 +73,7 @@ export async function measureLatency(stage: Stage): Promise<Result> {
 
 interface Climbed {
   readonly peak: number
-  /** By the number of connections. */
+  /** By the number of connections; medians. */
   readonly rungs: Readonly<Record<number, WrkRun>>
   /** The last rung up to the share and the first one beyond it, or one of them. */
   readonly neighbours: readonly Neighbour[]
@@ -88,15 +90,25 @@ interface Neighbour {
 
 type Subject = readonly [name: string, address: string, requests: readonly Burst[]]
 
-/** Each by itself up to its peak, then all in turns around the share: what the machine does meanwhile meets all. */
+/** All in turns, up to their peaks and then around the share: what the machine does meanwhile meets all. */
 function climb(subjects: readonly Subject[]): Record<string, Climbed> {
-  const climbed = subjects.map(([name, address, requests]) => {
+  const climbs = subjects.map(subject => ({
+    subject,
+    rungs: LADDER.map(connections => ({ connections, runs: [] as WrkRun[] })),
+  }))
+  for (const [, address, requests] of subjects) {
     // For warming up.
     runWrk(address, requests, { connections: LADDER.at(-1)!, seconds: SECONDS_AT_SHARE })
-    const rungs = LADDER.map(
-      connections =>
-        [connections, runWrk(address, requests, { connections, seconds: RUNG_SECONDS })] as const,
-    )
+  }
+  for (let times = 0; times < CLIMBS; times++) {
+    for (const { subject, rungs } of climbs) {
+      const [, address, requests] = subject
+      for (const { connections, runs } of rungs)
+        runs.push(runWrk(address, requests, { connections, seconds: RUNG_SECONDS }))
+    }
+  }
+  const climbed = climbs.map(({ subject: [name, address, requests], rungs: climbedRungs }) => {
+    const rungs = climbedRungs.map(({ connections, runs }) => [connections, medianOf(runs)] as const)
     const peak = Math.max(...rungs.map(([, run]) => run.requestsPerSecond))
     const above = rungs.findIndex(([, run]) => run.requestsPerSecond > SHARE * peak)
     const around = rungs.slice(Math.max(0, above - 1), above + 1).map(([connections]) => {
@@ -120,6 +132,18 @@ function climb(subjects: readonly Subject[]): Record<string, Climbed> {
       return [name, { peak, rungs, neighbours }]
     }),
   )
+}
+
+/** Each figure by itself. */
+function medianOf(runs: readonly WrkRun[]): WrkRun {
+  const of = (figure: keyof WrkRun) => median(runs.map(run => run[figure]))
+  return {
+    requestsPerSecond: of('requestsPerSecond'),
+    p50: of('p50'),
+    p99: of('p99'),
+    p999: of('p999'),
+    clientCpu: of('clientCpu'),
+  }
 }
 
 /** On the line between the two. */
