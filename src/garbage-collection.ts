@@ -12,8 +12,8 @@
  *   helpers, for 0.12 without the first, for 0.09 without both, on a core that all threads share. Collections of the whole heap
  *   have theirs still.
  * - Between two turns of its loop a thread collects once a sixth of the room for new objects is full, where V8 would wait for four
- *   fifths. In an HTTP thread that is 250 times a second 0.07 ms near the peak, and not 57 times 0.22: 7 ms a second more, of
- *   which throughput shows nothing, but no request waits five times as long as usual for it. At a quarter p99 is higher, at an
+ *   fifths. In an HTTP thread that is 250 times a second 0.07 ms near the peak, and not 57 times 0.22: 5 ms a second more, of
+ *   which throughput shows nothing, but none is by itself five times as long as a decision takes. At a quarter p99 is higher, at an
  *   eighth throughput is 3 % lower.
  */
 import { setFlagsFromString } from 'node:v8'

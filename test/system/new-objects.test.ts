@@ -28,9 +28,10 @@ function startTraced(cwd: string): ServiceProcess {
 
 test('what decisions leave behind is collected in small steps, since a caller waits for each', async () => {
   const service = startTraced(storeDirectory())
+  const address = await service.address()
   const printedBefore = service.stdout.length
   const { non2xx } = await autocannon({
-    url: `${await service.address()}/allowed`,
+    url: `${address}/allowed`,
     method: 'POST',
     headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify({ user: { key: 'ann' }, action: 'read', resource: { type: 'doc', key: 'a' } }),
