@@ -100,9 +100,9 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     return this.#isOver
   }
 
-  /** The head of the next request, to be filled before it begins. */
-  emptyHead(): WireHead {
-    this.#head.headers.clear()
+  /** The head of the next request, to be filled before it begins. `keepsOthers`: as of `HeaderList.clear`. */
+  emptyHead(keepsOthers: boolean): WireHead {
+    this.#head.headers.clear(keepsOthers)
     return this.#head
   }
 

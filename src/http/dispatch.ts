@@ -123,7 +123,7 @@ export class Dispatcher {
     if (principal !== null && route.paramNames.length > 0) {
       requireOwn(principal, { project: named(match, 'proj_id'), environment: named(match, 'env_id') })
     }
-    if (route.requireJsonContentType && !isJsonType(head.headers.get('content-type'))) {
+    if (route.requireJsonContentType && !isJsonType(head.headers.contentType)) {
       throw new AuthzError('MALFORMED_REQUEST', `this request needs Content-Type: ${JSON_TYPE}`)
     }
     if (this.#hasStrictHeaders) requireHeaders(route, head)
@@ -232,7 +232,7 @@ function readBody(route: Route, body: DataView, { headers }: RequestHead): unkno
   try {
     return parseJson(bytesOf(body), route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
   } catch (error) {
-    const isCoded = (headers.get('content-encoding') ?? 'identity') !== 'identity'
+    const isCoded = (headers.contentEncoding ?? 'identity') !== 'identity'
     const isReadable = !(error instanceof AuthzError) || error.code !== 'MALFORMED_REQUEST'
     if (!isCoded || isReadable || body.byteLength === 0) throw error
     throw malformed(

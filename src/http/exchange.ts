@@ -34,6 +34,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
+  /** Of a route that ignores headers only those with a field in `HeaderList`. */
   readonly headers: ReadonlyMap<string, string>
   /** Good until the call is answered: what is to outlast that is copied. */
   readonly names: RequestNames

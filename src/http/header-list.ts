@@ -1,81 +1,93 @@
 /**
- * The headers of one request at a time, in the order they came: a read-only map that is made for being filled once and asked
- * a few times. A request brings about ten; comparing ten short texts is cheaper than hashing all of them into a `Map`,
- * and this stands in the way of every decision. Not for long lists: `get` is O(headers).
+ * The headers of one request at a time: a read-only map that is made for being filled once and asked a few times, which stands
+ * in the way of every decision. Those that requests are looked at for, whatever their route, have fields of their own; the
+ * others, if they are kept, are a list: comparing ten short texts is cheaper than hashing all of them into a `Map`. Not for
+ * long lists: `get` is O(headers).
  *
- * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts.
+ * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts. Those with fields come first, then
+ * the others in the order they came. Where others are not kept (`clear`), asking for one, for `size` or for all is a defect of ours:
+ * `InvariantError`.
  */
+import { assert } from '#model/assert.ts'
 import { MIN_REVISION, REQUEST_ID } from './header-fields.ts'
 
 export class HeaderList implements ReadonlyMap<string, string> {
-  /** Name, value, name, value; behind `#length` stands what was left of requests before. */
-  readonly #pairs: string[] = []
-  #length = 0
-  /** Where the values stand of those that every decision asks for, noted while they come; 0 where there is none. */
-  #authorizationAt = 0
-  #requestIdAt = 0
-  #minRevisionAt = 0
-  /** And of those that say where the body ends. */
-  #contentLengthAt = 0
-  #transferEncodingAt = 0
+  #authorization: string | undefined
+  #connection: string | undefined
+  #contentEncoding: string | undefined
+  #contentLength: string | undefined
+  #contentType: string | undefined
+  #minRevision: string | undefined
+  #requestId: string | undefined
+  #transferEncoding: string | undefined
+  /** Of those that say where the body ends. */
   #isFramingRepeated = false
-  #connectionAt = 0
+  /** Name, value, name, value; behind `#othersLength` stands what was left of requests before. */
+  readonly #others: string[] = []
+  #othersLength = 0
+  #keepsOthers = true
 
-  /** Those that follow are of another request. */
-  clear(): void {
-    this.#length = 0
-    this.#authorizationAt = 0
-    this.#requestIdAt = 0
-    this.#minRevisionAt = 0
-    this.#contentLengthAt = 0
-    this.#transferEncodingAt = 0
+  /**
+   * Those that follow are of another request. `keepsOthers`: whether one may be asked for that has no field. Each text that is
+   * kept is a note for the garbage collector, too.
+   */
+  clear(keepsOthers: boolean): void {
+    this.#authorization = undefined
+    this.#connection = undefined
+    this.#contentEncoding = undefined
+    this.#contentLength = undefined
+    this.#contentType = undefined
+    this.#minRevision = undefined
+    this.#requestId = undefined
+    this.#transferEncoding = undefined
     this.#isFramingRepeated = false
-    this.#connectionAt = 0
+    this.#othersLength = 0
+    this.#keepsOthers = keepsOthers
   }
 
   /** Takes the next header of the request. */
   add(name: string, value: string): void {
-    const at = this.#length + 1
-    this.#pairs[at - 1] = this.#noted(name, at)
-    this.#pairs[at] = value
-    this.#length = at + 1
-  }
-
-  /**
-   * The same name. For those that are noted it is a text of ours: to keep one that has just been made is a note for the garbage
-   * collector as well.
-   */
-  #noted(name: string, at: number): string {
+    // Texts of one length are compared by a call, others where they stand.
     switch (name.length) {
-      case AUTHORIZATION.length:
-        if (name !== AUTHORIZATION) return name
-        this.#authorizationAt ||= at
-        return AUTHORIZATION
       case CONNECTION.length:
-        if (name !== CONNECTION) return name
-        this.#connectionAt ||= at
-        return CONNECTION
-      case REQUEST_ID_NAME.length:
-        if (name !== REQUEST_ID_NAME) return name
-        this.#requestIdAt ||= at
-        return REQUEST_ID_NAME
+        if (name !== CONNECTION) break
+        this.#connection ??= value
+        return
+      case CONTENT_TYPE.length:
+        if (name === CONTENT_TYPE) this.#contentType ??= value
+        else if (name === REQUEST_ID_NAME) this.#requestId ??= value
+        else break
+        return
+      case AUTHORIZATION.length:
+        if (name !== AUTHORIZATION) break
+        this.#authorization ??= value
+        return
       case CONTENT_LENGTH.length:
         if (name === CONTENT_LENGTH) {
-          this.#isFramingRepeated ||= this.#contentLengthAt > 0
-          this.#contentLengthAt ||= at
-          return CONTENT_LENGTH
-        }
-        if (name !== MIN_REVISION_NAME) return name
-        this.#minRevisionAt ||= at
-        return MIN_REVISION_NAME
+          this.#isFramingRepeated ||= this.#contentLength !== undefined
+          this.#contentLength ??= value
+        } else if (name === MIN_REVISION_NAME) this.#minRevision ??= value
+        else break
+        return
+      case CONTENT_ENCODING.length:
+        if (name !== CONTENT_ENCODING) break
+        this.#contentEncoding ??= value
+        return
       case TRANSFER_ENCODING.length:
-        if (name !== TRANSFER_ENCODING) return name
-        this.#isFramingRepeated ||= this.#transferEncodingAt > 0
-        this.#transferEncodingAt ||= at
-        return TRANSFER_ENCODING
+        if (name !== TRANSFER_ENCODING) break
+        this.#isFramingRepeated ||= this.#transferEncoding !== undefined
+        this.#transferEncoding ??= value
+        return
       default:
-        return name
     }
+    if (this.#keepsOthers) this.#addOther(name, value)
+  }
+
+  #addOther(name: string, value: string): void {
+    const at = this.#othersLength
+    this.#others[at] = name
+    this.#others[at + 1] = value
+    this.#othersLength = at + 2
   }
 
   /**
@@ -84,38 +96,44 @@ export class HeaderList implements ReadonlyMap<string, string> {
    */
   get framingFault(): string | null {
     if (this.#isFramingRepeated) return 'Content-Length and Transfer-Encoding must be sent once'
-    if (this.#transferEncodingAt === 0) {
-      return this.contentLength === '' ? 'Content-Length must be a number' : null
-    }
-    if (this.#contentLengthAt > 0) return 'Content-Length and Transfer-Encoding exclude each other'
-    const coding = this.#pairs[this.#transferEncodingAt]!
+    const coding = this.#transferEncoding
+    if (coding === undefined) return this.#contentLength === '' ? 'Content-Length must be a number' : null
+    if (this.#contentLength !== undefined) return 'Content-Length and Transfer-Encoding exclude each other'
     return coding.toLowerCase() === CHUNKED ? null : `Transfer-Encoding must be ${CHUNKED}`
   }
 
   get authorization(): string | undefined {
-    return this.#at(this.#authorizationAt)
+    return this.#authorization
   }
 
-  get requestId(): string | undefined {
-    return this.#at(this.#requestIdAt)
+  get contentEncoding(): string | undefined {
+    return this.#contentEncoding
+  }
+
+  get contentLength(): string | undefined {
+    return this.#contentLength
+  }
+
+  get contentType(): string | undefined {
+    return this.#contentType
   }
 
   get minRevision(): string | undefined {
-    return this.#at(this.#minRevisionAt)
+    return this.#minRevision
+  }
+
+  get requestId(): string | undefined {
+    return this.#requestId
   }
 
   /** Whether the library ends the connection behind the answer, as the caller asks for: it takes any value of that length for it. */
   get endsConnection(): boolean {
-    return this.#connectionAt > 0 && this.#pairs[this.#connectionAt]!.length === CLOSE.length
-  }
-
-  get contentLength(): string | undefined {
-    return this.#at(this.#contentLengthAt)
+    return this.#connection !== undefined && this.#connection.length === CLOSE.length
   }
 
   /** Whether the body is said to have more bytes than that. */
   announcesMoreThan(bytes: number): boolean {
-    const length = this.contentLength
+    const length = this.#contentLength
     if (length === undefined) return false
     // To have a text read as a number is a call; the few digits of most are read here.
     let number = 0
@@ -127,27 +145,43 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return number > bytes
   }
 
-  #at(place: number): string | undefined {
-    return place === 0 ? undefined : this.#pairs[place]
-  }
-
   /**
    * Whether a body follows, of a length that is not known to be 0. For one of no bytes nobody may wait: where the head came in
    * several packets the library does not say that it has ended.
    */
   get announcesBody(): boolean {
-    const length = this.contentLength
-    if (length === undefined) return this.#transferEncodingAt > 0
+    const length = this.#contentLength
+    if (length === undefined) return this.#transferEncoding !== undefined
     return length.charCodeAt(0) !== CODE_ZERO || Number(length) !== 0
   }
 
   get(name: string): string | undefined {
-    const pairs = this.#pairs
-    for (let i = 0; i < this.#length; i += 2) {
-      const sent = pairs[i]!
-      // Texts of one length are compared by a call, others where they stand.
-      if (sent.length === name.length && sent === name) return pairs[i + 1]
+    switch (name) {
+      case AUTHORIZATION:
+        return this.#authorization
+      case CONNECTION:
+        return this.#connection
+      case CONTENT_ENCODING:
+        return this.#contentEncoding
+      case CONTENT_LENGTH:
+        return this.#contentLength
+      case CONTENT_TYPE:
+        return this.#contentType
+      case MIN_REVISION_NAME:
+        return this.#minRevision
+      case REQUEST_ID_NAME:
+        return this.#requestId
+      case TRANSFER_ENCODING:
+        return this.#transferEncoding
+      default:
+        return this.#otherOf(name)
     }
+  }
+
+  #otherOf(name: string): string | undefined {
+    this.#assertKept()
+    const others = this.#others
+    for (let i = 0; i < this.#othersLength; i += 2) if (others[i] === name) return others[i + 1]
     return undefined
   }
 
@@ -179,10 +213,21 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return this.entries()
   }
 
+  #assertKept(): void {
+    assert(this.#keepsOthers, 'a header is asked for that was not kept')
+  }
+
   #toMap(): Map<string, string> {
+    this.#assertKept()
     const map = new Map<string, string>()
-    const pairs = this.#pairs
-    for (let i = 0; i < this.#length; i += 2) if (!map.has(pairs[i]!)) map.set(pairs[i]!, pairs[i + 1]!)
+    for (const name of WITH_FIELDS) {
+      const value = this.get(name)
+      if (value !== undefined) map.set(name, value)
+    }
+    const others = this.#others
+    for (let i = 0; i < this.#othersLength; i += 2) {
+      if (!map.has(others[i]!)) map.set(others[i]!, others[i + 1]!)
+    }
     return map
   }
 }
@@ -193,7 +238,20 @@ const CONNECTION = 'connection'
 const CLOSE = 'close'
 const REQUEST_ID_NAME = REQUEST_ID.name.toLowerCase()
 const MIN_REVISION_NAME = MIN_REVISION.name.toLowerCase()
+const CONTENT_ENCODING = 'content-encoding'
 const CONTENT_LENGTH = 'content-length'
+const CONTENT_TYPE = 'content-type'
 const TRANSFER_ENCODING = 'transfer-encoding'
+/** All of them: what is not here is not in the map. */
+const WITH_FIELDS = [
+  AUTHORIZATION,
+  CONNECTION,
+  CONTENT_ENCODING,
+  CONTENT_LENGTH,
+  CONTENT_TYPE,
+  MIN_REVISION_NAME,
+  REQUEST_ID_NAME,
+  TRANSFER_ENCODING,
+]
 const CHUNKED = 'chunked'
 const CODE_ZERO = 0x30

@@ -79,6 +79,11 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   readonly requireJsonContentType?: boolean
   /** The headers it reads, besides those every route has. */
   readonly headers?: readonly RequestHeaderField[]
+  /**
+   * The handler asks for no header but those with a field in `HeaderList`, so that the others need not be kept; to ask for one all
+   * the same is an `InvariantError`. Default: false. Of a path with parameters all are kept.
+   */
+  readonly ignoresHeaders?: boolean
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly responses: Responses
@@ -106,6 +111,7 @@ export interface Route {
   readonly bodyInPieces: BodyInPieces | null
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]
+  readonly ignoresHeaders: boolean
   /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
   readonly strictHeaders: readonly string[]
   readonly deprecated: boolean
@@ -151,6 +157,7 @@ export function defineRoute<
     bodyInPieces: definition.bodyInPieces ?? null,
     requireJsonContentType: definition.requireJsonContentType ?? false,
     headers,
+    ignoresHeaders: definition.ignoresHeaders ?? false,
     strictHeaders: headers.filter(({ isRequired }) => isRequired).map(({ name }) => name.toLowerCase()),
     deprecated: definition.deprecated ?? false,
     earlyAccess: definition.earlyAccess ?? false,

@@ -91,6 +91,7 @@ export class HttpServer {
   readonly #onFault: HttpServerOptions['onFault']
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
+  readonly #hasStrictHeaders: boolean
   readonly #host: ConversationHost<Conversation> & { isDraining: boolean }
   #receiveTimer: NodeJS.Timeout | null = null
   #app: TemplatedApp | null = null
@@ -123,6 +124,7 @@ export class HttpServer {
     this.#onFault = onFault
     this.#limits = limits
     this.#observer = observer
+    this.#hasStrictHeaders = hasStrictHeaders
     this.#host = {
       dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate, onCall }),
       requestIds: requestIds(),
@@ -150,7 +152,7 @@ export class HttpServer {
     const { receiveMsMax } = this.#limits
     if (receiveMsMax !== undefined) this.#watchReceiving(receiveMsMax)
     for (const route of this.#routes) this.#mount(app, route)
-    app.any('/*', (res, req) => this.#accept(res, req, null))
+    app.any('/*', (res, req) => this.#accept(res, req, null, true))
     return new Promise((resolve, reject) => {
       app.listen(host, port, socket => {
         if (socket === false) {
@@ -228,13 +230,15 @@ export class HttpServer {
     if (route.paramNames.length > 0 || PATTERN.test(route.path)) return
     const match = { route, rawParams: [] }
     const mount = MOUNT[route.method]
-    app[mount](route.path, (res, req) => this.#accept(res, req, match))
+    const keepsOthers = !route.ignoresHeaders || this.#hasStrictHeaders || this.#host.tracing !== null
+    app[mount](route.path, (res, req) => this.#accept(res, req, match, keepsOthers))
   }
 
-  #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null): void {
+  /** `keepsOthers`: whether a header without a field in `HeaderList` may be asked for. */
+  #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null, keepsOthers: boolean): void {
     const conversation = this.#idle ?? new Conversation(this.#host)
     this.#idle = null
-    const head = conversation.emptyHead()
+    const head = conversation.emptyHead(keepsOthers)
     this.#headers = head.headers
     req.forEach(this.#addHeader)
     if (match === null) readHead(req, head)

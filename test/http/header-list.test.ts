@@ -8,7 +8,7 @@ test('a list that was cleared has nothing of the headers before, however it is a
     headers.add(name, 'before')
   headers.add('content-length', 'again')
   expect([headers.size, headers.framingFault]).toEqual([4, expect.stringContaining('once')])
-  headers.clear()
+  headers.clear(true)
   expect([headers.size, headers.framingFault, [...headers]]).toEqual([0, null, []])
   headers.add('host', 'now')
   expect([...headers.entries()]).toEqual([['host', 'now']])
@@ -35,24 +35,60 @@ test('names of one length are told apart', () => {
   ).toEqual([undefined, 'a type', undefined, 'a revision'])
 })
 
-test('those that every decision asks for are found by name, in order, and the first of each counts', () => {
+test('those with fields are found by name among others as long, and the first of each counts', () => {
   const headers = new HeaderList()
-  const names = ['authorization', 'x-request-id', 'x-min-revision', 'content-length', 'transfer-encoding']
+  const names = [
+    'authorization',
+    'x-request-id',
+    'x-min-revision',
+    'content-length',
+    'content-type',
+    'content-encoding',
+    'transfer-encoding',
+    'connection',
+  ]
   // As long as one of them each.
-  const others = ['accept-tokens', 'x-request-at', 'x-min-revisian', 'content-langth', 'transfer-encodinh']
+  const others = [
+    'accept-tokens',
+    'x-request-at',
+    'x-min-revisian',
+    'content-langth',
+    'content-tipe',
+    'content-encodinh',
+    'transfer-encodinh',
+    'connectiom',
+  ]
   const sent = names.flatMap((name, index) => [others[index]!, name])
   for (const round of ['first', 'second']) for (const name of sent) headers.add(name, `${round} ${name}`)
-  const { authorization, requestId, minRevision, contentLength } = headers
-  expect([authorization, requestId, minRevision, contentLength]).toEqual(
-    names.slice(0, 4).map(name => `first ${name}`),
-  )
-  expect([...headers]).toEqual(sent.map(name => [name, `first ${name}`]))
+  const withFields = () => {
+    const { authorization, requestId, minRevision, contentLength, contentType, contentEncoding } = headers
+    return [authorization, requestId, minRevision, contentLength, contentType, contentEncoding]
+  }
+  expect(withFields()).toEqual(names.slice(0, 6).map(name => `first ${name}`))
+  expect(Object.fromEntries(headers)).toEqual(Object.fromEntries(sent.map(name => [name, `first ${name}`])))
   expect(sent.map(name => headers.get(name))).toEqual(sent.map(name => `first ${name}`))
-  headers.clear()
+  headers.clear(true)
   for (const name of others) headers.add(name, 'another')
-  expect([headers.authorization, headers.requestId, headers.minRevision, headers.contentLength]).toEqual(
-    Array.from({ length: 4 }, () => undefined),
-  )
+  expect(withFields()).toEqual(Array.from({ length: 6 }, () => undefined))
+  expect([headers.endsConnection, headers.announcesBody, headers.framingFault]).toEqual([false, false, null])
+  expect([...headers]).toEqual(others.map(name => [name, 'another']))
+})
+
+test('where only those with fields are kept, they are all there, and to ask for another is a defect', () => {
+  const headers = new HeaderList()
+  headers.clear(false)
+  for (const name of ['host', 'content-type', 'authorization']) headers.add(name, `the ${name}`)
+  expect(['content-type', 'authorization', 'x-request-id'].map(name => headers.get(name))).toEqual([
+    'the content-type',
+    'the authorization',
+    undefined,
+  ])
+  for (const ask of [() => headers.get('host'), () => headers.has('accept'), () => [...headers]]) {
+    expect(ask).toThrow('not kept')
+  }
+  headers.clear(true)
+  headers.add('host', 'now')
+  expect([...headers]).toEqual([['host', 'now']])
 })
 
 test.each([

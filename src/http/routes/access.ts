@@ -46,6 +46,7 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       access: 'environment',
       requireJsonContentType: true,
       headers: [REQUIRED_REQUEST_ID, REQUIRED_CACHE_CONTROL],
+      ignoresHeaders: true,
       body: isStrict ? StrictEvaluationRequest : EvaluationRequest,
       responses: { 200: { description: 'The decision; a denial is one too.', schema: Decision } },
       readBytes: bytes === null ? undefined : body => bytes.singles.read(body),
@@ -66,6 +67,7 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       access: 'environment',
       requireJsonContentType: true,
       headers: [REQUIRED_REQUEST_ID, REQUIRED_CACHE_CONTROL],
+      ignoresHeaders: true,
       body: EvaluationsRequest,
       responses: {
         200: { description: 'One decision an item, up to the one that stops.', schema: EvaluationsResponse },
