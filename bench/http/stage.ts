@@ -1,6 +1,6 @@
 /**
  * What every HTTP bench needs: the service and the floor on one core, this process, the load generator, on the other, and
- * questions whose answers are known. Servers are started when they are asked for, and once.
+ * questions whose answers are known. Servers are started when they are asked for, and once until `close`.
  */
 import {
   type Burst,
@@ -19,22 +19,34 @@ import { type ServerOptions, ServerProcess } from './server-process.ts'
 const QUESTIONS = 20_000
 /** Share of its core above which the load generator may have been the limit. */
 export const CLIENT_CPU_MAX = 0.9
+/** Least share of a race's rounds in which the load generator was not the limit; with fewer the race says nothing. */
+const TELLING_SHARE_MIN = 0.75
 const WARMING_SECONDS = 1
 
-export interface RaceOptions extends ClosedLoad {
+interface RaceLoad extends ClosedLoad {
   readonly pipelining: number
+}
+
+export interface RaceOptions extends RaceLoad {
   readonly rounds: number
 }
 
+export interface RacedLoad extends RaceLoad {
+  readonly requests: readonly WireRequest[]
+}
+
+/** Of the rounds in which the client's core was not full; of all, where those are too few. */
 export interface Race {
-  /** The median of those of the rounds. */
+  /** The median of the rounds' ratios. */
   readonly ratio: number
   readonly service: readonly Throughput[]
   readonly floor: readonly Throughput[]
   readonly requestsPerSecond: number
   readonly floorRequestsPerSecond: number
   readonly clientCpuMax: number
-  /** The client's core was full: the ratio says nothing. */
+  /** Rounds that were left out. */
+  readonly fullRounds: number
+  /** The client's core was full in too many rounds: the ratio says nothing. */
   readonly isVoid: boolean
 }
 
@@ -87,36 +99,38 @@ export class Stage {
   async race(
     service: ServerProcess,
     requests: readonly WireRequest[],
-    { pipelining, rounds, ...load }: RaceOptions,
+    { rounds, ...load }: RaceOptions,
   ): Promise<Race> {
-    const floor = await this.floor()
-    const bursts = await this.bursts(service.address, requests, pipelining)
-    const floorBursts = await this.floorBursts(requests, pipelining)
-    const ask = {
-      service: () => closedLoop(service.address, bursts, load),
-      floor: () => closedLoop(floor.address, floorBursts, load),
-    }
-    await closedLoop(service.address, bursts, { ...load, seconds: WARMING_SECONDS })
-    await closedLoop(floor.address, floorBursts, { ...load, seconds: WARMING_SECONDS })
-    const times: { service: Throughput[]; floor: Throughput[] } = { service: [], floor: [] }
-    for (let round = 0; round < rounds; round++) {
-      const order = Math.random() < 0.5 ? (['service', 'floor'] as const) : (['floor', 'service'] as const)
-      for (const name of order) times[name].push(await ask[name]())
-    }
-    const rate = (of: readonly Throughput[]) => median(of.map(one => one.requestsPerSecond))
-    const clientCpuMax = Math.max(...[...times.service, ...times.floor].map(({ clientCpu }) => clientCpu))
-    return {
-      ...times,
-      ratio: median(
-        times.service.map((one, round) => one.requestsPerSecond / times.floor[round]!.requestsPerSecond),
-      ),
-      requestsPerSecond: rate(times.service),
-      floorRequestsPerSecond: rate(times.floor),
-      clientCpuMax,
-      isVoid: clientCpuMax > CLIENT_CPU_MAX,
-    }
+    const [race] = await this.races(service, [{ requests, ...load }], rounds)
+    return race!
   }
 
+  /**
+   * The same for loads that are compared with one another as well: each has its turns in every round, in an order by chance,
+   * service and floor one after the other.
+   */
+  async races(service: ServerProcess, loads: readonly RacedLoad[], rounds: number): Promise<Race[]> {
+    const floor = await this.floor()
+    const raced = []
+    for (const { requests, pipelining, ...load } of loads) {
+      const bursts = await this.bursts(service.address, requests, pipelining)
+      const floorBursts = await this.floorBursts(requests, pipelining)
+      await closedLoop(service.address, bursts, { ...load, seconds: WARMING_SECONDS })
+      await closedLoop(floor.address, floorBursts, { ...load, seconds: WARMING_SECONDS })
+      raced.push({
+        service: { turns: [] as Throughput[], run: () => closedLoop(service.address, bursts, load) },
+        floor: { turns: [] as Throughput[], run: () => closedLoop(floor.address, floorBursts, load) },
+      })
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const pair of inAnyOrder(raced)) {
+        for (const { turns, run } of inAnyOrder([pair.service, pair.floor])) turns.push(await run())
+      }
+    }
+    return raced.map(pair => raceOf({ service: pair.service.turns, floor: pair.floor.turns }))
+  }
+
+  /** Ends what runs; whoever asks for a server next gets another start of it. */
   async close(): Promise<void> {
     for (const server of this.#servers.values()) await (await server).stop()
     this.#servers.clear()
@@ -129,4 +143,38 @@ export class Stage {
     this.#servers.set(name, starting)
     return starting
   }
+}
+
+/** One race of several, of which each had servers of its own; void where one of them is. */
+export function pooled(races: readonly Race[]): Race {
+  const race = raceOf({
+    service: races.flatMap(({ service }) => service),
+    floor: races.flatMap(({ floor }) => floor),
+  })
+  return { ...race, isVoid: race.isVoid || races.some(({ isVoid }) => isVoid) }
+}
+
+function raceOf(turns: Pick<Race, 'service' | 'floor'>): Race {
+  const rounds = turns.service.map((service, round) => ({ service, floor: turns.floor[round]! }))
+  const clientCpu = ({ service, floor }: (typeof rounds)[number]) =>
+    Math.max(service.clientCpu, floor.clientCpu)
+  const telling = rounds.filter(round => clientCpu(round) <= CLIENT_CPU_MAX)
+  const isVoid = telling.length < TELLING_SHARE_MIN * rounds.length
+  const counted = isVoid ? rounds : telling
+  return {
+    ...turns,
+    ratio: median(counted.map(({ service, floor }) => service.requestsPerSecond / floor.requestsPerSecond)),
+    requestsPerSecond: median(counted.map(({ service }) => service.requestsPerSecond)),
+    floorRequestsPerSecond: median(counted.map(({ floor }) => floor.requestsPerSecond)),
+    clientCpuMax: Math.max(...rounds.map(clientCpu)),
+    fullRounds: rounds.length - telling.length,
+    isVoid,
+  }
+}
+
+function inAnyOrder<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map(item => ({ item, place: Math.random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item)
 }

@@ -11,9 +11,11 @@ export interface Figure {
   readonly isMet: boolean
 }
 
+/** Of an even number the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)]!
+  const half = sorted.length / 2
+  return (sorted[Math.ceil(half) - 1]! + sorted[Math.floor(half)]!) / 2
 }
 
 export function percentile(values: readonly number[], share: number): number {
