@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { format } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { AuthzError } from './model/errors.ts'
-import { tuneGarbageCollection } from './garbage-collection.ts'
+import { tuneV8 } from './v8-tuning.ts'
 import { limitHeaderBytes } from './http/header-ceiling.ts'
 import { type RunningService, startService } from './service.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from './services/sample-workspace.ts'
@@ -30,7 +30,7 @@ function readConfigOrFail(): Config {
   }
 }
 
-tuneGarbageCollection()
+tuneV8()
 const config = readConfigOrFail()
 limitHeaderBytes(config.headerBytesMax)
 const log = createLog(config.logLevel)

@@ -13,12 +13,12 @@ import { HttpThreads } from '#threads/http-threads.ts'
 import { createSharedCounts } from '#threads/shared-count.ts'
 import { SharedIndexes } from '#threads/shared-indexes.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
-import { tuneGarbageCollection } from '../../src/garbage-collection.ts'
+import { tuneV8 } from '../../src/v8-tuning.ts'
 import { Drive } from '../datasets/drive.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
 
 const ENVIRONMENT_ID = '00000000-0000-4000-8000-000000000001'
-tuneGarbageCollection()
+tuneV8()
 const config = readConfig({ HTTP_THREADS: '1', LOG_LEVEL: 'warn', ...process.env })
 const drive = new Drive('W1', Number(process.argv[2] ?? 1))
 

@@ -11,14 +11,14 @@ import { once } from 'node:events'
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../../src/config.ts'
-import { tuneGarbageCollection } from '../../src/garbage-collection.ts'
+import { tuneV8 } from '../../src/v8-tuning.ts'
 import { startService } from '../../src/service.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { atMost, percentile, publish } from '../lib/measure.ts'
 
 const facts = Number(process.argv[2] ?? 1_000_000)
 // As `main.ts` does.
-tuneGarbageCollection()
+tuneV8()
 const API_KEY = 'import-key-import-key'
 const ADMIN_API_KEY = 'import-admin-import-admin'
 const SECONDS_MAX = 60

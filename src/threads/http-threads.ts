@@ -23,7 +23,7 @@ import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 /**
  * Megabytes for new objects, a third of which is in use: a megabyte, the least V8 has. It would let this grow to 48, and then
  * collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms; a megabyte is collected thirteen times as
- * often in an eighth of that, and in smaller steps still (`garbage-collection.ts`). The p99 of single
+ * often in an eighth of that, and in smaller steps still (`v8-tuning.ts`). The p99 of single
  * decisions near the peak is half of what it was. What it costs: bulks of 10,000 that are parsed (not read from their bytes) are a
  * fifth fewer a second, since their objects survive. An operator's `--max-semi-space-size` goes before it.
  */

@@ -1,5 +1,5 @@
 /**
- * How V8's collector treats what was just made, in all threads of this process.
+ * How V8's collector treats what was just made, and how much its compiler inlines, in all threads of this process.
  *
  * - It learns which places of the code make what lives long, and from then on has those made among the old objects, at once.
  *   Where a store is filled or a queue runs full it learns that of places whose objects are garbage a millisecond later; they
@@ -15,10 +15,14 @@
  *   fifths. In an HTTP thread that is 250 times a second 0.07 ms near the peak, and not 57 times 0.22: 5 ms a second more, of
  *   which throughput shows nothing, but none is by itself five times as long as a decision takes. At a quarter p99 is higher, at an
  *   eighth throughput is 3 % lower.
+ * - The compiler may inline 2.6 times the bytecode into a function that it would by default. Without that a decision is some 25
+ *   functions, each of which waits for its own first instructions, because the library and the kernel have used the caches in
+ *   between. Some 2 % of the throughput of single decisions; bulks are as they were (`docs/benchmarks.md`).
  */
 import { setFlagsFromString } from 'node:v8'
 
 const FLAGS = [
+  '--max-inlined-bytecode-size-cumulative=2400',
   '--no-allocation-site-pretenuring',
   '--no-parallel-scavenge',
   '--minor-gc-task-trigger=16',
@@ -26,6 +30,6 @@ const FLAGS = [
 ]
 
 /** Called before the other threads start. */
-export function tuneGarbageCollection(): void {
+export function tuneV8(): void {
   for (const flag of FLAGS) setFlagsFromString(flag)
 }
