@@ -7,14 +7,7 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
 import { searchWith } from '#services/search-job.ts'
-import {
-  isGone,
-  type JobIndex,
-  partOf,
-  type PoolAnswer,
-  type PoolJob,
-  verdictsOf,
-} from '#threads/pool-jobs.ts'
+import { decidePart, isGone, type JobIndex, type PoolAnswer, type PoolJob } from '#threads/pool-jobs.ts'
 
 /** Indexes a thread stays attached to, the one used last first: those it forgets can be freed. */
 const READERS_MAX = 16
@@ -34,8 +27,7 @@ function answerOf(job: Exclude<PoolJob, { kind: 'let-go' }>): unknown {
   if (job.kind === 'warm-up') return null
   const reader = readerOf(job.index)
   if (job.kind === 'search') return searchWith(reader, job.search)
-  const { bulk, from, count } = job
-  verdictsOf(bulk).set(reader.evaluatePacked(partOf(bulk, from, count)).map(Number), from)
+  decidePart(reader, job.bulk, job.part)
   return null
 }
 

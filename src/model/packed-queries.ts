@@ -33,18 +33,32 @@ export class PackedQueries {
   bytes: DataView
   spots: Int32Array
   readonly forms: readonly QueryForm[]
+  readonly #formOf: Int32Array | null
 
-  constructor(count: number, bytes: DataView, spots: Int32Array, forms: readonly QueryForm[]) {
+  /** `forms`: one for each question; with `formOf` the different ones, and which of them each question has. */
+  constructor(
+    count: number,
+    bytes: DataView,
+    spots: Int32Array,
+    forms: readonly QueryForm[],
+    formOf: Int32Array | null = null,
+  ) {
     this.count = count
     this.bytes = bytes
     this.spots = spots
     this.forms = forms
+    this.#formOf = formOf
+  }
+
+  /** What a question asks beside its keys. */
+  form(index: number): QueryForm {
+    return this.forms[this.#formOf === null ? index : this.#formOf[index]!]!
   }
 
   /** How many of the questions are nobody's. O(count). */
   get nobodysCount(): number {
     let nobodys = 0
-    for (let index = 0; index < this.count; index++) if (this.forms[index]!.type === NOBODYS.type) nobodys++
+    for (let index = 0; index < this.count; index++) if (this.form(index).type === NOBODYS.type) nobodys++
     return nobodys
   }
 
@@ -53,7 +67,7 @@ export class PackedQueries {
     const { spots } = this
     const spot = index * SPOT_WORDS
     const keyBytes = spots[spot + SPOT_KEY + SPOT_LENGTH]!
-    const { type, action, tenant } = this.forms[index]!
+    const { type, action, tenant } = this.form(index)
     return {
       user: this.#text(spots[spot + SPOT_USER]!, spots[spot + SPOT_USER + SPOT_LENGTH]!),
       action,

@@ -2,6 +2,7 @@
  * What an HTTP thread gives the threads of its pool, as plain data and shared memory. A job brings the index along, so a
  * pool thread needs to know nothing before it, and one that is new is as good as any.
  */
+import type { DecisionEngine } from '#engine/engine.ts'
 import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { SearchJob } from '#services/decision-pool.ts'
@@ -32,6 +33,12 @@ export interface SharedBulk {
   readonly forms: readonly QueryForm[]
 }
 
+/** Some neighbours among the questions of a bulk. */
+export interface BulkPart {
+  readonly from: number
+  readonly count: number
+}
+
 export type PoolJob =
   /** Does nothing, and tells by that that the thread has started. */
   | { readonly kind: 'warm-up' }
@@ -41,8 +48,7 @@ export type PoolJob =
       readonly kind: 'checks'
       readonly index: JobIndex
       readonly bulk: SharedBulk
-      readonly from: number
-      readonly count: number
+      readonly part: BulkPart
     }
   | { readonly kind: 'search'; readonly index: JobIndex; readonly search: SearchJob }
 
@@ -91,18 +97,18 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   return { memory, count, bodyBytes: bytes.byteLength, forms: [...numbers.keys()] }
 }
 
-/** Some of its questions. */
-export function partOf(
+/** Leaves the verdicts of some of its questions where they belong. */
+export function decidePart(
+  engine: DecisionEngine,
   { memory, count, bodyBytes, forms }: SharedBulk,
-  from: number,
-  length: number,
-): PackedQueries {
+  { from, count: length }: BulkPart,
+): void {
   const places = placesOf(count, bodyBytes)
+  const body = new DataView(memory, places.body, bodyBytes)
   const spots = new Int32Array(memory, places.spots + from * SPOT_WORDS * 4, length * SPOT_WORDS)
   const formOf = new Int32Array(memory, places.forms + from * 4, length)
-  const own: QueryForm[] = []
-  for (let index = 0; index < length; index++) own.push(forms[formOf[index]!]!)
-  return new PackedQueries(length, new DataView(memory, places.body, bodyBytes), spots, own)
+  const questions = new PackedQueries(length, body, spots, forms, formOf)
+  engine.evaluatePacked(questions, new Uint8Array(memory, from, length))
 }
 
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {

@@ -52,8 +52,8 @@ export class SharedEngine implements Engine {
     return this.reader.evaluateAll(queries)
   }
 
-  evaluatePacked(packed: PackedQueries) {
-    return this.reader.evaluatePacked(packed)
+  evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array) {
+    return this.reader.evaluatePacked(packed, verdicts)
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest) {

@@ -29,7 +29,7 @@ const engine = new SharedEngine()
 const world = new World(
   engine,
   tenant('default'),
-  resourceType('document', 'read'),
+  resourceType('document', 'read', 'write'),
   role('document', 'viewer', { can: ['read'] }),
   user('alice'),
   user('bob'),
@@ -48,7 +48,8 @@ const SEARCH: SearchJob = {
   question: { action: 'read', type: 'document', key: 'd', tenant: null },
   page: { after: null, limit: 10 },
 }
-const form: QueryForm = { type: 'document', action: 'read', tenant: 'default' }
+const reads: QueryForm = { type: 'document', action: 'read', tenant: 'default' }
+const writes: QueryForm = { ...reads, action: 'write' }
 
 let open: JobPool[] = []
 afterEach(async () => {
@@ -79,7 +80,10 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[] } 
   return { pool, ended }
 }
 
-/** Questions in turns: alice, who may, and bob, who may not. */
+/** Every so many one of alice's asks whether she may write. */
+const A_WRITE = 10
+
+/** Questions in turns: alice, who may read and not write, and bob, who may nothing. */
 function questions(count = COUNT): PackedQueries {
   const body = Buffer.from('alicebobd...')
   const spots = new Int32Array(count * SPOT_WORDS)
@@ -95,11 +99,13 @@ function questions(count = COUNT): PackedQueries {
     count,
     bytes,
     spots,
-    Array.from({ length: count }, () => form),
+    Array.from({ length: count }, (_, index) => (index % A_WRITE === 0 ? writes : reads)),
   )
 }
 
-const RIGHT = Uint8Array.from({ length: COUNT }, (_, index) => Number(index % 2 === 0))
+const RIGHT = Uint8Array.from({ length: COUNT }, (_, index) =>
+  Number(index % 2 === 0 && index % A_WRITE !== 0),
+)
 
 /** In bulk: a comparison value by value takes longer than the deciding. */
 function expectRight(verdicts: Uint8Array): void {

@@ -57,8 +57,11 @@ export class MapEngine implements Engine {
     return queries.map(query => this.evaluate(query))
   }
 
-  evaluatePacked(packed: PackedQueries): Uint8Array {
-    return new Uint8Array(packed.count).map((_, index) => Number(this.evaluate(packed.query(index))))
+  evaluatePacked(packed: PackedQueries, verdicts: Uint8Array = new Uint8Array(packed.count)): Uint8Array {
+    for (let index = 0; index < packed.count; index++) {
+      verdicts[index] = Number(this.evaluate(packed.query(index)))
+    }
+    return verdicts
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest): KeyPage {

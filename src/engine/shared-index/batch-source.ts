@@ -79,7 +79,7 @@ export class PackedSource implements BatchSource {
   }
 
   form(index: number): QueryForm {
-    return this.#packed.forms[index]!
+    return this.#packed.form(index)
   }
 
   readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void {

@@ -92,16 +92,16 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   evaluateFirst(packed: PackedQueries): boolean {
-    return this.#evaluate(packed.forms[0]!, packed)
+    return this.#evaluate(packed.form(0), packed)
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
-    const verdicts = this.#evaluateInBatches(new QuerySource(queries))
+    const verdicts = this.#evaluateInBatches(new QuerySource(queries), new Uint8Array(queries.length))
     return queries.map((_, index) => verdicts[index] === ALLOW)
   }
 
-  evaluatePacked(packed: PackedQueries): Uint8Array {
-    return this.#evaluateInBatches(new PackedSource(packed))
+  evaluatePacked(packed: PackedQueries, verdicts: Uint8Array = new Uint8Array(packed.count)): Uint8Array {
+    return this.#evaluateInBatches(new PackedSource(packed), verdicts)
   }
 
   searchResources({ user, action, type, tenant }: ResourceQuestion, page: PageRequest): KeyPage {
@@ -208,9 +208,8 @@ export class SharedIndexReader implements DecisionEngine {
    * In order, `BATCH_MAX` at one state: a state that all of a long batch share would have to last as long as the batch,
    * and under a thousand writes a second none does.
    */
-  #evaluateInBatches(source: BatchSource): Uint8Array {
+  #evaluateInBatches(source: BatchSource, answers: Uint8Array): Uint8Array {
     const { count } = source
-    const answers = new Uint8Array(count)
     for (let from = 0; from < count; from += BATCH_MAX) {
       this.#evaluateBatch(source, from, Math.min(BATCH_MAX, count - from), answers)
     }
