@@ -9,6 +9,13 @@ export interface Figure {
   readonly bar: string
   readonly reached: string
   readonly isMet: boolean
+  /** Something else than what is measured was the limit: neither met nor missed, and no figure. */
+  readonly isVoid?: true
+}
+
+/** The figure, which says nothing for that reason. */
+export function voided(figure: Figure, reason: string): Figure {
+  return { ...figure, reached: `void: ${reason}`, isMet: false, isVoid: true }
 }
 
 /** Of an even number the mean of the two in the middle. */
@@ -57,8 +64,9 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
   }
   const out = process.stdout
   out.write(`\n${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Node ${machine.node}\n`)
-  for (const { figure, bar, reached, isMet } of figures) {
-    out.write(`${isMet ? '  ok ' : ' MISS'}  ${figure.padEnd(58)} ${bar.padEnd(18)} ${reached}\n`)
+  for (const { figure, bar, reached, isMet, isVoid } of figures) {
+    const verdict = isMet ? '  ok ' : isVoid ? ' void' : ' MISS'
+    out.write(`${verdict}  ${figure.padEnd(58)} ${bar.padEnd(18)} ${reached}\n`)
   }
   mkdirSync(new URL('../results/', import.meta.url), { recursive: true })
   const file = new URL(`../results/${name}.json`, import.meta.url)
