@@ -37,7 +37,10 @@ export interface DecisionEngine {
    * one state. A state shared by all of a long bulk would stop whoever writes meanwhile.
    */
   evaluateAll(queries: readonly Query[]): boolean[]
-  /** The same for questions that still are bytes: 1 or 0 for each, in `verdicts`, which it returns. */
+  /**
+   * The same for questions that still are bytes: 1 or 0 for each, in `verdicts`, which it returns. They have room for all, and may be
+   * shared; until it has returned, and where it throws, they mean nothing.
+   */
   evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array): Uint8Array
 
   /** The stored instances of a type on which the user may do the action. */

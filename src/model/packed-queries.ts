@@ -5,7 +5,7 @@
  * Invariants, which whoever fills it answers for:
  * - The keys are UTF-8 and stand in `bytes` as they are, nothing escaped; none is empty.
  * - Behind the last byte of each key at least three more can be read, so that keys can be taken in by words.
- * - Behind `count` forms and spots may be others, which mean nothing.
+ * - Behind `count` spots may be others, and behind as many forms, where each question has its own; they mean nothing.
  * - It lives as long as the bytes do: as long as its request is being answered.
  */
 import type { Query } from './decision.ts'
@@ -32,27 +32,28 @@ export class PackedQueries {
   /** These two are set anew where one question after the other is read into the same object. */
   bytes: DataView
   spots: Int32Array
+  /** Of which question each is says `form`. */
   readonly forms: readonly QueryForm[]
-  readonly #formOf: Int32Array | null
+  /** For each question the place of its form among `forms`; null: they stand there in the order of the questions. */
+  readonly #places: Int32Array | null
 
-  /** `forms`: one for each question; with `formOf` the different ones, and which of them each question has. */
   constructor(
     count: number,
     bytes: DataView,
     spots: Int32Array,
     forms: readonly QueryForm[],
-    formOf: Int32Array | null = null,
+    places: Int32Array | null = null,
   ) {
     this.count = count
     this.bytes = bytes
     this.spots = spots
     this.forms = forms
-    this.#formOf = formOf
+    this.#places = places
   }
 
   /** What a question asks beside its keys. */
   form(index: number): QueryForm {
-    return this.forms[this.#formOf === null ? index : this.#formOf[index]!]!
+    return this.forms[this.#places === null ? index : this.#places[index]!]!
   }
 
   /** How many of the questions are nobody's. O(count). */

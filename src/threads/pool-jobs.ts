@@ -1,5 +1,5 @@
 /**
- * What an HTTP thread gives the threads of its pool, as plain data and shared memory. A job brings the index along, so a
+ * What an HTTP thread gives the threads of its pool, as plain data and shared memory, and how either decides a part of a bulk. A job brings the index along, so a
  * pool thread needs to know nothing before it, and one that is new is as good as any.
  */
 import type { DecisionEngine } from '#engine/engine.ts'
@@ -75,7 +75,7 @@ export function placesOf(count: number, bodyBytes: number): Places {
 
 /** Copies a bulk into memory that is large enough, see `placesOf`. */
 export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): SharedBulk {
-  const { count, bytes, spots, forms } = packed
+  const { count, bytes, spots } = packed
   const places = placesOf(count, bytes.byteLength)
   new Int32Array(memory, places.spots, count * SPOT_WORDS).set(spots.subarray(0, count * SPOT_WORDS))
   new Uint8Array(memory, places.body, bytes.byteLength).set(
@@ -87,8 +87,8 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   let form: QueryForm | null = null
   let number = 0
   for (let index = 0; index < count; index++) {
-    if (forms[index] !== form) {
-      form = forms[index]!
+    if (packed.form(index) !== form) {
+      form = packed.form(index)
       number = numbers.get(form) ?? numbers.size
       numbers.set(form, number)
     }
@@ -97,22 +97,19 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   return { memory, count, bodyBytes: bytes.byteLength, forms: [...numbers.keys()] }
 }
 
-/** Leaves the verdicts of some of its questions where they belong. */
-export function decidePart(
-  engine: DecisionEngine,
-  { memory, count, bodyBytes, forms }: SharedBulk,
-  { from, count: length }: BulkPart,
-): void {
-  const places = placesOf(count, bodyBytes)
-  const body = new DataView(memory, places.body, bodyBytes)
-  const spots = new Int32Array(memory, places.spots + from * SPOT_WORDS * 4, length * SPOT_WORDS)
-  const formOf = new Int32Array(memory, places.forms + from * 4, length)
-  const questions = new PackedQueries(length, body, spots, forms, formOf)
-  engine.evaluatePacked(questions, new Uint8Array(memory, from, length))
-}
-
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
   return new Uint8Array(memory, 0, count)
+}
+
+/** Has the engine decide a part of the bulk, and leaves the verdicts where they belong. Throws what the engine throws. */
+export function decidePart(engine: DecisionEngine, bulk: SharedBulk, { from, count }: BulkPart): void {
+  const { memory, bodyBytes, forms } = bulk
+  const places = placesOf(bulk.count, bodyBytes)
+  const body = new DataView(memory, places.body, bodyBytes)
+  const spots = new Int32Array(memory, places.spots + from * SPOT_WORDS * 4, count * SPOT_WORDS)
+  const formPlaces = new Int32Array(memory, places.forms + from * 4, count)
+  const questions = new PackedQueries(count, body, spots, forms, formPlaces)
+  engine.evaluatePacked(questions, verdictsOf(bulk).subarray(from, from + count))
 }
 
 function round8(bytes: number): number {
