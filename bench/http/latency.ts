@@ -9,11 +9,12 @@ import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
 /** Connections, each with one request at a time: what makes the load. */
-const LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
-const RUNG_SECONDS = 1
+const LADDER = [3, 4, 5, 6, 8, 16, 64]
+/** With those that are too low for 85 % of the peak, for the plot. */
+const PLOTTED_LADDER = [1, 2, ...LADDER]
+/** Of every run, on the ladder and around the share. */
+const RUN_SECONDS = 1
 const WARMING_SECONDS = 2
-/** Rungs below which no peak is, nor 85 % of it: only where the whole ladder is drawn they are climbed. */
-const LOW_RUNG_MAX = 2
 /** How often the ladder is climbed: of a rung the medians count, since a second in which the machine stands still is no peak. */
 const CLIMBS = 3
 /** What is asked for is told of that share of the peak. No number of connections makes just that load, so the next two do. */
@@ -23,18 +24,15 @@ const SHARE = 0.85
  * of them, what stops the service again and again is in all.
  */
 const ROUNDS = 15
+/** The bar: p99 against p50. */
 const RATIO_MAX = 5
-/** What the service may add to the floor's ratio of the same turns, whatever the machine does. */
+/** So many times the floor's ratio is the machine's doing still, where the floor is beyond the bar. */
 const VS_FLOOR_MAX = 1.25
 /** Enough that none has many requests in flight: the HTTP library ends a connection that goes on asking while an answer waits. */
 const CONNECTIONS = 64
 const SECONDS = 2
 /** Single decisions a second beside bulks, one a packet, and bulks of 10,000 a second. */
 const BESIDE = { singlesPerSecond: 5_000, bulksPerSecond: 30, checks: 10_000 }
-
-const ALL = 'all questions'
-/** What the machine makes of a server that decides nothing: where that stands still, so does everything. */
-const FLOOR = 'the floor'
 
 export interface Percentiles {
   readonly p50: number
@@ -54,69 +52,56 @@ export async function measureLatency(stage: Stage): Promise<Result> {
   const { address } = await stage.service('one core')
   const { allowed, denied } = stage.questions
   const mixed = singleRequests(stage.mixedQuestions.slice(0, 10_000))
-  const asked = async (name: string, requests: ReturnType<typeof singleRequests>) =>
-    [name, address, await stage.bursts(address, requests, 1)] as const
-  const floor = (await stage.floor()).address
-  const subjects: Subject[] = [
-    await asked(ALL, mixed),
-    await asked('allowed', singleRequests(allowed.slice(0, 5_000))),
-    await asked('denied', singleRequests(denied.slice(0, 5_000))),
-    [FLOOR, floor, await stage.floorBursts(mixed, 1)] as const,
-  ]
-  const { [FLOOR]: floored, ...served } = climb(subjects)
-  const floorRatio = ratioAtShare(floored!.neighbours)
-  const ofService = Object.entries(served).map(([name, climbed]) => figureOf(name, climbed, floorRatio))
-  const atFloor: Figure = {
-    figure: `${nameOf(FLOOR, floored!)}: the machine alone`,
-    bar: '',
-    reached: `${round(floorRatio)} ×`,
-    isMet: true,
-  }
+  const asked = async (
+    name: string,
+    requests: ReturnType<typeof singleRequests>,
+    ladder: readonly number[],
+  ): Promise<Subject> => ({ name, address, requests: await stage.bursts(address, requests, 1), ladder })
+  const climbed = climb([
+    await asked('all questions', mixed, PLOTTED_LADDER),
+    await asked('allowed', singleRequests(allowed.slice(0, 5_000)), LADDER),
+    await asked('denied', singleRequests(denied.slice(0, 5_000)), LADDER),
+    // What the machine makes of a server that decides nothing: where that stands still, so does everything.
+    {
+      name: 'the floor',
+      address: (await stage.floor()).address,
+      requests: await stage.floorBursts(mixed, 1),
+      ladder: LADDER,
+    },
+  ])
+  const served = climbed.slice(0, -1)
+  const floor = climbed.at(-1)!
+  const atFloor = { figure: floor.figure, bar: '', reached: `${round(floor.ratio)} ×`, isMet: true }
   return {
-    figures: [
-      ...ofService,
-      unlessFull(atFloor, floored!),
-      unlessFull(
-        atMost(
-          'the same of all questions vs that of the floor',
-          ratioAtShare(served[ALL]!.neighbours) / floorRatio,
-          VS_FLOOR_MAX,
-          '×',
-        ),
-        floored!,
+    figures: [...served.map(one => figureOf(one, floor)), unlessVoid(atFloor, floor.isVoid)],
+    raw: {
+      latency: Object.fromEntries(
+        climbed.map(({ name, peak, rungs, neighbours }) => [name, { peak, rungs, neighbours }]),
       ),
-    ],
-    raw: { latency: { ...served, [FLOOR]: floored } },
+    },
   }
 }
 
-/**
- * Where the ratio is missed and a server that decides nothing misses it in the same turns, that is the machine's: the figure says
- * nothing of the service then.
- */
-function figureOf(name: string, climbed: Climbed, floorRatio: number): Figure {
-  const figure = atMost(nameOf(name, climbed), ratioAtShare(climbed.neighbours), RATIO_MAX, '×')
-  if (figure.isMet || floorRatio <= RATIO_MAX) return unlessFull(figure, climbed)
-  return voided(figure, `${figure.reached}, and a bare server was at ${round(floorRatio)} ×`)
-}
-
-function nameOf(name: string, { peak, neighbours }: Climbed): string {
-  const shares = neighbours.map(({ share }) => round(100 * share)).join(' and ')
-  return `single /allowed at 85 % of ${round(peak)}/s, p99 vs p50, ${name} (from ${shares} %)`
-}
-
-function unlessFull(figure: Figure, { neighbours }: Climbed): Figure {
-  return unlessVoid(
-    figure,
-    neighbours.some(({ clientCpu }) => clientCpu > CLIENT_CPU_MAX),
-  )
+/** A miss is void where the floor, in the same turns, is beyond the bar as well and not much nearer to it. */
+function figureOf({ figure: name, ratio, isVoid }: Climbed, floor: Climbed): Figure {
+  const figure = atMost(name, ratio, RATIO_MAX, '×')
+  const isTheMachines = !floor.isVoid && floor.ratio > RATIO_MAX && ratio <= VS_FLOOR_MAX * floor.ratio
+  if (isVoid || figure.isMet || !isTheMachines) return unlessVoid(figure, isVoid)
+  return voided(figure, `${figure.reached}, and a bare server was at ${round(floor.ratio)} ×`)
 }
 
 interface Climbed {
+  readonly name: string
+  /** What is measured, with the loads that it is from. */
+  readonly figure: string
+  /** p99 against p50 at the share. */
+  readonly ratio: number
+  /** The client's core was full. */
+  readonly isVoid: boolean
   readonly peak: number
   /** By the number of connections; medians. */
   readonly rungs: Readonly<Record<number, WrkRun>>
-  /** The last rung up to the share and the first one beyond it, or one of them. */
+  /** The last rung up to the share and the first one beyond it. */
   readonly neighbours: readonly Neighbour[]
 }
 
@@ -129,54 +114,62 @@ interface Neighbour {
   readonly runs: readonly WrkRun[]
 }
 
-type Subject = readonly [name: string, address: string, requests: readonly Burst[]]
+interface Subject {
+  readonly name: string
+  readonly address: string
+  readonly requests: readonly Burst[]
+  readonly ladder: readonly number[]
+}
 
 /** All in turns, up to their peaks and then around the share: what the machine does meanwhile meets all. */
-function climb(subjects: readonly Subject[]): Record<string, Climbed> {
-  const climbs = subjects.map(subject => ({
-    subject,
-    rungs: LADDER.filter(connections => connections > LOW_RUNG_MAX || subject[0] === ALL).map(
-      connections => ({
-        connections,
-        runs: [] as WrkRun[],
-      }),
-    ),
+function climb(subjects: readonly Subject[]): Climbed[] {
+  const climbs = subjects.map(({ ladder, ...subject }) => ({
+    ...subject,
+    rungs: ladder.map(connections => ({ connections, runs: [] as WrkRun[] })),
   }))
-  for (const [, address, requests] of subjects) {
+  for (const { address, requests } of subjects) {
     runWrk(address, requests, { connections: LADDER.at(-1)!, seconds: WARMING_SECONDS })
   }
   for (let times = 0; times < CLIMBS; times++) {
-    for (const { subject, rungs } of climbs) {
-      const [, address, requests] = subject
-      for (const { connections, runs } of rungs)
-        runs.push(runWrk(address, requests, { connections, seconds: RUNG_SECONDS }))
+    for (const { address, requests, rungs } of climbs) {
+      for (const { connections, runs } of rungs) {
+        runs.push(runWrk(address, requests, { connections, seconds: RUN_SECONDS }))
+      }
     }
   }
-  const climbed = climbs.map(({ subject: [name, address, requests], rungs: climbedRungs }) => {
+  const besides = climbs.map(({ name, address, requests, rungs: climbedRungs }) => {
     const rungs = climbedRungs.map(({ connections, runs }) => [connections, medianOf(runs)] as const)
     const peak = Math.max(...rungs.map(([, run]) => run.requestsPerSecond))
     const above = rungs.findIndex(([, run]) => run.requestsPerSecond > SHARE * peak)
-    const around = rungs.slice(Math.max(0, above - 1), above + 1).map(([connections]) => {
-      const again = () => runWrk(address, requests, { connections, seconds: RUNG_SECONDS })
+    if (above === 0) throw new Error(`the ladder of ${name} begins beyond ${SHARE} of its peak`)
+    const around = rungs.slice(above - 1, above + 1).map(([connections]) => {
+      const again = () => runWrk(address, requests, { connections, seconds: RUN_SECONDS })
       return { connections, again, runs: [] as WrkRun[] }
     })
     return { name, peak, rungs: Object.fromEntries(rungs), around }
   })
   for (let times = 0; times < ROUNDS; times++) {
-    for (const { around } of climbed) for (const { again, runs } of around) runs.push(again())
+    for (const { around } of besides) for (const { again, runs } of around) runs.push(again())
   }
-  return Object.fromEntries(
-    climbed.map(({ name, peak, rungs, around }) => {
-      const neighbours = around.map(({ connections, runs }) => ({
-        connections,
-        share: median(runs.map(({ requestsPerSecond }) => requestsPerSecond)) / peak,
-        ratio: median(runs.map(({ p99, p50 }) => p99 / p50)),
-        clientCpu: median(runs.map(({ clientCpu }) => clientCpu)),
-        runs,
-      }))
-      return [name, { peak, rungs, neighbours }]
-    }),
-  )
+  return besides.map(({ name, peak, rungs, around }) => {
+    const neighbours = around.map(({ connections, runs }) => ({
+      connections,
+      share: median(runs.map(({ requestsPerSecond }) => requestsPerSecond)) / peak,
+      ratio: median(runs.map(({ p99, p50 }) => p99 / p50)),
+      clientCpu: median(runs.map(({ clientCpu }) => clientCpu)),
+      runs,
+    }))
+    const shares = neighbours.map(({ share }) => round(100 * share)).join(' and ')
+    return {
+      name,
+      figure: `single /allowed at 85 % of ${round(peak)}/s, p99 vs p50, ${name} (from ${shares} %)`,
+      ratio: ratioAtShare(neighbours),
+      isVoid: neighbours.some(({ clientCpu }) => clientCpu > CLIENT_CPU_MAX),
+      peak,
+      rungs,
+      neighbours,
+    }
+  })
 }
 
 /** Each figure by itself. */
@@ -192,7 +185,7 @@ function medianOf(runs: readonly WrkRun[]): WrkRun {
 }
 
 /** On the line between the two. */
-function ratioAtShare([below, above = below]: readonly Neighbour[]): number {
+function ratioAtShare([below, above]: readonly Neighbour[]): number {
   const [from, to] = [below!, above!]
   if (from.share >= SHARE || to.share <= from.share) return from.ratio
   const way = Math.min(1, (SHARE - from.share) / (to.share - from.share))

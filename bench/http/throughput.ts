@@ -25,7 +25,7 @@ const ONE_AT_A_TIME = { connections: 64, seconds: 2 }
 const CONNECTIONS = 8
 const ROUNDS = 5
 const SIZES = [10, 100, 1_000, 10_000]
-/** Sizes are compared with one another, too: in turns. From 1,000 on a check costs nearly the same, so that it takes many to tell. */
+/** Sizes are compared with one another, too: in turns. From 1,000 on a check costs nearly the same, so that it takes many rounds to tell. */
 const SIZE_TURNS = { seconds: 0.35, rounds: 15 }
 
 export interface Result {

@@ -9,7 +9,7 @@ export interface Figure {
   readonly bar: string
   readonly reached: string
   readonly isMet: boolean
-  /** Something else than what is measured was the limit: neither met nor missed, and no figure. */
+  /** Something else than what is measured was the limit: it was not met, which says nothing. */
   readonly isVoid?: true
 }
 
