@@ -9,21 +9,21 @@ import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
 /** Connections, each with one request at a time: what makes the load. */
-const LADDER = [3, 4, 5, 6, 8, 16, 64]
-/** With those that are too low for 85 % of the peak, for the plot. */
-const PLOTTED_LADDER = [1, 2, ...LADDER]
+const LADDER = [2, 3, 4, 5, 6, 8, 16, 64]
+/** With the one that is too low for 85 % of the peak, for the plot. */
+const PLOTTED_LADDER = [1, ...LADDER]
 /** Of every run, on the ladder and around the share. */
 const RUN_SECONDS = 1
 const WARMING_SECONDS = 2
-/** How often the ladder is climbed: of a rung the medians count, since a second in which the machine stands still is no peak. */
-const CLIMBS = 3
+/** How often the ladder is climbed to see which rungs count: of each the medians do, since a second in which the machine stands still is no peak. */
+const CLIMBS = 2
 /** What is asked for is told of that share of the peak. No number of connections makes just that load, so the next two do. */
 const SHARE = 0.85
 /**
- * Of so many runs of a second, all subjects in turns, the medians count: what stops the machine for milliseconds now and then is in some
+ * Of so many runs of a second at the peak and beside the share, all subjects in turns, the medians count: what stops the machine for milliseconds now and then is in some
  * of them, what stops the service again and again is in all.
  */
-const ROUNDS = 15
+const ROUNDS = 11
 /** The bar: p99 against p50. */
 const RATIO_MAX = 5
 /** So many times the floor's ratio is the machine's doing still, where the floor is beyond the bar. */
@@ -137,21 +137,31 @@ function climb(subjects: readonly Subject[]): Climbed[] {
       }
     }
   }
-  const besides = climbs.map(({ name, address, requests, rungs: climbedRungs }) => {
+  const watched = climbs.map(({ name, address, requests, rungs: climbedRungs }) => {
     const rungs = climbedRungs.map(({ connections, runs }) => [connections, medianOf(runs)] as const)
     const peak = Math.max(...rungs.map(([, run]) => run.requestsPerSecond))
     const above = rungs.findIndex(([, run]) => run.requestsPerSecond > SHARE * peak)
     if (above === 0) throw new Error(`the ladder of ${name} begins beyond ${SHARE} of its peak`)
-    const around = rungs.slice(above - 1, above + 1).map(([connections]) => {
-      const again = () => runWrk(address, requests, { connections, seconds: RUN_SECONDS })
-      return { connections, again, runs: [] as WrkRun[] }
+    const again = ([connections]: (typeof rungs)[number]) => ({
+      connections,
+      run: () => runWrk(address, requests, { connections, seconds: RUN_SECONDS }),
+      runs: [] as WrkRun[],
     })
-    return { name, peak, rungs: Object.fromEntries(rungs), around }
+    return {
+      name,
+      rungs: Object.fromEntries(rungs),
+      atPeak: again(rungs.find(([, run]) => run.requestsPerSecond === peak)!),
+      around: rungs.slice(above - 1, above + 1).map(again),
+    }
   })
   for (let times = 0; times < ROUNDS; times++) {
-    for (const { around } of besides) for (const { again, runs } of around) runs.push(again())
+    for (const { atPeak, around } of watched) {
+      for (const { run, runs } of [atPeak, ...around]) runs.push(run())
+    }
   }
-  return besides.map(({ name, peak, rungs, around }) => {
+  return watched.map(({ name, rungs, atPeak, around }) => {
+    // Of the same turns: in those of the ladder the machine may have been another one.
+    const peak = median(atPeak.runs.map(({ requestsPerSecond }) => requestsPerSecond))
     const neighbours = around.map(({ connections, runs }) => ({
       connections,
       share: median(runs.map(({ requestsPerSecond }) => requestsPerSecond)) / peak,
