@@ -2,9 +2,12 @@
  * What `npm start` runs: makes sure the runtime can run the service at all, then does. Plain JavaScript, because a
  * runtime that is too old cannot read the rest; one clear line instead of its stack trace.
  *
- * On Linux the process first becomes itself again with a C library that asks the kernel for huge pages, which is settled
- * before the first line of a program runs: a single decision on millions of facts takes a fifth less. Who has set
- * `GLIBC_TUNABLES` has decided otherwise; other C libraries do not know it.
+ * On Linux the process first becomes itself again for what is settled before the first line of a program runs:
+ * - a C library that asks the kernel for huge pages: a single decision on millions of facts takes a fifth less. Who has set
+ *   `GLIBC_TUNABLES` has decided otherwise; other C libraries do not know it.
+ * - no startup snapshot. Node starts 30 ms faster with it, and then every thread has thousands of objects that each collection of new ones looks
+ *   through, for 0.024 ms of about 0.11, some 290 times a second near the peak. Who has said `--node-snapshot` or `--no-node-snapshot` has
+ *   decided.
  */
 import { readdirSync } from 'node:fs'
 
@@ -23,18 +26,21 @@ function runtimeProblem() {
 /** That it has: the C library takes its own variable away from processes that may do more than their user. */
 const STARTED_AGAIN = 'VERDICT_STARTED_AGAIN'
 
-function askForHugePages() {
+function startAgain() {
   const { platform, execPath, execArgv, argv, env, connected } = process
   if (env[STARTED_AGAIN] !== undefined) {
     delete env[STARTED_AGAIN]
     return
   }
   // A channel to the process that started this one would not come along.
-  if (platform !== 'linux' || env.GLIBC_TUNABLES !== undefined || connected) return
-  if (!('execve' in process)) return
-  process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
+  if (platform !== 'linux' || connected || !('execve' in process)) return
+  const tunables = env.GLIBC_TUNABLES ?? 'glibc.malloc.hugetlb=1'
+  const isSnapshotDecided = [...execArgv, env.NODE_OPTIONS].some(flag => flag?.includes('node-snapshot'))
+  const flags = isSnapshotDecided ? [] : ['--no-node-snapshot']
+  if (tunables === env.GLIBC_TUNABLES && flags.length === 0) return
+  process.execve(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], {
     ...env,
-    GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+    GLIBC_TUNABLES: tunables,
     [STARTED_AGAIN]: 'yes',
   })
 }
@@ -44,5 +50,5 @@ if (problem !== null) {
   process.stderr.write(`verdict: ${problem}\n`)
   process.exit(1)
 }
-askForHugePages()
+startAgain()
 await import('./main.ts')

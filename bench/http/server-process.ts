@@ -10,6 +10,8 @@ export const SERVER_CORE = '0'
 export const CLIENT_CORE = '1'
 
 export interface ServerOptions {
+  /** Of Node, beside those that all servers have. */
+  readonly flags?: readonly string[]
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** As `taskset` reads them. */
@@ -28,7 +30,11 @@ export class ServerProcess {
   /** Starts the script and waits for the line in which it says its address. Throws when it ends before that. */
   static async start(script: URL, options: ServerOptions = {}): Promise<ServerProcess> {
     const { args = [], env = {}, cores = SERVER_CORE } = options
-    const flags = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=8000']
+    const flags = [
+      '--disable-warning=ExperimentalWarning',
+      '--max-old-space-size=8000',
+      ...(options.flags ?? []),
+    ]
     const command = [process.execPath, ...flags, fileURLToPath(script), ...args]
     const child = spawn('taskset', ['-c', cores, ...command], {
       // As `start.js` has it.

@@ -66,6 +66,8 @@ export class Stage {
   /** The service, all of it on one core unless pinned elsewhere. */
   service(name: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     return this.#start(name, new URL('./drive-service.ts', import.meta.url), {
+      // As `start.js` has it.
+      flags: ['--no-node-snapshot'],
       args: [String(this.scale)],
       env: { POOL_THREADS: '0', ...env },
     })

@@ -58,6 +58,19 @@ test('asks the C library for huge pages, unless told something else', async () =
   expect(await tunables({ VERDICT_STARTED_AGAIN: 'yes' })).toEqual([])
 })
 
+test('starts without the snapshot of Node, unless something is said of it', async () => {
+  const commandLine = async (env: Readonly<Record<string, string>>) => {
+    const service = start(env)
+    await service.address()
+    const words = readFileSync(`/proc/${service.pid}/cmdline`, 'latin1').split('\0')
+    await service.end('SIGTERM')
+    return words
+  }
+  expect(await commandLine({})).toContain('--no-node-snapshot')
+  expect(await commandLine({ GLIBC_TUNABLES: '' })).toContain('--no-node-snapshot')
+  expect(await commandLine({ NODE_OPTIONS: '--node-snapshot' })).not.toContain('--no-node-snapshot')
+})
+
 test('keeps the channel to a process that started it with one', async () => {
   const script = fileURLToPath(new URL('../../src/start.js', import.meta.url))
   const { GLIBC_TUNABLES: _tunables, ...env } = process.env
