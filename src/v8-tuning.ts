@@ -22,6 +22,7 @@
 import { setFlagsFromString } from 'node:v8'
 
 const FLAGS = [
+  '--expose-gc',
   '--max-inlined-bytecode-size-cumulative=2400',
   '--no-allocation-site-pretenuring',
   '--no-parallel-scavenge',
@@ -32,4 +33,13 @@ const FLAGS = [
 /** Called before the other threads start. */
 export function tuneV8(): void {
   for (const flag of FLAGS) setFlagsFromString(flag)
+}
+
+/**
+ * Collects all of this thread's heap, which stops it for some 15 ms: for a thread that has loaded its modules and is about to
+ * answer. A quarter of what loading leaves is garbage, and would stay: hardly anything joins the old objects later, so that they
+ * are not collected again, and each collection of new ones looks at all their pages. Does nothing where V8 is not tuned.
+ */
+export function collectStartGarbage(): void {
+  globalThis.gc?.()
 }

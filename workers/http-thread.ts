@@ -26,6 +26,7 @@ import { KeyRates } from '#threads/key-rates.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
 import { SharedCount } from '#threads/shared-count.ts'
 import type { ThreadSettings } from '../src/config.ts'
+import { collectStartGarbage } from '../src/v8-tuning.ts'
 import { observeBoth } from './decision-observers.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 
@@ -207,6 +208,7 @@ function receive(message: ToHttpThread): void {
   }
 }
 
+collectStartGarbage()
 if (counters) send({ kind: 'counters', handle: counters.handle })
 try {
   if (settings.opaPort !== null) await opaServer.listen({ host, port: settings.opaPort })

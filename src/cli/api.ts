@@ -1,6 +1,6 @@
 /** The service as the commands see it: requests in its own words, wherever it runs. */
 import { type Static, type TSchema, Type } from 'typebox'
-import { Check } from 'typebox/value'
+import { Check } from 'typebox/schema'
 
 export interface ApiAnswer {
   readonly status: number

@@ -1,6 +1,6 @@
 /** Lines as an export writes them, held against what they may be. */
 import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/environment-content.ts'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 
 /** The line is none; the message says why. */
 export class ContentLineError extends Error {
@@ -19,7 +19,7 @@ export function contentLineOf(text: string): ContentLine {
   const validator = VALIDATORS.get(kind) ?? Compile(CONTENT_LINES[kind])
   VALIDATORS.set(kind, validator)
   if (validator.Check(value)) return value as ContentLine
-  const [finding] = validator.Errors(value)
+  const [, [finding]] = validator.Errors(value)
   throw new ContentLineError(`${finding?.instancePath} ${finding?.message}`)
 }
 

@@ -1,5 +1,6 @@
 /** Reads a model file: YAML (JSON is YAML, too), held against its schema, every finding with its line. */
-import { Compile } from 'typebox/compile'
+import type { TLocalizedValidationError as Finding } from 'typebox/error'
+import { Compile } from 'typebox/schema'
 import { LineCounter, parseDocument, type Document, isNode } from 'yaml'
 import { ModelFile } from '#model/model-file.ts'
 
@@ -25,7 +26,8 @@ export function readModelFile(text: string, name: string): ModelFile {
   const value = valueOf(document, name)
   const validator = Compile(ModelFile)
   if (validator.Check(value)) return value
-  const findings = messagesByPlace(validator.Errors(value)).map(({ way, message }) => {
+  const [, foundIn] = validator.Errors(value)
+  const findings = messagesByPlace(foundIn).map(({ way, message }) => {
     return `${name}:${lineOf(offsetOf(document, way))}: ${way.join('.') || 'the file'} ${message}`
   })
   throw new ModelFileError(findings.slice(0, FINDINGS_MAX).join('\n'))
@@ -38,8 +40,6 @@ function valueOf(document: Document.Parsed, name: string): unknown {
     throw new ModelFileError(`${name}: ${(error as Error).message}`)
   }
 }
-
-type Finding = ReturnType<ReturnType<typeof Compile>['Errors']>[number]
 
 interface PlacedMessage {
   readonly way: readonly string[]
