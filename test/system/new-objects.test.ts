@@ -16,8 +16,8 @@ const SURVIVING_MAX = 0.04
 const DECISIONS = 30_000
 /** Bytes between two collections of an HTTP thread; 840,000 where V8 waits until four fifths of its megabyte are full. */
 const STEP_MAX = 300_000
-/** Bytes of an HTTP thread's heap that waits for its first request: 20 MB; 27 with what loading its modules leaves. */
-const WAITING_HEAP_MAX = 23_000_000
+/** Bytes of an HTTP thread's heap that waits for its first request: 16 MB; 27 with what loading its modules leaves. */
+const WAITING_HEAP_MAX = 19_000_000
 
 function startTraced(cwd: string): ServiceProcess {
   const service = new ServiceProcess({
