@@ -18,6 +18,7 @@
  * - The compiler may inline 2.6 times the bytecode into a function that it would by default. Without that a decision is some 25
  *   functions, each of which waits for its own first instructions, because the library and the kernel have used the caches in
  *   between. Some 2 % of the throughput of single decisions; bulks are as they were (`docs/benchmarks.md`).
+ * - Threads may ask for a collection (`workers/collect-garbage.ts`).
  */
 import { setFlagsFromString } from 'node:v8'
 
@@ -33,14 +34,4 @@ const FLAGS = [
 /** Called before the other threads start. */
 export function tuneV8(): void {
   for (const flag of FLAGS) setFlagsFromString(flag)
-}
-
-/**
- * Collects all of this thread's heap, packs what is left and gives the rest back, which stops it for some 45 ms: for a thread that
- * has loaded its modules and is about to answer. Half of what loading leaves is garbage, and would stay: hardly anything joins the old
- * objects later, so that they are not collected again, and each collection of new ones looks at all their pages. Does nothing where
- * V8 is not tuned.
- */
-export function collectStartGarbage(): void {
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

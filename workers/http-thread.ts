@@ -26,7 +26,7 @@ import { KeyRates } from '#threads/key-rates.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
 import { SharedCount } from '#threads/shared-count.ts'
 import type { ThreadSettings } from '../src/config.ts'
-import { collectStartGarbage } from '../src/v8-tuning.ts'
+import { collectGarbage } from './collect-garbage.ts'
 import { observeBoth } from './decision-observers.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 
@@ -208,7 +208,9 @@ function receive(message: ToHttpThread): void {
   }
 }
 
-collectStartGarbage()
+// Half of what loading modules leaves is garbage, and would stay: hardly anything joins the old objects from now on, so that they
+// are not collected again, and each collection of new ones looks at all their pages.
+collectGarbage('last-resort')
 if (counters) send({ kind: 'counters', handle: counters.handle })
 try {
   if (settings.opaPort !== null) await opaServer.listen({ host, port: settings.opaPort })

@@ -1,13 +1,12 @@
 /** A thread of the pool: does the jobs of one HTTP thread, on the indexes that they bring along. */
 import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { threadId } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
 import { searchWith } from '#services/search-job.ts'
 import { decidePart, isGone, type JobIndex, type PoolAnswer, type PoolJob } from '#threads/pool-jobs.ts'
+import { collectGarbage } from './collect-garbage.ts'
 
 /** Indexes a thread stays attached to, the one used last first: those it forgets can be freed. */
 const READERS_MAX = 16
@@ -55,10 +54,7 @@ async function letGo(): Promise<PoolAnswer<null>> {
     readers = live
     // Jobs that came together with this one are held by Piscina until they are answered.
     await setImmediate()
-    setFlagsFromString('--expose-gc')
-    const collectGarbage = runInNewContext('gc') as () => void
-    setFlagsFromString('--no-expose-gc')
-    collectGarbage()
+    collectGarbage('regular')
   }
   return { value: null }
 }

@@ -1,4 +1,4 @@
-/** The forms of the lines of an import, compiled. */
+/** The forms of the lines of an import. */
 import { CONTENT_LINES, type ContentKind } from '#model/wire/environment-content.ts'
 import { Shape } from './shape.ts'
 

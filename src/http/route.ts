@@ -1,6 +1,6 @@
 /**
  * A route is a value: method, path, who may call it, schemas, handler. Everything else is derived from it: the static
- * types the handler sees, the compiled validators (made here, once, at definition), the router, the OpenAPI document.
+ * types the handler sees, the validators (made here; each is compiled when it is first used), the router, the OpenAPI document.
  *
  * A route knows nothing of sockets, and its handler is only ever called with parts that passed the route's schemas.
  * `{name}` in a path stands for exactly one non-empty part.
@@ -121,7 +121,7 @@ export interface Route {
   handle(call: Call): Reply | Promise<Reply>
 }
 
-/** Compiles what the route checks. A definition that contradicts itself is a defect of ours and ends the start. */
+/** Makes what checks the parts of a call. A definition that contradicts itself is a defect of ours and ends the start. */
 export function defineRoute<
   const Path extends string,
   Params extends TObject | undefined = undefined,

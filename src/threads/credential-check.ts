@@ -5,7 +5,7 @@
  * is first heard of; from then on time is measured, so that a clock that is set neither ends a secret early nor keeps
  * it alive.
  */
-import { hash, randomInt, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
 import { interned } from './interned.ts'
@@ -18,8 +18,6 @@ interface Known extends Credential {
 }
 
 const USUAL_SCHEME = 'Bearer '
-/** That are compared before all of a header is. Of 64 characters a token may have, who guesses hits all once in 16 million times. */
-const PLACES = 4
 
 /** The two clocks of `Surroundings`. */
 interface Clocks {
@@ -31,9 +29,7 @@ export class CredentialCheck {
   readonly #clocks: Clocks
   #known = new Map<string, Known>()
   /** Headers with good tokens that were sent, so that each is read and hashed once; never more than there are credentials. */
-  #sent = new Map<string, Sent>()
-  /** The one of them that was sent last. A service that asks has one key, and to compare is less than to hash and look up. */
-  #last: Sent | null = null
+  #sent = new Map<string, Known>()
 
   constructor(clocks: Clocks) {
     this.#clocks = clocks
@@ -41,7 +37,6 @@ export class CredentialCheck {
 
   replaceAll(credentials: readonly Credential[]): void {
     this.#sent = new Map()
-    this.#last = null
     this.#known = new Map(
       credentials.map(credential => [
         credential.secretHash,
@@ -57,24 +52,15 @@ export class CredentialCheck {
 
   /**
    * Whom the token of an `Authorization` header stands for, or null. What a caller can time is a look-up by SHA-256 of what it
-   * sent, which tells nothing about the secret; the full comparison takes the same time wherever two hashes differ. A header
-   * with a good token is looked up by the engine's own hash, seeded at random, and held against the last one at places chosen
-   * at random, in the same time whichever differ, before its characters are compared from the first on.
+   * sent, which tells nothing about the secret; the full comparison takes the same time wherever two hashes differ. Headers
+   * with good tokens are looked up by the engine's own hash, seeded at random, before any of their characters is compared.
    */
   readonly authenticate = (authorization: string): Principal | null => {
-    const known =
-      this.#last !== null && this.#last.is(authorization) ? this.#last.known : this.#lookUp(authorization)
+    const known = this.#sent.get(authorization) ?? this.#find(authorization)
     if (known === null) return null
     // A secret that was rotated ends by itself, wherever nobody is there to say so. Few were, and the clock takes time.
     const isInForce = known.validUntil === null || this.#clocks.elapsedMs() < known.endsAtMs
     return isInForce ? known.principal : null
-  }
-
-  #lookUp(authorization: string): Known | null {
-    const sent = this.#sent.get(authorization)
-    if (sent === undefined) return this.#find(authorization)
-    this.#last = sent
-    return sent.known
   }
 
   /** The same as before, where it was known before. */
@@ -92,29 +78,8 @@ export class CredentialCheck {
     const known = this.#known.get(secretHash)
     if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
     // There are many ways to write it, and as many places would be taken.
-    if (authorization === USUAL_SCHEME + token) this.#sent.set(authorization, new Sent(authorization, known))
+    if (authorization === USUAL_SCHEME + token) this.#sent.set(authorization, known)
     return known
-  }
-}
-
-/** A header with a good token, told from others without telling others where they differ. */
-class Sent {
-  readonly known: Known
-  readonly #header: string
-  /** In the half that has no name of the scheme, nor what all keys begin with. */
-  readonly #places: readonly number[]
-
-  constructor(header: string, known: Known) {
-    this.known = known
-    this.#header = header
-    this.#places = Array.from({ length: PLACES }, () => randomInt(header.length >> 1, header.length))
-  }
-
-  is(header: string): boolean {
-    if (header.length !== this.#header.length) return false
-    let difference = 0
-    for (const place of this.#places) difference |= header.charCodeAt(place) ^ this.#header.charCodeAt(place)
-    return difference === 0 && header === this.#header
   }
 }
 

@@ -12,8 +12,7 @@ test('a guess that has all of the key but its last character takes as long as on
   const check = new CredentialCheck({ now: () => 0, elapsedMs: () => 0 })
   const principal = { kind: 'organization' } as Principal
   check.replaceAll([{ secretHash: hash('sha256', SECRET, 'hex'), principal, validUntil: null, slot: 0 }])
-  // As the first and as one of many: from the second on it is known as it was sent.
-  for (let sent = 0; sent < 3; sent += 1) expect(check.authenticate(`Bearer ${SECRET}`)).toBe(principal)
+  expect(check.authenticate(`Bearer ${SECRET}`)).toBe(principal)
   const near = (end: string) => `Bearer ${SECRET.slice(0, -1)}${end}`
   const far = (end: string) => `Bearer ${'~'.repeat(SECRET.length - 1)}${end}`
   const timeOf = (guess: (end: string) => string): number => {
