@@ -22,7 +22,8 @@
  */
 import { setFlagsFromString } from 'node:v8'
 
-const FLAGS = [
+/** Of the whole process. */
+export const V8_FLAGS: readonly string[] = [
   '--expose-gc',
   '--max-inlined-bytecode-size-cumulative=2400',
   '--no-allocation-site-pretenuring',
@@ -33,5 +34,5 @@ const FLAGS = [
 
 /** Called before the other threads start. */
 export function tuneV8(): void {
-  for (const flag of FLAGS) setFlagsFromString(flag)
+  for (const flag of V8_FLAGS) setFlagsFromString(flag)
 }

@@ -21,7 +21,7 @@ const PIPELINED = [
 const SHORT_TURNS = { seconds: 0.25, rounds: 7 }
 /** Of both servers: what a start is like it stays, see docs/benchmarks.md. */
 const STARTS = 3
-const ONE_AT_A_TIME = { connections: 64, seconds: 2 }
+const ONE_AT_A_TIME = { connections: 64, seconds: 1 }
 const CONNECTIONS = 8
 const ROUNDS = 5
 const SIZES = [10, 100, 1_000, 10_000]
@@ -76,7 +76,7 @@ async function raceByWrk(stage: Stage, requests: readonly WireRequest[]): Promis
   const service = await stage.service('one core')
   const floor = await stage.floor()
   const asked = await stage.bursts(service.address, requests, 1)
-  const askedOfFloor = await stage.floorBursts(requests, 1)
+  const askedOfFloor = await stage.floorBursts(floor, requests, 1)
   const runs: Record<'service' | 'floor', ServedRun[]> = { service: [], floor: [] }
   for (let round = -1; round < ROUNDS; round++) {
     const ofService = servedRun(service, asked)
