@@ -1,6 +1,7 @@
 /**
  * The part of a wrong value in which findings are looked for. Looking costs microseconds for every part of a value,
- * good or bad; in 16 MiB of small parts that would keep the thread, and all its callers, for many seconds.
+ * good or bad; in 16 MiB of small parts that would keep the thread, and all its callers, for many seconds. Whether a part is right at
+ * all is known in a fraction of that, so of a long list only what is wrong is looked at.
  */
 
 /** Array items and properties kept at most: more than a bulk at its usual ceiling has. */
@@ -32,6 +33,69 @@ export function excerptOf(value: unknown, names: ReadonlySet<string>): unknown {
     return Object.fromEntries(properties)
   }
   return copy(value)
+}
+
+/** Lists as long as that are looked through for what is wrong in them. */
+const LONG_LIST_ITEMS_MIN = 16
+/** Parts beside the list with which each of its items is looked at, at most. */
+const PARTS_BESIDE_MAX = 256
+
+/** A value of which one list has only wrong items. */
+export interface WrongItems {
+  readonly value: unknown
+  /** Where that is, as a JSON pointer; '' is the value itself. */
+  readonly list: string
+  /** For each kept item its index among all. */
+  readonly places: readonly number[]
+}
+
+/**
+ * The value with only the first so many of those items of its long list that make it wrong by themselves; null where it has none, or they are not
+ * what is wrong. A list is the value or one of its properties. O(items), each of them a call of `isRight`.
+ */
+export function wrongItemsOf(
+  value: unknown,
+  isRight: (value: unknown) => boolean,
+  itemsMax: number,
+): WrongItems | null {
+  const name = longListIn(value)
+  if (name === undefined) return null
+  const holding = (items: unknown[]): unknown =>
+    name === null ? items : { ...(value as Record<string, unknown>), [name]: items }
+  const all = (name === null ? value : (value as Record<string, unknown>)[name]) as unknown[]
+  const alone: unknown[] = [undefined]
+  const tried = holding(alone)
+  const places: number[] = []
+  for (let place = 0; place < all.length && places.length < itemsMax; place++) {
+    alone[0] = all[place]
+    if (!isRight(tried)) places.push(place)
+  }
+  if (places.length === 0) return null
+  const list = name === null ? '' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return { value: holding(places.map(place => all[place])), list, places }
+}
+
+/** The name of the property that is a long list, null for the value itself; undefined: there is none, or more than a little beside it. */
+function longListIn(value: unknown): string | null | undefined {
+  const isLong = (part: unknown) => Array.isArray(part) && part.length >= LONG_LIST_ITEMS_MIN
+  if (Array.isArray(value)) return isLong(value) ? null : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  const properties = value as Record<string, unknown>
+  const names = Object.keys(properties)
+  const name = names.find(one => isLong(properties[one]))
+  if (name === undefined) return undefined
+  const beside = names.filter(one => one !== name).map(one => properties[one])
+  return hasMoreParts(beside, PARTS_BESIDE_MAX) ? undefined : name
+}
+
+function hasMoreParts(value: unknown, max: number): boolean {
+  let left = max
+  const count = (part: unknown): boolean => {
+    left -= 1
+    if (left < 0) return true
+    return typeof part === 'object' && part !== null && Object.values(part).some(count)
+  }
+  return count(value)
 }
 
 /** The property names a JSON schema mentions, at any depth. */

@@ -10,7 +10,7 @@ import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn } from './excerpt.ts'
+import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
 /** The part of a request a schema is about; the first element of every `loc`. */
 export type ShapePlace = 'body' | 'query' | 'path'
@@ -37,8 +37,11 @@ export class Shape {
 
   /** Throws `INVALID_SHAPE` with one detail per finding unless the value has this shape. */
   check(value: unknown): void {
-    if (this.#validator.Check(value)) return
-    const [, findings] = this.#validator.Errors(excerptOf(value, this.#names))
+    const validator = this.#validator
+    if (validator.Check(value)) return
+    const wrong = wrongItemsOf(value, part => validator.Check(part), DETAILS_MAX)
+    const [, found] = validator.Errors(excerptOf(wrong === null ? value : wrong.value, this.#names))
+    const findings = wrong === null ? found : found.map(finding => inAll(finding, wrong))
     const detail = mergeUnions(findings).flatMap(finding => describe(finding, this.#place, value))
     throw shapeError(detail.length > 0 ? detail.slice(0, DETAILS_MAX) : [this.#farBehind()])
   }
@@ -59,6 +62,15 @@ export function shapeError(detail: readonly ErrorDetail[]): AuthzError {
 function placeName(loc: ErrorDetail['loc']): string {
   const way = loc[0] === 'body' && loc.length > 1 ? loc.slice(1) : loc
   return way.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
+}
+
+/** The finding at the place that an item has among all. */
+function inAll(finding: Finding, { list, places }: WrongItems): Finding {
+  const inList = `${list}/`
+  const { instancePath } = finding
+  if (!instancePath.startsWith(inList)) return finding
+  const [item, ...further] = instancePath.slice(inList.length).split('/')
+  return { ...finding, instancePath: inList + [places[Number(item)], ...further].join('/') }
 }
 
 /** What one finding means: itself, or one entry for each property that is missing. */

@@ -28,12 +28,34 @@ function manyNames(value: unknown): [string, unknown][] {
 }
 
 test('what is wrong far behind in a very large value is refused without saying where', () => {
-  const checks: unknown[] = Array.from({ length: MANY }, () => ({ key: 'a' }))
-  expect(finding({ action: 'read', checks: [...checks, { key: 1 }] })).toBe(
+  const named = Object.fromEntries([...manyNames({ name: 'a' }), ['last', {}]])
+  expect(finding({ action: 'read', named })).toBe(
     'body: has the wrong shape somewhere behind its first 100000 parts',
   )
-  const named = Object.fromEntries([...manyNames({ name: 'a' }), ['last', {}]])
-  expect(finding({ action: 'read', named })).toContain('somewhere behind')
+})
+
+test('of a long list what is wrong is told with its place, however far behind', () => {
+  const checks: unknown[] = Array.from({ length: MANY }, () => ({ key: 'a' }))
+  checks[MANY - 2] = { key: 5 }
+  checks[MANY - 1] = {}
+  expect(finding({ action: 'read', checks })).toBe(
+    `checks[${MANY - 2}].key: must be string; checks[${MANY - 1}].key: is required`,
+  )
+  expect(finding({ action: 5, checks })).toContain('action: must be string')
+  const list = new Shape(Type.Array(Type.Union([Type.String(), Type.Null()])), 'body')
+  expect(() => list.check([...Array.from({ length: MANY }, () => 'a'), 5])).toThrow(
+    `[${MANY}]: must be string or null`,
+  )
+})
+
+test('a list that is too long as a whole is told as such', () => {
+  const few = new Shape(Type.Object({ 'a/b': Type.Array(Type.Integer(), { maxItems: 20 }) }), 'body')
+  expect(() => few.check({ 'a/b': Array.from({ length: 21 }, () => 1) })).toThrow(
+    'must not have more than 20 items',
+  )
+  expect(() =>
+    few.check({ 'a/b': Array.from({ length: 20 }, (_, index) => (index === 19 ? 'x' : 1)) }),
+  ).toThrow('a/b[19]: must be integer')
 })
 
 test('of very many missing properties the first sixteen are told', () => {
