@@ -92,7 +92,10 @@ export function moment(description: string) {
 }
 
 export const Timestamp = moment('A moment, in UTC.')
-export const AttributeMap = Type.Record(Type.String(), Type.Unknown(), {
+/** Not a record: that would look at each name, and a caller may send a million of them. */
+export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
   description: 'Attributes of your own: any JSON object.',
 })
 
