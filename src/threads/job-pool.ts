@@ -414,6 +414,13 @@ export class JobPool implements DecisionPool {
     const starts = Array.from({ length: this.#options.threads }, async () =>
       this.#pool.run({ kind: 'warm-up' }, { signal }),
     )
+    for (const thread of this.#pool.threads) {
+      if (this.#watched.has(thread)) continue
+      // Piscina does not tell of one that ends by itself before it has started.
+      thread.once('exit', () => {
+        if (this.#warmingUp === warmingUp) warmingUp.abort()
+      })
+    }
     Promise.all(starts)
       .then(
         () => {

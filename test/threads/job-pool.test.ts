@@ -210,22 +210,25 @@ test('searches that wait are done here when the threads that died cannot be star
   expect(pool.figures().jobs).toBe(0)
 })
 
-test('threads that could not be started are tried again, and meanwhile everything is done here', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  const entry = join(directory, 'entry.mjs')
-  const tried = join(directory, 'tried')
-  await writeFile(
-    entry,
-    `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(tried)}, '')\nthrow new Error('not yet')`,
-  )
-  const { pool } = newPool({ entry: pathToFileURL(entry) })
-  while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
-  expect(pool.isWarm).toBe(false)
-  await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
-  while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
-  expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
-})
+test.each(["throw new Error('not yet')", 'process.exit()'])(
+  'threads that could not be started (%s) are tried again, and meanwhile everything is done here',
+  async end => {
+    const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    const entry = join(directory, 'entry.mjs')
+    const tried = join(directory, 'tried')
+    await writeFile(
+      entry,
+      `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(tried)}, '')\n${end}`,
+    )
+    const { pool } = newPool({ entry: pathToFileURL(entry) })
+    while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
+    expect(pool.isWarm).toBe(false)
+    await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
+    while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
+    expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
+  },
+)
 
 test('a pool that is closed while a thread of it starts ends that thread and nothing else', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
