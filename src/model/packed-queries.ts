@@ -8,6 +8,7 @@
  * - Behind `count` spots may be others, and behind as many forms, where each question has its own; they mean nothing.
  * - It lives as long as the bytes do: as long as its request is being answered.
  */
+import { assert } from './assert.ts'
 import type { Query } from './decision.ts'
 
 /** What a question asks beside its two keys. */
@@ -23,6 +24,11 @@ export const SPOT_WORDS = 4
 export const SPOT_USER = 0
 export const SPOT_KEY = 2
 export const SPOT_LENGTH = 1
+
+/** Behind the last key. */
+const SLACK_BYTES = 3
+/** Of UTF-8, for a unit of UTF-16. */
+const UNIT_BYTES_MAX = 3
 
 /** A key may begin with what elsewhere marks the order of bytes. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -92,5 +98,46 @@ export class PackedQueries {
   #decoded(from: number, length: number): string {
     const { buffer, byteOffset } = this.bytes
     return decoder.decode(new Uint8Array(buffer, byteOffset + from, length))
+  }
+}
+
+/** Questions in strings, packed into bytes of their own. Throws `InvariantError` for a key that has none, as no body brings it. O(questions). */
+export function packQueries(queries: readonly Query[]): PackedQueries {
+  let units = 0
+  for (const { user, key } of queries) {
+    assert(user.isWellFormed() && key?.isWellFormed() !== false, 'half of a surrogate pair has no bytes')
+    assert(user !== '' && key !== '', 'a key must not be empty')
+    units += user.length + (key === null ? 0 : key.length)
+  }
+  const bytes = Buffer.allocUnsafeSlow(units * UNIT_BYTES_MAX + SLACK_BYTES)
+  const spots = new Int32Array(queries.length * SPOT_WORDS)
+  let end = 0
+  const put = (key: string, spot: number): void => {
+    spots[spot] = end
+    spots[spot + SPOT_LENGTH] = bytes.write(key, end)
+    end += spots[spot + SPOT_LENGTH]!
+  }
+  const forms = new SameForms()
+  const formOf = queries.map((query, index) => {
+    put(query.user, index * SPOT_WORDS + SPOT_USER)
+    if (query.key !== null) put(query.key, index * SPOT_WORDS + SPOT_KEY)
+    return forms.of(query)
+  })
+  return new PackedQueries(queries.length, new DataView(bytes.buffer, 0, end + SLACK_BYTES), spots, formOf)
+}
+
+/** Gives questions that ask the same beside their keys one form; whoever decides them looks at each form once. */
+class SameForms {
+  readonly #known = new Map<string, QueryForm>()
+  #last: QueryForm | null = null
+
+  of({ type, action, tenant }: QueryForm): QueryForm {
+    const last = this.#last
+    if (last !== null && last.type === type && last.action === action && last.tenant === tenant) return last
+    const name = JSON.stringify([type, action, tenant])
+    const form = this.#known.get(name) ?? { type, action, tenant }
+    this.#known.set(name, form)
+    this.#last = form
+    return form
   }
 }

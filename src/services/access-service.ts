@@ -26,6 +26,18 @@ export interface AccessOptions {
 /** Items evaluated at once where a semantic may stop early: enough to be cheap, few enough to waste little. */
 const STAGE_ITEMS = 64
 
+interface Evaluations {
+  readonly evaluations: Decision[]
+}
+
+/** Of an item: what is known without asking, or its place among the questions. */
+type Outcome = Decision | { readonly query: number }
+
+interface ReadItems {
+  readonly queries: readonly Query[]
+  readonly outcomes: readonly Outcome[]
+}
+
 export class AccessService {
   readonly #decisions: DecisionService
   readonly #options: AccessOptions
@@ -35,8 +47,7 @@ export class AccessService {
     this.#options = options
   }
 
-  evaluate(environmentId: string, request: unknown): Decision {
-    const evaluation = this.#options.readEvaluation(request)
+  evaluate(environmentId: string, evaluation: EvaluationRequest): Decision {
     if (!this.isUserType(evaluation.subject.type)) return { decision: false }
     return { decision: this.#decisions.evaluate(environmentId, queryOf(evaluation)) }
   }
@@ -51,18 +62,23 @@ export class AccessService {
     return this.#options.subjectTypes.has(type)
   }
 
-  /** Without items, the batch is a single evaluation of its defaults (authzen.md 4.1). */
-  evaluateBatch(environmentId: string, batch: EvaluationsRequest): Decision | { evaluations: Decision[] } {
+  /** Without items, the batch is a single evaluation of its defaults (authzen.md 4.1). A promise where the pool is at it. */
+  evaluateBatch(
+    environmentId: string,
+    batch: EvaluationsRequest,
+    waiting: Waiting,
+  ): Decision | Evaluations | Promise<Evaluations> {
     const items = batch.evaluations ?? []
-    if (items.length === 0) return this.evaluate(environmentId, batch)
+    if (items.length === 0) return this.evaluate(environmentId, this.#options.readEvaluation(batch))
     this.#decisions.requireBulkSize(items.length)
     const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
-    const stageItems = semantic === 'execute_all' ? items.length : STAGE_ITEMS
     const defaults = defaultsOf(batch)
+    if (semantic === 'execute_all')
+      return this.#answerAll(environmentId, this.#read(items, defaults), waiting)
     const evaluations: Decision[] = []
-    for (let start = 0; start < items.length; start += stageItems) {
-      const stage = items.slice(start, start + stageItems)
-      const answered = this.#answerStage(environmentId, defaults, stage, semantic)
+    for (let start = 0; start < items.length; start += STAGE_ITEMS) {
+      const stage = this.#read(items.slice(start, start + STAGE_ITEMS), defaults)
+      const answered = this.#answerStage(environmentId, stage, semantic)
       for (const decision of answered) evaluations.push(decision)
       if (stops(semantic, answered.at(-1)!)) break
     }
@@ -78,15 +94,9 @@ export class AccessService {
     return this.#decisions.evaluatePacked(environmentId, packed, waiting)
   }
 
-  /** Up to the item at which the semantic stops; what is decided behind it, nobody is told. */
-  #answerStage(
-    environmentId: string,
-    defaults: Defaults,
-    items: readonly unknown[],
-    semantic: EvaluationSemantic,
-  ): Decision[] {
+  #read(items: readonly unknown[], defaults: Defaults): ReadItems {
     const queries: Query[] = []
-    const outcomes = items.map((item): Decision | { readonly query: number } => {
+    const outcomes = items.map((item): Outcome => {
       try {
         const evaluation = this.#options.readEvaluation(withDefaults(item, defaults))
         if (!this.isUserType(evaluation.subject.type)) return { decision: false }
@@ -96,10 +106,27 @@ export class AccessService {
         return { decision: false, context: { error: { status: 400, message: error.message } } }
       }
     })
+    return { queries, outcomes }
+  }
+
+  #answerAll(
+    environmentId: string,
+    { queries, outcomes }: ReadItems,
+    waiting: Waiting,
+  ): Evaluations | Promise<Evaluations> {
+    const decided = this.#decisions.evaluateBulk(environmentId, queries, waiting)
+    if (decided instanceof Promise) return decided.then(come => ({ evaluations: told(outcomes, come) }))
+    return { evaluations: told(outcomes, decided) }
+  }
+
+  /** Up to the item at which the semantic stops; what is decided behind it, nobody is told. */
+  #answerStage(
+    environmentId: string,
+    { queries, outcomes }: ReadItems,
+    semantic: EvaluationSemantic,
+  ): Decision[] {
     const decided = this.#decisions.decideAhead(environmentId, queries)
-    const decisions = outcomes.map(outcome =>
-      'query' in outcome ? { decision: decided[outcome.query]! } : outcome,
-    )
+    const decisions = told(outcomes, decided)
     const stop = decisions.findIndex(decision => stops(semantic, decision))
     const answered = stop < 0 ? decisions : decisions.slice(0, stop + 1)
     const asked = outcomes.slice(0, answered.length).filter(outcome => 'query' in outcome).length
@@ -108,7 +135,12 @@ export class AccessService {
   }
 }
 
+function told(outcomes: readonly Outcome[], decided: ArrayLike<boolean | number>): Decision[] {
+  return outcomes.map(outcome =>
+    'query' in outcome ? { decision: Boolean(decided[outcome.query]) } : outcome,
+  )
+}
+
 function stops(semantic: EvaluationSemantic, { decision }: Decision): boolean {
-  if (semantic === 'execute_all') return false
   return decision === (semantic === 'permit_on_first_permit')
 }

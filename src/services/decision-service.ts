@@ -6,7 +6,7 @@ import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { PackedQueries } from '#model/packed-queries.ts'
+import { type PackedQueries, packQueries } from '#model/packed-queries.ts'
 import type { DecisionPool, SearchJob, Waiting } from './decision-pool.ts'
 import { searchWith } from './search-job.ts'
 
@@ -68,6 +68,21 @@ export class DecisionService {
     const decisions = this.decideAhead(environmentId, queries)
     this.answered(environmentId, queries, decisions)
     return decisions
+  }
+
+  /**
+   * The same; a promise where there are many and a pool. What is read from a body that was parsed counts there like any other, so that no kind of body gets past
+   * the number that may be under way.
+   */
+  evaluateBulk(
+    environmentId: string,
+    queries: readonly Query[],
+    waiting: Waiting,
+  ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
+    this.requireBulkSize(queries.length)
+    const isPooled = this.#pool !== null && queries.length >= this.#pool.pooledChecksMin
+    if (isPooled) return this.evaluatePacked(environmentId, packQueries(queries), waiting)
+    return this.evaluateAll(environmentId, queries)
   }
 
   /** The same for questions that still are bytes; a promise where there are many and a pool. The bytes may go then. */

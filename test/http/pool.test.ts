@@ -103,6 +103,39 @@ test('a batch of thousands is answered in order, as without a pool', async () =>
   expect([status, (body as { evaluations: unknown[] }).evaluations.length]).toEqual([200, LARGE])
 })
 
+test('a bulk of thousands that has to be parsed is spread over the pool as well', async () => {
+  const body = QUESTIONS.map(({ user, action, key }, index) => ({
+    user: { key: index === LARGE - 1 ? '鍵' : user },
+    action: index === LARGE - 1 ? 'lesenä' : action,
+    resource: { type: 'document', key },
+  }))
+  const { body: right } = await alone.post('/allowed/bulk', body)
+  await untilPooled(async service => expect((await service.post('/allowed/bulk', body)).body).toEqual(right))
+})
+
+test('a batch of thousands with items that cannot be read is spread over the pool, and they are told of at their places', async () => {
+  const evaluations: unknown[] = QUESTIONS.map(({ user, action, key }) => ({
+    subject: { type: 'user', id: user },
+    action: { name: action },
+    resource: { type: 'document', id: key },
+  }))
+  evaluations[0] = 5
+  evaluations[LARGE - 2] = { subject: { type: 'user' } }
+  evaluations[LARGE - 1] = {
+    subject: { type: 'robot', id: 'r' },
+    action: { name: 'read' },
+    resource: { type: 'document' },
+  }
+  const { body: right } = await alone.post<{ evaluations: { context?: unknown }[] }>(
+    '/access/v1/evaluations',
+    { evaluations },
+  )
+  expect(right.evaluations.flatMap(({ context }, place) => (context ? [place] : []))).toEqual([0, LARGE - 2])
+  await untilPooled(async service => {
+    expect((await service.post('/access/v1/evaluations', { evaluations })).body).toEqual(right)
+  })
+})
+
 test.each([0, LARGE / 2, LARGE - 1])(
   'a bad element at place %i is refused as without a pool',
   async place => {

@@ -8,6 +8,7 @@ import { viewOf } from '#http/body.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
 import { evaluationReader } from '#http/routes/access.ts'
 import { Shape } from '#http/shape.ts'
+import { assert } from '#model/assert.ts'
 import type { Query } from '#model/decision.ts'
 import { EvaluationsRequest } from '#model/wire/access.ts'
 import { queryOf } from '#services/access-mapping.ts'
@@ -52,10 +53,11 @@ export class OrdinaryBatches {
       const batch = value as EvaluationsRequest
       const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
       if (semantic !== 'execute_all' || (batch.evaluations ?? []).length === 0) return null
-      answer = this.#service.evaluateBatch('any', batch)
+      answer = this.#service.evaluateBatch('any', batch, { isGone: false })
     } catch {
       return null
     }
+    assert(!(answer instanceof Promise), 'without a pool answers are there at once')
     if (!('evaluations' in answer) || answer.evaluations.some(({ context }) => context)) return null
     const asked = [...this.#asked]
     return answer.evaluations.map(({ decision }) => (decision ? asked.shift()! : null))

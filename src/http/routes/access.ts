@@ -78,7 +78,9 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
         if (body instanceof PackedQueries) {
           return replyWith(access.evaluatePacked(environmentId, body, caller), evaluationsAnswer)
         }
-        return { status: 200, body: access.evaluateBatch(environmentId, body) }
+        const answer = access.evaluateBatch(environmentId, body, caller)
+        if (answer instanceof Promise) return answer.then(come => ({ status: 200, body: come }))
+        return { status: 200, body: answer }
       },
     }),
   ]

@@ -99,8 +99,9 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
         if (body instanceof PackedQueries) {
           return replyWith(decisions.evaluatePacked(environmentId, body, caller), bulkAnswer)
         }
-        const decided = decisions.evaluateAll(environmentId, body.map(queryOf))
-        if (!hasDebug) return { status: 200, body: bulkAnswer(decided) }
+        const queries = body.map(queryOf)
+        if (!hasDebug) return replyWith(decisions.evaluateBulk(environmentId, queries, caller), bulkAnswer)
+        const decided = decisions.evaluateAll(environmentId, queries)
         const results = decided.map((allow, index) => withDebug(environmentId, body[index]!, allow))
         return { status: 200, body: { allow: results } }
       },

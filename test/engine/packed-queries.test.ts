@@ -1,0 +1,46 @@
+/** Questions in strings as bytes: what is read back is what was asked. */
+import { expect, test } from 'vitest'
+import { InvariantError } from '#model/assert.ts'
+import type { Query } from '#model/decision.ts'
+import { packQueries } from '#model/packed-queries.ts'
+
+const ask: Query = { user: 'alice', action: 'read', type: 'document', key: 'd1', tenant: null }
+
+test('questions are read back as they were asked, in any script', () => {
+  const queries: Query[] = [
+    ask,
+    { ...ask, user: '鍵😀', key: 'ü', tenant: 'default' },
+    { ...ask, key: null },
+    { ...ask, user: '\ufeffa', action: 'lesenä', type: 'dokumentü', tenant: '' },
+    { ...ask, user: 'a'.repeat(512), key: '\u0000' },
+  ]
+  const packed = packQueries(queries)
+  expect(packed.count).toBe(queries.length)
+  expect(queries.map((_, index) => packed.query(index))).toEqual(queries)
+  expect(packQueries([]).count).toBe(0)
+})
+
+test('behind the last key three more bytes can be read', () => {
+  const { bytes, spots } = packQueries([{ ...ask, user: 'é', key: '鍵' }])
+  expect(bytes.byteLength).toBe(spots[2]! + spots[3]! + 3)
+})
+
+test('questions that ask the same beside their keys have one form', () => {
+  const queries = [
+    ask,
+    { ...ask, tenant: 'other' },
+    { ...ask, user: 'bob' },
+    { ...ask, action: 'write' },
+    ask,
+  ]
+  const packed = packQueries(queries)
+  const forms = queries.map((_, index) => packed.form(index))
+  expect(new Set(forms).size).toBe(3)
+  expect(forms[0]).toBe(forms[4])
+  expect(forms[0]).toBe(forms[2])
+})
+
+test.each(['\ud800', 'a\udc00', '\udc00\ud800', ''])('a key without bytes is not packed: %j', key => {
+  expect(() => packQueries([ask, { ...ask, user: key }])).toThrow(InvariantError)
+  expect(() => packQueries([ask, { ...ask, key }])).toThrow(InvariantError)
+})
