@@ -1,33 +1,34 @@
 /**
  * How long a single decision takes: at loads up to the peak, allowed and denied apart, and beside bulks.
  */
-import { type Burst, fixedRate, type Latencies } from '../lib/load-generator.ts'
+import { type Burst, fixedRate, type Latencies, type WireRequest } from '../lib/load-generator.ts'
 import { atMost, type Figure, median, round, voided } from '../lib/measure.ts'
-import { requireWrk, runWrk, type WrkRun } from '../lib/wrk.ts'
+import { requireWrk, runWrk, SLOW_FACTOR, type WrkRun } from '../lib/wrk.ts'
 import { bulkRequests, singleRequests } from './drive-questions.ts'
 import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
-/** Connections, each with one request at a time: what makes the load. On two cores five and more are beyond 85 % of the peak. */
-const LADDER = [2, 3, 4, 5, 6, 16, 64]
-/** With loads far below and beyond 85 % of the peak, for the plot. */
+/** Connections, each with one request at a time: what makes the load. */
+const LADDER = [3, 4, 5, 16, 64]
+/** With loads far below and beyond what is judged, for the plot. */
 const PLOTTED_LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
-/** Of every run, on the ladder and around the share. */
+/** Of every run, on the ladder and at the share. */
 const RUN_SECONDS = 1
 const WARMING_SECONDS = 2
 /** How often the ladder is climbed to see which rungs count: of each the medians do, since a second in which the machine stands still is no peak. */
-const CLIMBS = 2
-/** What is asked for is told of that share of the peak. No number of connections makes just that load, so the next two do. */
+const CLIMBS = 3
+/** What is asked for is told of that share of the peak. No number of connections makes just that load, so the next one beyond does. */
 const SHARE = 0.85
 /**
- * Of so many runs of a second at the peak and beside the share, all subjects in turns, the medians count: what stops the machine for milliseconds now and then is in some
- * of them, what stops the service again and again is in all.
+ * Of so many runs of a second, all subjects in turns, the medians count: what stops the machine for milliseconds now and then is in some of them, what
+ * stops the service again and again is in all.
  */
-const ROUNDS = 9
-/** The bar: p99 against p50. */
-const RATIO_MAX = 5
-/** So many times the floor's ratio is the machine's doing still, where the floor, which collects as the service does, is beyond the bar. */
-const VS_FLOOR_MAX = 1.25
+const ROUNDS = 21
+/** In every so manieth round the peak is measured as well: in the turns of the ladder the machine may have been another one. */
+const PEAK_EVERY = 3
+/** The bar: p99 against p50, or this share of slow decisions. */
+const RATIO_MAX = SLOW_FACTOR
+const SLOW_SHARE_MAX = 0.01
 /** Enough that none has many requests in flight: the HTTP library ends a connection that goes on asking while an answer waits. */
 const CONNECTIONS = 64
 const SECONDS = 2
@@ -50,69 +51,64 @@ export function percentilesOf({ ms, lateMsP99, clientCpu }: Latencies): Percenti
 export async function measureLatency(stage: Stage): Promise<Result> {
   requireWrk()
   const { address } = await stage.service('one core')
-  const { allowed, denied } = stage.questions
-  const mixed = singleRequests(stage.mixedQuestions.slice(0, 10_000))
-  const asked = async (
-    name: string,
-    requests: ReturnType<typeof singleRequests>,
-    ladder: readonly number[],
-  ): Promise<Subject> => ({ name, address, requests: await stage.bursts(address, requests, 1), ladder })
   const floorServer = await stage.tunedFloor()
-  const climbed = climb([
-    await asked('all questions', mixed, PLOTTED_LADDER),
-    await asked('allowed', singleRequests(allowed.slice(0, 5_000)), LADDER),
-    await asked('denied', singleRequests(denied.slice(0, 5_000)), LADDER),
+  const { allowed, denied } = stage.questions
+  const everything = singleRequests(stage.mixedQuestions.slice(0, 10_000))
+  const asked = async (name: string, requests: readonly WireRequest[]): Promise<Subject> => ({
+    name,
+    address,
+    requests: await stage.bursts(address, requests, 1),
+    ladder: LADDER,
+  })
+  const subjects = [
+    { ...(await asked('all questions', everything)), ladder: PLOTTED_LADDER },
+    await asked('allowed', singleRequests(allowed.slice(0, 5_000))),
+    await asked('denied', singleRequests(denied.slice(0, 5_000))),
     // What the machine makes of a server that decides nothing: where that stands still, so does everything.
     {
       name: 'the floor',
       address: floorServer.address,
-      requests: await stage.floorBursts(floorServer, mixed, 1),
+      requests: await stage.floorBursts(floorServer, everything, 1),
       ladder: LADDER,
     },
-  ])
-  const served = climbed.slice(0, -1)
-  const floor = climbed.at(-1)!
-  const atFloor = { figure: floor.figure, bar: '', reached: `${round(floor.ratio)} ×`, isMet: true }
+  ]
+  const measured = measureAtShare(subjects)
+  const served = measured.slice(0, -1)
+  const floor = measured.at(-1)!
+  const added = Math.max(...served.map(one => one.slowShare - floor.slowShare))
+  const atFloor = { figure: figureName(floor), bar: '', reached: `${round(floor.ratio)} ×`, isMet: true }
   return {
-    figures: [...served.map(one => figureOf(one, floor)), unlessVoid(atFloor, floor.isVoid)],
-    raw: {
-      latency: Object.fromEntries(
-        climbed.map(({ name, peak, rungs, neighbours }) => [name, { peak, rungs, neighbours }]),
+    figures: [
+      ...served.map(one => figureOf(one, floor)),
+      unlessVoid(atFloor, floor.isVoid),
+      unlessVoid(
+        atMost(
+          `decisions beyond ${SLOW_FACTOR} × p50, more than of the floor's answers`,
+          100 * added,
+          100 * SLOW_SHARE_MAX,
+          '%',
+        ),
+        measured.some(({ isVoid }) => isVoid),
       ),
-    },
+    ],
+    raw: { latency: Object.fromEntries(measured.map(({ name, ...raw }) => [name, raw])) },
   }
 }
 
-/** A miss is void where the floor, in the same turns, is beyond the bar as well and not much nearer to it. */
-function figureOf({ figure: name, ratio, isVoid }: Climbed, floor: Climbed): Figure {
-  const figure = atMost(name, ratio, RATIO_MAX, '×')
-  const isTheMachines = !floor.isVoid && floor.ratio > RATIO_MAX && ratio <= VS_FLOOR_MAX * floor.ratio
-  if (isVoid || figure.isMet || !isTheMachines) return unlessVoid(figure, isVoid)
+function figureName({ name, share, peak }: Measured): string {
+  return `single /allowed at ${round(100 * share)} % of ${round(peak)}/s, p99 vs p50, ${name}`
+}
+
+/** A miss is void where the floor, in the same turns, is beyond the bar as well, and what the service adds to that is within it. */
+function figureOf(measured: Measured, floor: Measured): Figure {
+  const { ratio, share, slowShare, isVoid } = measured
+  const figure = atMost(figureName(measured), ratio, RATIO_MAX, '×')
+  if (isVoid) return unlessVoid(figure, isVoid)
+  if (share < SHARE) return voided(figure, `the load was less than ${100 * SHARE} %`)
+  const isTheMachines =
+    !floor.isVoid && floor.ratio > RATIO_MAX && slowShare - floor.slowShare <= SLOW_SHARE_MAX
+  if (figure.isMet || !isTheMachines) return figure
   return voided(figure, `${figure.reached}, and a bare server was at ${round(floor.ratio)} ×`)
-}
-
-interface Climbed {
-  readonly name: string
-  /** What is measured, with the loads that it is from. */
-  readonly figure: string
-  /** p99 against p50 at the share. */
-  readonly ratio: number
-  /** The client's core was full. */
-  readonly isVoid: boolean
-  readonly peak: number
-  /** By the number of connections; medians. */
-  readonly rungs: Readonly<Record<number, WrkRun>>
-  /** The last rung up to the share and the first one beyond it. */
-  readonly neighbours: readonly Neighbour[]
-}
-
-/** Medians of all runs with so many connections. */
-interface Neighbour {
-  readonly connections: number
-  readonly share: number
-  readonly ratio: number
-  readonly clientCpu: number
-  readonly runs: readonly WrkRun[]
 }
 
 interface Subject {
@@ -122,63 +118,61 @@ interface Subject {
   readonly ladder: readonly number[]
 }
 
-/** All in turns, up to their peaks and then around the share: what the machine does meanwhile meets all. */
-function climb(subjects: readonly Subject[]): Climbed[] {
-  const climbs = subjects.map(({ ladder, ...subject }) => ({
-    ...subject,
+/** Medians of all runs at the first load beyond the share. */
+interface Measured {
+  readonly name: string
+  readonly peak: number
+  readonly connections: number
+  readonly share: number
+  /** p99 against p50. */
+  readonly ratio: number
+  /** Of decisions that took more than `SLOW_FACTOR` times p50. */
+  readonly slowShare: number
+  /** The client's core was full. */
+  readonly isVoid: boolean
+  readonly runs: readonly WrkRun[]
+  /** By the number of connections, on the way up. */
+  readonly rungs: Readonly<Record<number, WrkRun>>
+}
+
+/** All in turns, up to their peaks and then at the share: what the machine does meanwhile meets all. */
+function measureAtShare(subjects: readonly Subject[]): Measured[] {
+  const climbs = subjects.map(({ name, ladder, address, requests }) => ({
+    name,
+    run: (connections: number, seconds = RUN_SECONDS) => runWrk(address, requests, { connections, seconds }),
     rungs: ladder.map(connections => ({ connections, runs: [] as WrkRun[] })),
   }))
-  for (const { address, requests } of subjects) {
-    runWrk(address, requests, { connections: LADDER.at(-1)!, seconds: WARMING_SECONDS })
-  }
+  for (const { run } of climbs) run(LADDER.at(-1)!, WARMING_SECONDS)
   for (let times = 0; times < CLIMBS; times++) {
-    for (const { address, requests, rungs } of climbs) {
-      for (const { connections, runs } of rungs) {
-        runs.push(runWrk(address, requests, { connections, seconds: RUN_SECONDS }))
-      }
+    for (const { run, rungs } of climbs) {
+      for (const { connections, runs } of rungs) runs.push(run(connections))
     }
   }
-  const watched = climbs.map(({ name, address, requests, rungs: climbedRungs }) => {
-    const rungs = climbedRungs.map(({ connections, runs }) => [connections, medianOf(runs)] as const)
-    const peak = Math.max(...rungs.map(([, run]) => run.requestsPerSecond))
-    const above = rungs.findIndex(([, run]) => run.requestsPerSecond > SHARE * peak)
-    if (above === 0) throw new Error(`the ladder of ${name} begins beyond ${SHARE} of its peak`)
-    const again = ([connections]: (typeof rungs)[number]) => ({
-      connections,
-      run: () => runWrk(address, requests, { connections, seconds: RUN_SECONDS }),
-      runs: [] as WrkRun[],
-    })
-    return {
-      name,
-      rungs: Object.fromEntries(rungs),
-      atPeak: again(rungs.find(([, run]) => run.requestsPerSecond === peak)!),
-      around: rungs.slice(above - 1, above + 1).map(again),
-    }
+  const watched = climbs.map(({ name, run, rungs: climbed }) => {
+    const rungs = climbed.map(({ connections, runs }) => ({ connections, ...medianOf(runs) }))
+    const top = rungs.reduce((a, b) => (b.requestsPerSecond > a.requestsPerSecond ? b : a))
+    const { connections } = rungs.find(one => one.requestsPerSecond >= SHARE * top.requestsPerSecond)!
+    const none: Record<'runs' | 'peakRuns', WrkRun[]> = { runs: [], peakRuns: [] }
+    return { name, run, rungs, connections, peakConnections: top.connections, ...none }
   })
   for (let times = 0; times < ROUNDS; times++) {
-    for (const { atPeak, around } of watched) {
-      for (const { run, runs } of [atPeak, ...around]) runs.push(run())
+    for (const { run, connections, peakConnections, runs, peakRuns } of watched) {
+      runs.push(run(connections))
+      if (times % PEAK_EVERY === 0) peakRuns.push(run(peakConnections))
     }
   }
-  return watched.map(({ name, rungs, atPeak, around }) => {
-    // Of the same turns: in those of the ladder the machine may have been another one.
-    const peak = median(atPeak.runs.map(({ requestsPerSecond }) => requestsPerSecond))
-    const neighbours = around.map(({ connections, runs }) => ({
+  return watched.map(({ name, rungs, connections, runs, peakRuns }) => {
+    const peak = median(peakRuns.map(({ requestsPerSecond }) => requestsPerSecond))
+    return {
+      name,
+      peak,
       connections,
       share: median(runs.map(({ requestsPerSecond }) => requestsPerSecond)) / peak,
       ratio: median(runs.map(({ p99, p50 }) => p99 / p50)),
-      clientCpu: median(runs.map(({ clientCpu }) => clientCpu)),
+      slowShare: median(runs.map(({ slowShare }) => slowShare)),
+      isVoid: median(runs.map(({ clientCpu }) => clientCpu)) > CLIENT_CPU_MAX,
       runs,
-    }))
-    const shares = neighbours.map(({ share }) => round(100 * share)).join(' and ')
-    return {
-      name,
-      figure: `single /allowed at 85 % of ${round(peak)}/s, p99 vs p50, ${name} (from ${shares} %)`,
-      ratio: ratioAtShare(neighbours),
-      isVoid: neighbours.some(({ clientCpu }) => clientCpu > CLIENT_CPU_MAX),
-      peak,
-      rungs,
-      neighbours,
+      rungs: Object.fromEntries(rungs.map(({ connections: of, ...rung }) => [of, rung])),
     }
   })
 }
@@ -191,16 +185,9 @@ function medianOf(runs: readonly WrkRun[]): WrkRun {
     p50: of('p50'),
     p99: of('p99'),
     p999: of('p999'),
+    slowShare: of('slowShare'),
     clientCpu: of('clientCpu'),
   }
-}
-
-/** On the line between the two. */
-function ratioAtShare([below, above]: readonly Neighbour[]): number {
-  const [from, to] = [below!, above!]
-  if (from.share >= SHARE || to.share <= from.share) return from.ratio
-  const way = Math.min(1, (SHARE - from.share) / (to.share - from.share))
-  return from.ratio + way * (to.ratio - from.ratio)
 }
 
 /** Beside bulks, the service with its pool on two cores; then the floor beside the same bulks, which it answers, too. */

@@ -61,7 +61,9 @@ export class ServerProcess {
     return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
+  /** Resolves when it has ended, by itself as well: what it was asked last said so to whoever asked. */
   async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')
     await ended

@@ -146,6 +146,30 @@ export class Stage {
     return raced.map(pair => raceOf({ service: pair.service.turns, floor: pair.floor.turns }))
   }
 
+  /**
+   * How much faster one server is with the second load than with the first, in requests a second: for each round, in which the two have
+   * their turns one right after the other, first this one and first that one in turns.
+   */
+  async ratios(
+    service: ServerProcess,
+    loads: readonly [RacedLoad, RacedLoad],
+    rounds: number,
+  ): Promise<number[]> {
+    const [first, second] = await Promise.all(
+      loads.map(async ({ requests, pipelining, ...load }) => {
+        const bursts = await this.bursts(service.address, requests, pipelining)
+        return async () => (await closedLoop(service.address, bursts, load)).requestsPerSecond
+      }),
+    )
+    const ratios: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const rates = new Map<typeof first, number>()
+      for (const run of round % 2 === 0 ? [first, second] : [second, first]) rates.set(run, await run!())
+      ratios.push(rates.get(second)! / rates.get(first)!)
+    }
+    return ratios
+  }
+
   /** Ends what runs; whoever asks for a server next gets another start of it. */
   async close(): Promise<void> {
     for (const server of this.#servers.values()) await (await server).stop()

@@ -21,6 +21,8 @@ export interface WrkRun {
   readonly p50: number
   readonly p99: number
   readonly p999: number
+  /** Share of the requests, those that wrk adds among them, that took more than `SLOW_FACTOR` times p50. */
+  readonly slowShare: number
   /** Share of a core that wrk used. */
   readonly clientCpu: number
 }
@@ -38,8 +40,12 @@ interface Told {
   readonly p50: number
   readonly p99: number
   readonly p999: number
+  readonly slowShare: number
   readonly cpuSeconds: number
 }
+
+/** What takes longer than so many times the median is slow: a p99 of five times p50 is one slow request in a hundred. */
+export const SLOW_FACTOR = 5
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
 /** A connection: an allowed or denied answer more or less, since they do not come in the order in which they were asked for. */
@@ -66,7 +72,7 @@ export function runWrk(
   const { stdout, stderr, error } = spawnSync(
     'wrk',
     ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', SCRIPT, address],
-    { encoding: 'utf8', env: { ...process.env, REQUESTS: file } },
+    { encoding: 'utf8', env: { ...process.env, REQUESTS: file, SLOW_FACTOR: String(SLOW_FACTOR) } },
   )
   rmSync(directory, { recursive: true })
   if (error) throw error
@@ -79,6 +85,7 @@ export function runWrk(
     p50: told.p50,
     p99: told.p99,
     p999: told.p999,
+    slowShare: told.slowShare,
     clientCpu: told.cpuSeconds / told.seconds,
   }
 }
