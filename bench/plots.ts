@@ -59,9 +59,9 @@ interface Percentiles {
 }
 
 function drawPlots(): void {
-  const measured = results<{ latency: Record<string, { rungs: Record<string, Percentiles> }> }>('latency')
+  const measured = results<{ rungs: Record<string, Percentiles> }>('latency')
   if (measured) {
-    const rungs = Object.values(measured.latency['all questions']!.rungs)
+    const rungs = Object.values(measured.rungs)
     const peak = Math.max(...rungs.map(({ requestsPerSecond }) => requestsPerSecond))
     // Behind the peak more connections only wait longer.
     const rising = rungs.slice(0, rungs.findIndex(({ requestsPerSecond }) => requestsPerSecond === peak) + 1)

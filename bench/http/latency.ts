@@ -8,23 +8,23 @@ import { bulkRequests, singleRequests } from './drive-questions.ts'
 import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
-/** Connections, each with one request at a time: what makes the load. */
-const LADDER = [3, 4, 5, 16, 64]
-/** With loads far below and beyond what is judged, for the plot. */
-const PLOTTED_LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
-/** Of every run, on the ladder and at the share. */
+/** Connections, each with one request at a time, that make the loads of the plot, up to the peak and beyond. */
+const LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
+/** How often the ladder is climbed; of each load the medians count. */
+const CLIMBS = 3
+/** Of every run. */
 const RUN_SECONDS = 1
 const WARMING_SECONDS = 2
-/** How often the ladder is climbed to see which rungs count: of each the medians do, since a second in which the machine stands still is no peak. */
-const CLIMBS = 3
-/** What is asked for is told of that share of the peak. No number of connections makes just that load, so the next one beyond does. */
+/** What is asked for is told of that share of the peak. No number of connections makes just that load; with these it is that and more. */
 const SHARE = 0.85
+const CONNECTIONS_AT_SHARE = 4
+const CONNECTIONS_AT_PEAK = 16
 /**
  * Of so many runs of a second, all subjects in turns, the medians count: what stops the machine for milliseconds now and then is in some of them, what
  * stops the service again and again is in all.
  */
-const ROUNDS = 21
-/** In every so manieth round the peak is measured as well: in the turns of the ladder the machine may have been another one. */
+const ROUNDS = 27
+/** In every so manieth round the peak is measured as well: in other turns the machine may have been another one. */
 const PEAK_EVERY = 3
 /** The bar: p99 against p50, or this share of slow decisions. */
 const RATIO_MAX = SLOW_FACTOR
@@ -58,10 +58,10 @@ export async function measureLatency(stage: Stage): Promise<Result> {
     name,
     address,
     requests: await stage.bursts(address, requests, 1),
-    ladder: LADDER,
   })
+  const whole = await asked('all questions', everything)
   const subjects = [
-    { ...(await asked('all questions', everything)), ladder: PLOTTED_LADDER },
+    whole,
     await asked('allowed', singleRequests(allowed.slice(0, 5_000))),
     await asked('denied', singleRequests(denied.slice(0, 5_000))),
     // What the machine makes of a server that decides nothing: where that stands still, so does everything.
@@ -69,9 +69,9 @@ export async function measureLatency(stage: Stage): Promise<Result> {
       name: 'the floor',
       address: floorServer.address,
       requests: await stage.floorBursts(floorServer, everything, 1),
-      ladder: LADDER,
     },
   ]
+  const rungs = climb(whole)
   const measured = measureAtShare(subjects)
   const served = measured.slice(0, -1)
   const floor = measured.at(-1)!
@@ -91,7 +91,7 @@ export async function measureLatency(stage: Stage): Promise<Result> {
         measured.some(({ isVoid }) => isVoid),
       ),
     ],
-    raw: { latency: Object.fromEntries(measured.map(({ name, ...raw }) => [name, raw])) },
+    raw: { rungs, latency: Object.fromEntries(measured.map(({ name, ...raw }) => [name, raw])) },
   }
 }
 
@@ -115,14 +115,12 @@ interface Subject {
   readonly name: string
   readonly address: string
   readonly requests: readonly Burst[]
-  readonly ladder: readonly number[]
 }
 
-/** Medians of all runs at the first load beyond the share. */
+/** Medians of all runs at the share. */
 interface Measured {
   readonly name: string
   readonly peak: number
-  readonly connections: number
   readonly share: number
   /** p99 against p50. */
   readonly ratio: number
@@ -131,48 +129,42 @@ interface Measured {
   /** The client's core was full. */
   readonly isVoid: boolean
   readonly runs: readonly WrkRun[]
-  /** By the number of connections, on the way up. */
-  readonly rungs: Readonly<Record<number, WrkRun>>
 }
 
-/** All in turns, up to their peaks and then at the share: what the machine does meanwhile meets all. */
-function measureAtShare(subjects: readonly Subject[]): Measured[] {
-  const climbs = subjects.map(({ name, ladder, address, requests }) => ({
-    name,
-    run: (connections: number, seconds = RUN_SECONDS) => runWrk(address, requests, { connections, seconds }),
-    rungs: ladder.map(connections => ({ connections, runs: [] as WrkRun[] })),
-  }))
-  for (const { run } of climbs) run(LADDER.at(-1)!, WARMING_SECONDS)
+function ask({ address, requests }: Subject, connections: number, seconds = RUN_SECONDS): WrkRun {
+  return runWrk(address, requests, { connections, seconds })
+}
+
+/** By the number of connections. */
+function climb(subject: Subject): Readonly<Record<number, WrkRun>> {
+  ask(subject, CONNECTIONS_AT_PEAK, WARMING_SECONDS)
+  const rungs = LADDER.map(connections => ({ connections, runs: [] as WrkRun[] }))
   for (let times = 0; times < CLIMBS; times++) {
-    for (const { run, rungs } of climbs) {
-      for (const { connections, runs } of rungs) runs.push(run(connections))
-    }
+    for (const { connections, runs } of rungs) runs.push(ask(subject, connections))
   }
-  const watched = climbs.map(({ name, run, rungs: climbed }) => {
-    const rungs = climbed.map(({ connections, runs }) => ({ connections, ...medianOf(runs) }))
-    const top = rungs.reduce((a, b) => (b.requestsPerSecond > a.requestsPerSecond ? b : a))
-    const { connections } = rungs.find(one => one.requestsPerSecond >= SHARE * top.requestsPerSecond)!
-    const none: Record<'runs' | 'peakRuns', WrkRun[]> = { runs: [], peakRuns: [] }
-    return { name, run, rungs, connections, peakConnections: top.connections, ...none }
-  })
+  return Object.fromEntries(rungs.map(({ connections, runs }) => [connections, medianOf(runs)]))
+}
+
+/** All in turns: what the machine does meanwhile meets all. */
+function measureAtShare(subjects: readonly Subject[]): Measured[] {
+  const watched = subjects.map(subject => ({ subject, runs: [] as WrkRun[], peakRuns: [] as WrkRun[] }))
+  for (const subject of subjects) ask(subject, CONNECTIONS_AT_PEAK, WARMING_SECONDS)
   for (let times = 0; times < ROUNDS; times++) {
-    for (const { run, connections, peakConnections, runs, peakRuns } of watched) {
-      runs.push(run(connections))
-      if (times % PEAK_EVERY === 0) peakRuns.push(run(peakConnections))
+    for (const { subject, runs, peakRuns } of watched) {
+      runs.push(ask(subject, CONNECTIONS_AT_SHARE))
+      if (times % PEAK_EVERY === 0) peakRuns.push(ask(subject, CONNECTIONS_AT_PEAK))
     }
   }
-  return watched.map(({ name, rungs, connections, runs, peakRuns }) => {
+  return watched.map(({ subject, runs, peakRuns }) => {
     const peak = median(peakRuns.map(({ requestsPerSecond }) => requestsPerSecond))
     return {
-      name,
+      name: subject.name,
       peak,
-      connections,
       share: median(runs.map(({ requestsPerSecond }) => requestsPerSecond)) / peak,
       ratio: median(runs.map(({ p99, p50 }) => p99 / p50)),
       slowShare: median(runs.map(({ slowShare }) => slowShare)),
       isVoid: median(runs.map(({ clientCpu }) => clientCpu)) > CLIENT_CPU_MAX,
       runs,
-      rungs: Object.fromEntries(rungs.map(({ connections: of, ...rung }) => [of, rung])),
     }
   })
 }
