@@ -50,8 +50,8 @@ export interface WrongItems {
 }
 
 /**
- * The value with only the first so many of those items of its long list that make it wrong by themselves; null where it has none, or they are not
- * what is wrong. A list is the value or one of its properties. O(items), each of them a call of `isRight`.
+ * The value with only the first so many of those items of its long list that make it wrong by themselves; null where it has no such list, or something
+ * else is wrong. A list is the value or one of its properties. O(items), each of them a call of `isRight`.
  */
 export function wrongItemsOf(
   value: unknown,
@@ -63,8 +63,9 @@ export function wrongItemsOf(
   const holding = (items: unknown[]): unknown =>
     name === null ? items : { ...(value as Record<string, unknown>), [name]: items }
   const all = (name === null ? value : (value as Record<string, unknown>)[name]) as unknown[]
-  const alone: unknown[] = [undefined]
+  const alone: unknown[] = []
   const tried = holding(alone)
+  if (!isRight(tried)) return null
   const places: number[] = []
   for (let place = 0; place < all.length && places.length < itemsMax; place++) {
     alone[0] = all[place]

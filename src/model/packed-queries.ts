@@ -8,8 +8,8 @@
  * - Behind `count` spots may be others, and behind as many forms, where each question has its own; they mean nothing.
  * - It lives as long as the bytes do: as long as its request is being answered.
  */
-import { assert } from './assert.ts'
 import type { Query } from './decision.ts'
+import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 
 /** What a question asks beside its two keys. */
 export type QueryForm = Pick<Query, 'type' | 'action' | 'tenant'>
@@ -29,6 +29,8 @@ export const SPOT_LENGTH = 1
 const SLACK_BYTES = 3
 /** Of UTF-8, for a unit of UTF-16. */
 const UNIT_BYTES_MAX = 3
+/** As many as the largest body has bytes by default; only what is inherited adds up to more. */
+const PACKED_UNITS_MAX = 16 * 1_024 * 1_024
 
 /** A key may begin with what elsewhere marks the order of bytes. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -101,14 +103,19 @@ export class PackedQueries {
   }
 }
 
-/** Questions in strings, packed into bytes of their own. Throws `InvariantError` for a key that has none, as no body brings it. O(questions). */
-export function packQueries(queries: readonly Query[]): PackedQueries {
+/**
+ * Questions in strings, packed into bytes of their own. Null where that would take more than reading them did: items of a batch share what they
+ * inherit, however long it is, and here each has its own. A text that is longer than any that is kept is not packed, nor are questions that are too long together,
+ * nor an empty key, nor one that has no UTF-8. O(questions): so much of each text is looked at.
+ */
+export function packQueries(queries: readonly Query[]): PackedQueries | null {
   let units = 0
-  for (const { user, key } of queries) {
-    assert(user.isWellFormed() && key?.isWellFormed() !== false, 'half of a surrogate pair has no bytes')
-    assert(user !== '' && key !== '', 'a key must not be empty')
+  for (const { user, key, type, action, tenant } of queries) {
+    if (!isPackable(user) || (key !== null && !isPackable(key))) return null
+    if (Math.max(type.length, action.length, tenant?.length ?? 0) > SHORT_KEY_LENGTH_MAX) return null
     units += user.length + (key === null ? 0 : key.length)
   }
+  if (units > PACKED_UNITS_MAX) return null
   const bytes = Buffer.allocUnsafeSlow(units * UNIT_BYTES_MAX + SLACK_BYTES)
   const spots = new Int32Array(queries.length * SPOT_WORDS)
   let end = 0
@@ -124,6 +131,10 @@ export function packQueries(queries: readonly Query[]): PackedQueries {
     return forms.of(query)
   })
   return new PackedQueries(queries.length, new DataView(bytes.buffer, 0, end + SLACK_BYTES), spots, formOf)
+}
+
+function isPackable(key: string): boolean {
+  return key !== '' && key.length <= LONG_KEY_BYTES_MAX && key.isWellFormed()
 }
 
 /** Gives questions that ask the same beside their keys one form; whoever decides them looks at each form once. */

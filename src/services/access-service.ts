@@ -115,8 +115,9 @@ export class AccessService {
     waiting: Waiting,
   ): Evaluations | Promise<Evaluations> {
     const decided = this.#decisions.evaluateBulk(environmentId, queries, waiting)
-    if (decided instanceof Promise) return decided.then(come => ({ evaluations: told(outcomes, come) }))
-    return { evaluations: told(outcomes, decided) }
+    if (decided instanceof Promise)
+      return decided.then(come => ({ evaluations: decisionsOf(outcomes, come) }))
+    return { evaluations: decisionsOf(outcomes, decided) }
   }
 
   /** Up to the item at which the semantic stops; what is decided behind it, nobody is told. */
@@ -126,7 +127,7 @@ export class AccessService {
     semantic: EvaluationSemantic,
   ): Decision[] {
     const decided = this.#decisions.decideAhead(environmentId, queries)
-    const decisions = told(outcomes, decided)
+    const decisions = decisionsOf(outcomes, decided)
     const stop = decisions.findIndex(decision => stops(semantic, decision))
     const answered = stop < 0 ? decisions : decisions.slice(0, stop + 1)
     const asked = outcomes.slice(0, answered.length).filter(outcome => 'query' in outcome).length
@@ -135,7 +136,7 @@ export class AccessService {
   }
 }
 
-function told(outcomes: readonly Outcome[], decided: ArrayLike<boolean | number>): Decision[] {
+function decisionsOf(outcomes: readonly Outcome[], decided: ArrayLike<boolean | number>): Decision[] {
   return outcomes.map(outcome =>
     'query' in outcome ? { decision: Boolean(decided[outcome.query]) } : outcome,
   )

@@ -71,8 +71,8 @@ export class DecisionService {
   }
 
   /**
-   * The same; a promise where there are many and a pool. What is read from a body that was parsed counts there like any other, so that no kind of body gets past
-   * the number that may be under way.
+   * The same; a promise where there are many and a pool, where they count as under way like those that still are bytes, and are refused with `OVERLOADED`
+   * like them. Those that cannot be packed are decided here.
    */
   evaluateBulk(
     environmentId: string,
@@ -81,8 +81,9 @@ export class DecisionService {
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(queries.length)
     const isPooled = this.#pool !== null && queries.length >= this.#pool.pooledChecksMin
-    if (isPooled) return this.evaluatePacked(environmentId, packQueries(queries), waiting)
-    return this.evaluateAll(environmentId, queries)
+    const packed = isPooled ? packQueries(queries) : null
+    if (packed === null) return this.evaluateAll(environmentId, queries)
+    return this.evaluatePacked(environmentId, packed, waiting)
   }
 
   /** The same for questions that still are bytes; a promise where there are many and a pool. The bytes may go then. */

@@ -149,7 +149,7 @@ export class JobPool implements DecisionPool {
     return { jobs: this.#jobCount, threads: this.#pool.threads.length, busySeconds: this.#busyMs / 1_000 }
   }
 
-  /** Those that have started and not ended. */
+  /** Those that have not ended; some may still be starting. */
   get threads(): readonly Worker[] {
     return this.#pool.threads
   }

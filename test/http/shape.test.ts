@@ -1,6 +1,8 @@
 /** Findings in values of any size: exact where they are looked for, and looked for in so many parts only. */
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
+import * as access from '#model/wire/access.ts'
+import * as decision from '#model/wire/decision.ts'
 import { Shape } from '../../src/http/shape.ts'
 
 const MANY = 150_000
@@ -41,11 +43,15 @@ test('of a long list what is wrong is told with its place, however far behind', 
   expect(finding({ action: 'read', checks })).toBe(
     `checks[${MANY - 2}].key: must be string; checks[${MANY - 1}].key: is required`,
   )
-  expect(finding({ action: 5, checks })).toContain('action: must be string')
   const list = new Shape(Type.Array(Type.Union([Type.String(), Type.Null()])), 'body')
   expect(() => list.check([...Array.from({ length: MANY }, () => 'a'), 5])).toThrow(
     `[${MANY}]: must be string or null`,
   )
+})
+
+test('what is wrong beside a long list is told, and what is wrong in it as well', () => {
+  const checks: unknown[] = Array.from({ length: 5_000 }, (_, index) => ({ key: index === 4_000 ? 5 : 'a' }))
+  expect(finding({ action: 5, checks })).toBe('action: must be string; checks[4000].key: must be string')
 })
 
 test('a list that is too long as a whole is told as such', () => {
@@ -83,4 +89,11 @@ test('properties the schema names are looked at wherever they stand', () => {
 test('a property called __proto__ is one like any other', () => {
   const named: unknown = JSON.parse('{"__proto__":{"name":1}}')
   expect(finding({ action: 'read', named })).toBe('named.__proto__.name: must be string')
+})
+
+test('no question is held against a pattern for each of its names: a caller may send a million', () => {
+  for (const wire of [decision, access]) {
+    for (const schema of Object.values(wire))
+      expect(JSON.stringify(schema)).not.toContain('patternProperties')
+  }
 })
