@@ -3,7 +3,7 @@
  */
 import { type Burst, fixedRate, type Latencies, type WireRequest } from '../lib/load-generator.ts'
 import { atMost, type Figure, median, round, voided } from '../lib/measure.ts'
-import { requireWrk, runWrk, SLOW_FACTOR, type WrkRun } from '../lib/wrk.ts'
+import { requireWrk, runWrk, SLOW_FACTOR, type WrkLoad, type WrkRun } from '../lib/wrk.ts'
 import { bulkRequests, singleRequests } from './drive-questions.ts'
 import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
@@ -14,11 +14,11 @@ const LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
 const CLIMBS = 3
 /** Of every run. */
 const RUN_SECONDS = 1
-const WARMING_SECONDS = 2
 /** What is asked for is told of that share of the peak. No number of connections makes just that load; with these it is that and more. */
 const SHARE = 0.85
 const CONNECTIONS_AT_SHARE = 4
 const CONNECTIONS_AT_PEAK = 16
+const WARMING = { connections: CONNECTIONS_AT_PEAK, seconds: 2 }
 /**
  * Of so many runs of a second, all subjects in turns, the medians count: what stops the machine for milliseconds now and then is in some of them, what
  * stops the service again and again is in all.
@@ -60,22 +60,19 @@ export async function measureLatency(stage: Stage): Promise<Result> {
     requests: await stage.bursts(address, requests, 1),
   })
   const whole = await asked('all questions', everything)
-  const subjects = [
-    whole,
+  const parts = [
     await asked('allowed', singleRequests(allowed.slice(0, 5_000))),
     await asked('denied', singleRequests(denied.slice(0, 5_000))),
-    // What the machine makes of a server that decides nothing: where that stands still, so does everything.
-    {
-      name: 'the floor',
-      address: floorServer.address,
-      requests: await stage.floorBursts(floorServer, everything, 1),
-    },
   ]
   const rungs = climb(whole)
-  const measured = measureAtShare(subjects)
-  const served = measured.slice(0, -1)
-  const floor = measured.at(-1)!
-  const added = Math.max(...served.map(one => one.slowShare - floor.slowShare))
+  const { served, floor } = measureAtShare([whole, ...parts], {
+    // What the machine makes of a server that decides nothing: where that stands still, so does everything.
+    name: 'the floor',
+    address: floorServer.address,
+    requests: await stage.floorBursts(floorServer, everything, 1),
+  })
+  const measured = [...served, floor]
+  const added = Math.max(...served.map(one => addedShare(one, floor)))
   const atFloor = { figure: figureName(floor), bar: '', reached: `${round(floor.ratio)} ×`, isMet: true }
   return {
     figures: [
@@ -83,7 +80,7 @@ export async function measureLatency(stage: Stage): Promise<Result> {
       unlessVoid(atFloor, floor.isVoid),
       unlessVoid(
         atMost(
-          `decisions beyond ${SLOW_FACTOR} × p50, more than of the floor's answers`,
+          `share of decisions over ${SLOW_FACTOR} × p50, less the floor's share over that`,
           100 * added,
           100 * SLOW_SHARE_MAX,
           '%',
@@ -101,14 +98,19 @@ function figureName({ name, share, peak }: Measured): string {
 
 /** A miss is void where the floor, in the same turns, is beyond the bar as well, and what the service adds to that is within it. */
 function figureOf(measured: Measured, floor: Measured): Figure {
-  const { ratio, share, slowShare, isVoid } = measured
+  const { ratio, share, isVoid } = measured
   const figure = atMost(figureName(measured), ratio, RATIO_MAX, '×')
   if (isVoid) return unlessVoid(figure, isVoid)
   if (share < SHARE) return voided(figure, `the load was less than ${100 * SHARE} %`)
   const isTheMachines =
-    !floor.isVoid && floor.ratio > RATIO_MAX && slowShare - floor.slowShare <= SLOW_SHARE_MAX
+    !floor.isVoid && floor.ratio > RATIO_MAX && addedShare(measured, floor) <= SLOW_SHARE_MAX
   if (figure.isMet || !isTheMachines) return figure
   return voided(figure, `${figure.reached}, and a bare server was at ${round(floor.ratio)} ×`)
+}
+
+/** What is slow of the service's, less what would be slow of the floor's answers in the same round; the median of the rounds. */
+function addedShare({ runs }: Measured, floor: Measured): number {
+  return median(runs.map(({ slowShare }, index) => slowShare - floor.runs[index]!.slowShare))
 }
 
 interface Subject {
@@ -124,38 +126,48 @@ interface Measured {
   readonly share: number
   /** p99 against p50. */
   readonly ratio: number
-  /** Of decisions that took more than `SLOW_FACTOR` times p50. */
+  /** Of decisions that took more than `SLOW_FACTOR` times p50; of the floor's answers, more than so many times the p50 of decisions. */
   readonly slowShare: number
   /** The client's core was full. */
   readonly isVoid: boolean
   readonly runs: readonly WrkRun[]
 }
 
-function ask({ address, requests }: Subject, connections: number, seconds = RUN_SECONDS): WrkRun {
-  return runWrk(address, requests, { connections, seconds })
+function ask({ address, requests }: Subject, load: WrkLoad): WrkRun {
+  return runWrk(address, requests, load)
 }
 
 /** By the number of connections. */
 function climb(subject: Subject): Readonly<Record<number, WrkRun>> {
-  ask(subject, CONNECTIONS_AT_PEAK, WARMING_SECONDS)
+  ask(subject, WARMING)
   const rungs = LADDER.map(connections => ({ connections, runs: [] as WrkRun[] }))
   for (let times = 0; times < CLIMBS; times++) {
-    for (const { connections, runs } of rungs) runs.push(ask(subject, connections))
+    for (const { connections, runs } of rungs) runs.push(ask(subject, { connections, seconds: RUN_SECONDS }))
   }
   return Object.fromEntries(rungs.map(({ connections, runs }) => [connections, medianOf(runs)]))
 }
 
-/** All in turns: what the machine does meanwhile meets all. */
-function measureAtShare(subjects: readonly Subject[]): Measured[] {
-  const watched = subjects.map(subject => ({ subject, runs: [] as WrkRun[], peakRuns: [] as WrkRun[] }))
-  for (const subject of subjects) ask(subject, CONNECTIONS_AT_PEAK, WARMING_SECONDS)
+/** All in turns: what the machine does meanwhile meets all. Of the service, the first is all that is asked. */
+function measureAtShare(
+  subjects: readonly Subject[],
+  floor: Subject,
+): { readonly served: readonly Measured[]; readonly floor: Measured } {
+  const watched = [...subjects, floor].map(subject => ({
+    subject,
+    runs: [] as WrkRun[],
+    peakRuns: [] as WrkRun[],
+  }))
+  for (const { subject } of watched) ask(subject, WARMING)
   for (let times = 0; times < ROUNDS; times++) {
     for (const { subject, runs, peakRuns } of watched) {
-      runs.push(ask(subject, CONNECTIONS_AT_SHARE))
-      if (times % PEAK_EVERY === 0) peakRuns.push(ask(subject, CONNECTIONS_AT_PEAK))
+      // One threshold for both: the floor's own would be lower, and more of the machine's stops beyond it.
+      const slowMs = subject === floor ? { slowMs: SLOW_FACTOR * watched[0]!.runs[times]!.p50 } : {}
+      runs.push(ask(subject, { connections: CONNECTIONS_AT_SHARE, seconds: RUN_SECONDS, ...slowMs }))
+      if (times % PEAK_EVERY !== 0) continue
+      peakRuns.push(ask(subject, { connections: CONNECTIONS_AT_PEAK, seconds: RUN_SECONDS }))
     }
   }
-  return watched.map(({ subject, runs, peakRuns }) => {
+  const measured = watched.map(({ subject, runs, peakRuns }) => {
     const peak = median(peakRuns.map(({ requestsPerSecond }) => requestsPerSecond))
     return {
       name: subject.name,
@@ -167,6 +179,7 @@ function measureAtShare(subjects: readonly Subject[]): Measured[] {
       runs,
     }
   })
+  return { served: measured.slice(0, -1), floor: measured.at(-1)! }
 }
 
 /** Each figure by itself. */

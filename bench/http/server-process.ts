@@ -61,7 +61,7 @@ export class ServerProcess {
     return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
-  /** Resolves when it has ended, by itself as well: what it was asked last said so to whoever asked. */
+  /** Resolves when it has ended; at once if it has by itself, of which the request under way then has told. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')

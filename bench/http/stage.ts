@@ -55,6 +55,13 @@ export interface Race {
   readonly isVoid: boolean
 }
 
+/** Of the rounds in which the client's core was not full. */
+export interface Pairs {
+  readonly rates: readonly Readonly<Record<'one' | 'other', number>>[]
+  /** It was in too many. */
+  readonly isVoid: boolean
+}
+
 export class Stage {
   readonly scale: number
   readonly #servers = new Map<string, Promise<ServerProcess>>()
@@ -147,27 +154,33 @@ export class Stage {
   }
 
   /**
-   * How much faster one server is with the second load than with the first, in requests a second: for each round, in which the two have
-   * their turns one right after the other, first this one and first that one in turns.
+   * Requests a second of one server with two loads, in rounds in which the two have their turns one right after the other; which of them is first alternates. Rounds
+   * in which the client's core was full are left out.
    */
-  async ratios(
+  async pairs(
     service: ServerProcess,
-    loads: readonly [RacedLoad, RacedLoad],
+    loads: Readonly<Record<'one' | 'other', RacedLoad>>,
     rounds: number,
-  ): Promise<number[]> {
-    const [first, second] = await Promise.all(
-      loads.map(async ({ requests, pipelining, ...load }) => {
-        const bursts = await this.bursts(service.address, requests, pipelining)
-        return async () => (await closedLoop(service.address, bursts, load)).requestsPerSecond
-      }),
-    )
-    const ratios: number[] = []
-    for (let round = 0; round < rounds; round++) {
-      const rates = new Map<typeof first, number>()
-      for (const run of round % 2 === 0 ? [first, second] : [second, first]) rates.set(run, await run!())
-      ratios.push(rates.get(second)! / rates.get(first)!)
+  ): Promise<Pairs> {
+    const turn = async ({ requests, pipelining, ...load }: RacedLoad) => {
+      const bursts = await this.bursts(service.address, requests, pipelining)
+      return () => closedLoop(service.address, bursts, load)
     }
-    return ratios
+    const one = await turn(loads.one)
+    const other = await turn(loads.other)
+    const taken: { one: Throughput; other: Throughput }[] = []
+    for (let round = 0; round < rounds; round++) {
+      if (round % 2 === 0) taken.push({ one: await one(), other: await other() })
+      else taken.push({ other: await other(), one: await one() })
+    }
+    const telling = taken.filter(pair => Math.max(pair.one.clientCpu, pair.other.clientCpu) <= CLIENT_CPU_MAX)
+    return {
+      rates: telling.map(pair => ({
+        one: pair.one.requestsPerSecond,
+        other: pair.other.requestsPerSecond,
+      })),
+      isVoid: telling.length < TELLING_SHARE_MIN * rounds,
+    }
   }
 
   /** Ends what runs; whoever asks for a server next gets another start of it. */

@@ -15,9 +15,9 @@ function request()
   return requests[at]
 end
 
--- The share of the requests that took more than so many times the median.
-local function share_beyond(latency, times)
-  local most, all, beyond = times * latency:percentile(50), 0, 0
+-- The share of the requests that took more microseconds than that.
+local function share_beyond(latency, most)
+  local all, beyond = 0, 0
   for i = 1, #latency do
     local microseconds, count = latency(i)
     all = all + count
@@ -28,10 +28,12 @@ end
 
 function done(summary, latency)
   local failed = summary.errors
+  local slow_ms = tonumber(os.getenv('SLOW_MS'))
+  local slow = slow_ms and 1e3 * slow_ms or tonumber(os.getenv('SLOW_FACTOR')) * latency:percentile(50)
   io.write(string.format(
     '{"requests":%d,"bytes":%d,"seconds":%.6f,"failed":%d,"p50":%.3f,"p99":%.3f,"p999":%.3f,"slowShare":%.6f,"cpuSeconds":%.3f}\n',
     summary.requests, summary.bytes, summary.duration / 1e6,
     failed.connect + failed.read + failed.write + failed.status + failed.timeout,
     latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency:percentile(99.9) / 1e3,
-    share_beyond(latency, tonumber(os.getenv('SLOW_FACTOR'))), os.clock()))
+    share_beyond(latency, slow), os.clock()))
 end

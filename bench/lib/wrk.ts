@@ -21,7 +21,7 @@ export interface WrkRun {
   readonly p50: number
   readonly p99: number
   readonly p999: number
-  /** Share of the requests, those that wrk adds among them, that took more than `SLOW_FACTOR` times p50. */
+  /** Share of the requests, those that wrk adds among them, that took longer than `slowMs`. */
   readonly slowShare: number
   /** Share of a core that wrk used. */
   readonly clientCpu: number
@@ -30,6 +30,8 @@ export interface WrkRun {
 export interface WrkLoad {
   readonly connections: number
   readonly seconds: number
+  /** From when on a request is slow. Default: `SLOW_FACTOR` times the run's own p50. */
+  readonly slowMs?: number
 }
 
 interface Told {
@@ -61,7 +63,7 @@ export function requireWrk(): void {
 export function runWrk(
   address: string,
   requests: readonly Burst[],
-  { connections, seconds }: WrkLoad,
+  { connections, seconds, slowMs }: WrkLoad,
 ): WrkRun {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-wrk-'))
   const file = join(directory, 'requests')
@@ -72,7 +74,15 @@ export function runWrk(
   const { stdout, stderr, error } = spawnSync(
     'wrk',
     ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', SCRIPT, address],
-    { encoding: 'utf8', env: { ...process.env, REQUESTS: file, SLOW_FACTOR: String(SLOW_FACTOR) } },
+    {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        REQUESTS: file,
+        SLOW_FACTOR: String(SLOW_FACTOR),
+        ...(slowMs !== undefined && { SLOW_MS: String(slowMs) }),
+      },
+    },
   )
   rmSync(directory, { recursive: true })
   if (error) throw error
