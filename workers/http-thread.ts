@@ -136,6 +136,9 @@ function createPool(): JobPool {
       // What it held while it built a closure would be waited for forever.
       for (const handle of engines.handles()) takeOverLock(handle as SharedIndexHandle, id + 1)
     },
+    onStartFailure: error => {
+      log.error({ err: error }, 'no thread of the pool could be started; its work is done on the HTTP thread')
+    },
   })
 }
 

@@ -70,6 +70,8 @@ export interface JobPoolOptions {
   engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
   /** A thread of the pool has ended that should not have. */
   onThreadEnd(threadId: number, error: Error): void
+  /** Threads could not be started: everything is done here until others are, at some later job. */
+  onStartFailure(error: unknown): void
 }
 
 interface Outcome<Value> {
@@ -131,9 +133,9 @@ export class JobPool implements DecisionPool {
       // between jobs, since each brings its index along (and `letGo` is a job).
       atomics: 'sync',
     })
-    this.#pool.on('error', () => {
+    this.#pool.on('error', error => {
       // The end of a thread that had started is seen as such, below; what waits for one that could not, waits for ever.
-      this.#warmingUp?.abort()
+      this.#warmingUp?.abort(error)
     })
     this.#pool.on('workerCreate', () => this.#watchThreads())
   }
@@ -417,8 +419,9 @@ export class JobPool implements DecisionPool {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue
       // Piscina does not tell of one that ends by itself before it has started.
-      thread.once('exit', () => {
-        if (this.#warmingUp === warmingUp) warmingUp.abort()
+      thread.once('exit', code => {
+        if (this.#warmingUp !== warmingUp) return
+        warmingUp.abort(new Error(`a thread of the pool ended with code ${code} while it was being started`))
       })
     }
     Promise.all(starts)
@@ -426,9 +429,10 @@ export class JobPool implements DecisionPool {
         () => {
           this.#isWarm = true
         },
-        () => {
+        (error: unknown) => {
           // A job that comes later tries again.
           this.#warmUpNotBefore = performance.now() + WARM_UP_PAUSE_MS
+          if (!this.#isClosed) this.#options.onStartFailure(signal.aborted ? signal.reason : error)
         },
       )
       .finally(() => {

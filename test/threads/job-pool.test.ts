@@ -64,8 +64,10 @@ interface PoolOptions {
   readonly entry?: URL
 }
 
-function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[] } {
+/** `ended`: the ids of threads that did; `failures`: why threads could not be started. */
+function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; failures: unknown[] } {
   const ended: number[] = []
+  const failures: unknown[] = []
   const pool = new JobPool({
     entry: options.entry ?? ENTRY,
     threads: options.threads ?? 1,
@@ -75,9 +77,10 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[] } 
       ended.push(id)
       takeOverLock(handle, id + 1)
     },
+    onStartFailure: error => failures.push(error),
   })
   open.push(pool)
-  return { pool, ended }
+  return { pool, ended, failures }
 }
 
 /** Every fifth question asks to write, which nobody may. */
@@ -210,9 +213,12 @@ test('searches that wait are done here when the threads that died cannot be star
   expect(pool.figures().jobs).toBe(0)
 })
 
-test.each(["throw new Error('not yet')", 'process.exit()'])(
-  'threads that could not be started (%s) are tried again, and meanwhile everything is done here',
-  async end => {
+test.each([
+  ["throw new Error('not yet')", 'not yet'],
+  ['process.exit(3)', 'a thread of the pool ended with code 3 while it was being started'],
+])(
+  'threads that could not be started (%s) are told of and tried again, and meanwhile everything is done here',
+  async (end, reason) => {
     const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
     onTestFinished(() => rm(directory, { recursive: true }))
     const entry = join(directory, 'entry.mjs')
@@ -221,12 +227,14 @@ test.each(["throw new Error('not yet')", 'process.exit()'])(
       entry,
       `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(tried)}, '')\n${end}`,
     )
-    const { pool } = newPool({ entry: pathToFileURL(entry) })
+    const { pool, ended, failures } = newPool({ entry: pathToFileURL(entry) })
     while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
     expect(pool.isWarm).toBe(false)
     await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
     while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
     expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
+    expect(failures[0]).toMatchObject({ message: reason })
+    expect(ended).toEqual([])
   },
 )
 
@@ -249,10 +257,11 @@ test('a pool that is closed while a thread of it starts ends that thread and not
   while (!whole.isWarm) await whole.evaluate('e', questions(1), HERE)
   const startMs = performance.now() - begun
   for (let share = 0.02; share < 1; share += 0.02) {
-    const { pool } = newPool({ entry })
+    const { pool, failures } = newPool({ entry })
     await pool.evaluate('e', questions(1), HERE)
     await sleep(startMs * share)
     await pool.close()
+    expect(failures).toEqual([])
   }
 })
 
