@@ -28,7 +28,7 @@ import { limitOf } from './limit-of.ts'
 import { RequestId } from './request-id.ts'
 import type { RequestSpan, RequestTracing } from './request-tracing.ts'
 import type { RouteMatch } from './router.ts'
-import { type Wire, WireHead } from './wire.ts'
+import { isWireGone, type Wire, WireHead } from './wire.ts'
 
 /**
  * From this many characters on an answer goes out as fast as the caller reads it, and is in flight until its last byte went to
@@ -45,7 +45,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
   readonly #id: RequestId
   /** Of this request, or of one before whose answer could not be sent. */
   readonly #aborted = (): void => {
-    if (this.#isWireGone()) this.#finish()
+    if (isWireGone(this.#wire)) this.#finish()
   }
   readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
 
@@ -214,8 +214,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
         this.#awaitMore()
         return
       }
-      this.#answer(whole)
-      body.release()
+      this.#host.largeBodies.take(whole.byteLength, () => this.#answerCollected(whole, body))
       return
     }
     const refusal = this.#refusal ?? this.#tooLarge()
@@ -226,6 +225,12 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
       this.#isDecided = true
       this.#fail(refusal, true)
     }
+  }
+
+  /** Inside a callback of the library, or in a turn of the body's own, before which the caller may have left. */
+  #answerCollected(whole: DataView, body: BodyCollector): void {
+    if (!this.#isOver) this.#wire.cork(() => this.#answer(whole))
+    body.release()
   }
 
   /** The library would end a connection that brings less than 16 kB a second, and begins to count anew where it is resumed. */
@@ -454,16 +459,6 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
       this.#break()
     } finally {
       source.cancel()
-    }
-  }
-
-  /** The library takes the wire from us before it says so, and every use of it throws then. */
-  #isWireGone(): boolean {
-    try {
-      this.#wire.getWriteOffset()
-      return false
-    } catch {
-      return true
     }
   }
 

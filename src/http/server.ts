@@ -26,6 +26,7 @@ import type { Authenticate } from './credentials.ts'
 import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
 import type { HeaderList } from './header-list.ts'
+import { LargeBodyTurns } from './large-body-turns.ts'
 import { familyOfPath } from './path.ts'
 import { loggedId } from './request-id.ts'
 import type { RequestTracing } from './request-tracing.ts'
@@ -130,6 +131,7 @@ export class HttpServer {
       requestIds: requestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
+      largeBodies: new LargeBodyTurns(),
       familyOf,
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),

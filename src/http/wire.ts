@@ -34,3 +34,13 @@ export class WireHead implements RequestHead {
   query = ''
   readonly headers = new HeaderList()
 }
+
+/** The library takes the wire from us before it says so, and every use of it throws then. */
+export function isWireGone(wire: Wire): boolean {
+  try {
+    wire.getWriteOffset()
+    return false
+  } catch {
+    return true
+  }
+}
