@@ -4,7 +4,8 @@
  *     npm run bench                everything but the peers; under ten minutes
  *     npm run bench -- NAME…       single bulk evaluations pool latency beside-bulks facts peers
  *
- * BENCH_SCALE=0.1 takes a tenth of the dataset. Needs Linux (`taskset`), wrk for `single` and `latency`, and two cores that nobody else uses.
+ * BENCH_SCALE=0.1 takes a tenth of the dataset. Needs Linux (`taskset`), wrk for `single` and `latency`, and two cores
+ * that nobody else uses.
  */
 import { measureSizes } from './engine/sizes.ts'
 import { measureBesideWrites } from './http/beside-writes.ts'

@@ -1,7 +1,7 @@
 /**
- * Indexes kept in files from one start to the next. A file is used only if all of this holds, else it is thrown away and
- * everything is loaded: this very code wrote it, the tables beside it carry its mark, it is of their history, and every byte is as
- * it was written.
+ * Indexes kept in files from one start to the next. A file is used only if all of this holds, else it is thrown away
+ * and everything is loaded: this very code wrote it, the tables beside it carry its mark, it is of their history, and
+ * every byte is as it was written.
  *
  *     magic 8 │ bytes of about u32 │ CRC-32 of about u32 │ about: JSON │ header │ graph │ closures │ schema │ CRC-32 of the four u32
  *

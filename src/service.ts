@@ -91,8 +91,9 @@ export interface StartEvents {
 }
 
 /**
- * Opens the store, replays what it holds into the index, starts the threads, and resolves when requests are served. Throws what keeps it
- * from that (`STORE_UNAVAILABLE`, a port in use, a setting that does not fit what is stored), everything it had opened closed again.
+ * Opens the store, replays what it holds into the index, starts the threads, and resolves when requests are served.
+ * Throws what keeps it from that (`STORE_UNAVAILABLE`, a port in use, a setting that does not fit what is stored),
+ * everything it had opened closed again.
  */
 export async function startService(
   config: Config,

@@ -5,9 +5,9 @@
  * On Linux the process first becomes itself again for what is settled before the first line of a program runs:
  * - a C library that asks the kernel for huge pages: a single decision on millions of facts takes a fifth less. Who has set
  *   `GLIBC_TUNABLES` has decided otherwise; other C libraries do not know it.
- * - no startup snapshot. Node starts 30 ms faster with it, and then every thread has thousands of objects that each collection of new ones looks
- *   through, for 0.024 ms of about 0.11, some 290 times a second near the peak. Who has said `--node-snapshot` or `--no-node-snapshot` has
- *   decided.
+ * - no startup snapshot. Node starts 30 ms faster with it, and then every thread has thousands of objects that each
+ *   collection of new ones looks through, for 0.024 ms of about 0.11, some 290 times a second near the peak. Who has
+ *   said `--node-snapshot` or `--no-node-snapshot` has decided.
  */
 import { readdirSync } from 'node:fs'
 

@@ -11,10 +11,10 @@
  *   take theirs from a thread that answers. A collection of 0.9 MB stops an HTTP thread for 0.19 ms with both kinds of
  *   helpers, for 0.12 without the first, for 0.09 without both, on a core that all threads share. Collections of the whole heap
  *   have theirs still.
- * - Between two turns of its loop a thread collects once a sixth of the room for new objects is full, where V8 would wait for four
- *   fifths. In an HTTP thread that is 250 times a second 0.07 ms near the peak, and not 57 times 0.22: 5 ms a second more, of
- *   which throughput shows nothing, but none is by itself five times as long as a decision takes. At a quarter p99 is higher, at an
- *   eighth throughput is 3 % lower.
+ * - Between two turns of its loop a thread collects once a sixth of the room for new objects is full, where V8 would
+ *   wait for four fifths. In an HTTP thread that is 250 times a second 0.07 ms near the peak, and not 57 times 0.22: 5
+ *   ms a second more, of which throughput shows nothing, but none is by itself five times as long as a decision takes.
+ *   At a quarter p99 is higher, at an eighth throughput is 3 % lower.
  * - The compiler may inline 2.6 times the bytecode into a function that it would by default. Without that a decision is some 25
  *   functions, each of which waits for its own first instructions, because the library and the kernel have used the caches in
  *   between. Some 2 % of the throughput of single decisions; bulks are as they were (`docs/benchmarks.md`).

@@ -131,7 +131,10 @@ export class Barrage {
     ]
   }
 
-  /** Somebody and something new, and gone again after a while, half of them sooner: records, slabs and tables grow, shrink and are reused. */
+  /**
+   * Somebody and something new, and gone again after a while, half of them sooner: records, slabs and tables grow,
+   * shrink and are reused.
+   */
   #passBy(): Change[] {
     const n = this.#passers++
     const [user, document, folder] = [`passer-${n}`, `page-${n}`, `box-${n}`]

@@ -1,4 +1,7 @@
-/** How long this thread has been ready and not running, since others had its core: no work of ours, and none of anybody we wait for. */
+/**
+ * How long this thread has been ready and not running, since others had its core: no work of ours, and none of anybody
+ * we wait for.
+ */
 import { openSync, readSync } from 'node:fs'
 
 const file = openSync('/proc/thread-self/schedstat', 'r')

@@ -3,10 +3,11 @@
  *
  *   node --max-old-space-size=12000 bench/engine/stops.ts [scale of W1 = 1]
  *
- * A reader checks without pause and notes its longest time between two answers. On two cores reader and writer share them
- * with V8's own threads, which compile and collect: what counts is each stop without the time in which the thread was ready and
- * others had its core (`run-delay.ts`), in all of three runs, the first, in which code may be cold, too. What it was with that time
- * stands beside, and what the reader feels before each scenario, while the writer is busy without writing.
+ * A reader checks without pause and notes its longest time between two answers. On two cores reader and writer share
+ * them with V8's own threads, which compile and collect: what counts is each stop without the time in which the thread
+ * was ready and others had its core (`run-delay.ts`), in all of three runs, the first, in which code may be cold, too.
+ * What it was with that time stands beside, and what the reader feels before each scenario, while the writer is busy
+ * without writing.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

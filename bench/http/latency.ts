@@ -14,14 +14,17 @@ const LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
 const CLIMBS = 3
 /** Of every run. */
 const RUN_SECONDS = 1
-/** What is asked for is told of that share of the peak. No number of connections makes just that load; with these it is that and more. */
+/**
+ * What is asked for is told of that share of the peak. No number of connections makes just that load; with these it is
+ * that and more.
+ */
 const SHARE = 0.85
 const CONNECTIONS_AT_SHARE = 4
 const CONNECTIONS_AT_PEAK = 16
 const WARMING = { connections: CONNECTIONS_AT_PEAK, seconds: 2 }
 /**
- * Of so many runs of a second, all subjects in turns, the medians count: what stops the machine for milliseconds now and then is in some of them, what
- * stops the service again and again is in all.
+ * Of so many runs of a second, all subjects in turns, the medians count: what stops the machine for milliseconds now
+ * and then is in some of them, what stops the service again and again is in all.
  */
 const ROUNDS = 27
 /** In every so manieth round the peak is measured as well: in other turns the machine may have been another one. */
@@ -96,7 +99,10 @@ function figureName({ name, share, peak }: Measured): string {
   return `single /allowed at ${round(100 * share)} % of ${round(peak)}/s, p99 vs p50, ${name}`
 }
 
-/** A miss is void where the floor, in the same turns, is beyond the bar as well, and what the service adds to that is within it. */
+/**
+ * A miss is void where the floor, in the same turns, is beyond the bar as well, and what the service adds to that is
+ * within it.
+ */
 function figureOf(measured: Measured, floor: Measured): Figure {
   const { ratio, share, isVoid } = measured
   const figure = atMost(figureName(measured), ratio, RATIO_MAX, '×')
@@ -126,7 +132,10 @@ interface Measured {
   readonly share: number
   /** p99 against p50. */
   readonly ratio: number
-  /** Of decisions that took more than `SLOW_FACTOR` times p50; of the floor's answers, more than so many times the p50 of decisions. */
+  /**
+   * Of decisions that took more than `SLOW_FACTOR` times p50; of the floor's answers, more than so many times the p50
+   * of decisions.
+   */
   readonly slowShare: number
   /** The client's core was full. */
   readonly isVoid: boolean

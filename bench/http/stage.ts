@@ -89,8 +89,8 @@ export class Stage {
   }
 
   /**
-   * The floor with the service's settings for V8. What it is stopped for is the machine's doing: with V8's own settings its collections alone make its p99
-   * a third longer, at the same rate.
+   * The floor with the service's settings for V8. What it is stopped for is the machine's doing: with V8's own settings
+   * its collections alone make its p99 a third longer, at the same rate.
    */
   tunedFloor(): Promise<ServerProcess> {
     return this.#start('tuned floor', new URL('./floor-server.ts', import.meta.url), {
@@ -154,8 +154,8 @@ export class Stage {
   }
 
   /**
-   * Requests a second of one server with two loads, in rounds in which the two have their turns one right after the other; which of them is first alternates. Rounds
-   * in which the client's core was full are left out.
+   * Requests a second of one server with two loads, in rounds in which the two have their turns one right after the
+   * other; which of them is first alternates. Rounds in which the client's core was full are left out.
    */
   async pairs(
     service: ServerProcess,

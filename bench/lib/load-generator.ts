@@ -23,7 +23,10 @@ export interface Burst {
 
 export interface Throughput {
   readonly requestsPerSecond: number
-  /** Share of a core that the generator used; of one that stays awake, of the time in which it did not look for answers in vain. */
+  /**
+   * Share of a core that the generator used; of one that stays awake, of the time in which it did not look for answers
+   * in vain.
+   */
   readonly clientCpu: number
 }
 
@@ -79,9 +82,9 @@ export interface ClosedLoad {
   readonly connections: number
   readonly seconds: number
   /**
-   * Whether the generator goes on looking for answers where it could sleep until one comes. A sleeping one is woken by the server,
-   * within the system call that sends the answer: on a virtual machine the core that is woken has left it, and the one that
-   * wakes has to leave it, too. A caller on another machine is woken by the network's hardware.
+   * Whether the generator goes on looking for answers where it could sleep until one comes. A sleeping one is woken by
+   * the server, within the system call that sends the answer: on a virtual machine the core that is woken has left it,
+   * and the one that wakes has to leave it, too. A caller on another machine is woken by the network's hardware.
    */
   readonly staysAwake?: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * The service under the soak: a process on one core, killed and started again on the same data. Each start takes a free port: callers
- * that try to connect to one where nobody listens may come to have it as their own.
+ * The service under the soak: a process on one core, killed and started again on the same data. Each start takes a free
+ * port: callers that try to connect to one where nobody listens may come to have it as their own.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

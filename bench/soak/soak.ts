@@ -3,7 +3,8 @@
  * first part nothing is disturbed and the memory of the service must stay flat; in the second one parts are killed and started
  * again: the service by SIGKILL and by SIGTERM, the connections of the callers.
  *
- * The service has core 0, this has core 1. Anybody but the service wrong, in error outside a disturbance, or growing: exit code 1.
+ * The service has core 0, this has core 1. Anybody but the service wrong, in error outside a disturbance, or growing:
+ * exit code 1.
  *
  *     npm run soak [-- SECONDS]        600 unless told otherwise, at least 20
  */

@@ -1,4 +1,7 @@
-/** What commands print: tables and sentences for people, JSON for programs. Results go to standard output, all else to standard error. */
+/**
+ * What commands print: tables and sentences for people, JSON for programs. Results go to standard output, all else to
+ * standard error.
+ */
 import { styleText } from 'node:util'
 import { SingleBar } from 'cli-progress'
 import { getBorderCharacters, table } from 'table'

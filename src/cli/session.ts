@@ -69,8 +69,8 @@ export class Session {
   }
 
   /**
-   * Project and environment, as a path names them. Those of the key, unless the options say otherwise; a key that is none's has to
-   * be told: what replaces or removes must not guess. Throws `UsageError`.
+   * Project and environment, as a path names them. Those of the key, unless the options say otherwise; a key that is
+   * none's has to be told: what replaces or removes must not guess. Throws `UsageError`.
    */
   async place(): Promise<string> {
     const { project, env } = this.#options

@@ -38,8 +38,8 @@ export interface DecisionEngine {
    */
   evaluateAll(queries: readonly Query[]): boolean[]
   /**
-   * The same for questions that still are bytes: 1 or 0 for each, in `verdicts`, which it returns. They have room for all, and may be
-   * shared; until it has returned, and where it throws, they mean nothing.
+   * The same for questions that still are bytes: 1 or 0 for each, in `verdicts`, which it returns. They have room for
+   * all, and may be shared; until it has returned, and where it throws, they mean nothing.
    */
   evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array): Uint8Array
 

@@ -54,8 +54,8 @@ export class StandingReply implements Reply {
 
 /** The answer that stands; `undefined` where the reply is another kind, or a promise. */
 export function standingAnswer(reply: Reply | Promise<Reply>): Answer | undefined {
-  // Told by what it has: `instanceof` walks prototypes, which have left the caches since the decision before. Three such questions were
-  // 0.1 µs of a decision, by a profile.
+  // Told by what it has: `instanceof` walks prototypes, which have left the caches since the decision before. Three
+  // such questions were 0.1 µs of a decision, by a profile.
   return (reply as Partial<StandingReply>).standing
 }
 

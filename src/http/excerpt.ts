@@ -1,7 +1,7 @@
 /**
  * The part of a wrong value in which findings are looked for. Looking costs microseconds for every part of a value,
- * good or bad; in 16 MiB of small parts that would keep the thread, and all its callers, for many seconds. Whether a part is right at
- * all is known in a fraction of that, so of a long list only what is wrong is looked at.
+ * good or bad; in 16 MiB of small parts that would keep the thread, and all its callers, for many seconds. Whether a
+ * part is right at all is known in a fraction of that, so of a long list only what is wrong is looked at.
  */
 
 /** Array items and properties kept at most: more than a bulk at its usual ceiling has. */
@@ -50,8 +50,9 @@ export interface WrongItems {
 }
 
 /**
- * The value with only the first so many of those items of its long list that make it wrong by themselves; null where it has no such list, or something
- * else is wrong. A list is the value or one of its properties. O(items), each of them a call of `isRight`.
+ * The value with only the first so many of those items of its long list that make it wrong by themselves; null where it
+ * has no such list, or something else is wrong. A list is the value or one of its properties. O(items), each of them a
+ * call of `isRight`.
  */
 export function wrongItemsOf(
   value: unknown,
@@ -76,7 +77,10 @@ export function wrongItemsOf(
   return { value: holding(places.map(place => all[place])), list, places }
 }
 
-/** The name of the property that is a long list, null for the value itself; undefined: there is none, or more than a little beside it. */
+/**
+ * The name of the property that is a long list, null for the value itself; undefined: there is none, or more than a
+ * little beside it.
+ */
 function longListIn(value: unknown): string | null | undefined {
   const isLong = (part: unknown) => Array.isArray(part) && part.length >= LONG_LIST_ITEMS_MIN
   if (Array.isArray(value)) return isLong(value) ? null : undefined

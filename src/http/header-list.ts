@@ -4,9 +4,9 @@
  * others, if they are kept, are a list: comparing ten short texts is cheaper than hashing all of them into a `Map`. Not for
  * long lists: `get` is O(headers).
  *
- * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts. Those with fields come first, then
- * the others in the order they came. Where others are not kept (`clear`), asking for one, for `size` or for all is a defect of ours:
- * `InvariantError`.
+ * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts. Those with fields
+ * come first, then the others in the order they came. Where others are not kept (`clear`), asking for one, for `size`
+ * or for all is a defect of ours: `InvariantError`.
  */
 import { assert } from '#model/assert.ts'
 import { MIN_REVISION, REQUEST_ID } from './header-fields.ts'
@@ -92,7 +92,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
   /**
    * What is wrong with what the headers say of where the body ends; null: nothing. The library takes what it cannot
-   * read for nothing, or any coding for chunks, and the bytes behind that for the next request, where a proxy may have seen one body.
+   * read for nothing, or any coding for chunks, and the bytes behind that for the next request, where a proxy may have
+   * seen one body.
    */
   get framingFault(): string | null {
     if (this.#isFramingRepeated) return 'Content-Length and Transfer-Encoding must be sent once'
@@ -126,7 +127,10 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return this.#requestId
   }
 
-  /** Whether the library ends the connection behind the answer, as the caller asks for: it takes any value of that length for it. */
+  /**
+   * Whether the library ends the connection behind the answer, as the caller asks for: it takes any value of that
+   * length for it.
+   */
   get endsConnection(): boolean {
     return this.#connection !== undefined && this.#connection.length === CLOSE.length
   }

@@ -1,6 +1,6 @@
 /**
- * The name a request goes by in answers and logs: the caller's `X-Request-ID`, exactly as the HTTP library hands it on, or a new one.
- * The library cuts off bytes at both ends that are not ASCII, as it does blanks (docs/operations.md).
+ * The name a request goes by in answers and logs: the caller's `X-Request-ID`, exactly as the HTTP library hands it on,
+ * or a new one. The library cuts off bytes at both ends that are not ASCII, as it does blanks (docs/operations.md).
  *
  * Absent, empty and unprintable ids are replaced, never refused (contract section 0, row 1; D-43). The one request
  * that never gets here is one the HTTP library refuses by itself: its answer carries no id. Whether the header
@@ -85,7 +85,10 @@ export class RequestIds {
   }
 }
 
-/** The id of one request after the other. One that is made becomes a text only where somebody asks for it, which few requests do. */
+/**
+ * The id of one request after the other. One that is made becomes a text only where somebody asks for it, which few
+ * requests do.
+ */
 export class RequestId {
   readonly #ids: RequestIds
   /** The caller's; null: none that can be given back. */

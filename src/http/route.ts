@@ -80,8 +80,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   /** The headers it reads, besides those every route has. */
   readonly headers?: readonly RequestHeaderField[]
   /**
-   * The handler asks for no header but those with a field in `HeaderList`, so that the others need not be kept; to ask for one all
-   * the same is an `InvariantError`. Default: false. Of a path with parameters all are kept.
+   * The handler asks for no header but those with a field in `HeaderList`, so that the others need not be kept; to ask
+   * for one all the same is an `InvariantError`. Default: false. Of a path with parameters all are kept.
    */
   readonly ignoresHeaders?: boolean
   readonly deprecated?: boolean

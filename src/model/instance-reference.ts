@@ -1,4 +1,7 @@
-/** References to resource instances in text: `type:key`, split at the first colon, since keys may contain more (contract D-25). */
+/**
+ * References to resource instances in text: `type:key`, split at the first colon, since keys may contain more (contract
+ * D-25).
+ */
 import type { InstanceKey } from './change.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

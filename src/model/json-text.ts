@@ -49,8 +49,8 @@ export function isDeeperThan(text: string, depthMax: number): boolean {
 const PERHAPS_TOO_LARGE = /[:,[\s]-?(?:\d+(?:\.\d+)?[eE]\+?\d|\d{300})/u
 
 /**
- * Whether a value has a number beyond all doubles, which would be kept as null. `text` is what it was parsed from: only where that
- * has such a thing is the value walked, which must not nest deeper than may be kept. O(length).
+ * Whether a value has a number beyond all doubles, which would be kept as null. `text` is what it was parsed from: only
+ * where that has such a thing is the value walked, which must not nest deeper than may be kept. O(length).
  */
 export function hasNumberTooLarge(value: unknown, text: string): boolean {
   return PERHAPS_TOO_LARGE.test(text) && hasInfinity(value)

@@ -15,7 +15,8 @@ import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 export type QueryForm = Pick<Query, 'type' | 'action' | 'tenant'>
 
 /**
- * Of what is asked about a subject that is no user: denied without looking anything up, and no decision. No type has an empty name.
+ * Of what is asked about a subject that is no user: denied without looking anything up, and no decision. No type has an
+ * empty name.
  */
 export const NOBODYS: QueryForm = { type: '', action: '', tenant: null }
 
@@ -104,9 +105,10 @@ export class PackedQueries {
 }
 
 /**
- * Questions in strings, packed into bytes of their own. Null where that would take more than reading them did: items of a batch share what they
- * inherit, however long it is, and here each has its own. A text that is longer than any that is kept is not packed, nor are questions that are too long together,
- * nor an empty key, nor one that has no UTF-8. O(questions): so much of each text is looked at.
+ * Questions in strings, packed into bytes of their own. Null where that would take more than reading them did: items of
+ * a batch share what they inherit, however long it is, and here each has its own. A text that is longer than any that
+ * is kept is not packed, nor are questions that are too long together, nor an empty key, nor one that has no UTF-8.
+ * O(questions): so much of each text is looked at.
  */
 export function packQueries(queries: readonly Query[]): PackedQueries | null {
   let units = 0

@@ -16,8 +16,9 @@ const PROPERTIES = 'properties'
 const PROPERTY = 'tenant'
 
 /**
- * The defaults with nothing in them that is not read, but of the shape they had. An item is checked with all that it inherits, and
- * a caller decides how much a default holds and how many inherit it: a kilobyte each could cost seconds. O(batch).
+ * The defaults with nothing in them that is not read, but of the shape they had. An item is checked with all that it
+ * inherits, and a caller decides how much a default holds and how many inherit it: a kilobyte each could cost seconds.
+ * O(batch).
  */
 export function defaultsOf(batch: EvaluationsRequest): Defaults {
   const defaults: Partial<Record<Member, unknown>> = {}

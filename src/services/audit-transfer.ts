@@ -1,6 +1,7 @@
 /**
- * Takes the audit log of an environment along into the one that is put in its place, so that nobody ends a log by replacing what it
- * tells of. Small commits, while changes of the old environment go on; what came meanwhile is for the next call.
+ * Takes the audit log of an environment along into the one that is put in its place, so that nobody ends a log by
+ * replacing what it tells of. Small commits, while changes of the old environment go on; what came meanwhile is for the
+ * next call.
  */
 import { lists, rowKeyOf } from '#store/keyspace.ts'
 import type { RowPut } from '#store/ledger.ts'

@@ -71,8 +71,8 @@ export class DecisionService {
   }
 
   /**
-   * The same; a promise where there are many and a pool, where they count as under way like those that still are bytes, and are refused with `OVERLOADED`
-   * like them. Those that cannot be packed are decided here.
+   * The same; a promise where there are many and a pool, where they count as under way like those that still are bytes,
+   * and are refused with `OVERLOADED` like them. Those that cannot be packed are decided here.
    */
   evaluateBulk(
     environmentId: string,

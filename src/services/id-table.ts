@@ -1,7 +1,7 @@
 /**
- * From ids to what they stand for, for very many of them: an open hash table over the ids' own bytes. Ids are random, so their
- * bytes are their hash. A lookup makes no garbage and nearly always reads one slot and one id, where a `Map` of texts would have to
- * make the text first.
+ * From ids to what they stand for, for very many of them: an open hash table over the ids' own bytes. Ids are random,
+ * so their bytes are their hash. A lookup makes no garbage and nearly always reads one slot and one id, where a `Map`
+ * of texts would have to make the text first.
  */
 
 const ID_BYTES = 16

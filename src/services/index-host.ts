@@ -5,8 +5,8 @@ import type { SnapshotPlace } from '#store/snapshot-place.ts'
 
 export interface IndexHost {
   /**
-   * Fills a fresh engine for the environment. Nobody decides on it until `publish`; `apply` takes it further. With a place, it may be
-   * kept there for a later start.
+   * Fills a fresh engine for the environment. Nobody decides on it until `publish`; `apply` takes it further. With a
+   * place, it may be kept there for a later start.
    */
   load(
     environmentId: string,
@@ -17,8 +17,8 @@ export interface IndexHost {
   /** Puts what was loaded last in place of the old engine, if any. Resolves when every decision is made on it. */
   publish(environmentId: string): Promise<void>
   /**
-   * Applies one commit to what was loaded last. Resolves when every decision that is made on that sees it. Calls for one environment
-   * come one at a time.
+   * Applies one commit to what was loaded last. Resolves when every decision that is made on that sees it. Calls for
+   * one environment come one at a time.
    */
   apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void>
 }
@@ -26,8 +26,9 @@ export interface IndexHost {
 /** Engines that outlive the process, so that a start need not load them. */
 export interface IndexKeeper {
   /**
-   * Brings back the engine that was kept there, if it is of this history, by this very release, and whole. Nobody decides on it until
-   * `publish`, as if it had been loaded. Returns where it stands, null when there is none to be had.
+   * Brings back the engine that was kept there, if it is of this history, by this very release, and whole. Nobody
+   * decides on it until `publish`, as if it had been loaded. Returns where it stands, null when there is none to be
+   * had.
    */
   restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null>
   /** Keeps the present engine there, when it is large enough to be worth it. Nothing must be applied meanwhile. Never throws. */

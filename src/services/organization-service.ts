@@ -67,7 +67,10 @@ export class OrganizationService {
     }
   }
 
-  /** Commits what `command` writes, with an entry of the call in the audit log; resolves when it is in force. Throws what `DraftCommits.run` does. */
+  /**
+   * Commits what `command` writes, with an entry of the call in the audit log; resolves when it is in force. Throws
+   * what `DraftCommits.run` does.
+   */
   async commit<Answer>(
     principal: Principal,
     command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,

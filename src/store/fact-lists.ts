@@ -1,7 +1,7 @@
 /**
- * The lists that facts are in, straight from the bytes of their rows: of them there are millions, and a list build would spend most
- * of its time on turning ids into text and back. The same as the key space says of the record; a row in another form than the
- * codec's usual one is left to that.
+ * The lists that facts are in, straight from the bytes of their rows: of them there are millions, and a list build
+ * would spend most of its time on turning ids into text and back. The same as the key space says of the record; a row
+ * in another form than the codec's usual one is left to that.
  */
 import { ID_START, KIND_BYTES } from './record-codec.ts'
 import { UUID_BYTES } from './uuid-bytes.ts'
@@ -164,8 +164,8 @@ const SCRATCH = new Uint8Array(1 + 3 * UUID_BYTES)
 const SCRATCH_NAMES = [0, 1, 2, 3].map(ids => SCRATCH.subarray(0, 1 + ids * UUID_BYTES))
 
 /**
- * The names of the lists of a fact, each only until the next one comes, and what kind of list it is. False, and nothing told, where
- * `factEntries` is null.
+ * The names of the lists of a fact, each only until the next one comes, and what kind of list it is. False, and nothing
+ * told, where `factEntries` is null.
  */
 export function visitFactLists(
   row: FactRow,

@@ -1,6 +1,6 @@
 /**
- * Builds the table of keys for rows that were loaded without it: as many entries at a time as are ordered in memory. Long steps, to
- * be run where nothing else has to be done.
+ * Builds the table of keys for rows that were loaded without it: as many entries at a time as are ordered in memory.
+ * Long steps, to be run where nothing else has to be done.
  */
 import { writeInOrder } from './ordered-write.ts'
 import { PackedItems } from './packed-items.ts'

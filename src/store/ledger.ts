@@ -71,9 +71,9 @@ export interface Ledger {
   commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision>
 
   /**
-   * Every row, in any order, in batches, for a first load; one may come twice. Rows written meanwhile may or may not be among them; they
-   * do not keep it from ending.
-   * Throws `STORE_CLOSED` when the ledger closes on the way: what came so far is not all.
+   * Every row, in any order, in batches, for a first load; one may come twice. Rows written meanwhile may or may not be
+   * among them; they do not keep it from ending. Throws `STORE_CLOSED` when the ledger closes on the way: what came so
+   * far is not all.
    */
   rows(): AsyncIterable<readonly Row[]>
 

@@ -86,8 +86,8 @@ export class ListBuild {
   }
 
   /**
-   * Another build may have come some way with the same rows: what it left is what this one makes. Throws the signal's reason when that
-   * is given on the way; the lists are of no use then.
+   * Another build may have come some way with the same rows: what it left is what this one makes. Throws the signal's
+   * reason when that is given on the way; the lists are of no use then.
    */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal

@@ -37,7 +37,10 @@ export interface OpenStoreOptions {
   /** Builds keys and lists of the tables in that directory in another thread. Absent: it is done in this one. */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   readonly log?: StoreLog
-  /** Told of what a store cannot mend by going on, after which the process must end. Absent: it is thrown, for nobody to catch. */
+  /**
+   * Told of what a store cannot mend by going on, after which the process must end. Absent: it is thrown, for nobody to
+   * catch.
+   */
   readonly onFault?: (error: Error) => void
 }
 

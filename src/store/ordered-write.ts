@@ -1,6 +1,6 @@
 /**
- * Many entries written in the order of their keys. A tree that is filled in order is written once; one that is filled at random is
- * written over and over, at a tenth of the speed and falling.
+ * Many entries written in the order of their keys. A tree that is filled in order is written once; one that is filled
+ * at random is written over and over, at a tenth of the speed and falling.
  */
 import type { Tables } from './tables.ts'
 

@@ -1,6 +1,7 @@
 /**
  * Records as bytes and back. A value is a msgpack array, the fields of the kind in the order given here, ids as 16
- * bytes. The key's first byte says the kind, and a fact's value leaves out what else its key says. New fields go to the end: an older row reads as `null` there.
+ * bytes. The key's first byte says the kind, and a fact's value leaves out what else its key says. New fields go to the
+ * end: an older row reads as `null` there.
  *
  * Rows of facts are what there are millions of: see `docs/ARCHITECTURE.md` for their sizes.
  */

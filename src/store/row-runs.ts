@@ -31,7 +31,10 @@ export class RowRuns {
   #runs = 0
   #count = 0
 
-  /** `directory` is made when it is needed, and is nobody else's. `runBytesMax`: bytes of rows in a run; twice as much is in memory. */
+  /**
+   * `directory` is made when it is needed, and is nobody else's. `runBytesMax`: bytes of rows in a run; twice as much
+   * is in memory.
+   */
   constructor(directory: string, runBytesMax = RUN_BYTES_MAX) {
     this.#directory = directory
     this.#runBytesMax = runBytesMax

@@ -14,8 +14,8 @@ export interface EnvironmentStore {
    */
   snapshotPlace(): SnapshotPlace | null
   /**
-   * To be told when decisions rest on the tables of that `snapshotPlace`: as long as they rest on tables that others have replaced,
-   * the environment grows stale.
+   * To be told when decisions rest on the tables of that `snapshotPlace`: as long as they rest on tables that others
+   * have replaced, the environment grows stale.
    */
   takeOver(place: SnapshotPlace | null): void
 }

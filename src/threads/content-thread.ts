@@ -75,7 +75,10 @@ class ThreadLife {
     })
   }
 
-  /** What is waited for, one thing at a time, unless the thread ends before. A race of promises would keep every piece to the end. */
+  /**
+   * What is waited for, one thing at a time, unless the thread ends before. A race of promises would keep every piece
+   * to the end.
+   */
   during<Value>(wait: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       this.#onEnd = reject

@@ -84,8 +84,8 @@ export class CredentialCheck {
 }
 
 /**
- * The same, with texts of this thread where each decision compares them: the kind of its key and the environment's id. Others' keys
- * do not decide.
+ * The same, with texts of this thread where each decision compares them: the kind of its key and the environment's id.
+ * Others' keys do not decide.
  */
 function withInternedTexts(principal: Principal): Principal {
   if (principal.kind !== 'environment') return principal

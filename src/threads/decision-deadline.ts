@@ -24,7 +24,10 @@ export class DecisionDeadline {
     this.handle = handle
   }
 
-  /** Main: decisions may be made for so long from now on, a day at most; infinite where nothing can be missed, 0 for not at all. */
+  /**
+   * Main: decisions may be made for so long from now on, a day at most; infinite where nothing can be missed, 0 for not
+   * at all.
+   */
   set(forMs: number): void {
     if (forMs === Infinity) {
       Atomics.store(this.handle.cells, IS_SET, 0)

@@ -1,5 +1,6 @@
 /**
- * The HTTP threads as the main thread holds them: starts them, hands them indexes, runs their management requests, and closes them. The death of one is the death of the process: whoever owns this hears of it once.
+ * The HTTP threads as the main thread holds them: starts them, hands them indexes, runs their management requests, and
+ * closes them. The death of one is the death of the process: whoever owns this hears of it once.
  */
 import { Worker } from 'node:worker_threads'
 import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
@@ -21,11 +22,12 @@ import type {
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /**
- * Megabytes for new objects, a third of which is in use: a megabyte, the least V8 has. It would let this grow to 48, and then
- * collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms; a megabyte is collected thirteen times as
- * often in an eighth of that, and in smaller steps still (`v8-tuning.ts`). The p99 of single
- * decisions near the peak is half of what it was. What it costs: bulks of 10,000 that are parsed (not read from their bytes) are a
- * fifth fewer a second, since their objects survive. An operator's `--max-semi-space-size` goes before it.
+ * Megabytes for new objects, a third of which is in use: a megabyte, the least V8 has. It would let this grow to 48,
+ * and then collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms; a megabyte is
+ * collected thirteen times as often in an eighth of that, and in smaller steps still (`v8-tuning.ts`). The p99 of
+ * single decisions near the peak is half of what it was. What it costs: bulks of 10,000 that are parsed (not read from
+ * their bytes) are a fifth fewer a second, since their objects survive. An operator's `--max-semi-space-size` goes
+ * before it.
  */
 const NEW_OBJECTS_MB = 3
 /** How long `close` lets the threads work off what is in flight. */

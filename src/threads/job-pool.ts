@@ -48,8 +48,8 @@ const POOL_PART_CHECKS_MAX = 2_048
  */
 const PARTS_AHEAD = 4
 /**
- * Fewest checks of a part for the pool in a large bulk: of one of 128 the message is half. With parts down to 128 towards the end of bulks of
- * 10,000 two cores answered 1.8 % fewer of them (in turns, medians of four starts).
+ * Fewest checks of a part for the pool in a large bulk: of one of 128 the message is half. With parts down to 128
+ * towards the end of bulks of 10,000 two cores answered 1.8 % fewer of them (in turns, medians of four starts).
  */
 const POOL_PART_CHECKS_MIN = 512
 /** Threads that could not be started are not tried again sooner. */

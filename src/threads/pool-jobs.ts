@@ -1,6 +1,7 @@
 /**
- * What an HTTP thread gives the threads of its pool, as plain data and shared memory, and how either decides a part of a bulk. A job brings the index along, so a
- * pool thread needs to know nothing before it, and one that is new is as good as any.
+ * What an HTTP thread gives the threads of its pool, as plain data and shared memory, and how either decides a part of
+ * a bulk. A job brings the index along, so a pool thread needs to know nothing before it, and one that is new is as
+ * good as any.
  */
 import type { DecisionEngine } from '#engine/engine.ts'
 import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'

@@ -176,7 +176,10 @@ describe('connections', () => {
   })
 })
 
-/** Sends a body of which some byte is always coming, and never the last, until the connection ends; that may cut off the answer. */
+/**
+ * Sends a body of which some byte is always coming, and never the last, until the connection ends; that may cut off the
+ * answer.
+ */
 async function dripUntilRefused(verdict: Client, target: string, start: string) {
   const slow = await RawConnection.open(verdict.port)
   const head = ['Content-Length: 1000000', `Authorization: Bearer ${API_KEY}`]

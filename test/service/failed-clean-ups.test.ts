@@ -1,4 +1,7 @@
-/** A copy or an import that fails, and then its clean-up: the caller hears why it failed, whoever runs the service of the rest. */
+/**
+ * A copy or an import that fails, and then its clean-up: the caller hears why it failed, whoever runs the service of
+ * the rest.
+ */
 import { expect, onTestFinished, test } from 'vitest'
 import { ContentShapes } from '#http/content-shapes.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'

@@ -1,4 +1,7 @@
-/** What a Redis that says no means: at the start its operator hears what it said, later the node says so once and heals by itself. */
+/**
+ * What a Redis that says no means: at the start its operator hears what it said, later the node says so once and heals
+ * by itself.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Revision } from '#model/revision.ts'

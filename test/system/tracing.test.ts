@@ -1,4 +1,7 @@
-/** Traces, with a real SDK in a real process: the caller's is gone on with, from the thread that answers to the one that writes. */
+/**
+ * Traces, with a real SDK in a real process: the caller's is gone on with, from the thread that answers to the one that
+ * writes.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

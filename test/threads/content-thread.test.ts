@@ -1,4 +1,7 @@
-/** A thread that imports and ends: before its time, the import fails and the process goes on; after its last word, that counts. */
+/**
+ * A thread that imports and ends: before its time, the import fails and the process goes on; after its last word, that
+ * counts.
+ */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ContentThread } from '#threads/content-thread.ts'

@@ -1,4 +1,7 @@
-/** Requests that an HTTP thread hands to the main thread, which fails at them: whoever runs the service hears of each defect once. */
+/**
+ * Requests that an HTTP thread hands to the main thread, which fails at them: whoever runs the service hears of each
+ * defect once.
+ */
 import { expect, onTestFinished, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
 import { InvariantError } from '#model/assert.ts'

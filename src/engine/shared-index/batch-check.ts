@@ -339,8 +339,8 @@ export class BatchCheck {
 }
 
 /**
- * A bit for each of up to `PASSING_MAX` scopes, set where the filter's is: a branch on the filter's bit would be guessed wrong too
- * often. A function of its own, so that what is the same for all scopes is looked up once.
+ * A bit for each of up to `PASSING_MAX` scopes, set where the filter's is: a branch on the filter's bit would be
+ * guessed wrong too often. A function of its own, so that what is the same for all scopes is looked up once.
  */
 function passing(graph: Int32Array, filter: number, scopes: Int32Array, from: number, count: number): number {
   let bits = 0

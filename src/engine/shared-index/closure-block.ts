@@ -9,7 +9,8 @@
  * Few masks differ in a closure, so in a short one the scopes that share one stand side by side, and each mask is told once with
  * the place behind the last of its scopes: less to bring in. A long one is looked up by scope from either side.
  *
- * Readers look at torn blocks, too: every loop here is bounded by the number of entries, and what lies beyond a view reads as nothing.
+ * Readers look at torn blocks, too: every loop here is bounded by the number of entries, and what lies beyond a view
+ * reads as nothing.
  */
 import { log2Ceil } from './allocator.ts'
 import * as L from './layout.ts'
@@ -23,8 +24,8 @@ export function tableLog2(entries: number): number {
 }
 
 /**
- * How many words a closure with so many entries has at least. Whoever reads without the lock looks whether they lie where they may:
- * a torn number of entries would have a table of any size gone through.
+ * How many words a closure with so many entries has at least. Whoever reads without the lock looks whether they lie
+ * where they may: a torn number of entries would have a table of any size gone through.
  */
 export function wordsMin(entries: number): number {
   return entries > CLOSURE_LIST_MAX ? 2 * entries + (2 << tableLog2(entries)) : entries

@@ -63,8 +63,8 @@ export class ClosureBuilder {
     const record = container << L.LINE_WORDS_LOG2
     const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
     const [placeBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
-    // Of an earlier era nothing is in the region any more. Eras are told apart by their last bits, so that what lies there now may be
-    // anything: gates, whose number stands there, are not counted.
+    // Of an earlier era nothing is in the region any more. Eras are told apart by their last bits, so that what lies
+    // there now may be anything: gates, whose number stands there, are not counted.
     if (placeBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
       const dead = gatesAt(closures, placeBefore, (sizeBefore & L.HEAD_SIZE_MASK) >>> 1) - placeBefore
       header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
@@ -84,8 +84,8 @@ export class ClosureBuilder {
   }
 
   /**
-   * The word in the container's room where so many are free, i.e. belong to no other closure that holds; 0 if they are not, or the head
-   * does not stand in the container. O(heads in place).
+   * The word in the container's room where so many are free, i.e. belong to no other closure that holds; 0 if they are
+   * not, or the head does not stand in the container. O(heads in place).
    */
   #roomFor(container: number, state: number, words: number): number {
     const record = container << L.LINE_WORDS_LOG2
@@ -99,7 +99,10 @@ export class ClosureBuilder {
     return 0
   }
 
-  /** The word behind a closure in the room that holds, is not that of this state, and has a word in between; 0 if there is none. */
+  /**
+   * The word behind a closure in the room that holds, is not that of this state, and has a word in between; 0 if there
+   * is none.
+   */
   #takenUntil(container: number, state: number, from: number, to: number): number {
     const { graph } = this.#regions
     const { stateType, statesInPlace } = this.#schema

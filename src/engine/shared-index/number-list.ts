@@ -24,7 +24,10 @@ export class NumberList {
     this.length = length + 3
   }
 
-  /** Makes room for so many more. Where it has to grow O(items), and its pages come into being, which takes milliseconds now and then. */
+  /**
+   * Makes room for so many more. Where it has to grow O(items), and its pages come into being, which takes milliseconds
+   * now and then.
+   */
   reserve(more: number): void {
     if (this.length + more <= this.#capacity) return
     const larger = new Int32Array(Math.max(2 * this.#capacity, this.length + more))

@@ -180,10 +180,10 @@ export class Regions {
   }
 
   /**
-   * Has the pages come into being that so many words more of the graph will lie in, and those of the closures that come next.
-   * That is done when they are first written, of a huge page in 5 to 7 ms where the hypervisor has to find it first: better
-   * spent where nobody waits. What a load opened beyond its own end has never been written either. For the writer, no lock needed:
-   * somebody may have been given a block there.
+   * Has the pages come into being that so many words more of the graph will lie in, and those of the closures that come
+   * next. That is done when they are first written, of a huge page in 5 to 7 ms where the hypervisor has to find it
+   * first: better spent where nobody waits. What a load opened beyond its own end has never been written either. For
+   * the writer, no lock needed: somebody may have been given a block there.
    */
   touchAhead(graphWords: number): void {
     const top = this.header[L.H_GRAPH_TOP]!

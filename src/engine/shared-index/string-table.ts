@@ -6,10 +6,10 @@
  *
  *   slot     │ 6 bits of the hash │ line │ 6 bits of the hash │ next line │      line 0: free
  *
- * The hash's lowest bits stand beside the line, so that one slot in 4,096 leads to a record in vain. *Next* is the line that
- * is wanted after the record: what an instance's in-edges lead to, the first line of a user's roles (`nextOf`). It is there to be
- * asked for together with the record, so that most checks wait for memory twice; nothing else is concluded from it, and it may be out of
- * date.
+ * The hash's lowest bits stand beside the line, so that one slot in 4,096 leads to a record in vain. *Next* is the line
+ * that is wanted after the record: what an instance's in-edges lead to, the first line of a user's roles (`nextOf`). It
+ * is there to be asked for together with the record, so that most checks wait for memory twice; nothing else is
+ * concluded from it, and it may be out of date.
  *
  * Slots follow the order of the hash, so a partition is doubled by one pass in order, and what is deleted is closed
  * up by shifting back. Both need whole hashes, which are reckoned anew from the keys in the records.
@@ -174,8 +174,8 @@ export function remove(regions: Regions, hash: number, line: number): void {
 }
 
 /**
- * After the in-edges of an instance have changed, or the roles of a user. Only by the writer; no lock and no section, for what readers
- * see before is as good. Nothing happens if the record has left the table. Expected O(1).
+ * After the in-edges of an instance have changed, or the roles of a user. Only by the writer; no lock and no section,
+ * for what readers see before is as good. Nothing happens if the record has left the table. Expected O(1).
  */
 export function noteNext(regions: Regions, record: number): void {
   const slot = slotOf(regions, hashOfRecord(regions, record), record)

@@ -50,7 +50,10 @@ const WORDS_AHEAD = 1 << 14
 const STEPS_PER_COMMIT = 1_000
 /** Between sections of collection: back to back they would let no reader through. A batch takes less. */
 const REST_MS = 0.2
-/** Filters rebuilt with the commit, and in further sections after it: up to a microsecond each, as one that is stale only costs time. */
+/**
+ * Filters rebuilt with the commit, and in further sections after it: up to a microsecond each, as one that is stale
+ * only costs time.
+ */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
 /** Changes whose lines are brought in together: some hundred kilobytes of cache. */

@@ -102,8 +102,8 @@ export class QuestionReader {
   }
 
   /**
-   * What the question last read does not depend on, in the order in which it stands there; good until the next is read. Of more than
-   * `SKIPPED_VALUES_MAX` values one more than that are told: callers decide how many there are.
+   * What the question last read does not depend on, in the order in which it stands there; good until the next is read.
+   * Of more than `SKIPPED_VALUES_MAX` values one more than that are told: callers decide how many there are.
    */
   get skipped(): readonly SkippedValue[] {
     return this.#skipped.slice(0, this.#skippedCount)

@@ -30,7 +30,10 @@ const SKIPPED_TEXT = -1
 const SKIPPED_NUMBER = -2
 const NO_GAP = -3
 
-/** Of a span: how many bytes, how many doubles, if there are none its first and its last word, and where the key in the gap behind it goes. */
+/**
+ * Of a span: how many bytes, how many doubles, if there are none its first and its last word, and where the key in the
+ * gap behind it goes.
+ */
 const SPAN_WORDS = 5
 const SPAN_DOUBLES = 1
 const SPAN_FIRST = 2
@@ -126,7 +129,8 @@ export class QuestionTemplate {
 
   /**
    * Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
-   * `limit`: how many bytes the body has; asking a view for them is a call. `defaults` is a spot with the keys that are inherited.
+   * `limit`: how many bytes the body has; asking a view for them is a call. `defaults` is a spot with the keys that are
+   * inherited.
    */
   match(
     bytes: DataView,

@@ -22,8 +22,8 @@ export interface LoadOptions {
 }
 
 /**
- * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away under the load, `STORE_RESET` when the history was replaced, and
- * what the link throws; the copy is of no use then.
+ * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away under the load, `STORE_RESET`
+ * when the history was replaced, and what the link throws; the copy is of no use then.
  */
 export async function loadCopy({
   source,

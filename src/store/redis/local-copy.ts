@@ -8,10 +8,11 @@
  *                                all rows are there
  *            'complete'          present when it has rows and lists
  *
- * Invariant: once it is complete, position, rows, lists and log belong together, whenever the process ends; they change in
- * one write. Before, it has no lists, and only some of its keys: rows stay as they were loaded, so that both can be built from them, and what comes
- * meanwhile is only logged, and all of that is kept. That is enough to build an index from, which follows the log. A process
- * that ends then is followed by one that begins with the lists again; what has not all rows is of no use.
+ * Invariant: once it is complete, position, rows, lists and log belong together, whenever the process ends; they change
+ * in one write. Before, it has no lists, and only some of its keys: rows stay as they were loaded, so that both can be
+ * built from them, and what comes meanwhile is only logged, and all of that is kept. That is enough to build an index
+ * from, which follows the log. A process that ends then is followed by one that begins with the lists again; what has
+ * not all rows is of no use.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -4,8 +4,8 @@ import { encodeRow, keyOf, textOf } from '../row-codec.ts'
 import type { StoredRow } from '../row-runs.ts'
 
 /**
- * The rows as they are after those commits, in the order of their creation. What a scan found of rows that were written or removed
- * while it went on counts for nothing: the commits say what became of them.
+ * The rows as they are after those commits, in the order of their creation. What a scan found of rows that were written
+ * or removed while it went on counts for nothing: the commits say what became of them.
  */
 export function* withChanges(scanned: Iterable<StoredRow>, since: readonly Entry[]): Iterable<StoredRow> {
   const changed = new Map<string, Row | null>()

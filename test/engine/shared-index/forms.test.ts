@@ -1,4 +1,7 @@
-/** What questions in bytes ask beside their keys is looked up once for many that ask alike, and means what the schema says now. */
+/**
+ * What questions in bytes ask beside their keys is looked up once for many that ask alike, and means what the schema
+ * says now.
+ */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
 import { assign, instance, removed, resourceType, role, tenant, user } from '../changes.ts'

@@ -1,4 +1,7 @@
-/** A thread that, so many times, holds the lock for longer than others spin, and takes it again as soon as it has given it back. */
+/**
+ * A thread that, so many times, holds the lock for longer than others spin, and takes it again as soon as it has given
+ * it back.
+ */
 import { workerData } from 'node:worker_threads'
 import { lock, unlock } from '#engine/shared-index/sequence.ts'
 

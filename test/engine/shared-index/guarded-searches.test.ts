@@ -1,6 +1,6 @@
 /**
- * Searches and listings where very many meet behind guarded derivations. Looking at each user by itself took users × ways, minutes
- * for what is here; right or wrong, the answer has to come.
+ * Searches and listings where very many meet behind guarded derivations. Looking at each user by itself took users ×
+ * ways, minutes for what is here; right or wrong, the answer has to come.
  */
 import { expect, test } from 'vitest'
 import {

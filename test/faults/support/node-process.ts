@@ -1,4 +1,7 @@
-/** A node as its operator runs it: a process of its own with a data directory of its own, which can be killed and started again. */
+/**
+ * A node as its operator runs it: a process of its own with a data directory of its own, which can be killed and
+ * started again.
+ */
 import { onTestFinished } from 'vitest'
 import { API_KEY, Client, storeDirectory } from '../../support/running-service.ts'
 import { ServiceProcess } from '../../system/service-process.ts'
