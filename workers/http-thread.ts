@@ -137,7 +137,10 @@ function createPool(): JobPool {
       for (const handle of engines.handles()) takeOverLock(handle as SharedIndexHandle, id + 1)
     },
     onStartFailure: error => {
-      log.error({ err: error }, 'no thread of the pool could be started; its work is done on the HTTP thread')
+      log.error(
+        { err: error },
+        'threads of the pool could not be started; the HTTP thread does their work and tries again',
+      )
     },
   })
 }

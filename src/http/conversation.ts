@@ -227,9 +227,13 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     }
   }
 
-  /** Inside a callback of the library, or in a turn of the body's own, before which the caller may have left. */
+  /**
+   * Inside a callback of the library, or in a turn of the body's own, before which the caller may have left: what was to
+   * be changed is changed all the same, as if it had been read at once.
+   */
   #answerCollected(whole: DataView, body: BodyCollector): void {
     if (!this.#isOver) this.#wire.cork(() => this.#answer(whole))
+    else if (this.#family === 'management') this.#answer(whole)
     body.release()
   }
 

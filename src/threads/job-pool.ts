@@ -70,7 +70,7 @@ export interface JobPoolOptions {
   engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
   /** A thread of the pool has ended that should not have. */
   onThreadEnd(threadId: number, error: Error): void
-  /** Threads could not be started: everything is done here until others are, at some later job. */
+  /** Not all threads could be started: everything is done here until they are, at some later job. */
   onStartFailure(error: unknown): void
 }
 
@@ -421,7 +421,7 @@ export class JobPool implements DecisionPool {
       // Piscina does not tell of one that ends by itself before it has started.
       thread.once('exit', code => {
         if (this.#warmingUp !== warmingUp) return
-        warmingUp.abort(new Error(`a thread of the pool ended with code ${code} while it was being started`))
+        warmingUp.abort(new Error(`a thread of the pool ended with code ${code} before all had started`))
       })
     }
     Promise.all(starts)

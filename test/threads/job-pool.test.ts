@@ -215,7 +215,7 @@ test('searches that wait are done here when the threads that died cannot be star
 
 test.each([
   ["throw new Error('not yet')", 'not yet'],
-  ['process.exit(3)', 'a thread of the pool ended with code 3 while it was being started'],
+  ['process.exit(3)', 'a thread of the pool ended with code 3 before all had started'],
 ])(
   'threads that could not be started (%s) are told of and tried again, and meanwhile everything is done here',
   async (end, reason) => {

@@ -37,20 +37,30 @@ interface Unfinished {
   readonly rest: string
 }
 
-function question(name: string, bytes: number): string {
-  const body = allowedBody(bytes)
+function request(path: string, name: string, body: string): string {
   const headers = [
     `Authorization: ${AUTHORIZED.authorization}`,
     `X-Request-ID: ${name}`,
     `Content-Length: ${body.length}`,
   ]
-  return requestText('POST /allowed', headers, body)
+  return requestText(`POST ${path}`, headers, body)
+}
+
+const ofShort = (name: string) => request('/allowed', name, allowedBody())
+const ofLarge = (name: string) => request('/allowed', name, allowedBody(LARGE_BODY_BYTES_MIN))
+const ofChange = (name: string) => {
+  const body = JSON.stringify({ key: 'thing', attributes: 'x'.repeat(LARGE_BODY_BYTES_MIN) })
+  return request('/v2/things', name, body)
 }
 
 /** Nothing is left on its way when this returns: the server, which runs in this thread, has read all that was sent. */
-async function unfinished(edge: EdgeServer, names: readonly string[]): Promise<Unfinished[]> {
+async function unfinished(
+  edge: EdgeServer,
+  names: readonly string[],
+  textOf = ofLarge,
+): Promise<Unfinished[]> {
   const all = names.map(async name => {
-    const text = question(name, LARGE_BODY_BYTES_MIN)
+    const text = textOf(name)
     const connection = await RawConnection.open(edge.port)
     onTestFinished(() => connection.destroy())
     await connection.send(text.slice(0, -1))
@@ -73,7 +83,7 @@ test('large bodies are read one in each turn of the loop, and who asks less goes
   const short = await RawConnection.open(edge.port)
   onTestFinished(() => short.destroy())
   for (const { connection, rest } of large) void connection.send(rest)
-  void short.send(question('short', 0))
+  void short.send(ofShort('short'))
   const answers = await Promise.all(
     [short, ...large.map(({ connection }) => connection)].map(one => one.answer()),
   )
@@ -106,4 +116,29 @@ test('a server that closes answers those that wait', async () => {
   expect(asked.length).toBeLessThan(3)
   await edge.server.close()
   expect((await answers).map(answer => answer?.status)).toEqual([200, 200, 200])
+})
+
+test('a change whose caller leaves while it waits is made, as one that need not wait', async () => {
+  const { edge, asked } = await started()
+  const names = ['first', 'second', 'third', 'fourth', 'leaves', 'last']
+  const large = await unfinished(edge, names, ofChange)
+  for (const { connection, rest } of large) void connection.send(rest)
+  await firstAsked(asked)
+  expect(asked.length).toBeLessThan(3)
+  large[names.indexOf('leaves')]!.connection.reset()
+  expect((await large.at(-1)!.connection.answer())?.status).toBe(200)
+  expect(asked.map(({ name }) => name)).toEqual(names)
+})
+
+test('who sends the next request behind one that waits loses the connection, and nobody else does', async () => {
+  const { edge, asked } = await started()
+  const large = await unfinished(edge, ['first', 'hurries', 'last'])
+  const [first, hurries, last] = large
+  void first!.connection.send(first!.rest)
+  void hurries!.connection.send(hurries!.rest + ofShort('behind'))
+  void last!.connection.send(last!.rest)
+  expect(await hurries!.connection.answer()).toBe(null)
+  expect((await first!.connection.answer())?.status).toBe(200)
+  expect((await last!.connection.answer())?.status).toBe(200)
+  expect(asked.map(({ name }) => name)).toEqual(['first', 'last'])
 })
