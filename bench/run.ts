@@ -2,13 +2,14 @@
  * The benches of the service as a set: prints a table, writes `bench/results/NAME.json`, draws the plots.
  *
  *     npm run bench                everything but the peers; under ten minutes
- *     npm run bench -- NAME…       single bulk evaluations pool latency beside-bulks facts peers
+ *     npm run bench -- NAME…       single bulk evaluations latency pool beside-bulks behind-bulks beside-writes facts peers
  *
  * BENCH_SCALE=0.1 takes a tenth of the dataset. Needs Linux (`taskset`), wrk for `single` and `latency`, and two cores
  * that nobody else uses.
  */
 import { measureSizes } from './engine/sizes.ts'
 import { measureBesideWrites } from './http/beside-writes.ts'
+import { measureBehindBulks } from './http/behind-bulks.ts'
 import { measureBesideBulks, measureLatency } from './http/latency.ts'
 import { measurePool } from './http/pool.ts'
 import { Stage } from './http/stage.ts'
@@ -23,6 +24,7 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   latency: measureLatency,
   pool: measurePool,
   'beside-bulks': measureBesideBulks,
+  'behind-bulks': measureBehindBulks,
   'beside-writes': measureBesideWrites,
   facts: measureSizes,
   peers: measurePeers,

@@ -9,7 +9,7 @@ import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
 /** Connections, each with one request at a time, that make the loads of the plot, up to the peak and beyond. */
-const LADDER = [1, 2, 3, 4, 5, 6, 8, 16, 64]
+const LADDER = [1, 2, 3, 4, 6, 8, 16, 64]
 /** How often the ladder is climbed; of each load the medians count. */
 const CLIMBS = 3
 /** Of every run. */

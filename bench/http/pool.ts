@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts'
 import type { Result } from './throughput.ts'
 
 const ROUNDS = 5
-const SIZES = [1_000, 2_000, 4_000, 10_000]
+const SIZES = [2_000, 4_000, 10_000]
 
 export async function measurePool(stage: Stage): Promise<Result> {
   const alone = await stage.service('one core')

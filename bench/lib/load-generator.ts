@@ -39,6 +39,8 @@ export interface Latencies {
 }
 
 const RECEIVE_BYTES = 256 * 1_024
+/** After so many answers to others a server has read the megabyte that lay before it. */
+const TURNS_UNTIL_READ = 50
 
 /** A request's bytes. */
 export function encode(
@@ -235,6 +237,25 @@ export async function paced(
   return (answered * 1_000) / (performance.now() - startedAt)
 }
 
+/**
+ * How long a burst waits for its answers, in milliseconds, behind others that become whole right before it: the server has all of
+ * these but their last bytes, and gets those, one after the other, and then the one.
+ */
+export async function waitBehind(address: string, one: Burst, others: readonly Burst[]): Promise<number> {
+  const open = await Promise.all([one, ...others].map(() => Connection.open(address)))
+  const [asking, ...before] = open
+  await Promise.all(before.map((connection, index) => connection.begin(others[index]!)))
+  // Each takes a turn of the server's loop, in which it reads what has come on all connections.
+  for (let times = 0; times < TURNS_UNTIL_READ; times++) await asking!.sent(one)
+  const answers = before.map((connection, index) => connection.finish(others[index]!))
+  const startedAt = performance.now()
+  await asking!.sent(one)
+  const ms = performance.now() - startedAt
+  await Promise.all(answers)
+  for (const connection of open) connection.close()
+  return ms
+}
+
 interface Expected {
   answerBytes: number
   readonly onDone: () => void
@@ -295,6 +316,24 @@ class Connection {
   send({ bytes, answerBytes }: Burst, onDone: () => void): void {
     this.#expected.push({ answerBytes, onDone })
     this.#socket.write(bytes)
+  }
+
+  /** Resolves when the answers have come. */
+  sent(burst: Burst): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.onFault = reject
+      this.send(burst, resolve)
+    })
+  }
+
+  /** Sends all but the last byte; resolves when the kernel has it. */
+  begin({ bytes }: Burst): Promise<void> {
+    return new Promise(resolve => this.#socket.write(bytes.subarray(0, -1), () => resolve()))
+  }
+
+  /** Sends the last byte of what was begun; resolves when the answers have come. */
+  finish({ bytes, answerBytes, requests }: Burst): Promise<void> {
+    return this.sent({ bytes: bytes.subarray(-1), answerBytes, requests })
   }
 
   /** One request, its answer whole. */
