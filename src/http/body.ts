@@ -1,8 +1,8 @@
 /**
  * Collects the body of one request from the pieces in which it arrives, up to a ceiling in bytes.
  *
- * The pieces go into one buffer that doubles, or takes what was announced where that is not far: a list of pieces would let a
- * caller who sends single bytes hold two hundred times what they sent. A body that comes whole, as nearly all do, is not
+ * The pieces go into one buffer that doubles, or takes what was announced where that is not far or such a buffer is at
+ * hand: a list of pieces would let a caller who sends single bytes hold two hundred times what they sent. A body that comes whole, as nearly all do, is not
  * collected: nobody copies it.
  * A body nobody will read (the request is already refused) is counted, not kept.
  */
@@ -30,9 +30,13 @@ export class BodyBuffers {
   readonly #kept: Buffer[] = []
   #keptBytes = 0
 
-  /** One that holds at least so many bytes, whatever is in it. */
-  take(bytes: number): Buffer {
-    const place = this.#kept.findIndex(({ length }) => length >= bytes)
+  /**
+   * One that holds at least so many bytes, whatever is in it; if there is one at hand that holds `wished`, that one, which
+   * costs nothing. Of those that will do the one given back last, since most of it still lies in the caches.
+   */
+  take(bytes: number, wished = bytes): Buffer {
+    let place = this.#kept.findLastIndex(({ length }) => length >= wished)
+    if (place < 0) place = this.#kept.findLastIndex(({ length }) => length >= bytes)
     if (place < 0) return Buffer.allocUnsafeSlow(bytes)
     const [buffer] = this.#kept.splice(place, 1)
     this.#keptBytes -= buffer!.length
@@ -106,7 +110,8 @@ export class BodyCollector {
   #grow(): void {
     const believed = Math.min(this.#announcedBytes, BELIEVED_FACTOR * this.#bytes)
     const capacity = Math.max(COLLECT_BYTES_MIN, this.#bytes, 2 * this.#kept.length, believed)
-    const larger = this.#buffers.take(Math.min(capacity, this.#bytesMax))
+    const wished = Math.max(capacity, this.#announcedBytes)
+    const larger = this.#buffers.take(Math.min(capacity, this.#bytesMax), Math.min(wished, this.#bytesMax))
     larger.set(this.#kept)
     this.#buffers.giveBack(this.#kept)
     this.#kept = larger

@@ -11,10 +11,10 @@ export class MemoryStock {
   readonly #kept: SharedArrayBuffer[] = []
   #keptBytes = 0
 
-  /** At least so many bytes, with anything in them. */
+  /** At least so many bytes, with anything in them: those given back last, most of which still lie in the caches. */
   take(bytes: number): SharedArrayBuffer {
     const size = Math.max(BYTES_MIN, 2 ** Math.ceil(Math.log2(bytes)))
-    const place = this.#kept.findIndex(({ byteLength }) => byteLength === size)
+    const place = this.#kept.findLastIndex(({ byteLength }) => byteLength === size)
     if (place < 0) return new SharedArrayBuffer(size)
     this.#keptBytes -= size
     return this.#kept.splice(place, 1)[0]!

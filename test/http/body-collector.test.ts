@@ -9,9 +9,9 @@ const PIECE_BYTES = MEGABYTE / 2
 class CountedBuffers extends BodyBuffers {
   readonly taken: number[] = []
 
-  override take(bytes: number): Buffer {
+  override take(bytes: number, wished?: number): Buffer {
     this.taken.push(bytes)
-    return super.take(bytes)
+    return super.take(bytes, wished)
   }
 }
 
@@ -42,6 +42,31 @@ test('whoever announces much and sends little holds four times what was sent', (
   const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers }
   expect(new BodyCollector(options).take(new ArrayBuffer(10_000), false)).toBeNull()
   expect(buffers.taken).toEqual([40_000])
+})
+
+test('a body is copied once into a buffer of its size that is at hand, however little comes at first', () => {
+  const buffers = new CountedBuffers()
+  const kept = [MEGABYTE / 2, MEGABYTE].map(bytes => Buffer.alloc(bytes))
+  for (const buffer of kept) buffers.giveBack(buffer)
+  const announcedBytes = 0.75 * MEGABYTE
+  const collector = new BodyCollector({ bytesMax: BYTES_MAX, announcedBytes, isKept: true, buffers })
+  for (let from = 0; from < announcedBytes; from += 1_024) {
+    collector.take(new ArrayBuffer(1_024), from + 1_024 === announcedBytes)
+  }
+  expect(buffers.taken.length).toBe(1)
+  // The other one is still there.
+  expect(buffers.take(1)).toBe(kept[0])
+})
+
+test('of buffers that will do the one given back last is used', () => {
+  const buffers = new BodyBuffers()
+  const [one, other] = [Buffer.alloc(MEGABYTE), Buffer.alloc(MEGABYTE)]
+  buffers.giveBack(one)
+  buffers.giveBack(other)
+  expect(buffers.take(1_000)).toBe(other)
+  buffers.giveBack(other)
+  expect(buffers.take(1_000, 2 * MEGABYTE)).toBe(other)
+  expect(buffers.take(1_000)).toBe(one)
 })
 
 test.each([0, 1, 3 * MEGABYTE])(
