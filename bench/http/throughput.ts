@@ -27,7 +27,7 @@ const ROUNDS = 5
 const SIZES = [10, 100, 1_000, 10_000]
 const SIZE_TURNS = { seconds: 0.35, rounds: 9 }
 /**
- * Each size is compared with the next smaller one as well. From 1,000 on a check costs nearly the same (0.96 to 0.99),
+ * Each size is compared with the next smaller one as well. From 1,000 on a check costs nearly the same (0.96 to 1.00),
  * and a turn differs from the next by 5 %, so that it takes many rounds to tell.
  */
 const NEIGHBOURS = [
