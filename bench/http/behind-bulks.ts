@@ -1,6 +1,7 @@
 /**
- * How long a single decision waits behind ten bulks of 10,000 that become whole right before it: of the usual kind, and such as
- * have to be parsed. All on one core, without a pool. The floor parses them all first.
+ * How long a single decision waits behind ten bulks of 10,000 that become whole right before it: of the usual kind, and
+ * such as have to be parsed. All on one core, without a pool. The floor parses them all first; the service would be at
+ * 0.8 and 2.3 of it if it read them all first, too.
  */
 import { waitBehind, type WireRequest } from '../lib/load-generator.ts'
 import { atMost, type Figure, median } from '../lib/measure.ts'
@@ -11,6 +12,8 @@ import type { Result } from './throughput.ts'
 const BULKS = 10
 const CHECKS = 10_000
 const ROUNDS = 9
+/** Against the floor. */
+const RATIO_MAX = 0.5
 
 export async function measureBehindBulks(stage: Stage): Promise<Result> {
   const service = await stage.service('one core')
@@ -44,7 +47,7 @@ export async function measureBehindBulks(stage: Stage): Promise<Result> {
     }
     const ratio = median(ms.service.map((wait, round) => wait / ms.floor[round]!))
     const name = `wait behind ${BULKS} bulks of ${CHECKS.toLocaleString('en')} (${kind}), vs floor`
-    figures.push(atMost(name, ratio, 1, '×'))
+    figures.push(atMost(name, ratio, RATIO_MAX, '×'))
     raw[kind] = { ...ms, serviceMs: median(ms.service), floorMs: median(ms.floor) }
   }
   return { figures, raw: { behindBulks: raw } }

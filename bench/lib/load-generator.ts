@@ -238,22 +238,24 @@ export async function paced(
 }
 
 /**
- * How long a burst waits for its answers, in milliseconds, behind others that become whole right before it: the server has all of
- * these but their last bytes, and gets those, one after the other, and then the one.
+ * How long a burst waits for its answers, in milliseconds, behind others that become whole right before it: the server has
+ * all of these but their last bytes, and gets those, one after the other, and then the one.
  */
 export async function waitBehind(address: string, one: Burst, others: readonly Burst[]): Promise<number> {
   const open = await Promise.all([one, ...others].map(() => Connection.open(address)))
   const [asking, ...before] = open
-  await Promise.all(before.map((connection, index) => connection.begin(others[index]!)))
-  // Each takes a turn of the server's loop, in which it reads what has come on all connections.
-  for (let times = 0; times < TURNS_UNTIL_READ; times++) await asking!.sent(one)
-  const answers = before.map((connection, index) => connection.finish(others[index]!))
-  const startedAt = performance.now()
-  await asking!.sent(one)
-  const ms = performance.now() - startedAt
-  await Promise.all(answers)
-  for (const connection of open) connection.close()
-  return ms
+  try {
+    await Promise.all(before.map((connection, index) => connection.begin(others[index]!)))
+    // Each takes a turn of the server's loop, in which it reads what has come on all connections.
+    for (let times = 0; times < TURNS_UNTIL_READ; times++) await asking!.sent(one)
+    const answers = before.map((connection, index) => connection.finish(others[index]!))
+    const startedAt = performance.now()
+    const waited = asking!.sent(one).then(() => performance.now() - startedAt)
+    const [ms] = await Promise.all([waited, ...answers])
+    return ms
+  } finally {
+    for (const connection of open) connection.close()
+  }
 }
 
 interface Expected {

@@ -1,8 +1,9 @@
 /**
  * Collects the body of one request from the pieces in which it arrives, up to a ceiling in bytes.
  *
- * The pieces go into one buffer that doubles, or takes what was announced where that is not far or such a buffer is at
- * hand: a list of pieces would let a caller who sends single bytes hold two hundred times what they sent. A body that comes whole, as nearly all do, is not
+ * The pieces go into one buffer that doubles, or takes what was announced where that is not far: a list of pieces would
+ * let a caller who sends single bytes hold two hundred times what they sent. A buffer at hand that holds all that was
+ * announced is taken at once: there are few, and others then do without. A body that comes whole, as nearly all do, is not
  * collected: nobody copies it.
  * A body nobody will read (the request is already refused) is counted, not kept.
  */
@@ -31,8 +32,8 @@ export class BodyBuffers {
   #keptBytes = 0
 
   /**
-   * One that holds at least so many bytes, whatever is in it; if there is one at hand that holds `wished`, that one, which
-   * costs nothing. Of those that will do the one given back last, since most of it still lies in the caches.
+   * One that holds at least so many bytes, whatever is in it; if there is one at hand that holds `wished`, that one,
+   * which costs nothing. Of those that will do the one given back last, since most of it still lies in the caches.
    */
   take(bytes: number, wished = bytes): Buffer {
     let place = this.#kept.findLastIndex(({ length }) => length >= wished)

@@ -180,8 +180,9 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     if (this.#isDecided) return
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.#host.bodyBytesMax
     this.#setReceiving(!isLast)
-    // As nearly all come.
-    if (isWhole) this.#answerAtOnce(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
+    // As nearly all come. One that has to wait is copied: the piece is the library's.
+    if (isWhole && this.#host.largeBodies.begin(piece.byteLength))
+      this.#answerAtOnce(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
     // Where a packet ends behind the head, the library hands on first that nothing of the body has come.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
   }
@@ -228,8 +229,8 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
   }
 
   /**
-   * Inside a callback of the library, or in a turn of the body's own, before which the caller may have left: what was to
-   * be changed is changed all the same, as if it had been read at once.
+   * Inside a callback of the library, or in a turn of the body's own, before which the caller may have left: what changes
+   * something, all of it management, is done all the same, as if it had been read at once, unless the server closes.
    */
   #answerCollected(whole: DataView, body: BodyCollector): void {
     if (!this.#isOver) this.#wire.cork(() => this.#answer(whole))

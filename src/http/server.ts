@@ -6,7 +6,8 @@
  * ends, or the process is aborted); `conversation.ts` keeps those about a response. Knows nothing of endpoints.
  *
  * A caller may pipeline requests as long as they are answered at once. The library ends a connection that sends the
- * next request while a promised answer is pending, and answers protocol errors (400, 431, 505) itself, as HTML.
+ * next request while an answer is promised or a body waits for its turn, and answers protocol errors (400, 431, 505)
+ * itself, as HTML.
  */
 import {
   App,
