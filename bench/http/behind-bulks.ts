@@ -13,7 +13,7 @@ const BULKS = 10
 const CHECKS = 10_000
 const ROUNDS = 9
 /** Against the floor. */
-const RATIO_MAX = 0.5
+const RATIO_MAX = { usual: 0.5, parsed: 1 }
 
 export async function measureBehindBulks(stage: Stage): Promise<Result> {
   const service = await stage.service('one core')
@@ -24,7 +24,8 @@ export async function measureBehindBulks(stage: Stage): Promise<Result> {
   const kinds = { usual: bulks, parsed: bulks.map(withFieldTwice) }
   const figures: Figure[] = []
   const raw: Record<string, unknown> = {}
-  for (const [kind, requests] of Object.entries(kinds)) {
+  for (const kind of ['usual', 'parsed'] as const) {
+    const requests = kinds[kind]
     const ofService = {
       address: service.address,
       one: await stage.bursts(service.address, singles, 1),
@@ -47,7 +48,7 @@ export async function measureBehindBulks(stage: Stage): Promise<Result> {
     }
     const ratio = median(ms.service.map((wait, round) => wait / ms.floor[round]!))
     const name = `wait behind ${BULKS} bulks of ${CHECKS.toLocaleString('en')} (${kind}), vs floor`
-    figures.push(atMost(name, ratio, RATIO_MAX, '×'))
+    figures.push(atMost(name, ratio, RATIO_MAX[kind], '×'))
     raw[kind] = { ...ms, serviceMs: median(ms.service), floorMs: median(ms.floor) }
   }
   return { figures, raw: { behindBulks: raw } }
