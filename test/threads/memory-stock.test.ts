@@ -1,0 +1,16 @@
+/** Shared memory that is used again. */
+import { expect, test } from 'vitest'
+import { MemoryStock } from '#threads/memory-stock.ts'
+
+const MEGABYTE = 1_024 * 1_024
+
+test('of memory that was given back the last is used first, by what is as large', () => {
+  const stock = new MemoryStock()
+  const [one, other, larger] = [stock.take(MEGABYTE), stock.take(MEGABYTE), stock.take(2 * MEGABYTE)]
+  for (const memory of [one, other, larger]) stock.giveBack(memory)
+  expect(stock.take(MEGABYTE - 1)).toBe(other)
+  expect(stock.take(MEGABYTE)).toBe(one)
+  const fresh = stock.take(MEGABYTE)
+  expect([one, other, larger]).not.toContain(fresh)
+  expect(fresh.byteLength).toBe(MEGABYTE)
+})
