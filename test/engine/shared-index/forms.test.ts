@@ -47,3 +47,33 @@ test('questions that differ in nothing but what they ask are told apart', () => 
   const asked = [SHARED, { ...SHARED, action: 'write' }, { ...SHARED, type: 'folder' }, SHARED]
   expect(asked.map(query => engine.evaluateFirst(packed([query])))).toEqual([true, false, false, true])
 })
+
+test('in a bulk, what is asked in turns is told apart, by action and by type, declared or not', () => {
+  const engine = new SharedEngine()
+  engine.apply([
+    tenant('default'),
+    user('alice'),
+    resourceType('document', 'read', 'write'),
+    resourceType('folder', 'read', 'write'),
+    role('document', 'viewer', { can: ['read'] }),
+    role('folder', 'editor', { can: ['write'] }),
+    instance('document:plan'),
+    instance('folder:plan'),
+    assign('alice', 'viewer', 'document:plan'),
+    assign('alice', 'editor', 'folder:plan'),
+  ])
+  // Each one object, as a template has it, and what it means.
+  const read = { query: SHARED, isAllowed: true }
+  const write = { query: { ...SHARED, action: 'write' }, isAllowed: false }
+  const readFolder = { query: { ...SHARED, type: 'folder' }, isAllowed: false }
+  const writeFolder = { query: { ...SHARED, type: 'folder', action: 'write' }, isAllowed: true }
+  const fly = { query: { ...SHARED, action: 'fly' }, isAllowed: false }
+  const ghost = { query: { ...SHARED, type: 'ghost' }, isAllowed: false }
+  const kinds = [read, write, readFolder, writeFolder, fly, ghost]
+  // Any two in turns, after any third.
+  const asked = kinds.flatMap(one =>
+    kinds.flatMap(other => kinds.flatMap(third => [third, one, other, one, other])),
+  )
+  const answers = engine.evaluatePacked(packed(asked.map(({ query }) => query)))
+  expect([...answers]).toEqual(asked.map(({ isAllowed }) => Number(isAllowed)))
+})
