@@ -33,8 +33,8 @@ import {
 
 /**
  * From so many checks on a bulk is spread: it would keep its thread for more than a millisecond. With one pool thread on
- * the second of two cores bulks of 2,000 are 1.34 times as fast (with fewer parts ahead it was 1.05: the copy and the
- * messages cost what the thread saved), bulks of 4,000 1.6 times. `npm run bench -- pool`.
+ * the second of two cores bulks of 2,000 are 1.34 times as fast, bulks of 4,000 1.6 times (`npm run bench -- pool`); of one
+ * caller, one after the other, those of 2,000 1.02 times: the copy and the messages cost what the thread saves.
  */
 const POOLED_CHECKS_MIN = 2_000
 /**
@@ -49,6 +49,12 @@ const POOL_PART_CHECKS_MAX = 2_048
  * hardly more (15 rounds in turns).
  */
 const PARTS_AHEAD = 8
+/**
+ * The same for a job that is alone: this thread has no other body to read, and what it gave away it could not do itself.
+ * From one caller, one after the other, bulks of 10,000 are 1.30 times as fast as without a pool, with 8 ahead 0.85, with
+ * 4 1.00 and 1.11, with 1 1.27 (15 rounds in turns).
+ */
+const LONE_PARTS_AHEAD = 2
 /**
  * Fewest checks of a part for the pool in a large bulk: of one of 128 the message is half. With parts down to 128
  * towards the end of bulks of 10,000 two cores answered 1.8 % fewer of them (in turns, medians of four starts).
@@ -256,7 +262,8 @@ export class JobPool implements DecisionPool {
   /** Gives the threads of the pool the next parts of what waits; the rest is done here, turn by turn. */
   #giveOut(): void {
     if (this.#queue.length > 0 && !this.#isWarm) this.#warmUp()
-    while (this.#isWarm && this.#running < this.#options.threads * PARTS_AHEAD) {
+    const partsAhead = this.#jobCount > 1 ? PARTS_AHEAD : LONE_PARTS_AHEAD
+    while (this.#isWarm && this.#running < this.#options.threads * partsAhead) {
       const job = this.#nextJob()
       if (job === null) break
       if (job.kind === 'search') this.#runSearch(job)
@@ -314,10 +321,7 @@ export class JobPool implements DecisionPool {
     )
   }
 
-  /**
-   * Smaller towards the end, so that nobody is left with a large part while the others are done; never so large that those ahead
-   * are more than half of a bulk, of which this thread takes its share.
-   */
+  /** Smaller towards the end, so that nobody is left with a large part while the others are done. */
   #partChecks({ shared, next }: Bulk): number {
     const { threads } = this.#options
     const fewest = Math.min(POOL_PART_CHECKS_MIN, shared.count / (2 * PARTS_AHEAD * threads))

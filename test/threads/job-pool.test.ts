@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
@@ -124,6 +124,17 @@ async function warmPool(options: PoolOptions = {}) {
   }
   return started
 }
+
+test('of a bulk that is alone this thread decides its share', async () => {
+  const { pool } = await warmPool()
+  const decide = vi.spyOn(readers.shareable('e').engine, 'evaluatePacked')
+  for (const count of [2_000, 4_000, 10_000]) {
+    decide.mockClear()
+    expectRight(await pool.evaluate('e', questions(count), HERE))
+    expect(decide.mock.calls.length, `parts of ${count}`).toBeGreaterThan(0)
+  }
+  decide.mockRestore()
+})
 
 test('bulks are answered in order, several at once, with one thread or with three', async () => {
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
