@@ -158,6 +158,7 @@ function climb(subject: Subject): Readonly<Record<number, WrkRun>> {
   return Object.fromEntries(rungs.map(({ connections, runs }) => [connections, medianOf(runs)]))
 }
 
+/** Of the service; those of the peak, where no fewer make the share. */
 function connectionsAtShare(rungs: Readonly<Record<number, WrkRun>>): number {
   const peak = rungs[CONNECTIONS_AT_PEAK]!.requestsPerSecond
   return LADDER.find(connections => rungs[connections]!.requestsPerSecond >= SHARE_ON_LADDER * peak)!

@@ -321,7 +321,7 @@ export class JobPool implements DecisionPool {
     )
   }
 
-  /** Smaller towards the end, so that nobody is left with a large part while the others are done. */
+  /** Smaller towards the end, so that nobody has a large part left; those ahead at the end are half of the bulk at most. */
   #partChecks({ shared, next }: Bulk): number {
     const { threads } = this.#options
     const fewest = Math.min(POOL_PART_CHECKS_MIN, shared.count / (2 * PARTS_AHEAD * threads))
