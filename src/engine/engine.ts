@@ -18,7 +18,7 @@ export interface Engine extends ChangeSink, DecisionEngine {}
 export interface ChangeSink {
   /**
    * Applies the changes of one commit, in order; whoever asks sees all of them or none.
-   * Throws only on a broken invariant.
+   * Throws `LIMIT_EXCEEDED`, with nothing changed, for what the engine has no room for; else only on a broken invariant.
    */
   apply(changes: Iterable<Change>): void
 }

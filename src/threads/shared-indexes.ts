@@ -41,6 +41,11 @@ export interface IndexWriter extends ChangeSink {
   figures(): IndexFigures
   /** Bytes of each region. */
   bytes(): IndexBytes
+  /**
+   * Collects until there are numbers for what the changes name, step by step. Throws `LIMIT_EXCEEDED`, with nothing changed, for
+   * what an index cannot name. `apply` does what is left of it.
+   */
+  makeNumbersFree(changes: readonly Change[]): Iterable<unknown>
   /** Collects what removals left, so many short steps of it. False when nothing is left. */
   collect(steps: number): boolean
   /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
@@ -162,6 +167,7 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'changes come for an environment that has been loaded')
     const { writer, progress } = loaded
+    for (const _ of writer.makeNumbersFree(changes)) await nextTurn()
     writer.apply(changes)
     publishProgress(progress, revision.sequence)
     if (!this.#collecting.has(writer)) void this.#collect(writer)

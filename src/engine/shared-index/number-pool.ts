@@ -1,5 +1,5 @@
 /** Small numbers to name things by, from `first` up to `end` (exclusive); a number given back is taken again. */
-import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
 
 export class NumberPool {
   #next: number
@@ -16,10 +16,21 @@ export class NumberPool {
     }
   }
 
+  /** How many numbers can be taken before one is given back. */
+  get available(): number {
+    return this.#free.length + this.#end - this.#next
+  }
+
+  /** Throws `LIMIT_EXCEEDED` when all are taken. */
   take(): number {
     const free = this.#free.pop()
     if (free !== undefined) return free
-    assert(this.#next < this.#end, `at most ${this.#end} things of one kind can be named at a time`)
+    if (this.#next === this.#end) {
+      throw new AuthzError(
+        'LIMIT_EXCEEDED',
+        `an index names at most ${this.#end} things of one kind at a time`,
+      )
+    }
     this.#next += 1
     return this.#next - 1
   }

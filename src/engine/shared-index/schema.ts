@@ -74,10 +74,10 @@ export class Schema {
   readonly types: Map<string, ResourceType>
   readonly tenantRoles: Map<string, Role>
   readonly tenantPlaces: NumberPool
+  readonly typeIds: NumberPool
+  readonly edgeClasses: NumberPool
   /** To be compiled before anyone reads. */
   isChanged: boolean
-  readonly #typeIds: NumberPool
-  readonly #edgeClasses: NumberPool
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
@@ -89,9 +89,9 @@ export class Schema {
     this.tenantPlaces = new NumberPool(0, ROLES_MAX_PER_TYPE, places)
     const types = [...this.types.values()]
     const typeIds = types.map(({ id }) => id)
-    this.#typeIds = new NumberPool(L.TENANT_TYPE + 1, L.USER_TYPE, typeIds)
+    this.typeIds = new NumberPool(L.TENANT_TYPE + 1, L.USER_TYPE, typeIds)
     const edgeClasses = types.flatMap(type => [...type.relations.values()].map(({ edgeClass }) => edgeClass))
-    this.#edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX, edgeClasses)
+    this.edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX, edgeClasses)
     this.#lastRoleId = standing?.lastRoleId ?? 0
     this.isChanged = standing === undefined
   }
@@ -126,8 +126,8 @@ export class Schema {
   /** No fact carries these numbers any more. */
   freeRetired({ types, roles, relations }: Retired): void {
     for (const { type, place } of roles) (type?.places ?? this.tenantPlaces).give(place)
-    for (const { edgeClass } of relations) this.#edgeClasses.give(edgeClass)
-    for (const { id } of types) this.#typeIds.give(id)
+    for (const { edgeClass } of relations) this.edgeClasses.give(edgeClass)
+    for (const { id } of types) this.typeIds.give(id)
   }
 
   putType(change: TypePut): void {
@@ -135,7 +135,7 @@ export class Schema {
     if (!type) {
       type = {
         key: change.type,
-        id: this.#typeIds.take(),
+        id: this.typeIds.take(),
         actions: new Set(),
         roles: new Map(),
         relations: new Map(),
@@ -203,7 +203,7 @@ export class Schema {
     const old = objectType.relations.get(change.relation)
     if (old?.subjectType === subjectType) return
     if (old) this.#removeRelation(old)
-    const relation = { key: change.relation, edgeClass: this.#edgeClasses.take(), objectType, subjectType }
+    const relation = { key: change.relation, edgeClass: this.edgeClasses.take(), objectType, subjectType }
     objectType.relations.set(relation.key, relation)
     subjectType.relationsAsSubject.add(relation)
     this.isChanged = true

@@ -10,6 +10,7 @@
  */
 import { assert, InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
 import type { ChangeSink } from '../engine.ts'
 import { reserve } from './allocator.ts'
 import { ClosuresAhead } from './closures-ahead.ts'
@@ -20,6 +21,7 @@ import { Key } from './key.ts'
 import * as L from './layout.ts'
 import { LineFetch } from './line-fetch.ts'
 import { Names } from './names.ts'
+import { areNumbersFree, demandOf } from './number-demand.ts'
 import { Preparation } from './preparation.ts'
 import { Regions } from './regions.ts'
 import type { HashSecrets, SharedIndexHandle } from './regions.ts'
@@ -173,11 +175,31 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
+   * Sees to it that there are numbers for what the changes name, of which some may still be carried by facts of what was removed:
+   * collects until they are free, a step well under a millisecond at a time. For who wants to do something else between two
+   * steps; `apply` does what is left of it at once. Throws `LIMIT_EXCEEDED` when there are too few even then.
+   */
+  *makeNumbersFree(changes: readonly Change[]): Iterable<void> {
+    const demand = demandOf(this.#schema, changes)
+    while (!areNumbersFree(this.#schema, demand)) {
+      if (!this.#isCollecting()) {
+        throw new AuthzError(
+          'LIMIT_EXCEEDED',
+          'this commit names more types, roles or relations than an index has numbers for',
+        )
+      }
+      this.#collectStep()
+      yield
+    }
+  }
+
+  /**
    * Once somebody may be reading, what takes long is done before the section (`preparation.ts`), if the changes are an
    * array: what cannot be gone through twice is a load.
    */
   apply(changes: Iterable<Change>): void {
     this.#settle()
+    if (Array.isArray(changes)) for (const _ of this.makeNumbersFree(changes)) continue
     const prepared = this.#isShared && Array.isArray(changes) ? this.#prepare(changes) : null
     this.#inSection(() => {
       this.#replacements.install()
@@ -202,8 +224,7 @@ export class SharedIndexWriter implements ChangeSink {
    */
   collect(steps: number): boolean {
     for (let step = 0; step < steps; step++) {
-      if (!this.#graveyard.isEmpty()) this.#inLaterSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
-      else if (this.#sweep.isNeeded()) this.#sweep.step()
+      if (this.#isCollecting()) this.#collectStep()
       else if (this.#replacements.isShrinkingNeeded()) {
         this.#replacements.shrinkOne()
         this.#inLaterSection(() => this.#replacements.install())
@@ -221,6 +242,16 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#isShared) this.#regions.touchAhead(0)
     this.#locked(() => this.#closuresAhead.step(work))
     return !this.#closuresAhead.isDone
+  }
+
+  /** Whether removals have left something behind. */
+  #isCollecting(): boolean {
+    return !this.#graveyard.isEmpty() || this.#sweep.isNeeded()
+  }
+
+  #collectStep(): void {
+    if (this.#graveyard.isEmpty()) this.#sweep.step()
+    else this.#inLaterSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
   }
 
   /** What a load brings together may need more room than an index begins with. */

@@ -1,0 +1,154 @@
+/**
+ * How many new numbers (`schema.ts`) the changes of a commit take: type ids, edge classes, places for roles. Reckoned before
+ * anything is changed, so that a commit waits for numbers that are being collected, or is refused as a whole.
+ *
+ * Invariant: applying the changes takes no more than is reckoned. What a commit retires is of no use to itself.
+ */
+import type { Change, RelationPut } from '#model/change.ts'
+import { type ResourceType, ROLES_MAX_PER_TYPE, type Schema } from './schema.ts'
+
+export interface NumberDemand {
+  readonly typeIds: number
+  readonly edgeClasses: number
+  readonly tenantPlaces: number
+  /** Of types that stand, by type. */
+  readonly places: ReadonlyMap<ResourceType, number>
+  /** The most that one of the types needs which the changes make: each begins with all of its places. */
+  readonly placesOfNew: number
+}
+
+/** O(changes). */
+export function demandOf(schema: Schema, changes: readonly Change[]): NumberDemand {
+  const tally = new Tally(schema)
+  for (const change of changes) tally.take(change)
+  return tally
+}
+
+/** Whether so many numbers can be taken now. */
+export function areNumbersFree(
+  { typeIds, edgeClasses, tenantPlaces }: Schema,
+  demand: NumberDemand,
+): boolean {
+  return (
+    demand.typeIds <= typeIds.available &&
+    demand.edgeClasses <= edgeClasses.available &&
+    demand.tenantPlaces <= tenantPlaces.available &&
+    demand.placesOfNew <= ROLES_MAX_PER_TYPE &&
+    [...demand.places].every(([type, count]) => count <= type.places.available)
+  )
+}
+
+/** What stands after the changes so far, as far as they touched it. */
+class Tally implements NumberDemand {
+  typeIds = 0
+  edgeClasses = 0
+  tenantPlaces = 0
+  placesOfNew = 0
+  readonly places = new Map<ResourceType, number>()
+  readonly #schema: Schema
+  /** By type: how often it was removed so far, and whether it stands. A name is of the generation in which it was put. */
+  readonly #generations = new Map<string, { removals: number; stands: boolean }>()
+  /** Roles by name: whether they stand. */
+  readonly #roles = new Map<string, boolean>()
+  /** Relations by name: the name of the type their subjects are of; null where there is none. */
+  readonly #relations = new Map<string, string | null>()
+  readonly #placesOfNew = new Map<string, number>()
+
+  constructor(schema: Schema) {
+    this.#schema = schema
+  }
+
+  take(change: Change): void {
+    switch (change.kind) {
+      case 'type-put':
+        return this.#putType(change.type)
+      case 'type-removed':
+        return this.#removeType(change.type)
+      case 'role-put':
+        return this.#putRole(change.type, change.role)
+      case 'role-removed':
+        this.#roles.set(this.#nameOf(change.type, change.role), false)
+        return
+      case 'relation-put':
+        return this.#putRelation(change)
+      case 'relation-removed':
+        this.#relations.set(this.#nameOf(change.type, change.relation), null)
+        return
+      default: // Facts carry numbers, and take none.
+    }
+  }
+
+  #putType(type: string): void {
+    const known = this.#generation(type)
+    if (known.stands) return
+    known.stands = true
+    this.typeIds += 1
+  }
+
+  #removeType(type: string): void {
+    const known = this.#generation(type)
+    if (!known.stands) return
+    known.stands = false
+    known.removals += 1
+  }
+
+  #putRole(type: string | null, role: string): void {
+    if (type !== null && !this.#generation(type).stands) return
+    const name = this.#nameOf(type, role)
+    if (this.#roles.get(name) ?? this.#stood(type)?.has(role)) return
+    this.#roles.set(name, true)
+    if (type === null) {
+      this.tenantPlaces += 1
+      return
+    }
+    const standing = this.#standing(type)
+    if (standing) {
+      this.places.set(standing, (this.places.get(standing) ?? 0) + 1)
+      return
+    }
+    const places = (this.#placesOfNew.get(this.#typeName(type)) ?? 0) + 1
+    this.#placesOfNew.set(this.#typeName(type), places)
+    this.placesOfNew = Math.max(this.placesOfNew, places)
+  }
+
+  #putRelation({ type, relation, subjectType }: RelationPut): void {
+    if (!this.#generation(type).stands || !this.#generation(subjectType).stands) return
+    const name = this.#nameOf(type, relation)
+    const subject = this.#typeName(subjectType)
+    const stood = this.#standing(type)?.relations.get(relation)
+    const untouched = stood ? typeName(stood.subjectType.key, 0) : null
+    const before = this.#relations.has(name) ? this.#relations.get(name) : untouched
+    if (before === subject) return
+    this.#relations.set(name, subject)
+    this.edgeClasses += 1
+  }
+
+  #generation(type: string): { removals: number; stands: boolean } {
+    let known = this.#generations.get(type)
+    if (!known) this.#generations.set(type, (known = { removals: 0, stands: this.#schema.types.has(type) }))
+    return known
+  }
+
+  /** The type as it stood before the changes, unless they removed it. */
+  #standing(type: string): ResourceType | undefined {
+    return this.#generation(type).removals === 0 ? this.#schema.types.get(type) : undefined
+  }
+
+  /** The roles there were before the changes beside this one, unless these removed them with their type. */
+  #stood(type: string | null): ReadonlyMap<string, unknown> | undefined {
+    return type === null ? this.#schema.tenantRoles : this.#standing(type)?.roles
+  }
+
+  #typeName(type: string): string {
+    return typeName(type, this.#generation(type).removals)
+  }
+
+  #nameOf(type: string | null, key: string): string {
+    return type === null ? JSON.stringify(key) : `${this.#typeName(type)}${JSON.stringify(key)}`
+  }
+}
+
+/** Of the type by that key that came after so many removals. */
+function typeName(type: string, removals: number): string {
+  return JSON.stringify([type, removals])
+}

@@ -1,0 +1,136 @@
+/** The numbers that facts carry in place of names: there are few of them, and those of what was removed are used again. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { demandOf } from '#engine/shared-index/number-demand.ts'
+import { Schema } from '#engine/shared-index/schema.ts'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  assignInTenant,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+const ground = [tenant('default'), user('alice'), resourceType('document', 'read'), instance('document:d')]
+
+function times<Made>(count: number, make: (n: number) => Made): Made[] {
+  return Array.from({ length: count }, (_, n) => make(n))
+}
+
+describe('a commit that needs more numbers than are free waits for those of what was removed', () => {
+  test('all 1,000 roles of a type replaced, ten times in a row, with nobody collecting meanwhile', () => {
+    const world = new World(new SharedEngine(), ...ground)
+    let before: Change[] = []
+    for (let round = 0; round < 10; round++) {
+      const roles = times(1_000, n => role('document', `r${round}-${n}`, { can: ['read'] }))
+      world.apply(...before.map(removed), ...roles)
+      expect(world.can('alice', 'read', 'document:d')).toBe(false)
+      world.apply(assign('alice', `r${round}-${round * 111}`, 'document:d'))
+      expect(world.can('alice', 'read', 'document:d')).toBe(true)
+      before = roles
+    }
+  })
+
+  test('all 10,000 relations', () => {
+    const world = new World(new SharedEngine(), ...ground, instance('document:e'))
+    let before: Change[] = []
+    for (let round = 0; round < 8; round++) {
+      const relations = times(10_000, n => relation('document', `l${round}-${n}`, 'document'))
+      world.apply(...before.map(removed), ...relations)
+      world.apply(link('document:d', `l${round}-7`, 'document:e'))
+      before = relations
+    }
+  })
+
+  test('22,000 types', () => {
+    const world = new World(new SharedEngine(), ...ground)
+    const types = times(22_000, n => resourceType(`t${n}`, 'read'))
+    for (let round = 0; round < 3; round++) {
+      world.apply(...types.map(removed), ...types, instance('t7:i'), role('t7', 'reader', { can: ['read'] }))
+      expect(world.can('alice', 'read', 't7:i')).toBe(false)
+      world.apply(assign('alice', 'reader', 't7:i'))
+      expect(world.can('alice', 'read', 't7:i')).toBe(true)
+    }
+  })
+})
+
+describe('a commit that names more than there can ever be numbers for is refused, and nothing of it is there', () => {
+  test.each<[string, Change[]]>([
+    ['types', times(65_535, n => resourceType(`t${n}`))],
+    ['roles of a type', times(2_049, n => role('document', `r${n}`, { can: ['read'] }))],
+    ['roles of a type of the same commit', [resourceType('t'), ...times(2_049, n => role('t', `r${n}`))]],
+    ['relations', times(65_536, n => relation('document', `l${n}`, 'document'))],
+  ])('%s', (_, changes) => {
+    const engine = new SharedEngine()
+    const world = new World(engine, ...ground, role('document', 'reader', { can: ['read'] }))
+    const { header } = engine.writer.handle
+    const before = new Uint8Array(header).slice()
+    const refused = () => engine.apply([user('bob'), assign('alice', 'reader', 'document:d'), ...changes])
+    expect(refused).toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }))
+    expect(new Uint8Array(header)).toEqual(before)
+    expect(world.can('alice', 'read', 'document:d')).toBe(false)
+    world.apply(assign('alice', 'reader', 'document:d'))
+    expect(world.can('alice', 'read', 'document:d')).toBe(true)
+  })
+})
+
+test('a commit takes the numbers it was reckoned to take, whatever it removes and makes again', () => {
+  const types = fc.constantFrom('a', 'b', 'c')
+  const key = fc.constantFrom('x', 'y')
+  const put = fc.oneof(
+    types.map(type => resourceType(type)),
+    fc.tuple(types, key).map(([type, name]) => role(type, name)),
+    key.map(name => tenantRole(name)),
+    fc.tuple(types, key, types).map(([type, name, subject]) => relation(type, name, subject)),
+  )
+  const change = fc.tuple(put, fc.boolean()).map(([each, isRemoved]) => (isRemoved ? removed(each) : each))
+  const commit = fc.array(change, { maxLength: 12 })
+  fc.assert(
+    fc.property(commit, commit, (before, changes) => {
+      const schema = new Schema()
+      tell(schema, before)
+      const demand = demandOf(schema, changes)
+      const left = numbersLeft(schema)
+      const places = new Map([...schema.types.values()].map(type => [type, type.places.available]))
+      tell(schema, changes)
+      const taken = numbersLeft(schema).map((count, kind) => left[kind]! - count)
+      expect([demand.typeIds, demand.edgeClasses, demand.tenantPlaces]).toEqual(taken)
+      for (const [type, count] of places) {
+        expect(demand.places.get(type) ?? 0).toBe(count - type.places.available)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+function numbersLeft({ typeIds, edgeClasses, tenantPlaces }: Schema): number[] {
+  return [typeIds.available, edgeClasses.available, tenantPlaces.available]
+}
+
+function tell(schema: Schema, changes: readonly Change[]): void {
+  for (const change of changes) {
+    if (change.kind === 'type-put') schema.putType(change)
+    else if (change.kind === 'type-removed') schema.removeType(change.type)
+    else if (change.kind === 'role-put') schema.putRole(change)
+    else if (change.kind === 'role-removed') schema.removeRole(change.type, change.role)
+    else if (change.kind === 'relation-put') schema.putRelation(change)
+    else if (change.kind === 'relation-removed') schema.removeRelation(change.type, change.relation)
+  }
+}
+
+test('a tenant role made again in the same commit begins with nothing', () => {
+  const lead = tenantRole('lead', { can: ['document:read'] })
+  const world = new World(new SharedEngine(), ...ground, lead, assignInTenant('alice', 'lead', 'default'))
+  expect(world.can('alice', 'read', 'document:d')).toBe(true)
+  world.apply(removed(lead), lead)
+  expect(world.can('alice', 'read', 'document:d')).toBe(false)
+})
