@@ -86,6 +86,11 @@ export const settings = {
     { min: 1_024, max: 1_073_741_824 },
     'largest request body; beyond it 413',
   ),
+  MAX_ATTRIBUTES_BYTES: integer(
+    65_536,
+    { min: 1_024, max: 16_777_216 },
+    'most bytes of JSON in the attributes of one thing; beyond it 400',
+  ),
   MAX_HEADER_BYTES: integer(
     16_384,
     { min: 1_024, max: 1_048_576 },
@@ -204,6 +209,7 @@ export interface Config {
   readonly poolThreads: number
   readonly poolJobsMax: number
   readonly bodyBytesMax: number
+  readonly attributesBytesMax: number
   readonly headerBytesMax: number
   readonly bulkChecksMax: number
   readonly listedEntriesMax: number
@@ -269,6 +275,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     poolThreads: read('POOL_THREADS'),
     poolJobsMax: read('POOL_JOBS_MAX'),
     bodyBytesMax: read('MAX_BODY_BYTES'),
+    attributesBytesMax: read('MAX_ATTRIBUTES_BYTES'),
     headerBytesMax: read('MAX_HEADER_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),
     listedEntriesMax: read('MAX_LISTED_ENTRIES'),

@@ -44,6 +44,7 @@ export class InProcessService {
 
   /** An environment with the default tenant and nothing else; `onFault` hears of defects of ours. */
   static async open(onFault: (error: unknown) => void): Promise<InProcessService> {
+    const settings = withoutSecrets(readConfig({}))
     const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }
     const store = await openStore('memory:', listRule)
     const environment = await store.environment(scope.environmentId)
@@ -70,6 +71,7 @@ export class InProcessService {
         newId: () => ids.next(),
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),
+        attributesBytesMax: settings.attributesBytesMax,
         onCommit: () => {},
         onBackgroundFault: onFault,
       },
@@ -85,7 +87,7 @@ export class InProcessService {
       observer: null,
       pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
-      settings: withoutSecrets(readConfig({})),
+      settings,
     })
     const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
     const principal: Principal = { kind: 'environment', ...scope, ...names }

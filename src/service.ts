@@ -107,6 +107,7 @@ export async function startService(
     newId: () => ids.next(),
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    attributesBytesMax: config.attributesBytesMax,
     onCommit: (outcome, tookMs, error) => {
       metrics.observeCommit(outcome, tookMs)
       if (outcome === 'failed') log.error({ err: error, tookMs: Math.round(tookMs) }, 'a commit failed')
@@ -293,14 +294,14 @@ export async function startService(
 
 /** Imports straight into the files of a store, where there are any. */
 function contentLoader(store: Store, surroundings: Surroundings): ContentLoader {
-  const { now, newId, newCommitId, onBackgroundFault: onFault } = surroundings
+  const { now, newId, newCommitId, attributesBytesMax, onBackgroundFault: onFault } = surroundings
   const isInFiles = store.directoryOf(ORGANIZATION_STORE_ID) !== null
   if (!isInFiles) {
     const shapes = new ContentShapes()
-    return new LedgerLoader(store, newCommitId, () => ({ ...shapes, now: now(), newId }))
+    return new LedgerLoader(store, newCommitId, () => ({ ...shapes, now: now(), newId, attributesBytesMax }))
   }
   const directoryOf = (id: string) => store.directoryOf(id)!
-  return new ContentThread({ entry: CONTENT_IMPORT_ENTRY, directoryOf, now, onFault })
+  return new ContentThread({ entry: CONTENT_IMPORT_ENTRY, directoryOf, now, attributesBytesMax, onFault })
 }
 
 /** Threads open it for themselves; what is wrong with it is said before anything starts. */

@@ -14,18 +14,23 @@ import { ContentImport } from '#services/management/content-import.ts'
 import { FreshRows } from '#store/fresh-rows.ts'
 import { listRule } from '#store/keyspace.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import type { FromContentThread, ToContentThread } from '#threads/content-thread.ts'
+import type { ContentThreadData, FromContentThread, ToContentThread } from '#threads/content-thread.ts'
 import { TimeOrderedIds } from '../src/time-ordered-ids.ts'
 
 assert(parentPort, 'this thread is started by the main thread')
 const main = parentPort
-const { directory, now } = workerData as { readonly directory: string; readonly now: number }
+const { directory, now, attributesBytesMax } = workerData as ContentThreadData
 const ids = new TimeOrderedIds(Date.now)
 // Waiting for the disk after every write would take longer than everything else.
 const tables = new LmdbTables(directory, { isFlushed: false })
 const rows = new FreshRows(tables, listRule)
 const lines = new ContentLines()
-const content = new ContentImport({ ...new ContentShapes(), now, newId: () => ids.next() })
+const content = new ContentImport({
+  ...new ContentShapes(),
+  now,
+  newId: () => ids.next(),
+  attributesBytesMax,
+})
 const stop = new AbortController()
 /** The line each row came from. */
 let rowLines = new Uint32Array(65_536)

@@ -56,6 +56,7 @@ export const LIMIT_NAMES = [
   'batch',
   'list',
   'page',
+  'attributes',
   'depth',
 ] as const
 export type LimitName = (typeof LIMIT_NAMES)[number]

@@ -90,3 +90,43 @@ function escapedUnit(text: string, at: number): number {
   if (text.charCodeAt(at) !== BACKSLASH || text[at + 1] !== 'u') return -1
   return Number.parseInt(text.slice(at + 2, at + 6), 16)
 }
+
+/** What each character of ASCII takes in a JSON string: an escape where it needs one. */
+const ASCII_BYTES = Uint8Array.from(
+  { length: 0x80 },
+  (_, unit) => JSON.stringify(String.fromCharCode(unit)).length - 2,
+)
+
+/**
+ * The bytes of a JSON value as UTF-8 without spaces; some number greater than `bytesMax` as soon as there are more. Nothing is
+ * allocated for a long value, and no more of it is looked at than has to be. The value must not nest deeper than may be kept.
+ */
+export function jsonBytes(value: unknown, bytesMax: number): number {
+  if (typeof value === 'string') return stringBytes(value, bytesMax)
+  if (typeof value !== 'object' || value === null) return String(value).length
+  // Brackets, and a comma with each item, which the first has not: so much may be counted.
+  const countMax = bytesMax + 1
+  let count = 2
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && count <= countMax; index += 1) {
+      count += 1 + jsonBytes(value[index], countMax - count - 1)
+    }
+  } else {
+    for (const name in value) {
+      if (count > countMax) break
+      count += 2 + stringBytes(name, countMax - count - 2)
+      count += jsonBytes((value as Readonly<Record<string, unknown>>)[name], countMax - count)
+    }
+  }
+  return count === 2 ? count : count - 1
+}
+
+function stringBytes(text: string, bytesMax: number): number {
+  let bytes = 2
+  for (let index = 0; index < text.length && bytes <= bytesMax; index += 1) {
+    const unit = text.charCodeAt(index)
+    // Half of a character beyond the first 65,536 is half of its four bytes.
+    bytes += unit < 0x80 ? ASCII_BYTES[unit]! : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
+  }
+  return bytes
+}

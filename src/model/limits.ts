@@ -11,6 +11,8 @@ export const SHORT_KEY_LENGTH_MAX = 128
 export const TEXT_LENGTH_MAX = 4_096
 /** Entries listed inside one group answer; the rest is paged through (contract B.3). */
 export const GROUP_READ_ENTRIES_MAX = 1_000
+/** Bytes of JSON in all the attributes of a resource and its parts, in attributes of one thing (`MAX_ATTRIBUTES_BYTES`). */
+export const RESOURCE_ATTRIBUTES_FACTOR = 16
 /** Depth of nesting in a management body, so that what is stored can always be walked. */
 export const JSON_DEPTH_MAX = 64
 /** Actions, attributes, roles or relations that one body may give a resource. */
@@ -38,8 +40,8 @@ export const BULK_ELEMENTS_MAX = 10_000
 export const INSTANCE_RELATIONSHIPS_MAX = 1_000
 /** Characters of a request's name that logs keep: callers choose it, as long as a head may be. */
 export const KEPT_REQUEST_ID_LENGTH_MAX = 128
-/** Characters of JSON of a request that an entry of the audit log keeps; of a longer one it keeps what the path names. */
-export const AUDIT_INPUT_LENGTH_MAX = 2_048
+/** Bytes of JSON of a request that an entry of the audit log keeps; of a longer one it keeps what the path names. */
+export const AUDIT_INPUT_BYTES_MAX = 2_048
 /** Environments of an organization, those being copied included: each has an index in memory and files of its own. */
 export const ENVIRONMENTS_MAX = 1_000
 /** How long making a copy of an environment may take before others hold it to be abandoned, and remove it. */

@@ -10,6 +10,8 @@ export interface Surroundings {
   newCommitId(): Uint8Array
   /** 32 fresh random bytes in lower-case hex. */
   newSecret(): string
+  /** Bytes of JSON that the attributes of one thing may have. */
+  readonly attributesBytesMax: number
   /** What became of an attempt to commit, and how long the store took. `failed` comes with the reason. */
   onCommit(outcome: 'done' | 'conflict' | 'failed', elapsedMs: number, error?: unknown): void
   /** Background work that failed; it is tried again at the next occasion. */

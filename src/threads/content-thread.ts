@@ -15,11 +15,20 @@ export type FromContentThread =
   | { readonly kind: 'done'; readonly counts: ContentCounts }
   | { readonly kind: 'failed'; readonly error: ErrorData }
 
+/** What the thread starts with. */
+export interface ContentThreadData {
+  readonly directory: string
+  readonly now: number
+  readonly attributesBytesMax: number
+}
+
 export interface ContentThreadOptions {
   readonly entry: URL
   readonly directoryOf: (environmentId: string) => string
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Bytes of JSON that the attributes of one thing may have. */
+  readonly attributesBytesMax: number
   /** The reason of a failure that is told as `INTERNAL`. */
   readonly onFault: (error: unknown) => void
 }
@@ -32,8 +41,13 @@ export class ContentThread implements ContentLoader {
   }
 
   async load(environmentId: string, source: PieceSource): Promise<ContentCounts> {
-    const { entry, directoryOf, now } = this.#options
-    const thread = new Worker(entry, { workerData: { directory: directoryOf(environmentId), now: now() } })
+    const { entry, directoryOf, now, attributesBytesMax } = this.#options
+    const workerData: ContentThreadData = {
+      directory: directoryOf(environmentId),
+      now: now(),
+      attributesBytesMax,
+    }
+    const thread = new Worker(entry, { workerData })
     const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
     const life = new ThreadLife(thread, this.#options.onFault)
     try {

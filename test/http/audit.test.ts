@@ -265,6 +265,7 @@ describe('retention', () => {
       now: () => now,
       newCommitId: () => randomBytes(16),
       elapsedMs: () => 0,
+      attributesBytesMax: 65_536,
       onCommit: () => {},
     }
     const commits = new DraftCommits(environment, surroundings)

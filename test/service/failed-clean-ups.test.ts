@@ -78,7 +78,12 @@ test('an import says what was wrong with its content, although its rows cannot b
   const imports = new EnvironmentImports({
     organization: service,
     environments,
-    loader: new LedgerLoader(store, newCommitId, () => ({ ...shapes, now: Date.now(), newId })),
+    loader: new LedgerLoader(store, newCommitId, () => ({
+      ...shapes,
+      now: Date.now(),
+      newId,
+      attributesBytesMax: 65_536,
+    })),
     drop: () => Promise.reject(fault),
     onFault,
   })

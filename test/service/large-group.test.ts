@@ -94,6 +94,7 @@ beforeAll(async () => {
       newId,
       newCommitId: () => randomBytes(16),
       newSecret: () => '',
+      attributesBytesMax: 65_536,
       onCommit: () => {},
       onBackgroundFault: error => {
         throw error

@@ -15,6 +15,7 @@ const surroundings = {
   newId: randomUUID,
   newCommitId: () => randomBytes(16),
   newSecret: () => '',
+  attributesBytesMax: 65_536,
   onCommit: () => {},
   onBackgroundFault: (error: unknown) => {
     throw error

@@ -122,6 +122,7 @@ async function changeOrganization(write: (records: Draft) => void): Promise<void
   const surroundings = {
     newCommitId: () => randomBytes(16),
     elapsedMs: () => performance.now(),
+    attributesBytesMax: 65_536,
     onCommit: () => {},
   }
   await new DraftCommits(organization, surroundings).run(write)

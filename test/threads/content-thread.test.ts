@@ -21,6 +21,7 @@ test.each([
     entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
     directoryOf: () => '',
     now: Date.now,
+    attributesBytesMax: 65_536,
     onFault: error => heard.push((error as Error).message),
   })
   await expect(thread.load('any', silentSource())).rejects.toMatchObject({
@@ -41,6 +42,7 @@ test('what a thread said last is heard, even by a main thread that was busy unti
     entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
     directoryOf: () => '',
     now: Date.now,
+    attributesBytesMax: 65_536,
     onFault: error => expect.fail(String(error)),
   })
   // As Linux lists them; nothing is heard until the thread has come, been asked, answered and gone.

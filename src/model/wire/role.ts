@@ -1,6 +1,6 @@
 /** Roles on the wire: resource roles and tenant roles (contract B.4, B.5). */
 import { Type, type Static, type TSchema } from 'typebox'
-import { BULK_ELEMENTS_MAX } from '../limits.ts'
+import { BULK_ELEMENTS_MAX, PARTS_PER_BODY_MAX } from '../limits.ts'
 import {
   AttributeMap,
   envelope,
@@ -30,7 +30,7 @@ export type DerivationCreate = Static<typeof DerivationCreate>
 
 export const DerivationBlock = Type.Object({
   when: optional(DerivationCondition),
-  users_with_role: Type.Optional(Type.Array(DerivationCreate, { default: [] })),
+  users_with_role: Type.Optional(Type.Array(DerivationCreate, { default: [], maxItems: PARTS_PER_BODY_MAX })),
 })
 export type DerivationBlock = Static<typeof DerivationBlock>
 
@@ -54,7 +54,7 @@ const roleFields = {
   /** Checked against the model, not the shape: an unknown action is 404. */
   permissions: optional(Type.Array(Type.String())),
   attributes: optional(AttributeMap),
-  extends: optional(Type.Array(Reference)),
+  extends: optional(Type.Array(Reference, { maxItems: PARTS_PER_BODY_MAX })),
   granted_to: optional(DerivationBlock),
 }
 

@@ -6,7 +6,8 @@
  * An entry keeps what was asked for, as far as it is short; keys of things and attributes are in it, so it is kept for a
  * limited time (`audit-retention.ts`).
  */
-import { AUDIT_INPUT_LENGTH_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
+import { AUDIT_INPUT_BYTES_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
+import { jsonBytes } from '#model/json-text.ts'
 import type { Attributes } from '#model/change.ts'
 import type { AuditRecord } from '#model/records.ts'
 import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
@@ -78,8 +79,12 @@ function keptInput(input: unknown, log: AuditedLog): Pick<AuditRecord, 'input' |
   const named = log === 'environment' ? others : params
   const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
   if (body === undefined) return { input: bare, isInputCut: false }
-  const isShort = elementsIn(body) <= ELEMENTS_MAX && JSON.stringify(body).length <= AUDIT_INPUT_LENGTH_MAX
+  const isShort = elementsIn(body) <= ELEMENTS_MAX && isShortJson(body)
   return isShort ? { input: { ...bare, body }, isInputCut: false } : { input: bare, isInputCut: true }
+}
+
+function isShortJson(body: unknown): boolean {
+  return jsonBytes(body, AUDIT_INPUT_BYTES_MAX) <= AUDIT_INPUT_BYTES_MAX
 }
 
 /** Of a bulk: what it lists, itself or in one of its fields. */

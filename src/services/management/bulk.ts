@@ -34,5 +34,6 @@ function inElement(error: AuthzError, place: ElementPlace): AuthzError {
     error.detail.length > 0
       ? error.detail
       : [{ loc: place, msg: error.message, type: error.code.toLowerCase() }]
-  return new AuthzError(error.code, `${name}: ${error.message}`, { cause: error, detail })
+  const limit = error.limit === null ? {} : { limit: error.limit }
+  return new AuthzError(error.code, `${name}: ${error.message}`, { cause: error, detail, ...limit })
 }

@@ -13,7 +13,7 @@ export interface Answered<Answer> {
   readonly revision: Revision
 }
 
-type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCommit'>
+type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCommit' | 'attributesBytesMax'>
 
 /**
  * The commits of one environment's commands. The first attempts of all run side by side; a command that lost runs again in
@@ -65,7 +65,7 @@ export class DraftCommits {
     const { view, ledger } = this.#store
     // Asked first: should the history be replaced on the way, the commit is refused and not made on the wrong ground.
     const { epoch } = await ledger.head()
-    const records = new Draft(view)
+    const records = new Draft(view, this.#surroundings.attributesBytesMax)
     const result = command(records)
     const answer = isResumable(result) ? await drive(result) : result
     // What the view shows may not be durable yet: the answer tells of that, not of the ledger's head.

@@ -21,6 +21,7 @@ import { encodeRecord } from '#store/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 import type { NumberedLine } from '../content-lines.ts'
+import { checkAttributes } from './attribute-ceilings.ts'
 import { Draft } from './draft.ts'
 import { runAtOnce } from './resumable.ts'
 import type { ExportedSchema } from './schema-export.ts'
@@ -33,6 +34,8 @@ export interface ContentImportOptions {
   /** Milliseconds since 1970; for things that do not say when they were made. */
   readonly now: number
   readonly newId: () => string
+  /** Bytes of JSON that the attributes of one thing may have. */
+  readonly attributesBytesMax: number
 }
 
 export type ContentCounts = Partial<Record<ContentKind, number>>
@@ -116,7 +119,10 @@ export class ContentImport {
     const records: StoredRecord[] = []
     if (SECTION[kind] >= FIRST_OF_FACTS && !this.#hasSchema) records.push(...this.#defineSchema())
     const record = this.#recordOf(line)
-    if (record) records.push(record)
+    if (record) {
+      checkAttributes(record, null, this.#options.attributesBytesMax)
+      records.push(record)
+    }
     this.counts[kind] = (this.counts[kind] ?? 0) + 1
     return records
   }
@@ -165,10 +171,10 @@ export class ContentImport {
   /** All of the schema, once all of it has come. */
   #defineSchema(): StoredRecord[] {
     this.#hasSchema = true
-    const { now, newId } = this.#options
+    const { now, newId, attributesBytesMax } = this.#options
     requireUnique('resource', this.#resources)
     requireUnique('role', this.#roles)
-    const records = new Draft(NOTHING)
+    const records = new Draft(NOTHING, attributesBytesMax)
     const scope = { organizationId: '', projectId: '', environmentId: '' }
     const schema = schemaOf(this.#resources, this.#roles, this.#userAttributes)
     runAtOnce(importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' }))

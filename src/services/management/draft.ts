@@ -15,7 +15,8 @@ import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { isListed, lists, rowKeyOf } from '#store/keyspace.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import { decodeAs, decodeRecord, encodeRecord } from '#store/record-codec.ts'
-import type { ListName, ScanOptions } from '#store/view.ts'
+import type { ListName, ScanOptions, View } from '#store/view.ts'
+import { checkAttributes } from './attribute-ceilings.ts'
 import { isDead } from './dead-ids.ts'
 import { type Found, isOfKind, RecordReader } from './record-reader.ts'
 
@@ -36,6 +37,14 @@ export class Draft extends RecordReader {
   readonly #pending = new Map<string, Pending>()
   readonly #pendingById = new Map<string, Pending>()
   readonly #changes: Change[] = []
+  readonly #attributesBytesMax: number
+
+  /** `attributesBytesMax`: for drafts into which callers' things are put. */
+  constructor(view: View, attributesBytesMax = Number.POSITIVE_INFINITY) {
+    super(view)
+    this.#attributesBytesMax = attributesBytesMax
+  }
+
   override get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     return this.#meet(kind, key).record as RecordOf<Kind> | null
   }
@@ -123,9 +132,10 @@ export class Draft extends RecordReader {
     return pending !== undefined && pending.restarted
   }
 
-  /** Creates the record, or overwrites the one under its key. */
+  /** Creates the record, or overwrites the one under its key. Throws `LIMIT_EXCEEDED` for attributes that are too large. */
   put(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
+    checkAttributes(record, pending.record, this.#attributesBytesMax)
     pending.record = record
     this.#pendingById.set(record.id, pending)
     pending.written = true

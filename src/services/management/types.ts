@@ -1,5 +1,6 @@
 /** Resource types as rows: how they are made and written. What callers ask of them is in `resources.ts`. */
 import { AuthzError } from '#model/errors.ts'
+import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import { type ActionRecord, type AttributeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
@@ -84,16 +85,18 @@ export function requirePart<Found extends Part>(
   )
 }
 
+/** Throws `DUPLICATE_ENTITY` for a key that is taken, `LIMIT_EXCEEDED` when there are as many as a body may give. */
 export function checkPartIsNew(
   parts: readonly Part[],
   key: string,
   where: { readonly what: string; readonly type: TypeRecord },
 ): void {
-  if (!parts.some(part => part.key === key)) return
-  throw new AuthzError(
-    'DUPLICATE_ENTITY',
-    `resource ${JSON.stringify(where.type.key)} has the ${where.what} ${JSON.stringify(key)} already`,
-  )
+  const name = `resource ${JSON.stringify(where.type.key)}`
+  if (parts.some(part => part.key === key)) {
+    throw new AuthzError('DUPLICATE_ENTITY', `${name} has the ${where.what} ${JSON.stringify(key)} already`)
+  }
+  if (parts.length < PARTS_PER_RESOURCE_MAX) return
+  throw new AuthzError('LIMIT_EXCEEDED', `${name} has ${parts.length} ${where.what}s, which is the most`)
 }
 
 /** The parts with one of them replaced by what it is now, in its place. */

@@ -1,0 +1,87 @@
+/**
+ * How much JSON of their own form callers may keep with a thing: its attributes or settings. Answers, pages, exports and rows are
+ * as large as what they hold, so this is what bounds all of them. Asked for each record that is written, whatever writes it.
+ *
+ * What is there already is left alone: an older release may have stored more, and it must still be possible to read it, to
+ * change something else, and to make it smaller.
+ */
+import type { Attributes } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import { jsonBytes } from '#model/json-text.ts'
+import { RESOURCE_ATTRIBUTES_FACTOR } from '#model/limits.ts'
+import type { StoredRecord, TypeRecord } from '#model/records.ts'
+
+/** What a record keeps in a form of the caller's, and what a refusal calls it. */
+type FreeJson = readonly [what: string, json: Attributes | null]
+
+const NONE: readonly FreeJson[] = []
+
+/**
+ * Throws `LIMIT_EXCEEDED` when `record` has more in one of them than `bytesMax`, or, a resource, than so many times that in all
+ * of its parts. `before`: the record as it was. O(what differs from it), O(parts) for a resource.
+ */
+export function checkAttributes(record: StoredRecord, before: StoredRecord | null, bytesMax: number): void {
+  const parts = freeJsonOf(record)
+  if (parts === NONE) return
+  const known = new Set(before && freeJsonOf(before).map(([, json]) => json))
+  const changed = parts.filter(([, json]) => json !== null && !known.has(json))
+  for (const [what, json] of changed) {
+    if (jsonBytes(json, bytesMax) > bytesMax) throw tooLarge(what, bytesMax)
+  }
+  if (record.kind !== 'type' || changed.length === 0) return
+  const sumMax = RESOURCE_ATTRIBUTES_FACTOR * bytesMax
+  const sum = sumOf(parts, sumMax)
+  if (sum <= sumMax || (before !== null && sum <= sumOf(freeJsonOf(before), sum))) return
+  throw tooLarge(`resource ${JSON.stringify(record.key)} with those of all its parts`, sumMax)
+}
+
+function freeJsonOf(record: StoredRecord): readonly FreeJson[] {
+  switch (record.kind) {
+    case 'type':
+      return freeJsonOfType(record)
+    case 'role':
+    case 'tenant':
+    case 'user':
+    case 'instance':
+      return [[nameOf(record.kind, record.key), record.attributes]]
+    case 'project':
+      return [[`${nameOf(record.kind, record.key)} (settings)`, record.settings]]
+    case 'environment':
+      return [
+        [`${nameOf(record.kind, record.key)} (settings)`, record.settings],
+        [`${nameOf(record.kind, record.key)} (jwks)`, record.jwks],
+      ]
+    default:
+      return NONE
+  }
+}
+
+function freeJsonOfType({ key, typeAttributes, actions, actionGroups }: TypeRecord): readonly FreeJson[] {
+  const at = nameOf('resource', key)
+  return [
+    [at, typeAttributes],
+    ...actions.map(action => [`${nameOf('action', action.key)} of ${at}`, action.attributes] as const),
+    ...actionGroups.map(
+      group => [`${nameOf('action group', group.key)} of ${at}`, group.attributes] as const,
+    ),
+  ]
+}
+
+function nameOf(kind: string, key: string): string {
+  return `${kind} ${JSON.stringify(key)}`
+}
+
+/** Some number greater than `sumMax` as soon as there is more. */
+function sumOf(parts: readonly FreeJson[], sumMax: number): number {
+  let sum = 0
+  for (const [, json] of parts) {
+    if (json !== null) sum += jsonBytes(json, sumMax - sum)
+    if (sum > sumMax) break
+  }
+  return sum
+}
+
+function tooLarge(what: string, bytesMax: number): AuthzError {
+  const message = `the attributes of ${what} may have ${bytesMax} bytes as JSON (MAX_ATTRIBUTES_BYTES), and would have more`
+  return new AuthzError('LIMIT_EXCEEDED', message, { limit: 'attributes' })
+}
