@@ -82,7 +82,7 @@ export class InProcessService {
     const routes = threadRoutes({
       engines: readers,
       management: gatewayTo(service),
-      isReady: () => true,
+      health: { isReady: () => true, isFresh: () => true },
       metrics: { scrape: () => Promise.resolve('') },
       observer: null,
       pool: null,

@@ -24,6 +24,7 @@ import { EnvironmentImports } from './services/environment-imports.ts'
 import { EnvironmentService } from './services/environment-service.ts'
 import { Freshness, type Standing } from './services/freshness.ts'
 import { ManagementService } from './services/management-service.ts'
+import { type NodeState, STARTING } from './services/node-state.ts'
 import { type OpenEnvironment, OpenEnvironments } from './services/open-environments.ts'
 import { OrganizationService } from './services/organization-service.ts'
 import {
@@ -128,9 +129,8 @@ export async function startService(
   let management: ManagementService | null = null
   let environments: OpenEnvironments | null = null
   let freshness: Freshness | null = null
-  let isReady = false
-  /** From the end of the start to the stop: only then does freshness say whether this node is ready. */
-  let isServing = false
+  let state = STARTING
+  const deadline = new DecisionDeadline()
   let trimming: NodeJS.Timeout | undefined
   const auditRetentionMs = config.auditRetentionDays * DAY_MS
   const tracing = config.hasTracing ? new Tracing() : null
@@ -138,7 +138,8 @@ export async function startService(
   const managementInFlight = new SharedCount(counts, 'management')
   const metrics = new Metrics({
     environments: () => figuresOf(environments, indexes, store),
-    isReady: () => isReady,
+    isReady: () => state.isServing && !deadline.isOver,
+    isFresh: () => state.isFresh,
     managementInFlight: () => managementInFlight.value,
     replacedHistories: () => store.replacedHistories(),
     activeSeconds: () => [
@@ -149,9 +150,9 @@ export async function startService(
   const mainCounters = ThreadCounters.create([], 0)
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
-  const setReady = (value: boolean): void => {
-    isReady = value
-    threads.setReady(value)
+  const become = (change: Partial<NodeState>): void => {
+    state = { ...state, ...change }
+    threads.setState(state)
   }
   const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
   const threads = new HttpThreads({
@@ -180,11 +181,9 @@ export async function startService(
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
     detach: environmentId => threads.detach(environmentId),
   })
-  const deadline = new DecisionDeadline()
   const close = async (delayMs = 0): Promise<void> => {
     clearInterval(trimming)
-    isServing = false
-    setReady(false)
+    become({ isServing: false })
     if (delayMs > 0) {
       threads.drain()
       await sleep(delayMs)
@@ -226,9 +225,7 @@ export async function startService(
     })
     // Before the first environment decides: the others may be long in coming.
     if (store.isShared) {
-      const onChange = (isFresh: boolean): void => {
-        if (isServing) setReady(isFresh)
-      }
+      const onChange = (isFresh: boolean): void => become({ isFresh })
       freshness = watchFreshness(store, { config, onChange, deadline, log })
     }
     environments = new OpenEnvironments({
@@ -270,8 +267,7 @@ export async function startService(
 
     const generated = await ensureKey({ organization, config, environments })
     await follower.whenVisible(await organizationStore.ledger.head())
-    isServing = true
-    setReady(freshness === null || freshness.standing === 'fresh')
+    become({ isServing: true })
     trimInBackground()
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
@@ -426,8 +422,8 @@ function watchFreshness(
   const { config, onChange, deadline, log } = parts
   const said: Record<Standing, string> = {
     fresh: 'up to date with the store again',
-    stale: 'stale: nothing was heard from the store for a while; not ready, and deciding from what is known',
-    stopped: 'too stale: decisions are refused until the store is heard from again',
+    stale: 'stale: nothing was heard from the store for a while; deciding from what is known',
+    stopped: 'too stale: not ready, and decisions are refused until the store is heard from again',
     emptied:
       'the store holds nothing any more: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
   }

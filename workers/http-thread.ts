@@ -12,6 +12,7 @@ import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { MinRevision } from '#services/min-revision.ts'
+import { STARTING } from '#services/node-state.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
@@ -39,6 +40,7 @@ const { host, port, tokenSecret, counts, settings } = options
 // OpenTelemetry is a megabyte of objects in each thread, which most do without. Awaited before anything is at work.
 const tracing = settings.hasTracing ? new (await import('#telemetry/tracing.ts')).Tracing() : null
 const log = createLog(settings.logLevel)
+const deadline = new DecisionDeadline(options.deadline)
 // Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
 const engines = new EngineReaders(
   handle =>
@@ -46,7 +48,7 @@ const engines = new EngineReaders(
       threadId: threadId + 1,
       lockEveryRead: process.arch !== 'x64',
     }),
-  new DecisionDeadline(options.deadline),
+  deadline,
 )
 const management = new ManagementClient(main, {
   inFlight: new SharedCount(counts, 'management'),
@@ -55,7 +57,7 @@ const management = new ManagementClient(main, {
 const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
 const keyRates = options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
 replaceCredentials(options.credentials)
-let isReady = false
+let state = STARTING
 /** There are some 150. */
 const ENDPOINTS_MAX = 255
 
@@ -106,7 +108,7 @@ const pool = settings.poolThreads === 0 ? null : createPool()
 const routes = threadRoutes({
   engines,
   management,
-  isReady: () => isReady,
+  health: { isReady: () => state.isServing && !deadline.isOver, isFresh: () => state.isFresh },
   metrics: management,
   observer,
   tokenSecret,
@@ -180,8 +182,8 @@ function receive(message: ToHttpThread): void {
     case 'organization':
       engines.followOrganization(message.progress)
       break
-    case 'ready':
-      isReady = message.isReady
+    case 'state':
+      state = message.state
       break
     case 'answer':
       management.receive(message.call, message.answer)

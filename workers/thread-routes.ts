@@ -2,6 +2,7 @@
 import { PageTokens } from '#http/page-token.ts'
 import type { Route } from '#http/route.ts'
 import { evaluationReader } from '#http/routes/access.ts'
+import type { HealthSource } from '#http/routes/health.ts'
 import type { ManagementGateway } from '#http/routes/managed.ts'
 import type { MetricsSource } from '#http/routes/metrics.ts'
 import { opaRoutes } from '#http/routes/opa.ts'
@@ -17,7 +18,7 @@ import type { ThreadSettings } from '../src/config.ts'
 export function threadRoutes(parts: {
   readonly engines: EngineSource & ProgressSource
   readonly management: ManagementGateway
-  readonly isReady: () => boolean
+  readonly health: HealthSource
   readonly metrics: MetricsSource
   /** Null: nobody counts. */
   readonly observer: DecisionObserver | null
@@ -26,7 +27,7 @@ export function threadRoutes(parts: {
   /** Null: everything is done in this thread. */
   readonly pool: DecisionPool | null
 }): Route[] {
-  const { engines, management, isReady, metrics, observer, tokenSecret, settings, pool } = parts
+  const { engines, management, health, metrics, observer, tokenSecret, settings, pool } = parts
   const decisions = new DecisionService(engines, settings, { observer, pool })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
@@ -38,7 +39,7 @@ export function threadRoutes(parts: {
     access,
     search: new SearchService(decisions, access),
     management,
-    isReady,
+    health,
     organizationRevision: () => engines.organizationProgress()?.revision ?? null,
     metrics,
     options: {

@@ -16,7 +16,7 @@ import { apiKeyRoutes, apiKeyScopeRoute } from './routes/api-key.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { factRoutes } from './routes/facts.ts'
 import { groupRoutes } from './routes/groups.ts'
-import { healthRoutes } from './routes/health.ts'
+import { type HealthSource, healthRoutes } from './routes/health.ts'
 import { legacyRoutes } from './routes/legacy.ts'
 import { managedByOrganization, type ManagementGateway } from './routes/managed.ts'
 import { metadataRoutes } from './routes/metadata.ts'
@@ -34,7 +34,7 @@ export interface RouteParts {
   readonly access: AccessService
   readonly search: SearchService
   readonly management: ManagementGateway
-  readonly isReady: () => boolean
+  readonly health: HealthSource
   /** How far this thread knows the organization's keys; null while it does not. */
   readonly organizationRevision: () => string | null
   readonly metrics: MetricsSource
@@ -66,7 +66,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),
-    ...healthRoutes(parts.isReady),
+    ...healthRoutes(parts.health),
     metricsRoute(parts.metrics, options.metricsToken),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),

@@ -1,6 +1,6 @@
 /**
- * What it means that a node has not heard from its store for a while. It says so, so that it is sent no more traffic; and
- * in the end it stops deciding, so that a right that was taken away elsewhere is not granted here without end.
+ * What it means that a node has not heard from its store for a while. It says so, and goes on deciding; and in the end it
+ * stops, so that a right that was taken away elsewhere is not granted here without end.
  */
 
 /** `stopped`: it must not decide any more. `emptied`: nor then, since what it knows was lost by the store. */

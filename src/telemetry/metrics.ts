@@ -25,6 +25,8 @@ export interface MetricSources {
   environments(): Iterable<EnvironmentFigures>
   /** Whether `/ready` says yes. */
   isReady(): boolean
+  /** Whether `/fresh` says yes. */
+  isFresh(): boolean
   /** How many histories of the store were replaced by others. */
   replacedHistories(): number
   /** Management requests that have not been answered yet. */
@@ -111,6 +113,11 @@ function sampleService(registry: Registry, sources: MetricSources): void {
     name: 'verdict_ready',
     help: '1 while /ready says yes.',
     values: () => [[{}, sources.isReady() ? 1 : 0]],
+  })
+  sampled(registry, {
+    name: 'verdict_fresh',
+    help: '1 while /fresh says yes: this node hears what others change.',
+    values: () => [[{}, sources.isFresh() ? 1 : 0]],
   })
   sampled(registry, {
     name: 'verdict_management_in_flight',

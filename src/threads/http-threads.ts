@@ -10,6 +10,7 @@ import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
+import type { NodeState } from '#services/node-state.ts'
 import type { ProgressHandle } from './index-progress.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 import type {
@@ -108,8 +109,8 @@ export class HttpThreads {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'credentials', credentials, acknowledge }))
   }
 
-  setReady(isReady: boolean): void {
-    this.#send({ kind: 'ready', isReady })
+  setState(state: NodeState): void {
+    this.#send({ kind: 'state', state })
   }
 
   /** Hands an index to every thread; resolves when all that live decide on it. */

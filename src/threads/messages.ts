@@ -5,6 +5,7 @@
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ManagementRequest } from '#services/management-service.ts'
+import type { NodeState } from '#services/node-state.ts'
 import type { ProgressHandle } from './index-progress.ts'
 import type { DeadlineHandle } from './decision-deadline.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
@@ -58,8 +59,8 @@ export type ToHttpThread =
   | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
   /** How far this process follows the organization, from now on. */
   | { readonly kind: 'organization'; readonly progress: ProgressHandle }
-  /** Whether `/ready` says yes. */
-  | { readonly kind: 'ready'; readonly isReady: boolean }
+  /** What the health routes tell, from now on. */
+  | { readonly kind: 'state'; readonly state: NodeState }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
   /** Send the next piece of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }

@@ -5,16 +5,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { loopbackWithFree } from '../support/loopback.ts'
-import { freePort, startRedis } from '../support/redis-process.ts'
-import { Client, FACTS, question } from '../support/running-service.ts'
+import { freePort, type RedisProcess, startRedis } from '../support/redis-process.ts'
+import { type Answer, Client, FACTS, question } from '../support/running-service.ts'
 import { type Balancer, startBalancer } from './support/balancer.ts'
 import { NameServer } from './support/name-server.ts'
 import { NodeProcess } from './support/node-process.ts'
+import { STALE_MS_MAX, TIMING } from './support/nodes-on-wires.ts'
+import { startCluster } from './topologies/cluster-process.ts'
+import { startSentinels } from './topologies/sentinel-processes.ts'
 
 const PASSWORD = 'lettersAndDigits1'
+const CLIENTS = 16
 
 interface Deployment {
   readonly client: Client
+  readonly redis: RedisProcess | null
   readonly balancer: Balancer
   readonly nodes: readonly NodeProcess[]
   /** Starts another node, which the balancer finds. */
@@ -23,19 +28,22 @@ interface Deployment {
   forget(node: NodeProcess): void
 }
 
-async function deployed(count: number): Promise<Deployment> {
-  const redis = await startRedis({
-    arguments: ['--requirepass', PASSWORD, '--appendonly', 'yes', '--appendfsync', 'always'],
-  })
-  onTestFinished(() => redis.stop())
+interface DeploymentOptions {
+  /** Absent: a server of its own, as in the file. */
+  readonly storeUrl?: string
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+async function deployed(count: number, options: DeploymentOptions = {}): Promise<Deployment> {
+  const redis = options.storeUrl === undefined ? await redisOfTheFile() : null
   const names = await NameServer.start()
   onTestFinished(() => names.close())
   const port = await freePort()
-  const storeUrl = `redis://:${PASSWORD}@${redis.host}:${redis.port}`
+  const storeUrl = options.storeUrl ?? `redis://:${PASSWORD}@${redis!.host}:${redis!.port}`
   const hosts = new Map<NodeProcess, string>()
   const add = async (): Promise<NodeProcess> => {
     const host = await loopbackWithFree(port)
-    const settings = { HOST: host, PORT: String(port) }
+    const settings = { ...options.settings, HOST: host, PORT: String(port) }
     const node = await NodeProcess.start(`node-${hosts.size + 1}`, { storeUrl, settings })
     hosts.set(node, host)
     names.addresses.add(host)
@@ -45,7 +53,15 @@ async function deployed(count: number): Promise<Deployment> {
   for (let index = 0; index < count; index += 1) nodes.push(await add())
   const balancer = await startBalancer({ nodes: `verdict:${port}`, nameServer: names.place })
   const forget = (node: NodeProcess) => void names.addresses.delete(hosts.get(node)!)
-  return { client: Client.at(balancer.address), balancer, nodes, add, forget }
+  return { client: Client.at(balancer.address), redis, balancer, nodes, add, forget }
+}
+
+async function redisOfTheFile(): Promise<RedisProcess> {
+  const redis = await startRedis({
+    arguments: ['--requirepass', PASSWORD, '--appendonly', 'yes', '--appendfsync', 'always'],
+  })
+  onTestFinished(() => redis.stop())
+  return redis
 }
 
 interface Call {
@@ -56,6 +72,7 @@ interface Call {
   readonly status: number
   /** What was answered in place of a 200, or went wrong. */
   readonly instead: string | null
+  readonly retryAfter: string | null
 }
 
 /** Asks and writes all the time, each of so many clients one call after the other. */
@@ -76,6 +93,12 @@ class Load {
     while (this.calls.length < until) await pause(10)
   }
 
+  /** Resolves when a change that was sent behind that moment is done. */
+  async hasWrittenSince(at: number): Promise<void> {
+    const isDone = ({ kind, status, from }: Call) => kind === 'wrote' && status === 200 && from >= at
+    while (!this.calls.some(isDone)) await pause(50)
+  }
+
   async end(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#work)
@@ -84,17 +107,19 @@ class Load {
   async #run(kind: Call['kind']): Promise<void> {
     while (!this.#isOver) {
       const from = performance.now()
-      const { status, body } = await this.#call(kind).catch((error: unknown) => ({
+      const { status, body, headers } = await this.#call(kind).catch((error: unknown) => ({
         status: 0,
         body: String(error),
+        headers: new Headers(),
       }))
       const instead = status === 200 ? null : JSON.stringify(body)
-      this.calls.push({ kind, from, to: performance.now(), status, instead })
+      const retryAfter = headers.get('retry-after')
+      this.calls.push({ kind, from, to: performance.now(), status, instead, retryAfter })
       await pause(2)
     }
   }
 
-  async #call(kind: Call['kind']): Promise<{ readonly status: number; readonly body: unknown }> {
+  async #call(kind: Call['kind']): Promise<Answer> {
     if (kind === 'wrote') {
       this.#users += 1
       return this.#client.post(`${FACTS}/users`, { key: `user-${this.#users}` })
@@ -108,20 +133,20 @@ class Load {
   }
 }
 
-async function withPlan({ client }: Deployment): Promise<Client> {
+/** Every node knows it before it is asked for. */
+async function withPlan({ client, nodes }: Deployment): Promise<Client> {
   await client.createDocumentModel()
   await client.user('alice')
   await client.assign('alice', 'viewer', 'document:plan')
+  for (const node of nodes)
+    while (!(await node.client!.allows('alice', 'read', 'document:plan'))) await pause(10)
   return client
 }
 
 test('a node is killed and one is added under load: nothing fails but changes in flight on the killed one', async () => {
   const deployment = await deployed(3)
   const client = await withPlan(deployment)
-  // Every node knows it before it is asked for.
-  for (const node of deployment.nodes)
-    while (!(await node.client!.allows('alice', 'read', 'document:plan'))) await pause(10)
-  const load = new Load(client, 16)
+  const load = new Load(client, CLIENTS)
   await load.hasDone(500)
   const [killed] = deployment.nodes as [NodeProcess]
   const killedFrom = performance.now()
@@ -144,6 +169,100 @@ test('a node is killed and one is added under load: nothing fails but changes in
   // The balancer knows the one that was added.
   for (const node of deployment.nodes.slice(1)) await node.kill()
   while (!(await isAllowed(client))) expect(added.client).not.toBeNull()
+})
+
+/** Loads the deployment while Redis is taken away and given back, and until writes are done again. */
+async function loadedThrough(client: Client, outage: () => Promise<void>): Promise<readonly Call[]> {
+  const load = new Load(client, CLIENTS)
+  await load.hasDone(500)
+  await outage()
+  const backAt = performance.now()
+  await load.hasWrittenSince(backAt)
+  await load.end()
+  return load.calls
+}
+
+/** Decisions do not notice; changes are told to come again, and are done afterwards. */
+function expectDecided(calls: readonly Call[], { balancer }: Deployment): void {
+  const failed = calls.filter(({ status }) => status !== 200)
+  expect(failed.filter(({ kind }) => kind === 'asked').slice(0, 3), balancer.log()).toEqual([])
+  const refusals = new Set(failed.map(({ status, retryAfter }) => `${status} ${retryAfter}`))
+  expect([...refusals].filter(refusal => refusal !== '503 1')).toEqual([])
+  expect(calls.filter(({ kind }) => kind === 'asked').length).toBeGreaterThan(1_000)
+}
+
+const OUTAGES = {
+  'is killed and comes back after 20 s': [20_000, 'kill', 'start'],
+  'is frozen for 50 s': [50_000, 'freeze', 'thaw'],
+} as const
+
+test.each(Object.entries(OUTAGES))(
+  'with the settings as they come no decision fails while Redis %s',
+  async (_name, [ms, take, give]) => {
+    const deployment = await deployed(2)
+    const client = await withPlan(deployment)
+    const calls = await loadedThrough(client, async () => {
+      await deployment.redis![take]()
+      await pause(ms)
+      await deployment.redis![give]()
+    })
+    expectDecided(calls, deployment)
+    expect(calls.some(({ kind, status }) => kind === 'wrote' && status === 503)).toBe(true)
+  },
+)
+
+test('no decision fails in a failover by Sentinel', async () => {
+  const system = await startSentinels()
+  onTestFinished(() => system.stop())
+  const deployment = await deployed(2, { storeUrl: system.url() })
+  const client = await withPlan(deployment)
+  await system.hasSynced()
+  const calls = await loadedThrough(client, async () => {
+    await system.primary.kill()
+    await system.hasFailedOver()
+  })
+  expectDecided(calls, deployment)
+})
+
+test('no decision fails while servers of a cluster are away for 20 s', async () => {
+  const cluster = await startCluster()
+  onTestFinished(() => cluster.stop())
+  const deployment = await deployed(2, { storeUrl: cluster.url() })
+  const client = await withPlan(deployment)
+  const calls = await loadedThrough(client, async () => {
+    for (const server of cluster.nodes) await server.kill()
+    await pause(20_000)
+    for (const server of cluster.nodes) await server.start()
+  })
+  expectDecided(calls, deployment)
+})
+
+test('from MAX_STALE_MS on every decision is 503 that says when to ask again, until Redis is back', async () => {
+  const deployment = await deployed(2, { settings: TIMING })
+  const client = await withPlan(deployment)
+  const load = new Load(client, CLIENTS)
+  await load.hasDone(500)
+  const frozenAt = performance.now()
+  deployment.redis!.freeze()
+  while (await isAllowed(client));
+  await pause(STALE_MS_MAX)
+  const thawedAt = performance.now()
+  deployment.redis!.thaw()
+  while (!(await isAllowed(client)));
+  await load.hasWrittenSince(performance.now())
+  await load.end()
+
+  const asked = load.calls.filter(({ kind }) => kind === 'asked')
+  const allowed = asked.filter(({ status }) => status === 200)
+  // A right that was taken away meanwhile would have been granted here.
+  const late = allowed.filter(({ from }) => from > frozenAt + STALE_MS_MAX && from < thawedAt - 1_000)
+  expect(late).toEqual([])
+  const refused = asked.filter(({ status }) => status !== 200)
+  // At the moment when HAProxy takes its last node out it ends, unanswered, what it was about to ask once more.
+  const told = refused.filter(({ status }) => status !== 0)
+  expect(refused.length - told.length).toBeLessThanOrEqual(CLIENTS)
+  expect(new Set(told.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['503 1']))
+  expect(Math.min(...refused.map(({ from }) => from)) - frozenAt).toBeGreaterThan(3_000)
 })
 
 async function isAllowed(client: Client): Promise<boolean> {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { reservePort } from '../../src/http/reserve-port.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { Scrape } from '../support/metrics.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
   ADMIN_KEY,
@@ -34,8 +35,16 @@ async function readiness(node: Client): Promise<number> {
   return (await node.get('/ready')).status
 }
 
+async function freshness(node: Client): Promise<number> {
+  return (await node.get('/fresh')).status
+}
+
 async function decision(node: Client): Promise<number> {
   return (await node.post('/allowed', question('alice', 'read', 'document:plan'))).status
+}
+
+async function metric(node: Client, name: string): Promise<number> {
+  return (await Scrape.of(node.address)).sum(name)
 }
 
 /** Asks until that is the answer. */
@@ -43,30 +52,41 @@ async function until(expected: number, ask: () => Promise<number>): Promise<void
   while ((await ask()) !== expected);
 }
 
-test('a node without Redis is not ready, decides for a while, then refuses, and recovers by itself', async () => {
+test('a node without Redis is stale, ready as long as it decides, then neither, and recovers by itself', async () => {
   const { proxy, node } = await cuttableNode({ staleAfterMs: 200, maxStaleMs: 1_500 })
-  expect(await readiness(node)).toBe(200)
+  expect([await readiness(node), await freshness(node)]).toEqual([200, 200])
   const cutAt = performance.now()
   proxy.cut()
-  await until(503, () => readiness(node))
+  await until(503, () => freshness(node))
   expect(performance.now() - cutAt).toBeGreaterThan(100)
-  expect(await decision(node)).toBe(200)
-  await until(503, () => decision(node))
+  // Asked before and after: who is told "not ready" is refused decisions, and who is refused them is told so.
+  for (;;) {
+    const [before, decided, after] = [await readiness(node), await decision(node), await readiness(node)]
+    if (before === 503) expect(decided).toBe(503)
+    if (decided === 503) expect(after).toBe(503)
+    if (before === 503) break
+    expect(before).toBe(200)
+  }
   expect(performance.now() - cutAt).toBeGreaterThan(1_400)
+  expect(await metric(node, 'verdict_ready')).toBe(0)
+  expect(await metric(node, 'verdict_fresh')).toBe(0)
   const refused = await node.post('/allowed', question('alice', 'read', 'document:plan'))
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
 
   proxy.mend()
   await until(200, () => readiness(node))
+  await until(200, () => freshness(node))
   expect(await decision(node)).toBe(200)
+  expect(await metric(node, 'verdict_fresh')).toBe(1)
   await node.user('bob')
 })
 
 test('with MAX_STALE_MS=0 a node goes on deciding, however long it hears nothing', async () => {
   const { proxy, node } = await cuttableNode({ staleAfterMs: 50, maxStaleMs: 0 })
   proxy.cut()
-  await until(503, () => readiness(node))
+  await until(503, () => freshness(node))
   for (let asked = 0; asked < 200; asked += 1) expect(await decision(node)).toBe(200)
+  expect(await readiness(node)).toBe(200)
 })
 
 test('a node that is not done starting refuses, too, what it has had open for too long without Redis', async () => {
@@ -136,7 +156,7 @@ test('the log has one line for each change of state, and no more', async () => {
     proxy.cut()
     await until(503, allowed)
     proxy.mend()
-    await until(200, async () => (await fetch(`${address}/ready`)).status)
+    await until(200, async () => (await fetch(`${address}/fresh`)).status)
   }
   expect(await service.end('SIGTERM')).toBe(0)
   const standings = [...service.stderr.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)

@@ -57,6 +57,7 @@ const OTHER_CALLS: readonly Call[] = [
   { operation: 'authzenMetadata', method: 'GET', path: '/.well-known/authzen-configuration' },
   { operation: 'healthy', method: 'GET', path: '/healthy' },
   { operation: 'ready', method: 'GET', path: '/ready' },
+  { operation: 'fresh', method: 'GET', path: '/fresh' },
   { operation: 'getMetrics', method: 'GET', path: '/metrics' },
   { operation: 'getApiKeyScope', method: 'GET', path: '/v2/api-key/scope' },
   { operation: 'listUsersEverywhere', method: 'GET', path: '/v1/users' },

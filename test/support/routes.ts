@@ -15,7 +15,7 @@ export function routesWithoutService(lost: Error): Route[] {
       organizationProgress: () => null,
     },
     management: { execute: () => Promise.reject(lost) },
-    isReady: () => false,
+    health: { isReady: () => false, isFresh: () => false },
     metrics: { scrape: () => Promise.reject(lost) },
     observer: null,
     tokenSecret: '00'.repeat(32),

@@ -78,8 +78,8 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Service',
     description:
-      'Whether the service lives and is ready, and its metrics; this description and its reference.',
-    paths: ['/healthy', '/ready', '/metrics', '/openapi.json', '/docs'],
+      'Whether the service lives, is ready and hears of changes, and its metrics; this description and its reference.',
+    paths: ['/healthy', '/ready', '/fresh', '/metrics', '/openapi.json', '/docs'],
   },
 ]
 

@@ -1,9 +1,20 @@
-/** Whether the process lives, and whether it may be sent traffic (contract A.7). */
+/**
+ * Whether the process lives, whether it may be sent decisions, and whether it hears what other nodes change (contract A.7).
+ * The last two differ while Redis is away: every node goes on deciding then, and a balancer that took them all for not ready
+ * would make an outage of it.
+ */
 import { AuthzError } from '#model/errors.ts'
 import { Health } from '#model/wire/health.ts'
 import { defineRoute, type Route } from '../route.ts'
 
-export function healthRoutes(isReady: () => boolean): Route[] {
+export interface HealthSource {
+  /** Whether decisions are made here. */
+  isReady(): boolean
+  /** Whether what other nodes change is heard of. */
+  isFresh(): boolean
+}
+
+export function healthRoutes(source: HealthSource): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -25,8 +36,25 @@ export function healthRoutes(isReady: () => boolean): Route[] {
       refusals: [503],
       responses: { 200: { description: 'Loaded and answering.', schema: Health } },
       handle: () => {
-        if (!isReady()) throw new AuthzError('NOT_READY', 'not ready: loading, stale or shutting down')
+        if (!source.isReady())
+          throw new AuthzError('NOT_READY', 'not ready: loading, too stale or shutting down')
         return { status: 200, body: { status: 'ready' } }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/fresh',
+      operationId: 'fresh',
+      summary: 'Whether this node hears what other nodes change',
+      family: 'native',
+      access: 'public',
+      refusals: [503],
+      responses: { 200: { description: 'It does, or there are no others.', schema: Health } },
+      handle: () => {
+        if (!source.isFresh()) {
+          throw new AuthzError('STALE', 'stale: nothing was heard from the store for a while; see /ready')
+        }
+        return { status: 200, body: { status: 'fresh' } }
       },
     }),
   ]

@@ -317,8 +317,9 @@ describe('trouble of ours', () => {
     expect(await call(metrics, { address: addresses[1]! })).toBe(503)
   })
 
-  test('503: readiness, while there is none', async () => {
-    expect(await call(example.get('ready')!, { address: addresses[1]! })).toBe(503)
+  test('503: readiness and freshness, while there is none', async () => {
+    for (const state of ['ready', 'fresh'])
+      expect(await call(example.get(state)!, { address: addresses[1]! })).toBe(503)
   })
 })
 
@@ -329,7 +330,7 @@ test('every described answer was seen, but for those nobody can bring about', ()
       .map(status => `${operationId} ${status}`),
   )
   // They need nothing that could fail, short of a defect.
-  const independent = ['authzenMetadata', 'getApiKeyScope', 'getDescription', 'healthy', 'ready']
+  const independent = ['authzenMetadata', 'getApiKeyScope', 'getDescription', 'healthy', 'ready', 'fresh']
   const reference = ['getReference', 'getReferenceScript', 'getReferenceStart', 'getReferenceStyle']
   // They skip what is there already. Like every POST they may still meet it.
   const skipping = ['addResourceRolePermissions', 'addTenantRolePermissions', 'assignRoles']

@@ -1,0 +1,10 @@
+/** What the main thread knows of this node and its health routes tell; `/ready` also goes by the deadline of decisions. */
+export interface NodeState {
+  /** From the end of the start to the stop. */
+  readonly isServing: boolean
+  /** Whether it hears what other nodes change; true where there are no others. */
+  readonly isFresh: boolean
+}
+
+/** Before the start has come to its end. */
+export const STARTING: NodeState = { isServing: false, isFresh: true }
