@@ -17,6 +17,8 @@ export const ENGINES: readonly EngineUnderTest[] = [
 export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   { name: 'with keys that all collide', newEngine: () => new SharedEngine({ secrets: COLLIDING }) },
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }) },
+  // The first is the last that the tenant's own line has room for.
+  { name: 'with tenant roles in annexes', newEngine: () => new SharedEngine({ firstTenantPlace: 2_047 }) },
   { name: 'locking every read', newEngine: () => new SharedEngine({ lockEveryRead: true }) },
   { name: 'collecting after every commit', newEngine: () => new CollectingEngine() },
   { name: 'kept and restored after every commit', newEngine: () => new KeptEngine() },

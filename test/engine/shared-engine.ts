@@ -24,6 +24,7 @@ export interface SharedEngineOptions {
   readonly secrets?: HashSecrets
   readonly statesMax?: number
   readonly closureBytesMax?: number
+  readonly firstTenantPlace?: number
   readonly lockEveryRead?: boolean
 }
 

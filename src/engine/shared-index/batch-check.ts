@@ -14,6 +14,7 @@
  *
  * It reads without the lock; every bound is checked; results count only after validation.
  */
+import { lineOfBank } from './annexes.ts'
 import { BatchLookup } from './batch-lookup.ts'
 import type { BatchSource } from './batch-source.ts'
 import { ALLOW, DENY } from './check.ts'
@@ -143,7 +144,10 @@ export class BatchCheck {
       if (user === 0) continue
       question.place(instances.lines[i]!, tenants[i]!, sequence)
       if (question.isMismatch) continue
-      if (question.tenant !== 0) this.#matchTenant(i, user, question.tenant, action.tenantMasks)
+      if (question.tenant !== 0) {
+        this.#matchTenant(i, user, question.tenant, action.tenantMasks)
+        if (action.annexMasks.length > 0) this.#matchAnnexes(i, user, question.tenant, action.annexMasks)
+      }
       if (question.instance === 0 || action.start === 0) continue
       if (action.start < 0) verdicts[i] = UNKNOWN
       else this.#atInstance(i, user, question.instance, action.start)
@@ -154,6 +158,14 @@ export class BatchCheck {
     if (masks.length === 0 || !this.#mayHold(user, tenant)) return
     for (let m = 0; m < masks.length; m += 2) {
       this.#addCandidate(index, tenant | (masks[m]! << BANK_SHIFT), masks[m + 1]!)
+    }
+  }
+
+  #matchAnnexes(index: number, user: number, tenant: number, masks: Int32Array): void {
+    for (let m = 0; m < masks.length; m += 2) {
+      const line = lineOfBank(this.#regions.graph, tenant, masks[m]!)
+      if (line === 0 || !this.#mayHold(user, line)) continue
+      this.#addCandidate(index, line | (masks[m]! << BANK_SHIFT), masks[m + 1]!)
     }
   }
 

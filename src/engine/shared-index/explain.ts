@@ -6,6 +6,7 @@ import type { InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { Explanation, ExplanationStep } from '../explanation.ts'
+import { lineOfBank } from './annexes.ts'
 import type { BackwardWalk } from './backward-walk.ts'
 import { holdsPlace } from './holdings.ts'
 import { keysOf, tenantOf, typeOf } from './listings.ts'
@@ -60,8 +61,13 @@ export function explain(parts: ListingParts, backward: BackwardWalk, question: P
 
 function heldInTenant({ regions, schema }: ListingParts, user: number, tenant: number): string[] {
   return schema.tenant.roleKeys.flatMap((key, place) =>
-    key !== undefined && holdsPlace(regions.graph, user, tenant, place) ? [key] : [],
+    key !== undefined && holdsInTenant(regions.graph, user, tenant, place) ? [key] : [],
   )
+}
+
+function holdsInTenant(graph: Int32Array, user: number, tenant: number, place: number): boolean {
+  const line = lineOfBank(graph, tenant, place >>> 5)
+  return line !== 0 && holdsPlace(graph, user, line, place)
 }
 
 /** The roles of the instance's type that the user holds on it, directly or derived. */
@@ -95,7 +101,7 @@ function pathOf(
 ): ExplanationStep[] {
   const { graph } = parts.regions
   for (const place of tenant === 0 ? [] : action.tenantPlaces) {
-    if (!holdsPlace(graph, user, tenant, place)) continue
+    if (!holdsInTenant(graph, user, tenant, place)) continue
     return [
       {
         kind: 'tenant-role',

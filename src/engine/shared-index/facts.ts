@@ -14,6 +14,7 @@
  * Lock held and in a section everywhere.
  */
 import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
+import { lineOfBank, makeLineOfBank } from './annexes.ts'
 import type { Graveyard } from './graveyard.ts'
 import type { Invalidation } from './invalidation.ts'
 import * as L from './layout.ts'
@@ -98,18 +99,19 @@ export class Facts {
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
+    const line = role.type ? scoped : makeLineOfBank(this.#regions, scoped, role.place >>> 5)
     const record = user << L.LINE_WORDS_LOG2
     const next = table.nextOf(this.#regions.graph, user)
-    const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, scoped))
+    const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, line))
     this.#noteLater(user, next)
     const { graph, header } = this.#regions
     const mask = maskOf(role)
     if ((graph[at]! & mask) !== 0) return
     graph[at] = graph[at]! | mask
     header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! + 1
-    this.#banks = Math.max(this.#banks, (role.place >>> 5) + 1)
-    addToFilter(graph, record, scoped)
-    const assignees = (scoped << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
+    this.#banks = Math.max(this.#banks, ((role.place >>> 5) % L.BANKS_MAX) + 1)
+    addToFilter(graph, record, line)
+    const assignees = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
     const isFirst = graph[assignees + 1] === 0
     addMember(this.#regions, assignees, user)
     if (isFirst && role.type) this.#invalidation.from(scoped)
@@ -120,8 +122,10 @@ export class Facts {
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
+    const line = role.type ? scoped : lineOfBank(this.#regions.graph, scoped, role.place >>> 5)
+    if (line === 0) return
     const next = table.nextOf(this.#regions.graph, user)
-    const isGone = dropScope(this.#regions, user, scopeOf(role, scoped), maskOf(role), this.#banks)
+    const isGone = dropScope(this.#regions, user, scopeOf(role, line), maskOf(role), this.#banks)
     if (isGone) this.#staleFilters.push(user)
     this.#noteLater(user, next)
   }
@@ -182,7 +186,7 @@ export class Facts {
     relinked.length = 0
   }
 
-  /** Scopes of one instance or tenant that may exist: banks, over all types. */
+  /** Scopes under one line that may exist: banks, over all types. */
   banks(): number {
     return this.#banks
   }

@@ -10,6 +10,7 @@
  *
  * Lock held and in a section everywhere, but where it says otherwise.
  */
+import { annexesOf } from './annexes.ts'
 import { release } from './allocator.ts'
 import * as L from './layout.ts'
 import { NumberList } from './number-list.ts'
@@ -56,6 +57,10 @@ export class Graveyard {
 
   /** A dead tenant's record stays until no instance refers to it; see `sweep.ts`. */
   buryTenant(line: number): void {
+    const { graph } = this.#regions
+    for (const annex of annexesOf(graph, line)) {
+      graph[annex << L.LINE_WORDS_LOG2] = graph[annex << L.LINE_WORDS_LOG2]! | L.FLAG_DEAD
+    }
     this.#markDead(line)
     this.#deadTenants.push(line)
   }
@@ -68,7 +73,10 @@ export class Graveyard {
 
   /** Every instance of these tenants has been buried before. */
   releaseTenants(lines: readonly number[]): void {
-    for (const line of lines) this.#queue.push(line)
+    for (const line of lines) {
+      for (const annex of annexesOf(this.#regions.graph, line)) this.#queue.push(annex)
+      this.#queue.push(line)
+    }
   }
 
   /** Unlinks up to so many references; what is left waits for the next call. */
@@ -120,7 +128,8 @@ export class Graveyard {
 
   #descriptor(line: number): number {
     const record = line << L.LINE_WORDS_LOG2
-    const isUser = typeOf(this.#regions.graph, line) === L.USER_TYPE
+    const type = typeOf(this.#regions.graph, line)
+    const isUser = type === L.USER_TYPE
     const container = isUser ? 0 : this.#regions.graph[record + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
     switch (PHASES[this.#phase]) {
       case 'assignments':
@@ -128,7 +137,7 @@ export class Graveyard {
       case 'assignees':
         return isUser ? 0 : record + L.I_ASSIGNEES
       case 'in':
-        return isUser ? 0 : record + L.I_IN
+        return isUser || type === L.TENANT_TYPE ? 0 : record + L.I_IN
       case 'out-containers':
         return container === 0 ? 0 : container + L.C_OUT_CONTAINERS
       default:
@@ -167,7 +176,12 @@ export class Graveyard {
   #free(line: number): void {
     const { graph } = this.#regions
     const record = line << L.LINE_WORDS_LOG2
-    const isUser = typeOf(graph, line) === L.USER_TYPE
+    const type = typeOf(graph, line)
+    const isUser = type === L.USER_TYPE
+    const isTenant = type === L.TENANT_TYPE && (graph[record]! & L.FLAG_ANNEX) === 0
+    if (isTenant && graph[record + L.T_ANNEXES] !== 0) {
+      release(this.#regions, graph[record + L.T_ANNEXES]!, L.LINE_WORDS_LOG2)
+    }
     const container = isUser ? 0 : graph[record + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
     if (container !== 0) {
       const more = graph[container + L.C_MORE_HEADS]!

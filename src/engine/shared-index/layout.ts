@@ -21,7 +21,7 @@
  *   ┌────┬──────────────────────────┐       ┌────┬──────────────────────────┐
  *   │ 0  │ type, key bytes, flags   │       │ 0  │ type 0, key bytes, flags │
  *   │ 1  │ tenant (line)            │       │ 1  │ closure epoch            │
- *   │ 2,3│ in-edges: ptr, meta      │       │ 2,3│ –                        │
+ *   │ 2,3│ in-edges: ptr, meta      │       │ 2  │ directory of annexes     │
  *   │ 4,5│ assignees: ptr, meta     │       │ 4,5│ assignees: ptr, meta     │
  *   │ 6  │ container (line) or 0    │       │ 6  │ –                        │
  *   │ 7… │ key                      │       │ 7… │ key                      │
@@ -45,7 +45,7 @@
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 5
+export const LAYOUT_VERSION = 6
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16
@@ -121,6 +121,8 @@ export const FLAG_EXTERNAL = 2
 export const FLAG_ATTRIBUTES = 4
 /** The attributes are `{}`, which takes no bytes. */
 export const FLAG_EMPTY_ATTRIBUTES = 8
+/** No tenant but an annex of one (`annexes.ts`). */
+export const FLAG_ANNEX = 16
 
 export const TENANT_TYPE = 0
 export const USER_TYPE = 0xffff
@@ -142,6 +144,12 @@ export const I_CONTAINER = 6
 
 /** On a tenant: added to the version of every closure of its instances. */
 export const T_CLOSURE_EPOCH = 1
+/** The word of the directory of its annexes, 0 if it has none. */
+export const T_ANNEXES = 2
+
+/** On an annex: its tenant, and the place in its directory. Assignees are where an instance has them. */
+export const A_TENANT = 1
+export const A_GROUP = 2
 
 export const U_ASSIGNMENTS = 1
 export const U_FILTER = 16
@@ -184,13 +192,18 @@ export const INLINE = 31
 
 /**
  * A scope names an instance or tenant and a bank: roles beyond 32 of a type live in further banks of 32, each a
- * scope of its own. So every role set is one mask per scope, and nothing but the schema compiler sees the banks.
+ * scope of its own. So every role set is one mask per scope, and nothing but the schema compiler sees the banks. Tenant roles
+ * beyond the banks of one line are held under further lines (`annexes.ts`).
  */
 export const LINE_BITS = 26
 export const LINE_MASK = (1 << LINE_BITS) - 1
 export const BANK_SHIFT = LINE_BITS
-export const BANKS_MAX = 64
+export const BANKS_LOG2 = 6
+export const BANKS_MAX = 1 << BANKS_LOG2
 export const BANK_ROLES = 32
+/** Lines of a tenant, itself included: as many as its directory has words. */
+export const TENANT_LINES_MAX = LINE_WORDS
+export const TENANT_BANKS_MAX = TENANT_LINES_MAX * BANKS_MAX
 
 /** Instances with more in-edges are answered by their own closure or a forward walk, not edge by edge. */
 export const WIDE_IN_EDGES = 16

@@ -1,5 +1,6 @@
 /** What the permission listings read (contract A.4, A.5). Reads without the lock: results count only after validation. */
 import type { InstanceFilter, InstanceRoles, TenantFilter, TenantRoles, UserGrant } from '../engine.ts'
+import { allowingLines, bankOf, tenantAt } from './annexes.ts'
 import type { BackwardWalk } from './backward-walk.ts'
 import type { ForwardWalk } from './forward-walk.ts'
 import type { GuardedGoals } from './guarded-goals.ts'
@@ -26,10 +27,10 @@ export function tenantRolesOf(
   const { graph } = regions
   const placesByTenant = new Map<number, number[]>()
   for (const [scope, mask] of assignmentsOf(regions, user)) {
-    const line = scope & L.LINE_MASK
-    const head = graph[line << L.LINE_WORDS_LOG2]!
+    const head = graph[(scope & L.LINE_MASK) << L.LINE_WORDS_LOG2]!
     if (head >>> L.TYPE_SHIFT !== L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
-    const bank = scope >>> L.BANK_SHIFT
+    const line = tenantAt(graph, scope & L.LINE_MASK)
+    const bank = bankOf(graph, scope)
     const live = mask & (schema.tenant.liveMasks[bank] ?? 0)
     if (live === 0 || (accepts !== null && !accepts(keyText(graph, line)))) continue
     for (const place of placesIn(bank, live)) addTo(placesByTenant, line, place, limit)
@@ -116,9 +117,11 @@ export function grantsOn(
   const { graph } = regions
   const grants: UserGrant[] = []
   if (tenant !== 0) {
-    for (const { user, place } of holdersOf(regions, tenant, action.tenantMasks)) {
-      if (grants.length === limit) return grants
-      grants.push({ user: keyText(graph, user), role: schema.tenant.roleKeys[place] ?? '', instance: null })
+    for (const [line, masks] of allowingLines(graph, tenant, action)) {
+      for (const { user, place } of holdersOf(regions, line, masks)) {
+        if (grants.length === limit) return grants
+        grants.push({ user: keyText(graph, user), role: schema.tenant.roleKeys[place] ?? '', instance: null })
+      }
     }
   }
   if (instance === 0) return grants

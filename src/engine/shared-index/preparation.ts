@@ -9,6 +9,7 @@
  */
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
 import { log2Ceil } from './allocator.ts'
+import { lineOfBank } from './annexes.ts'
 import type { Invalidation } from './invalidation.ts'
 import * as L from './layout.ts'
 import type { Names } from './names.ts'
@@ -24,6 +25,8 @@ import { partitionOf } from './string-table.ts'
 
 /** Words of a first block of a slab, or of anything as small. */
 const SMALL_WORDS = 8
+/** An annex, and the directory it stands in. */
+const ANNEX_WORDS = 2 * L.LINE_WORDS
 const CONTAINER_WORDS = L.LINE_WORDS << L.CONTAINER_LINES_LOG2
 
 export class Preparation {
@@ -128,9 +131,14 @@ export class Preparation {
       return
     }
     const { graph } = this.#regions
+    const line = role.type ? scoped : lineOfBank(graph, scoped, role.place >>> 5)
+    if (line === 0) {
+      this.#words += ANNEX_WORDS + 2 * SMALL_WORDS
+      return
+    }
     const held = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
-    const assignees = (scoped << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
-    const isHeld = findPair(graph, graph[held]!, graph[held + 1]!, scopeOf(role, scoped)) !== 0
+    const assignees = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
+    const isHeld = findPair(graph, graph[held]!, graph[held + 1]!, scopeOf(role, line)) !== 0
     const isEmpty = graph[assignees + 1] === 0
     if (!isEmpty && !isInline(graph[assignees + 1]!)) {
       findMember(graph, graph[assignees]!, graph[assignees + 1]!, user)

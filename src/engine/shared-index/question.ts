@@ -4,6 +4,7 @@
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { type PackedQueries, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
+import { lineOfBank } from './annexes.ts'
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import { isDead } from './records.ts'
@@ -129,18 +130,33 @@ export class Question {
   }
 
   /** Whether a tenant role of the user in the tenant of the question allows. */
-  isAllowedByTenant(user: number, { tenantMasks }: ActionView): boolean {
+  isAllowedByTenant(user: number, { tenantMasks, annexMasks }: ActionView): boolean {
     if (this.tenant === 0) return false
     const { graph } = this.#regions
     const record = user << LINE_WORDS_LOG2
     const hash = Math.imul(this.tenant, ID_HASH)
     for (let m = 0; m < tenantMasks.length; m += 2) {
       const word = graph[record + U_FILTER + (hash >>> (FILTER_SHIFT + 5))]!
-      if ((word & (1 << (hash >>> FILTER_SHIFT))) === 0) return false
+      if ((word & (1 << (hash >>> FILTER_SHIFT))) === 0) break
       const scope = this.tenant | (tenantMasks[m]! << BANK_SHIFT)
       const slab = record + U_ASSIGNMENTS
       const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
       if (at !== 0 && (graph[at + 1]! & tenantMasks[m + 1]!) !== 0) return true
+    }
+    return annexMasks.length > 0 && this.#isAllowedInAnnex(user, annexMasks)
+  }
+
+  #isAllowedInAnnex(user: number, masks: Int32Array): boolean {
+    const { graph } = this.#regions
+    const record = user << LINE_WORDS_LOG2
+    const slab = record + U_ASSIGNMENTS
+    for (let m = 0; m < masks.length; m += 2) {
+      const line = lineOfBank(graph, this.tenant, masks[m]!)
+      const hash = Math.imul(line, ID_HASH)
+      const word = graph[record + U_FILTER + (hash >>> (FILTER_SHIFT + 5))]!
+      if (line === 0 || (word & (1 << (hash >>> FILTER_SHIFT))) === 0) continue
+      const at = findPair(graph, graph[slab]!, graph[slab + 1]!, line | (masks[m]! << BANK_SHIFT))
+      if (at !== 0 && (graph[at + 1]! & masks[m + 1]!) !== 0) return true
     }
     return false
   }

@@ -21,8 +21,9 @@ export interface ActionView {
   readonly key: string
   /** Target where the search for a resource role starts; 0 if no role of the type allows. */
   readonly start: number
-  /** [bank, mask]… of tenant roles that allow. */
+  /** [bank, mask]… of tenant roles that allow, of those held under the tenant's own line, and of those held in annexes. */
   readonly tenantMasks: Int32Array
+  readonly annexMasks: Int32Array
   readonly rolePlaces: ReadonlySet<number>
   readonly tenantPlaces: ReadonlySet<number>
 }
@@ -135,7 +136,8 @@ function actionView({ key, start, rolePlaces, tenantPlaces }: ActionImage): Acti
   return {
     key,
     start,
-    tenantMasks: Int32Array.from([...masks].flat()),
+    tenantMasks: Int32Array.from([...masks].filter(([bank]) => bank < L.BANKS_MAX).flat()),
+    annexMasks: Int32Array.from([...masks].filter(([bank]) => bank >= L.BANKS_MAX).flat()),
     rolePlaces: new Set(rolePlaces),
     tenantPlaces: new Set(tenantPlaces),
   }

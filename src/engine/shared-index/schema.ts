@@ -69,6 +69,7 @@ export interface StandingSchema {
 
 const EDGE_CLASSES_MAX = 1 << 16
 export const ROLES_MAX_PER_TYPE = L.BANKS_MAX * L.BANK_ROLES
+const TENANT_ROLES_MAX = L.TENANT_BANKS_MAX * L.BANK_ROLES
 
 export class Schema {
   readonly types: Map<string, ResourceType>
@@ -81,12 +82,12 @@ export class Schema {
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
-  /** Goes on with what stands, under the numbers it has. */
-  constructor(standing?: StandingSchema) {
+  /** Goes on with what stands, under the numbers it has. `firstTenantPlace`: for tests, which get to annexes sooner. */
+  constructor(standing?: StandingSchema, firstTenantPlace = 0) {
     this.types = standing?.types ?? new Map()
     this.tenantRoles = standing?.tenantRoles ?? new Map()
     const places = Array.from(this.tenantRoles.values(), ({ place }) => place)
-    this.tenantPlaces = new NumberPool(0, ROLES_MAX_PER_TYPE, places)
+    this.tenantPlaces = new NumberPool(firstTenantPlace, TENANT_ROLES_MAX, places)
     const types = [...this.types.values()]
     const typeIds = types.map(({ id }) => id)
     this.typeIds = new NumberPool(L.TENANT_TYPE + 1, L.USER_TYPE, typeIds)
@@ -256,7 +257,7 @@ export class Schema {
   }
 }
 
-/** The scope a role is stored under on an instance or tenant. */
+/** The scope a role is stored under on an instance, or on the line of a tenant that has its bank: the bank's low bits count. */
 export function scopeOf(role: Role, line: number): number {
   return line | ((role.place >>> 5) << L.BANK_SHIFT)
 }

@@ -2,6 +2,7 @@
  * The searches: which instances, which users. They list exactly what the decision allows, each thing once, as lines;
  * `key-pages.ts` puts them in order. They read without the lock: what they find counts only after validation.
  */
+import { allowingLines, bankOf, tenantAt } from './annexes.ts'
 import type { BackwardWalk } from './backward-walk.ts'
 import type { ForwardWalk } from './forward-walk.ts'
 import type { GuardedGoals } from './guarded-goals.ts'
@@ -76,10 +77,11 @@ export class Search {
   users(tenant: number, instance: number, action: ActionView): void {
     this.#begin()
     if (tenant !== 0) {
-      const { tenantMasks } = action
-      for (let m = 0; m < tenantMasks.length; m += 2) {
-        this.#findHolders(tenant | (tenantMasks[m]! << L.BANK_SHIFT), tenantMasks[m + 1]!)
-        for (let i = 0; i < this.#candidates.length; i++) this.#take(this.#candidates.items[i]!)
+      for (const [line, masks] of allowingLines(this.#regions.graph, tenant, action)) {
+        for (let m = 0; m < masks.length; m += 2) {
+          this.#findHolders(line | (masks[m]! << L.BANK_SHIFT), masks[m + 1]!)
+          for (let i = 0; i < this.#candidates.length; i++) this.#take(this.#candidates.items[i]!)
+        }
       }
     }
     if (instance === 0) return
@@ -133,16 +135,18 @@ export class Search {
   }
 
   /** The tenants in which a tenant role of the user allows. O(assignments × banks). */
-  #tenantsAllowing(user: number, { tenantMasks }: ActionView): Set<number> {
+  #tenantsAllowing(user: number, { tenantMasks, annexMasks }: ActionView): Set<number> {
     const { graph } = this.#regions
     const tenants = new Set<number>()
-    if (tenantMasks.length === 0) return tenants
+    if (tenantMasks.length + annexMasks.length === 0) return tenants
     for (const [scope, held] of assignmentsOf(this.#regions, user)) {
       const line = scope & L.LINE_MASK
       const head = graph[line << L.LINE_WORDS_LOG2]!
       if (head >>> L.TYPE_SHIFT !== L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
-      for (let m = 0; m < tenantMasks.length; m += 2) {
-        if (tenantMasks[m] === scope >>> L.BANK_SHIFT && (held & tenantMasks[m + 1]!) !== 0) tenants.add(line)
+      const bank = bankOf(graph, scope)
+      const masks = bank < L.BANKS_MAX ? tenantMasks : annexMasks
+      for (let m = 0; m < masks.length; m += 2) {
+        if (masks[m] === bank && (held & masks[m + 1]!) !== 0) tenants.add(tenantAt(graph, line))
       }
     }
     return tenants

@@ -9,6 +9,7 @@
  * everything it buried is unlinked. Facts put meanwhile cannot carry retired numbers, so a partition once done stays
  * done.
  */
+import { bankOf } from './annexes.ts'
 import type { Graveyard } from './graveyard.ts'
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
@@ -27,7 +28,7 @@ interface Pass {
   readonly tenants: readonly number[]
   readonly types: ReadonlySet<number>
   readonly edgeClasses: ReadonlySet<number>
-  /** Retired bits by type id × banks + bank. */
+  /** Retired bits by type id × banks of a tenant + bank. */
   readonly masks: ReadonlyMap<number, number>
   partition: number
 }
@@ -83,7 +84,7 @@ export class Sweep {
     const retired = this.#schema.takeRetired()
     const masks = new Map<number, number>()
     for (const role of retired.roles) {
-      const at = (role.type?.id ?? L.TENANT_TYPE) * L.BANKS_MAX + (role.place >>> 5)
+      const at = (role.type?.id ?? L.TENANT_TYPE) * L.TENANT_BANKS_MAX + (role.place >>> 5)
       masks.set(at, (masks.get(at) ?? 0) | maskOf(role))
     }
     return {
@@ -119,7 +120,8 @@ export class Sweep {
     const { graph } = this.#regions
     this.#eachPair((user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, (scope, mask) => {
       const type = graph[(scope & L.LINE_MASK) << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
-      const gone = mask & (pass.masks.get(type * L.BANKS_MAX + (scope >>> L.BANK_SHIFT)) ?? 0)
+      const bank = type === L.TENANT_TYPE ? bankOf(graph, scope) : scope >>> L.BANK_SHIFT
+      const gone = mask & (pass.masks.get(type * L.TENANT_BANKS_MAX + bank) ?? 0)
       if (gone !== 0) this.#edits.push(() => this.#drop(user, scope, gone))
     })
   }

@@ -42,6 +42,8 @@ export interface WriterOptions {
   readonly secrets: HashSecrets
   /** Cap on states with several roles; for tests. */
   readonly statesMax?: number
+  /** Place of the first tenant role; for tests. */
+  readonly firstTenantPlace?: number
   /** Cap on the closure region, in bytes; for tests. */
   readonly closureBytesMax?: number
 }
@@ -101,14 +103,14 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   constructor(
-    { threadId, secrets, statesMax, closureBytesMax }: WriterOptions,
+    { threadId, secrets, statesMax, firstTenantPlace, closureBytesMax }: WriterOptions,
     restored?: { readonly regions: Regions; readonly state: SavedState },
   ) {
     assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
     const state = restored?.state
     this.#threadId = threadId
     this.#regions = restored?.regions ?? Regions.create(secrets, closureBytesMax)
-    this.#schema = new Schema(state && standingSchema(state.schema))
+    this.#schema = new Schema(state && standingSchema(state.schema), firstTenantPlace)
     this.#compiler = new SchemaCompiler(statesMax, state?.states)
     this.#closuresAhead = new ClosuresAhead(this.#regions, {
       image: state ? decodeSchema(this.#regions.readSchema()) : null,

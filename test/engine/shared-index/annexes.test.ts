@@ -1,0 +1,160 @@
+/** 10,000 tenant roles (`TENANT_ROLES_MAX`), of which a tenant's own line has room for 2,048: the others are held in annexes. */
+import { describe, expect, test } from 'vitest'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import * as L from '#engine/shared-index/layout.ts'
+import { TENANT_ROLES_MAX } from '#model/limits.ts'
+import {
+  assign,
+  assignInTenant,
+  instance,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  user,
+} from '../changes.ts'
+import { packed } from '../packed.ts'
+import { SharedEngine, standAgain } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+const LAST = TENANT_ROLES_MAX - 1
+/** On both sides of each border between two lines of a tenant. */
+const PLACES = [0, 2_047, 2_048, 4_095, 4_096, 6_144, 8_191, 8_192, LAST]
+const ACTIONS = PLACES.map(place => `a${place}`)
+const ROLES = Array.from({ length: TENANT_ROLES_MAX }, (_, place) =>
+  tenantRole(`r${place}`, PLACES.includes(place) ? { can: [`document:a${place}`] } : {}),
+)
+const GROUND = [
+  tenant('default'),
+  tenant('acme'),
+  resourceType('document', ...ACTIONS),
+  role('document', 'reader', { can: ACTIONS }),
+  instance('document:d'),
+  instance('document:a', 'acme'),
+  ...PLACES.map(place => user(`u${place}`)),
+  user('none'),
+]
+
+function heldByEach(inTenant = 'default') {
+  return PLACES.map(place => assignInTenant(`u${place}`, `r${place}`, inTenant))
+}
+
+function allowed(world: World, on = 'document:d'): string[] {
+  const users = [...PLACES.map(place => `u${place}`), 'none']
+  return users.flatMap(name =>
+    ACTIONS.filter(action => world.can(name, action, on)).map(action => `${name} ${action}`),
+  )
+}
+
+const EACH_ITS_OWN = PLACES.map(place => `u${place} a${place}`)
+
+describe('with 10,000 tenant roles', () => {
+  const engine = new SharedEngine()
+  const world = new World(engine, ...GROUND, ...ROLES)
+
+  test('each is told from the others, alone and in bulk, in strings and in bytes', () => {
+    world.apply(...heldByEach())
+    expect(allowed(world)).toEqual(EACH_ITS_OWN)
+    expect(allowed(world, 'document:a')).toEqual([])
+    const queries = PLACES.flatMap(place =>
+      ACTIONS.map(action => ({ user: `u${place}`, action, type: 'document', key: 'd', tenant: null })),
+    )
+    const expected = queries.map(query => query.user.slice(1) === query.action.slice(1))
+    expect(engine.evaluateAll(queries)).toEqual(expected)
+    expect([...engine.evaluatePacked(packed(queries))]).toEqual(expected.map(Number))
+  })
+
+  test.each(PLACES)('role %i is found by every search, listing and explanation', place => {
+    const [name, action, roleKey] = [`u${place}`, `a${place}`, `r${place}`]
+    const page = { after: null, limit: 10 }
+    const on = { action, type: 'document', key: 'd', tenant: null }
+    expect(engine.searchUsers(on, page).keys).toEqual([name])
+    expect(engine.searchResources({ user: name, action, type: 'document', tenant: null }, page).keys).toEqual(
+      ['d'],
+    )
+    expect(engine.searchActions({ user: name, type: 'document', key: 'd', tenant: null })).toEqual([action])
+    expect(engine.tenantRolesOf(name, null, 10)).toEqual([
+      { tenant: 'default', attributes: null, roles: [roleKey], permissions: [{ type: 'document', action }] },
+    ])
+    expect(engine.grantsOn(on, 10)).toEqual([{ user: name, role: roleKey, instance: null }])
+    expect(engine.explain({ user: name, ...on })).toMatchObject({
+      allow: true,
+      tenantRoles: { held: [roleKey], allowing: [roleKey] },
+      path: [{ kind: 'tenant-role', tenant: 'default', role: roleKey }],
+    })
+  })
+
+  test('one user holds some of each line, and what is taken away is gone alone', () => {
+    world.apply(...PLACES.map(place => assignInTenant('none', `r${place}`, 'acme')))
+    expect(allowed(world, 'document:a')).toEqual(ACTIONS.map(action => `none ${action}`))
+    const rows = engine.tenantRolesOf('none', null, 10)
+    expect(rows.map(({ tenant: where, roles }) => [where, roles.toSorted()])).toEqual([
+      ['acme', PLACES.map(place => `r${place}`).toSorted()],
+    ])
+    world.apply(removed(assignInTenant('none', 'r8191', 'acme')))
+    expect(allowed(world, 'document:a')).toEqual(
+      ACTIONS.filter(action => action !== 'a8191').map(action => `none ${action}`),
+    )
+    world.apply(removed(user('none')), user('none'))
+    expect(allowed(world, 'document:a')).toEqual([])
+  })
+
+  test('a role removed and made again is held by nobody, and others keep theirs', () => {
+    world.apply(removed(ROLES[8_192]!), ROLES[8_192]!)
+    expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
+    while (engine.writer.collect(100));
+    // It gets the number that was free last, which is the removed one's.
+    world.apply(tenantRole('heir', { can: ['document:a8192'] }))
+    expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
+    world.apply(removed(tenantRole('heir')), assignInTenant('u8192', 'r8192', 'default'))
+    expect(allowed(world)).toEqual(EACH_ITS_OWN)
+  })
+
+  test('they are there in an index that was kept', () => {
+    while (engine.writer.collect(100));
+    const writer = standAgain(engine.writer.save()!)
+    const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
+    const kept = PLACES.flatMap(place =>
+      ACTIONS.filter(action =>
+        reader.evaluate({ user: `u${place}`, action, type: 'document', key: 'd', tenant: null }),
+      ).map(action => `u${place} ${action}`),
+    )
+    expect(kept).toEqual(EACH_ITS_OWN)
+  })
+
+  test('a tenant takes its annexes along, and one of that name begins with nothing', () => {
+    world.apply(removed(tenant('default')))
+    world.apply(tenant('default'), instance('document:d'))
+    expect(allowed(world)).toEqual([])
+    world.apply(...heldByEach())
+    expect(allowed(world)).toEqual(EACH_ITS_OWN)
+  })
+})
+
+test('annexes give back their memory with their tenant, and their roles with a user', () => {
+  const engine = new SharedEngine({ firstTenantPlace: 2_047 })
+  const roles = [0, 1, 2].map(n => tenantRole(`r${n}`, { can: ['document:read'] }))
+  const world = new World(engine, tenant('default'), resourceType('document', 'read'), ...roles)
+  const header = new Int32Array(engine.writer.handle.header)
+  const used: number[] = []
+  for (let round = 0; round < 6; round++) {
+    world.apply(
+      tenant('acme'),
+      user('alice'),
+      user('bob'),
+      instance('document:d', 'acme'),
+      assign('bob', 'x', 'document:d'),
+    )
+    world.apply(
+      ...['alice', 'bob'].flatMap(name => roles.map(each => assignInTenant(name, each.role, 'acme'))),
+    )
+    expect(world.can('alice', 'read', 'document:d')).toBe(true)
+    const parts = [user('alice'), tenant('acme'), user('bob')].map(removed)
+    world.apply(...(round % 2 === 0 ? parts : parts.toReversed()))
+    while (engine.writer.collect(100));
+    expect([header[L.H_ASSIGNMENTS], header[L.H_RECORDS]]).toEqual([0, 1])
+    used.push(header[L.H_GRAPH_TOP]! - header[L.H_GRAPH_FREE_WORDS]!)
+  }
+  expect(new Set(used).size).toBe(1)
+})
