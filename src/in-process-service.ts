@@ -56,7 +56,8 @@ export class InProcessService {
     const indexes = new SharedIndexes({
       createWriter: () => new SharedIndexWriter({ threadId: WRITER_ID, secrets }),
       attach: async (id, handle) => readers.attach(id, handle),
-      detach: async id => readers.detach(id),
+      detach: async (id, reason) => readers.detach(id, reason),
+      onFault: (_id, error) => onFault(error),
       kept: null,
       rehearsal: null,
     })

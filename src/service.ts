@@ -13,7 +13,6 @@ import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { IndexFiles } from './index-files.ts'
 import { ContentShapes } from './http/content-shapes.ts'
 import { reservePort } from './http/reserve-port.ts'
-import { DEFAULT_TENANT } from './model/decision.ts'
 import { InvariantError } from './model/assert.ts'
 import { AuthzError } from './model/errors.ts'
 import { ApiKeySecrets } from './secrets/api-key-secrets.ts'
@@ -21,11 +20,11 @@ import { type ContentLoader, LedgerLoader } from './services/content-loader.ts'
 import { AuditRetention } from './services/audit-retention.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
 import { EnvironmentImports } from './services/environment-imports.ts'
-import { EnvironmentService } from './services/environment-service.ts'
 import { Freshness, type Standing } from './services/freshness.ts'
 import { ManagementService } from './services/management-service.ts'
+import { LiveEnvironment } from './services/live-environment.ts'
 import { type NodeState, STARTING } from './services/node-state.ts'
-import { type OpenEnvironment, OpenEnvironments } from './services/open-environments.ts'
+import { OpenEnvironments } from './services/open-environments.ts'
 import { OrganizationService } from './services/organization-service.ts'
 import {
   type KnownEnvironment,
@@ -42,7 +41,7 @@ import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { ContentThread } from './threads/content-thread.ts'
 import { LoopMeter } from './telemetry/loop-meter.ts'
-import { type EnvironmentFigures, Metrics } from './telemetry/metrics.ts'
+import { type EnvironmentFigures, type EnvironmentState, Metrics } from './telemetry/metrics.ts'
 import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
 import { DecisionDeadline } from './threads/decision-deadline.ts'
 import { HttpThreads } from './threads/http-threads.ts'
@@ -124,7 +123,11 @@ export async function startService(
     isKeyedLater,
     buildLists,
     log,
-    onFault: error => die(error),
+    // The organization is everybody's; what is wrong with one environment ends nothing else.
+    onFault: (environmentId, error) => {
+      if (environmentId === ORGANIZATION_STORE_ID) die(error)
+      else log.error({ environment: environmentId, err: error }, 'an environment does not follow its store')
+    },
   })
   let management: ManagementService | null = null
   let environments: OpenEnvironments | null = null
@@ -138,6 +141,7 @@ export async function startService(
   const managementInFlight = new SharedCount(counts, 'management')
   const metrics = new Metrics({
     environments: () => figuresOf(environments, indexes, store),
+    environmentStates: () => statesOf(environments),
     isReady: () => state.isServing && !deadline.isOver,
     isFresh: () => state.isFresh,
     managementInFlight: () => managementInFlight.value,
@@ -179,7 +183,8 @@ export async function startService(
     kept: new IndexFiles(MAIN_THREAD_ID, log),
     rehearsal,
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
-    detach: environmentId => threads.detach(environmentId),
+    detach: (environmentId, reason) => threads.detach(environmentId, reason),
+    onFault: (environmentId, error) => environments?.fail(environmentId, error),
   })
   const close = async (delayMs = 0): Promise<void> => {
     clearInterval(trimming)
@@ -230,7 +235,7 @@ export async function startService(
     }
     environments = new OpenEnvironments({
       organization,
-      open: known => openEnvironment(known, { store, indexes, surroundings, auditRetentionMs, onDeath: die }),
+      open: known => openEnvironment(known, { store, indexes, surroundings, auditRetentionMs, log }),
       drop: environmentId => store.drop(environmentId),
       discardCopies: ({ except }) =>
         store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
@@ -245,6 +250,7 @@ export async function startService(
       surroundings,
       secrets,
       keyOverlapSeconds: config.keyOverlapSeconds,
+      closureOf: environmentId => environments?.closureOf(environmentId) ?? null,
       whenInForce: revision => follower.whenVisible(revision),
     })
     const retention = new AuditRetention(organizationStore, surroundings, auditRetentionMs)
@@ -351,6 +357,14 @@ function* figuresOf(
   }
 }
 
+function statesOf(environments: OpenEnvironments | null): EnvironmentState[] {
+  return (environments?.all() ?? []).map(({ projectKey, environmentKey, closure }) => ({
+    project: projectKey,
+    environment: environmentKey,
+    isClosed: closure !== null,
+  }))
+}
+
 /** The port the threads share. Only a single thread can be left to find a free one for itself. */
 function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
   return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
@@ -361,52 +375,32 @@ interface EnvironmentParts {
   readonly indexes: SharedIndexes
   readonly surroundings: Surroundings
   readonly auditRetentionMs: number
-  readonly onDeath: (error: Error) => void
+  readonly log: Logger
 }
 
-/** Opens an environment, gives it the default tenant if it is new, and brings the engines level with it. */
-async function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<OpenEnvironment> {
-  const { environmentId } = known.scope
-  const store = await parts.store.environment(environmentId)
-  const replica = new Replica(environmentId, store, parts.indexes, parts.indexes)
-  const service = new EnvironmentService({
-    store,
-    scope: known.scope,
-    surroundings: parts.surroundings,
-    auditRetentionMs: parts.auditRetentionMs,
-    whenVisible: revision => replica.whenVisible(revision),
+/** Opens an environment, or has it closed for a reason; of its own background work nothing is the end of the process. */
+function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<LiveEnvironment> {
+  const { store, indexes, auditRetentionMs, log } = parts
+  const { scope, projectKey, environmentKey } = known
+  const { environmentId } = scope
+  const names = { environment: environmentId, project: projectKey, key: environmentKey }
+  return LiveEnvironment.open({
+    scope,
+    auditRetentionMs,
+    indexes,
+    surroundings: {
+      ...parts.surroundings,
+      onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),
+    },
+    openStore: () => store.environment(environmentId),
+    dropStore: () => store.drop(environmentId),
+    onClosed: ({ reason }, error) =>
+      log.error(
+        { ...names, reason, err: error },
+        'an environment is closed: its decisions are refused, the others go on; trying again',
+      ),
+    onOpened: ({ reason }) => log.warn({ ...names, reason }, 'an environment that was closed is open again'),
   })
-  await replica.start(error =>
-    parts.onDeath(new Error('an index no longer follows its store', { cause: error })),
-  )
-  if (store.view.sequence() === 0) await createDefaultTenant(service)
-  void store.whenListed().then(
-    () => service.resumePurges(),
-    () => undefined,
-  )
-  return {
-    service,
-    close: async () => {
-      await service.close()
-      await replica.close()
-    },
-    remove: async () => {
-      await service.close()
-      // Ends the feed, and with it what the index is told.
-      await parts.store.drop(environmentId)
-      await parts.indexes.remove(environmentId)
-    },
-  }
-}
-
-/** Another node may be doing the same. */
-async function createDefaultTenant(service: EnvironmentService): Promise<void> {
-  try {
-    const body = { key: DEFAULT_TENANT, name: 'Default tenant' }
-    await service.execute('createTenant', { body })
-  } catch (error) {
-    if (!(error instanceof AuthzError) || error.code !== 'DUPLICATE_ENTITY') throw error
-  }
 }
 
 /** Says and does what follows from not having heard from the store for a while. */

@@ -133,6 +133,7 @@ function createPool(): JobPool {
     threads: settings.poolThreads,
     jobsMax: settings.poolJobsMax,
     engine: environmentId => engines.shareable(environmentId),
+    onIndexFault: fault => log.error({ fault }, 'a job of the pool failed'),
     onThreadEnd: (id, error) => {
       log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
       // What it held while it built a closure would be waited for forever.
@@ -210,7 +211,7 @@ function receive(message: ToHttpThread): void {
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
       break
     case 'detach':
-      engines.detach(message.environmentId)
+      engines.detach(message.environmentId, message.reason)
       pool?.letGo()
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
   }

@@ -1,6 +1,8 @@
 /** A thread of the pool: does the jobs of one HTTP thread, on the indexes that they bring along. */
 import { setImmediate } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
+import { inspect } from 'node:util'
+import { IndexFault } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
@@ -18,6 +20,7 @@ export default function work(job: PoolJob): PoolAnswer<unknown> | Promise<PoolAn
     return { value: answerOf(job) }
   } catch (error) {
     if (error instanceof AuthzError) return { error: errorToData(error) }
+    if (error instanceof IndexFault) return { indexFault: inspect(error) }
     throw error
   }
 }

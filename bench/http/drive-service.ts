@@ -60,7 +60,10 @@ const indexes = new SharedIndexes({
   createWriter: () =>
     new SharedIndexWriter({ threadId: 1, secrets: { start: 0x3c6ef372, multiplier: 0x2545f491 } }),
   attach: (environmentId, handle) => threads.attach(environmentId, handle),
-  detach: environmentId => threads.detach(environmentId),
+  detach: (environmentId, reason) => threads.detach(environmentId, reason),
+  onFault: (_environmentId, error) => {
+    throw error
+  },
   kept: null,
   rehearsal,
 })

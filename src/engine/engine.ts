@@ -130,3 +130,15 @@ export interface UserGrant {
   /** Where the role is held directly; `null`: in the tenant of the question. */
   readonly instance: InstanceKey | null
 }
+
+/**
+ * An invariant is broken in the index of one environment, be it by a defect or by what somebody wrote. Nobody decides on that index
+ * any more. It says nothing of other indexes, with which it shares no memory, nor of the thread that met it.
+ */
+export class IndexFault extends Error {
+  override readonly name = 'IndexFault'
+
+  constructor(cause: Error) {
+    super(`the index of an environment cannot be right: ${cause.message}`, { cause })
+  }
+}

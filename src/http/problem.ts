@@ -73,6 +73,11 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
   },
   NOT_READY: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is not ready' },
   STALE: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The state is too old' },
+  ENVIRONMENT_CLOSED: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'This environment is closed',
+  },
   OVERLOADED: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is overloaded' },
   INTERNAL: {
     status: 500,

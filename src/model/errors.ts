@@ -25,6 +25,7 @@ export type ErrorCode =
   // The service.
   | 'NOT_READY'
   | 'STALE'
+  | 'ENVIRONMENT_CLOSED'
   | 'OVERLOADED'
   | 'INTERNAL'
   // The store.

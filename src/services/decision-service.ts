@@ -12,7 +12,10 @@ import { searchWith } from './search-job.ts'
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
-  /** The environment's engine; null while it is not loaded. Throws `STALE` when it must not decide any more. */
+  /**
+   * The environment's engine; null while it is not loaded. Throws `STALE` when it must not decide any more, `ENVIRONMENT_CLOSED`
+   * when there is none to be had.
+   */
   engine(environmentId: string): DecisionEngine | null
 }
 

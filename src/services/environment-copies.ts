@@ -16,6 +16,7 @@ import type {
   EnvironmentStats,
 } from '#model/wire/environment.ts'
 import type { Revision } from '#model/revision.ts'
+import { environmentClosed } from './closure.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { AuditCaller, AuditedCall } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
@@ -134,6 +135,8 @@ export class EnvironmentCopies {
     const { id } = made.answer
     try {
       const copied = await this.#serviceOf(id).execute('importSchema', target.copy, target.call)
+      const closure = this.#environments.closureOf(id)
+      if (closure) throw environmentClosed(closure.reason)
       const { answer, revision } = await this.#reveal(principal, id, target.call)
       return { answer, revisions: [revision, copied.revision] }
     } catch (error) {
@@ -174,6 +177,8 @@ export class EnvironmentCopies {
   #serviceOf(environmentId: string): EnvironmentService {
     const service = this.#environments.serviceOf(environmentId)
     if (service) return service
+    const closure = this.#environments.closureOf(environmentId)
+    if (closure) throw environmentClosed(closure.reason)
     throw new AuthzError('NOT_READY', 'this environment is not open; try again shortly')
   }
 }

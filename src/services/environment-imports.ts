@@ -19,6 +19,7 @@ import { lists, rowKeys } from '#store/keyspace.ts'
 import type { AuditTransfer } from './audit-transfer.ts'
 import type { ContentLoader } from './content-loader.ts'
 import type { PieceSource } from './content-stream.ts'
+import { environmentClosed } from './closure.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { Answered } from './management/commit-draft.ts'
 import { removeEnvironment } from './management/environments.ts'
@@ -29,7 +30,8 @@ import type { OrganizationService } from './organization-service.ts'
 
 export interface ImportInput {
   readonly environment: ManagedEnvironment
-  readonly service: EnvironmentService
+  /** Null where nothing of it can be read: then there is nothing to take along, and no change to hold back. */
+  readonly service: EnvironmentService | null
   readonly body: PieceSource
   /** Whether what is there may be anything; else it must be what a new environment has. */
   readonly replaces: boolean
@@ -67,15 +69,16 @@ export class EnvironmentImports {
    */
   async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
     const { environment, service, body, replaces, caller, params } = input
-    if (!replaces) await requireEmpty(service)
+    if (!replaces) await requireEmpty(readable(service, environment))
     const { organizationId, environmentId } = environment.scope
     // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
     const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
     const { id, place } = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)
-      const auditTransfer = (await this.#open(principal, id)).auditTransferFrom(service)
-      await auditTransfer.run()
+      const opened = await this.#open(principal, id)
+      const auditTransfer = service && opened.auditTransferFrom(service)
+      await auditTransfer?.run()
       // The same name stands for another environment from now on.
       const told = { ...params, environment_id: id, replaced_environment_id: environmentId }
       const asked = { params: told, query: { replace: replaces } }
@@ -114,6 +117,9 @@ export class EnvironmentImports {
       if (!hidden) throw gone()
       context.records.put({ ...hidden, isBeingLoaded: false })
     })
+    // What was there before stays, rather than something that cannot be decided on.
+    const closure = this.#environments.closureOf(id)
+    if (closure) throw environmentClosed(closure.reason)
     const service = this.#environments.serviceOf(id)
     if (service) return service
     throw new AuthzError('INTERNAL', 'what was imported could not be opened; the log has the reason')
@@ -124,16 +130,17 @@ export class EnvironmentImports {
     parts: {
       readonly id: string
       readonly replaced: string
-      readonly service: EnvironmentService
+      readonly service: EnvironmentService | null
       readonly replaces: boolean
-      readonly auditTransfer: AuditTransfer
+      readonly auditTransfer: AuditTransfer | null
       readonly call: AuditedCall
     },
   ): Promise<Revision> {
-    const thaw = await parts.service.freeze()
+    const { service } = parts
+    const thaw = await service?.freeze()
     try {
-      if (!parts.replaces) await requireEmpty(parts.service)
-      await parts.auditTransfer.run()
+      if (!parts.replaces && service) await requireEmpty(service)
+      await parts.auditTransfer?.run()
       const exchange = (context: OrganizationWriteContext) => {
         const { records } = context
         const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))
@@ -149,7 +156,7 @@ export class EnvironmentImports {
       const { revision } = await this.#organization.commit(principal, exchange, parts.call)
       return revision
     } catch (error) {
-      thaw()
+      thaw?.()
       throw error
     }
   }
@@ -186,6 +193,12 @@ function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): 
     isBeingCopied: false,
     isBeingLoaded: false,
   }
+}
+
+/** Throws `ENVIRONMENT_CLOSED` where nobody can say what there is. */
+function readable(service: EnvironmentService | null, { closure }: ManagedEnvironment): EnvironmentService {
+  if (service) return service
+  throw environmentClosed(closure?.reason ?? 'it is not open')
 }
 
 /** Throws `DUPLICATE_ENTITY` when there is more than a new environment has. */

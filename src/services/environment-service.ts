@@ -155,9 +155,9 @@ export class EnvironmentService {
     this.#purging.resume()
   }
 
-  /** Removes entries of the audit log that are older than they may be. */
-  trimAudit(): Promise<void> {
-    return this.#retention.trim()
+  /** Removes entries of the audit log that are older than they may be. Never throws: what it fails of concerns no other. */
+  async trimAudit(): Promise<void> {
+    await this.#retention.trim().catch(this.#surroundings.onBackgroundFault)
   }
 
   /** What brings the audit log of the environment that this one is to replace into its own. */

@@ -23,6 +23,17 @@ export interface IndexHost {
   apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void>
 }
 
+/** A host that can do without an environment. */
+export interface ClosableIndexHost extends IndexHost {
+  /**
+   * Nobody decides on the environment until something is published again; who asks is told the reason. Begins at once, and
+   * resolves when every thread knows the reason. Never throws. Safe to repeat, also for one that was never loaded.
+   */
+  close(environmentId: string, reason: string): Promise<void>
+  /** Lets go of an environment's index, for which no more changes come. Safe to repeat. */
+  remove(environmentId: string): Promise<void>
+}
+
 /** Engines that outlive the process, so that a start need not load them. */
 export interface IndexKeeper {
   /**

@@ -21,6 +21,7 @@ export function loadChanges(view: View): Iterable<Change> {
 }
 
 const [FIRST_ID, SECOND_ID, THIRD_ID] = FACT_KEY_IDS
+const USER_BYTES_MIN = ID_START + 16
 
 class ChangesOf {
   readonly #view: View
@@ -94,6 +95,8 @@ class ChangesOf {
     switch (row.key[0]) {
       case KIND_BYTES.user: {
         const user = userKeyOf(row.key)
+        // It is not decoded. What is left of a damaged one would be the id of nobody, and all that the user has would be no one's.
+        if (row.value.length < USER_BYTES_MIN) throw new RangeError('the row of a user is cut short')
         this.#users.set(row.value, ID_START, user)
         return { kind: 'user-put', user }
       }

@@ -10,8 +10,10 @@ import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import { Ceiling } from './ceiling.ts'
 import type { PieceSource } from './content-stream.ts'
+import { environmentClosed } from './closure.ts'
 import type { EnvironmentCopies } from './environment-copies.ts'
 import type { EnvironmentImports } from './environment-imports.ts'
+import type { EnvironmentService } from './environment-service.ts'
 import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
@@ -129,12 +131,10 @@ export class ManagementService {
     body: PieceSource | null,
   ): Promise<ManagementAnswer> {
     const environment = this.#resolve(principal, path)
-    const { service } = environment
-    if (!service) throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
     if (operation === 'exportContent') {
       const leave = this.#exporting.enter()
       try {
-        const { answer, revision } = await service.exportContent(leave)
+        const { answer, revision } = await openService(environment).exportContent(leave)
         return { answer, revisions: [revision] }
       } catch (error) {
         leave()
@@ -142,6 +142,8 @@ export class ManagementService {
       }
     }
     assert(body, 'an import has a body')
+    // Into one of which nothing can be read: that is a way to mend it.
+    const service = environment.closure ? environment.service : openService(environment)
     const caller = { keyId: principal.keyId, requestId }
     const params = { proj_id: path.project, env_id: path.environment }
     const leave = this.#importing.enter()
@@ -204,9 +206,7 @@ export class ManagementService {
     caller: AuditCaller | null,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
-      if (!environment.service)
-        throw new AuthzError('NOT_READY', 'an environment is not open yet; try again shortly')
-      return await environment.service.execute(operation, input, caller)
+      return await openService(environment).execute(operation, input, caller)
     } catch (error) {
       // One that was removed meanwhile fails in its own ways.
       if (this.#isThere(environment)) throw error
@@ -264,6 +264,13 @@ function named(
   const byKey = environments.filter(known => namesOf(known)[0] === reference)
   if (byKey.length > 0) return byKey
   return environments.filter(known => namesOf(known)[1] === reference.toLowerCase())
+}
+
+/** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` where nothing of it can be read. */
+function openService({ service, closure }: ManagedEnvironment): EnvironmentService {
+  if (service) return service
+  if (closure) throw environmentClosed(closure.reason)
+  throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
 }
 
 function notFound({ project, environment }: EnvironmentPath): AuthzError {

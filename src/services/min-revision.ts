@@ -16,7 +16,7 @@ export interface Progress {
 }
 
 export interface ProgressSource {
-  /** Null while the environment is not loaded. */
+  /** Null while the environment is not loaded. Throws `ENVIRONMENT_CLOSED`. */
   progress(environmentId: string): Progress | null
   /** How far keys and environments are those of the organization; null before they are known. */
   organizationProgress(): Progress | null

@@ -3,13 +3,20 @@
  * is told of every change of the organization, whichever node made it, and compares the two; whoever changes the
  * organization waits until it has (`Replica`). One place, so that a start, a creation here and one elsewhere are the same.
  *
- * Keys go first: when an environment is closed, nobody has a key to it any more.
+ * Keys go first: when an environment is closed for good, nobody has a key to it any more. One that cannot be decided on keeps its
+ * keys, and none of the others waits for it (`live-environment.ts`).
  */
+import type { Closure } from './closure.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
 
 export interface OpenEnvironment {
-  readonly service: EnvironmentService
+  /** Null while what is stored of it cannot be opened. */
+  readonly service: EnvironmentService | null
+  /** Null while it is decided on. */
+  readonly closure: Closure | null
+  /** Its index cannot be decided on any more. */
+  fail(error: unknown): void
   /** Ends what goes on in it, and keeps for the next start what that need not make again. */
   close(): Promise<void>
   /** Ends what goes on in it, and removes all it holds here and in the store. Safe to repeat. */
@@ -17,13 +24,15 @@ export interface OpenEnvironment {
 }
 
 export interface ManagedEnvironment extends KnownEnvironment {
-  /** Null while it is not open. */
+  /** Null while it is not open, or what is stored of it cannot be opened. */
   readonly service: EnvironmentService | null
+  /** Why it cannot be decided on; null: it can, or is not open. */
+  readonly closure: Closure | null
 }
 
 export interface OpenEnvironmentsOptions {
   readonly organization: Organization
-  /** Opens an environment, so that it decides; makes its store if it is new. */
+  /** Opens an environment, so that it decides, or closes it for a reason; makes its store if it is new. */
   open(known: KnownEnvironment): Promise<OpenEnvironment>
   /** Removes what a store holds of an environment that is not open. Safe to repeat. */
   drop(environmentId: string): Promise<void>
@@ -31,7 +40,7 @@ export interface OpenEnvironmentsOptions {
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /** Resolves when every thread goes by these secrets. */
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
-  /** An environment could not be opened or removed; that is tried again at the next change, or the next start. */
+  /** An environment could not be removed, or one of those to open met a defect of ours; that is tried again at the next change, or the next start. */
   onFault(error: unknown): void
 }
 
@@ -44,40 +53,12 @@ export class OpenEnvironments {
     this.#options = options
   }
 
-  /**
-   * At the start an environment that cannot be opened keeps the service from starting. Later, when the organization's history was
-   * replaced, it does not end it.
-   */
   async load(): Promise<void> {
-    const isStart = this.#open.size === 0
-    await this.#reconcile(error => {
-      if (isStart) throw error
-      this.#options.onFault(error)
-    })
+    await this.apply()
     this.#options.discardCopies({ except: new Set(this.#known.map(({ scope }) => scope.environmentId)) })
   }
 
   async apply(): Promise<void> {
-    await this.#reconcile(error => this.#options.onFault(error))
-  }
-
-  /** The environments callers may name, in creation order. */
-  all(): ManagedEnvironment[] {
-    return this.#known.flatMap(known =>
-      known.isHidden ? [] : [{ ...known, service: this.serviceOf(known.scope.environmentId) }],
-    )
-  }
-
-  /** The service of an environment, hidden or not; null while it is not open. */
-  serviceOf(environmentId: string): EnvironmentService | null {
-    return this.#open.get(environmentId)?.service ?? null
-  }
-
-  async close(): Promise<void> {
-    for (const open of this.#open.values()) await open.close()
-  }
-
-  async #reconcile(onOpenFault: (error: unknown) => void): Promise<void> {
     const { organization } = this.#options
     // What is open then belongs to a history that is gone: it goes with the first commit of the new one.
     if (!organization.isThere()) return
@@ -92,9 +73,39 @@ export class OpenEnvironments {
       try {
         this.#open.set(id, await this.#options.open(known))
       } catch (error) {
-        onOpenFault(error)
+        this.#options.onFault(error)
       }
     }
+  }
+
+  /** The environments callers may name, in creation order. */
+  all(): ManagedEnvironment[] {
+    return this.#known.flatMap(known =>
+      known.isHidden ? [] : [{ ...known, ...this.#stateOf(known.scope.environmentId) }],
+    )
+  }
+
+  #stateOf(environmentId: string): Pick<ManagedEnvironment, 'service' | 'closure'> {
+    return { service: this.serviceOf(environmentId), closure: this.closureOf(environmentId) }
+  }
+
+  /** The service of an environment, hidden or not; null while it is not open. */
+  serviceOf(environmentId: string): EnvironmentService | null {
+    return this.#open.get(environmentId)?.service ?? null
+  }
+
+  /** Why an environment, hidden or not, cannot be decided on; null: it can, or is not open. */
+  closureOf(environmentId: string): Closure | null {
+    return this.#open.get(environmentId)?.closure ?? null
+  }
+
+  /** The index of an environment cannot be decided on any more. */
+  fail(environmentId: string, error: unknown): void {
+    this.#open.get(environmentId)?.fail(error)
+  }
+
+  async close(): Promise<void> {
+    for (const open of this.#open.values()) await open.close()
   }
 
   /** Removes what is open and not known, and what a crash left of environments that were removed. */

@@ -2,6 +2,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import type { Closure } from './closure.ts'
 import { audited, type AuditCaller, type AuditedCall } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { KeySecrets } from './management/key-secrets.ts'
@@ -23,6 +24,7 @@ export interface OrganizationServiceOptions {
   readonly surroundings: Surroundings
   readonly secrets: KeySecrets
   readonly keyOverlapSeconds: number
+  readonly closureOf: (environmentId: string) => Closure | null
   /** Resolves when the keys and environments of that revision are those of this process, on every thread. */
   readonly whenInForce: (revision: Revision) => Promise<void>
 }
@@ -98,7 +100,8 @@ export class OrganizationService {
   }
 
   #context(principal: Principal) {
-    const { surroundings, secrets, keyOverlapSeconds } = this.#options
-    return { principal, now: surroundings.now(), newId: surroundings.newId, secrets, keyOverlapSeconds }
+    const { surroundings, secrets, keyOverlapSeconds, closureOf } = this.#options
+    const { newId } = surroundings
+    return { principal, now: surroundings.now(), newId, secrets, keyOverlapSeconds, closureOf }
   }
 }

@@ -279,6 +279,7 @@ export class Organization {
       newId: this.#surroundings.newId,
       secrets: this.#secrets,
       keyOverlapSeconds: 0,
+      closureOf: () => null,
     }
   }
 }

@@ -6,6 +6,8 @@
  *
  * When the history of the ledger is replaced, or has gone on too far to be followed, other engines are loaded beside the
  * present ones and take their place as a whole; until then those decide.
+ *
+ * What else fails ends the following, and is told; whoever hears of it may start anew.
  */
 import { AuthzError, type ErrorCode, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -35,6 +37,8 @@ export class Replica {
   #waiters: Waiter[] = []
   /** Why following has ended; null while it goes on. */
   #endReason: unknown = null
+  /** Ends what follows at present; null: nothing does. */
+  #failFollowing: ((error: unknown) => void) | null = null
 
   /** `keeper`: what keeps engines from one start to the next, if anything does. */
   constructor(
@@ -51,17 +55,22 @@ export class Replica {
 
   /**
    * Loads the engines; resolves when they decide. Following goes on until the ledger closes; `onFault` hears of the
-   * error that ended it before.
+   * error that ended it before, in the turn in which whoever waits for a revision does.
    */
   async start(onFault: (error: unknown) => void): Promise<void> {
-    const from = (await this.#restore()) ?? (await this.#load())
-    void this.#followAll(from).then(
-      () => this.#end(new AuthzError('STORE_CLOSED', 'the store is closed')),
-      (error: unknown) => {
-        this.#end(error)
-        if (!hasCode(error, 'STORE_CLOSED')) onFault(error)
-      },
-    )
+    this.#begin((await this.#restore()) ?? (await this.#load()), onFault)
+  }
+
+  /** The same when a start has failed, or following has ended by a fault: with engines that are loaded from all rows. */
+  async startAnew(onFault: (error: unknown) => void): Promise<void> {
+    this.#begin(await this.#load(), onFault)
+  }
+
+  /** Ends the following by that fault, and says so; false when there is none under way. */
+  fail(error: unknown): boolean {
+    if (this.#failFollowing === null) return false
+    this.#failFollowing(error)
+    return true
   }
 
   /**
@@ -75,6 +84,23 @@ export class Replica {
     return new Promise((resolve, reject) => {
       this.#waiters.push({ revision, resolve, reject })
     })
+  }
+
+  #begin(from: Revision, onFault: (error: unknown) => void): void {
+    const fail = (error: unknown): void => {
+      // What was ended by a fault comes to its own end at the next entry.
+      if (this.#failFollowing !== fail) return
+      this.#failFollowing = null
+      this.#end(error)
+      if (!hasCode(error, 'STORE_CLOSED')) onFault(error)
+    }
+    this.#failFollowing = fail
+    this.#endReason = null
+    const isOver = (): boolean => this.#failFollowing !== fail
+    void this.#followAll(from, isOver).then(
+      () => fail(new AuthzError('STORE_CLOSED', 'the store is closed')),
+      fail,
+    )
   }
 
   /** Applies nothing more, and keeps the engines for the next start. */
@@ -160,19 +186,19 @@ export class Replica {
     this.#store.takeOver(place)
   }
 
-  async #followAll(start: Revision): Promise<void> {
+  async #followAll(start: Revision, isOver: () => boolean): Promise<void> {
     for (let from = start; ; from = await this.#load()) {
       try {
-        return await this.#follow(from)
+        return await this.#follow(from, isOver)
       } catch (error) {
-        if (!isLeftBehind(error)) throw error
+        if (isOver() || !isLeftBehind(error)) throw error
       }
     }
   }
 
-  async #follow(after: Revision): Promise<void> {
+  async #follow(after: Revision, isOver: () => boolean): Promise<void> {
     for await (const entry of this.#store.ledger.feed(after)) {
-      if (this.#isClosed) return
+      if (this.#isClosed || isOver()) return
       const applying = this.#host.apply(this.#environmentId, entry.changes, entry.revision)
       this.#applying = applying.catch(() => undefined)
       await applying

@@ -82,7 +82,7 @@ export class EmbeddedStore implements Store {
       const ledger = await EmbeddedLedger.open({ tables, view, ...retention })
       const place = snapshotPlaceIn(tables)
       // Its tables are never replaced.
-      const takeOver = () => {}
+      const [takeOver, setAside] = [() => {}, () => {}]
       return {
         ledger,
         view,
@@ -90,6 +90,7 @@ export class EmbeddedStore implements Store {
         whenListed: () => Promise.resolve(),
         snapshotPlace: () => place,
         takeOver,
+        setAside,
       }
     } catch (error) {
       await tables.close()

@@ -38,10 +38,10 @@ export interface OpenStoreOptions {
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   readonly log?: StoreLog
   /**
-   * Told of what a store cannot mend by going on, after which the process must end. Absent: it is thrown, for nobody to
-   * catch.
+   * Told of what keeps an environment of a shared store from being followed, by a defect or by damage. It goes on trying. Absent:
+   * it is thrown, for nobody to catch.
    */
-  readonly onFault?: (error: Error) => void
+  readonly onFault?: (environmentId: string, error: Error) => void
 }
 
 /**
@@ -97,7 +97,7 @@ export async function openStore(
 const LISTED_AT_ONCE_MAX = 50_000
 const SILENT: StoreLog = { info: () => {}, warn: () => {} }
 
-function uncaught(error: Error): never {
+function uncaught(_environmentId: string, error: Error): never {
   throw error
 }
 

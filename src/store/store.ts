@@ -18,6 +18,8 @@ export interface EnvironmentStore {
    * have replaced, the environment grows stale.
    */
   takeOver(place: SnapshotPlace | null): void
+  /** Nobody decides on it until it is taken over again: how stale it is concerns nobody until then. */
+  setAside(): void
 }
 
 export interface Store {

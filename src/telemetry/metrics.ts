@@ -20,9 +20,19 @@ export interface EnvironmentFigures {
   readonly tenantsVoided: number
 }
 
+/** An environment by its keys, and whether it is closed. */
+export interface EnvironmentState {
+  readonly project: string
+  readonly environment: string
+  readonly isClosed: boolean
+}
+
 /** What is asked for at a scrape. */
 export interface MetricSources {
+  /** Those that have an index. */
   environments(): Iterable<EnvironmentFigures>
+  /** All that callers may name. */
+  environmentStates(): Iterable<EnvironmentState>
   /** Whether `/ready` says yes. */
   isReady(): boolean
   /** Whether `/fresh` says yes. */
@@ -149,6 +159,16 @@ function sampleEnvironments(registry: Registry, sources: MetricSources): void {
           valueOf(figures),
         ]),
     })
+  sampled(registry, {
+    name: 'verdict_environment_closed',
+    help: '1 while an environment cannot be decided on, 0 while it can.',
+    labelNames: ['project', 'environment'],
+    values: () =>
+      Array.from(sources.environmentStates(), ({ project, environment, isClosed }) => [
+        { project, environment },
+        isClosed ? 1 : 0,
+      ]),
+  })
   ofEach('verdict_revision', 'Newest commit in the index.', figures => figures.sequence)
   ofEach(
     'verdict_staleness_seconds',

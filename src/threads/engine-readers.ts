@@ -1,6 +1,7 @@
 /** An HTTP thread's engines, one an environment: readers of the indexes that the main thread writes. */
 import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
+import { environmentClosed } from '#services/closure.ts'
 import type { EngineSource } from '#services/decision-service.ts'
 import type { ProgressSource } from '#services/min-revision.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
@@ -19,6 +20,8 @@ interface Attached {
 export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: unknown) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
+  /** Why those are closed that are. */
+  readonly #closed = new Map<string, string>()
   #organization: IndexProgress | null = null
   #attachments = 0
   readonly #deadline: DecisionDeadline
@@ -33,10 +36,13 @@ export class EngineReaders implements EngineSource, ProgressSource {
     if (this.#deadline.isOver) {
       throw new AuthzError('STALE', 'what this node knows is too old, or lost by its store; try another')
     }
-    return this.#attached.get(environmentId)?.engine ?? null
+    return this.#attached.get(environmentId)?.engine ?? this.#absent(environmentId)
   }
 
-  /** The engine as a decision has it, and what another thread needs to have the same. Throws `NOT_READY` or `STALE`. */
+  /**
+   * The engine as a decision has it, and what another thread needs to have the same. Throws `NOT_READY`, `ENVIRONMENT_CLOSED` or
+   * `STALE`.
+   */
   shareable(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex } {
     const engine = this.engine(environmentId)
     if (!engine)
@@ -50,7 +56,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   progress(environmentId: string): IndexProgress | null {
-    return this.#attached.get(environmentId)?.progress ?? null
+    return this.#attached.get(environmentId)?.progress ?? this.#absent(environmentId)
   }
 
   /** How far this process follows the organization; null while it does not. */
@@ -65,7 +71,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
   /** Uses the index from now on, in place of the environment's old one, if any. */
   attach(environmentId: string, { index, progress }: IndexHandle): void {
     const engine = this.#open(index)
-    this.detach(environmentId)
+    this.detach(environmentId, null)
     this.#attachments += 1
     this.#attached.set(interned(environmentId), {
       engine,
@@ -79,11 +85,20 @@ export class EngineReaders implements EngineSource, ProgressSource {
     })
   }
 
-  /** Decides nothing more for the environment. */
-  detach(environmentId: string): void {
+  /** Decides nothing more for the environment; with a reason it is closed, and who asks is told. */
+  detach(environmentId: string, reason: string | null): void {
+    if (reason === null) this.#closed.delete(environmentId)
+    else this.#closed.set(environmentId, reason)
     const attached = this.#attached.get(environmentId)
     if (attached === undefined) return
     this.#attached.delete(environmentId)
     markGone(attached.index)
+  }
+
+  /** Null for one that is not loaded yet. Throws `ENVIRONMENT_CLOSED`. */
+  #absent(environmentId: string): null {
+    const reason = this.#closed.get(environmentId)
+    if (reason !== undefined) throw environmentClosed(reason)
+    return null
   }
 }

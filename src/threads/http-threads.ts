@@ -123,9 +123,9 @@ export class HttpThreads {
     this.#send({ kind: 'organization', progress })
   }
 
-  /** Takes an environment's index back; resolves when no thread decides on it any more. */
-  detach(environmentId: string): Promise<void> {
-    return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, acknowledge }))
+  /** Takes an environment's index back, for that reason; resolves when no thread decides on it any more. */
+  detach(environmentId: string, reason: string | null): Promise<void> {
+    return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, reason, acknowledge }))
   }
 
   /** Goes on serving, and asks callers to take their next requests elsewhere. */

@@ -14,7 +14,7 @@
 import type { Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
-import { AuthzError, errorFromData } from '#model/errors.ts'
+import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { DecisionPool, SearchJob, Waiting } from '#services/decision-pool.ts'
 import { searchWith } from '#services/search-job.ts'
@@ -76,6 +76,8 @@ export interface JobPoolOptions {
    * when a job comes, when a part of it is begun, and before it is answered.
    */
   engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
+  /** A job came upon what cannot be in its index, which has ended with that. */
+  onIndexFault(fault: string): void
   /** A thread of the pool has ended that should not have. */
   onThreadEnd(threadId: number, error: Error): void
   /** Not all threads could be started: everything is done here until they are, at some later job. */
@@ -363,6 +365,10 @@ export class JobPool implements DecisionPool {
     try {
       const answer = await this.#pool.run(job)
       if ('error' in answer) throw errorFromData(answer.error)
+      if ('indexFault' in answer) {
+        this.#options.onIndexFault(answer.indexFault)
+        throw errorFromData({ ...errorToData(null), isReported: true })
+      }
       return answer.value
     } catch (error) {
       // What the job itself found. Anything else is of its thread, which was ended on purpose or died.

@@ -55,8 +55,13 @@ export type ToHttpThread =
       readonly handle: IndexHandle
       readonly acknowledge: number
     }
-  /** Forget the environment's index. Acknowledged. */
-  | { readonly kind: 'detach'; readonly environmentId: string; readonly acknowledge: number }
+  /** Forget the environment's index; with a reason for whoever asks it is closed, without one it is gone. Acknowledged. */
+  | {
+      readonly kind: 'detach'
+      readonly environmentId: string
+      readonly reason: string | null
+      readonly acknowledge: number
+    }
   /** How far this process follows the organization, from now on. */
   | { readonly kind: 'organization'; readonly progress: ProgressHandle }
   /** What the health routes tell, from now on. */

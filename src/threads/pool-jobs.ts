@@ -53,8 +53,12 @@ export type PoolJob =
     }
   | { readonly kind: 'search'; readonly index: JobIndex; readonly search: SearchJob }
 
-/** What a job throws on purpose crosses threads as data; anything else is a fault, and rejects. */
-export type PoolAnswer<Value> = { readonly value: Value } | { readonly error: ErrorData }
+/**
+ * What a job throws on purpose crosses threads as data, and so does what it found wrong in the index, with the words for the log;
+ * anything else is a fault of the thread, and rejects.
+ */
+export type PoolAnswer<Value> =
+  { readonly value: Value } | { readonly error: ErrorData } | { readonly indexFault: string }
 
 /*
  *     ┌ verdicts ┬ spots ───────────┬ forms ───────────┬ body ─────┐

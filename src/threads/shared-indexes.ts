@@ -7,7 +7,7 @@ import type { ChangeSink } from '#engine/engine.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
-import type { IndexHost, IndexKeeper } from '#services/index-host.ts'
+import type { ClosableIndexHost, IndexKeeper } from '#services/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import {
   createProgress,
@@ -50,6 +50,12 @@ export interface IndexWriter extends ChangeSink {
   collect(steps: number): boolean
   /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
   precompute(work: number): boolean
+  /** Ends all decisions on the index, for good. Safe to repeat. */
+  retire(): void
+  /** Resolves when the index is retired, be it by a thread that reads it, with true; with false after `letGo`. */
+  whenRetired(): Promise<boolean>
+  /** Nobody needs to know of the index any more. */
+  letGo(): void
   /** The index as it can be kept, if nothing changes it meanwhile; null while something waits to be collected. */
   save(): unknown
 }
@@ -78,8 +84,10 @@ interface SharedIndexesOptions {
   readonly rehearsal: (() => Iterable<unknown>) | null
   /** Hands an index to every thread that decides; resolves when all have heard. */
   readonly attach: (environmentId: string, handle: IndexHandle) => Promise<void>
-  /** Takes it back. */
-  readonly detach: (environmentId: string) => Promise<void>
+  /** Takes it back. With a reason the environment is closed for it: who asks is told. */
+  readonly detach: (environmentId: string, reason: string | null) => Promise<void>
+  /** An index ended without a commit that was being applied: by a thread that reads it, or while what removals left was collected. */
+  readonly onFault: (environmentId: string, error: unknown) => void
 }
 
 /** What a thread needs to decide on an index: the index, and how far it is. */
@@ -102,7 +110,7 @@ const REHEARSED_FROM = 100_000
 /** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
 const KEEP_MS_MAX = 3_000
 
-export class SharedIndexes implements IndexHost, IndexKeeper {
+export class SharedIndexes implements ClosableIndexHost, IndexKeeper {
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   readonly #collecting = new Set<IndexWriter>()
@@ -135,7 +143,7 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     // Before anybody decides on it and builds closures: a process that ends in a crash need not load all this again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
     await this.#rehearseFor(writer)
-    this.#loaded.set(environmentId, loaded)
+    this.#take(environmentId, loaded)
   }
 
   async restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null> {
@@ -143,7 +151,7 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     if (kept === null) return null
     const { writer, revision } = kept
     await this.#rehearseFor(writer)
-    this.#loaded.set(environmentId, { writer, progress: createProgress(revision) })
+    this.#take(environmentId, { writer, progress: createProgress(revision) })
     return revision
   }
 
@@ -170,7 +178,13 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     for (const _ of writer.makeNumbersFree(changes)) await nextTurn()
     writer.apply(changes)
     publishProgress(progress, revision.sequence)
-    if (!this.#collecting.has(writer)) void this.#collect(writer)
+    if (!this.#collecting.has(writer)) void this.#collect(environmentId, writer)
+  }
+
+  async close(environmentId: string, reason: string): Promise<void> {
+    // At once: what a commit left half done is no state, and threads hear of it when they come to it.
+    this.#forget(environmentId)?.retire()
+    await this.#options.detach(environmentId, reason)
   }
 
   /** An environment's index as it is now; null while there is none. */
@@ -181,10 +195,33 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
     return { ...writer.figures(), sequence: publishedSequence(progress), bytes: writer.bytes() }
   }
 
-  /** Lets go of an environment's index, for which no more changes come. Safe to repeat. */
   async remove(environmentId: string): Promise<void> {
-    await this.#options.detach(environmentId)
+    await this.#options.detach(environmentId, null)
+    this.#forget(environmentId)
+  }
+
+  #take(environmentId: string, loaded: Loaded): void {
+    this.#forget(environmentId)
+    this.#loaded.set(environmentId, loaded)
+    void this.#watch(environmentId, loaded.writer)
+  }
+
+  #forget(environmentId: string): IndexWriter | null {
+    const writer = this.#loaded.get(environmentId)?.writer ?? null
     this.#loaded.delete(environmentId)
+    writer?.letGo()
+    return writer
+  }
+
+  #isInUse(environmentId: string, writer: IndexWriter): boolean {
+    return this.#loaded.get(environmentId)?.writer === writer
+  }
+
+  /** Threads that read an index end it when they come upon what cannot be. The one that did says what that was. */
+  async #watch(environmentId: string, writer: IndexWriter): Promise<void> {
+    const isRetired = await writer.whenRetired()
+    if (!isRetired || !this.#isInUse(environmentId, writer)) return
+    this.#options.onFault(environmentId, new Error('a thread that decides has ended the index'))
   }
 
   /** Before anybody has the index: nobody waits for its changes yet, and nobody can take it back meanwhile. */
@@ -216,10 +253,14 @@ export class SharedIndexes implements IndexHost, IndexKeeper {
   }
 
   /** In idle moments, a step a turn: requests and commits go first. */
-  async #collect(writer: IndexWriter): Promise<void> {
+  async #collect(environmentId: string, writer: IndexWriter): Promise<void> {
     this.#collecting.add(writer)
-    do await nextTurn()
-    while (writer.collect(1) || writer.precompute(PRECOMPUTED_A_TURN))
+    try {
+      do await nextTurn()
+      while (writer.collect(1) || writer.precompute(PRECOMPUTED_A_TURN))
+    } catch (error) {
+      if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
+    }
     this.#collecting.delete(writer)
   }
 }

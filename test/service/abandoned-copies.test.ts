@@ -26,7 +26,14 @@ async function twoNodes() {
   const organization = open()
   await organization.bootstrap(KEYS, { isShared: true })
   const whenInForce = () => Promise.resolve()
-  const options = { organization, surroundings, secrets, keyOverlapSeconds: 0, whenInForce }
+  const options = {
+    organization,
+    surroundings,
+    secrets,
+    keyOverlapSeconds: 0,
+    closureOf: () => null,
+    whenInForce,
+  }
   const service = new OrganizationService(options)
   const { answer } = await service.commit(principal, context =>
     addEnvironment(context, { params, body }, { isBeingCopied: true }),

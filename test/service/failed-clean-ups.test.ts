@@ -40,7 +40,7 @@ async function organizationOnFailingStore() {
       const parts = { scope, surroundings, whenVisible: () => Promise.resolve() }
       const opened = new EnvironmentService({ store: await store.environment(scope.environmentId), ...parts })
       const close = () => opened.close()
-      return { service: opened, close, remove: close }
+      return { service: opened, closure: null, fail: () => {}, close, remove: close }
     },
     drop: id => store.drop(id),
     discardCopies: () => {},
@@ -53,6 +53,7 @@ async function organizationOnFailingStore() {
     surroundings,
     secrets,
     keyOverlapSeconds: 0,
+    closureOf: () => null,
     whenInForce: () => environments.apply(),
   })
   const { organizationId } = organization.environments()[0]!.scope

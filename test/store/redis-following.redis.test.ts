@@ -48,7 +48,8 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
   const { ledger, view, whenListed } = environment
   const snapshotPlace = () => environment.snapshotPlace()
   const takeOver = (place: SnapshotPlace | null) => environment.takeOver(place)
-  return { store, directory, ledger, view, whenListed, snapshotPlace, takeOver }
+  const setAside = () => environment.setAside()
+  return { store, directory, ledger, view, whenListed, snapshotPlace, takeOver, setAside }
 }
 
 /** Resolves when the node has the revision, in the way services hear of it. */

@@ -225,7 +225,7 @@ test('a node that cannot follow what Redis has ends, and says which environment 
   })
 })
 
-test('lists that cannot be built are named to who ends the process', async () => {
+test('lists that cannot be built are told with the reason', async () => {
   const faults: Error[] = []
   const { url } = await newUser()
   const first = await startNode(url)
@@ -234,7 +234,7 @@ test('lists that cannot be built are named to who ends the process', async () =>
   const late = await startNode(url, {
     listedAtOnceMax: 1,
     buildLists: () => Promise.reject(cause),
-    onFault: error => faults.push(error),
+    onFault: (_id, error) => faults.push(error),
   })
   await expect(late.whenListed()).rejects.toBe(cause)
   expect(faults).toEqual([

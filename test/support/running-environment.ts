@@ -142,7 +142,8 @@ export class RunningEnvironment {
       createWriter: () =>
         new SharedIndexWriter({ threadId: writerId, secrets: { start: 0x3c6ef372, multiplier: 0x2545f491 } }),
       attach: async (id, handle) => readers.attach(id, handle),
-      detach: async id => readers.detach(id),
+      detach: async (id, reason) => readers.detach(id, reason),
+      onFault: (_id, error) => this.faults.push(error),
       kept: null,
       rehearsal: null,
     })

@@ -15,6 +15,13 @@ export async function organizationService(url = 'memory:') {
   const organization = new Organization(await store.environment('organization'), surroundings, secrets)
   await organization.bootstrap({ apiKey: 'a-configured-key-for-tests', adminApiKey: null }, store)
   const whenInForce = () => Promise.resolve()
-  const options = { organization, surroundings, secrets, keyOverlapSeconds: 0, whenInForce }
+  const options = {
+    organization,
+    surroundings,
+    secrets,
+    keyOverlapSeconds: 0,
+    closureOf: () => null,
+    whenInForce,
+  }
   return { organization, service: new OrganizationService(options) }
 }

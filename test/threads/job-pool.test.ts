@@ -73,6 +73,7 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; f
     threads: options.threads ?? 1,
     jobsMax: options.jobsMax ?? 10,
     engine: environmentId => readers.shareable(environmentId),
+    onIndexFault: () => {},
     onThreadEnd: id => {
       ended.push(id)
       takeOverLock(handle, id + 1)

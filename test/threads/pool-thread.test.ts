@@ -53,7 +53,7 @@ test('a thread lets go of indexes that were replaced or taken back, and of no ot
   const takenBack = await attachAndUse('taken back')
   const standing = await attachAndUse('standing')
   const replacing = await attachAndUse('replaced')
-  readers.detach('taken back')
+  readers.detach('taken back', null)
   expect(await isHeld(takenBack)).toBe(true)
   expect(await work({ kind: 'let-go' })).toEqual({ value: null })
   expect(await isHeld(replaced)).toBe(false)

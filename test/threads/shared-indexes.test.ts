@@ -20,6 +20,7 @@ test('a rehearsal that fails is one load that fails; the next one rehearses agai
     kept: null,
     attach: () => Promise.resolve(),
     detach: () => Promise.resolve(),
+    onFault: () => {},
     rehearsal: function* rehearsal() {
       yield
       rehearsals++
@@ -41,6 +42,7 @@ test('an index of very many records is handed out after a rehearsal, the first o
     kept: null,
     attach: async environmentId => void told.push(environmentId),
     detach: () => Promise.resolve(),
+    onFault: () => {},
     rehearsal: function* rehearsal() {
       told.push('begins')
       yield

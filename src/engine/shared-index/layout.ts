@@ -69,6 +69,8 @@ export const H_CLOSURE_ERA = 18
 /** Changes with the bytes in the schema region. */
 export const H_SCHEMA_VERSION = 19
 export const H_SCHEMA_BYTES = 20
+/** 1: nobody decides on the index any more. It comes with another layout epoch, so that readers look when they must. */
+export const H_RETIRED = 21
 
 /** Thread ids of whoever changes shared memory, 0 when free, and of who comes next. Alone on their line. */
 export const H_LOCK = 32

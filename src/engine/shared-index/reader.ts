@@ -189,12 +189,17 @@ export class SharedIndexReader implements DecisionEngine {
   #evaluate(form: QueryForm, names: Query | PackedQueries): boolean {
     const snapshot = this.#snapshot
     const attempts = snapshot.attempts(ATTEMPTS)
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      snapshot.begin()
-      const verdict = this.#decide(form, names, false)
-      if (!snapshot.isValid()) continue
-      if (verdict === BUILD) break
-      return verdict === ALLOW
+    try {
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        snapshot.begin()
+        const verdict = this.#decide(form, names, false)
+        if (!snapshot.isValid()) continue
+        if (verdict === BUILD) break
+        return verdict === ALLOW
+      }
+    } catch (error) {
+      // Torn data may lead anywhere; only what fails at one state is a fault.
+      if (snapshot.isValid()) throw snapshot.faultOf(error)
     }
     return this.#evaluateLocked(form, names)
   }
@@ -219,12 +224,16 @@ export class SharedIndexReader implements DecisionEngine {
   /** All of one state, so with the lock where none lasts as long; one by one they would belong to several. */
   #evaluateBatch(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
     const snapshot = this.#snapshot
-    for (let attempt = 0; attempt < snapshot.attempts(BATCH_ATTEMPTS); attempt++) {
-      snapshot.begin()
-      const isComplete = this.#decideBatch(source, from, count, answers, false)
-      if (!snapshot.isValid()) continue
-      if (isComplete) return
-      break
+    try {
+      for (let attempt = 0; attempt < snapshot.attempts(BATCH_ATTEMPTS); attempt++) {
+        snapshot.begin()
+        const isComplete = this.#decideBatch(source, from, count, answers, false)
+        if (!snapshot.isValid()) continue
+        if (isComplete) return
+        break
+      }
+    } catch (error) {
+      if (snapshot.isValid()) throw snapshot.faultOf(error)
     }
     snapshot.locked(() => this.#decideBatch(source, from, count, answers, true))
   }

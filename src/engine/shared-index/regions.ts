@@ -12,7 +12,9 @@
  * small pages.
  */
 import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
 import * as L from './layout.ts'
+import { isRetired } from './sequence.ts'
 
 export interface SharedIndexHandle {
   readonly header: SharedArrayBuffer
@@ -124,6 +126,7 @@ export class Regions {
 
   static attach(handle: SharedIndexHandle): Regions {
     const header = new Int32Array(handle.header)
+    if (isRetired(header)) throw indexRetired()
     assert(Atomics.load(header, L.H_MAGIC) === L.MAGIC, 'a shared index begins with its magic number')
     assert(header[L.H_VERSION] === L.LAYOUT_VERSION, 'reader and writer agree on the layout')
     return new Regions(handle)
@@ -148,11 +151,16 @@ export class Regions {
     this.closures.set(closures)
   }
 
-  /** Makes new views if a region has grown. To be called after the sequence was read, before any data is. */
+  /**
+   * Makes new views if a region has grown. To be called after the sequence was read, before any data is. Throws
+   * `ENVIRONMENT_CLOSED` when the index was retired.
+   */
   refresh(): void {
-    // Acquire: pairs with the addition in `#open`.
+    // Acquire: pairs with the additions in `#open` and `retire`.
     const epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
     if (epoch === this.#epoch) return
+    // Not noted, so that the next one looks again.
+    if (isRetired(this.header)) throw indexRetired()
     this.#epoch = epoch
     this.#view()
   }
@@ -242,6 +250,10 @@ export class Regions {
     this.graph = wordsOf(this.handle.graph, this.header[L.H_GRAPH_WORDS]!)
     this.closures = wordsOf(this.handle.closures, this.header[L.H_CLOSURE_WORDS]!)
   }
+}
+
+function indexRetired(): AuthzError {
+  return new AuthzError('ENVIRONMENT_CLOSED', 'this environment cannot be decided on just now')
 }
 
 /** Null where the system gives no such address space: a small machine, or one that promises only what it has. */

@@ -36,15 +36,37 @@ export function isUnchanged(header: Int32Array, sequence: number): boolean {
 
 /** Lock held. From here on readers fail their validation. */
 export function beginSection(header: Int32Array): void {
+  assert((Atomics.load(header, L.H_SEQUENCE) & 1) === 0, 'sections do not nest')
   // A full barrier: no change becomes visible before the odd sequence.
-  const before = Atomics.add(header, L.H_SEQUENCE, 1)
-  assert((before & 1) === 0, 'sections do not nest')
+  Atomics.add(header, L.H_SEQUENCE, 1)
 }
 
 export function endSection(header: Int32Array): void {
   // Release: every change is visible before the even sequence.
   Atomics.add(header, L.H_SEQUENCE, 1)
   Atomics.notify(header, L.H_SEQUENCE)
+}
+
+/** Nobody decides on the index from here on: those who begin to read look at what the epoch stands for. Safe to repeat. */
+export function retire(header: Int32Array): void {
+  Atomics.store(header, L.H_RETIRED, 1)
+  // Release: who sees the new epoch sees that.
+  Atomics.add(header, L.H_LAYOUT_EPOCH, 1)
+  Atomics.notify(header, L.H_RETIRED)
+}
+
+/**
+ * Lock held, after a throw. A section that was cut short leaves what cannot be told from a state: the index is retired before
+ * the sequence lets anybody read it, and nobody waits for the end of the section.
+ */
+export function retireIfCutShort(header: Int32Array): void {
+  if ((Atomics.load(header, L.H_SEQUENCE) & 1) === 0) return
+  retire(header)
+  endSection(header)
+}
+
+export function isRetired(header: Int32Array): boolean {
+  return Atomics.load(header, L.H_RETIRED) !== 0
 }
 
 export function tryLock(header: Int32Array, threadId: number): boolean {

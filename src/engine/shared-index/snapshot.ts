@@ -2,13 +2,14 @@
  * How a thread reads: what it computes counts only if nothing changed meanwhile, else it is computed again. After some
  * attempts, or when a closure has to be built, it takes the lock, and then nothing changes.
  */
-import { assert } from '#model/assert.ts'
+import { assert, InvariantError } from '#model/assert.ts'
+import { IndexFault } from '../engine.ts'
 import * as L from './layout.ts'
 import { Regions } from './regions.ts'
 import type { SharedIndexHandle } from './regions.ts'
 import { SchemaView } from './schema-view.ts'
 import { decodeSchema, EMPTY_IMAGE } from './schema-wire.ts'
-import { beginRead, isUnchanged, lock, unlock } from './sequence.ts'
+import { beginRead, isUnchanged, lock, retire, retireIfCutShort, unlock } from './sequence.ts'
 
 export interface ReaderOptions {
   /** Positive and no other thread's. */
@@ -68,9 +69,22 @@ export class Snapshot {
     try {
       this.begin()
       return work()
+    } catch (error) {
+      retireIfCutShort(header)
+      throw this.faultOf(error)
     } finally {
       unlock(header, this.#threadId)
     }
+  }
+
+  /**
+   * What to throw for what was thrown at one state. An invariant that is broken there is none of the thread's, which others
+   * decide in as well: the index ends with it, and nothing else.
+   */
+  faultOf(error: unknown): unknown {
+    if (!(error instanceof InvariantError)) return error
+    retire(this.regions.header)
+    return new IndexFault(error)
   }
 
   /** Runs `work` at one state: optimistically for so many attempts, then with the lock. */
@@ -82,7 +96,7 @@ export class Snapshot {
         if (this.isValid()) return result
       } catch (error) {
         // Torn data may lead anywhere; only what fails at one state is a fault.
-        if (this.isValid()) throw error
+        if (this.isValid()) throw this.faultOf(error)
       }
     }
     return this.locked(work)

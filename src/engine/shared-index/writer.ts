@@ -32,7 +32,7 @@ import { SchemaCompiler } from './schema-compiler.ts'
 import type { SchemaImage } from './compiled-schema.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
 import { decodeSchema, encodeSchema } from './schema-wire.ts'
-import { beginSection, endSection, lock, unlock } from './sequence.ts'
+import { beginSection, endSection, isRetired, lock, retire, retireIfCutShort, unlock } from './sequence.ts'
 import { Sweep } from './sweep.ts'
 
 export interface WriterOptions {
@@ -86,6 +86,7 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Somebody may be reading. */
   #isShared = false
+  #isLetGo = false
   /** Compiled, and not yet known to readers. */
   #unpublished: CompiledSchema | null = null
 
@@ -142,6 +143,27 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.handle
   }
 
+  /** Ends all decisions on the index, for good: those that begin from now on throw `ENVIRONMENT_CLOSED`. Safe to repeat. */
+  retire(): void {
+    retire(this.#regions.header)
+  }
+
+  /** Resolves when the index is retired, be it by a thread that reads it, with true; with false after `letGo`. */
+  async whenRetired(): Promise<boolean> {
+    const { header } = this.#regions
+    while (!isRetired(header) && !this.#isLetGo) {
+      const waiting = Atomics.waitAsync(header, L.H_RETIRED, 0)
+      if (waiting.async) await waiting.value
+    }
+    return isRetired(header)
+  }
+
+  /** Nobody needs to know of the index any more: who waits for its end keeps its memory. */
+  letGo(): void {
+    this.#isLetGo = true
+    Atomics.notify(this.#regions.header, L.H_RETIRED)
+  }
+
   /** Bytes of the regions as grown, for statistics. */
   bytes(): ReturnType<Regions['bytes']> {
     return this.#regions.bytes()
@@ -165,6 +187,7 @@ export class SharedIndexWriter implements ChangeSink {
    * change applied, nothing collected, no reader that builds closures.
    */
   save(): SavedIndex | null {
+    if (isRetired(this.#regions.header)) return null
     const isAtRest = this.#graveyard.isEmpty() && !this.#sweep.isNeeded() && !this.#facts.hasStaleFilters()
     if (!isAtRest || this.#schema.isChanged || this.#unpublished) return null
     const state = {
@@ -197,7 +220,8 @@ export class SharedIndexWriter implements ChangeSink {
 
   /**
    * Once somebody may be reading, what takes long is done before the section (`preparation.ts`), if the changes are an
-   * array: what cannot be gone through twice is a load.
+   * array: what cannot be gone through twice is a load. What it throws ends the index: it is to be retired, and a commit that
+   * was cut short in its section has retired it before anybody could read of it.
    */
   apply(changes: Iterable<Change>): void {
     this.#settle()
@@ -301,11 +325,8 @@ export class SharedIndexWriter implements ChangeSink {
     const { header } = this.#regions
     this.#locked(() => {
       beginSection(header)
-      try {
-        work()
-      } finally {
-        endSection(header)
-      }
+      work()
+      endSection(header)
     })
   }
 
@@ -315,6 +336,9 @@ export class SharedIndexWriter implements ChangeSink {
       // A builder may have grown a region.
       this.#regions.refresh()
       work()
+    } catch (error) {
+      retireIfCutShort(this.#regions.header)
+      throw error
     } finally {
       unlock(this.#regions.header, this.#threadId)
     }

@@ -13,6 +13,7 @@ import {
   ShortKey,
   Text,
   timeFields,
+  Timestamp,
   Uuid,
 } from './building-blocks.ts'
 
@@ -41,6 +42,8 @@ const environmentFields = {
   custom_branch_name: nullable(Text),
   jwks: nullable(AttributeMap),
   settings: nullable(AttributeMap),
+  /** There while the node that answers cannot decide on it: why, and since when. */
+  closed: Type.Optional(Type.Object({ reason: Type.String(), since: Timestamp })),
 }
 
 export const Environment = Type.Object(environmentFields)

@@ -16,7 +16,7 @@ import type { ProjectPath } from '#model/wire/project.ts'
 import { lists, rowKeys } from '#store/keyspace.ts'
 import { removeApiKeys } from './api-key-removal.ts'
 import { addApiKey } from './api-keys.ts'
-import { presentTimes } from './context.ts'
+import { presentInstant, presentTimes } from './context.ts'
 import {
   type OrganizationReadContext,
   type OrganizationWriteContext,
@@ -152,6 +152,7 @@ export function presentEnvironment(
   context: OrganizationReadContext,
   environment: EnvironmentRecord,
 ): Environment {
+  const closure = context.closureOf(environment.id)
   return {
     id: environment.id,
     key: environment.key,
@@ -163,5 +164,6 @@ export function presentEnvironment(
     custom_branch_name: environment.customBranchName,
     jwks: environment.jwks,
     settings: environment.settings,
+    ...(closure && { closed: { reason: closure.reason, since: presentInstant(closure.since) } }),
   }
 }

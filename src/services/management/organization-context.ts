@@ -3,6 +3,7 @@
  * Who may call an operation at all is said by its route; what is found here is narrowed to what the caller may see.
  */
 import { AuthzError } from '#model/errors.ts'
+import type { Closure } from '../closure.ts'
 import { isUuid } from '#model/instance-reference.ts'
 import type { EnvironmentRecord, OrganizationRecord, ProjectRecord } from '#model/records.ts'
 import type { Principal } from '#model/principal.ts'
@@ -20,6 +21,8 @@ export interface OrganizationContext {
   readonly secrets: KeySecrets
   /** How long a rotated secret stays good unless the caller says otherwise. */
   readonly keyOverlapSeconds: number
+  /** Why this process cannot decide on an environment; null: it can, or has nothing to do with it. */
+  closureOf(environmentId: string): Closure | null
 }
 
 export interface OrganizationReadContext extends OrganizationContext {

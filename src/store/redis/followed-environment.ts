@@ -31,6 +31,8 @@ const CLOSE_MS_MAX = 3_000
 const SEEN_MS_MIN = 1_000
 const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
 const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
+/** How long a copy whose lists cannot be built is decided from before another is loaded, which costs as much as a start. */
+const LISTED_AGAIN_MS = 30_000
 /** How long to wait before another attempt to load. */
 const RELOAD_PAUSE_MS = 500
 
@@ -65,7 +67,7 @@ export interface FollowedEnvironmentOptions {
   readonly onRead: () => void
   /** Another history has taken the place of the present one; returns how many have in this process. */
   readonly countReplacedHistory: () => number
-  /** What cannot be mended by going on. */
+  /** What keeps it from following that no store of ours says of itself; it goes on trying with other copies. */
   readonly onFault: (error: Error) => void
 }
 
@@ -79,6 +81,12 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   #listing: Listing
   /** When this node last knew that it had everything. */
   #freshAt = performance.now()
+  /** The same of the present copy, whether or not decisions rest on it. */
+  #copyFreshAt = performance.now()
+  /** Nobody decides on it. */
+  #isSetAside = false
+  /** Why it does not follow, by a defect or by damage; null while it does. */
+  #fault: AuthzError | null = null
   /** Whether decisions rest on the present copy; until they do, they rest on the former one. */
   #isTakenOver = true
   #timesFoundEmpty = 0
@@ -96,11 +104,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     this.ledger = new FollowedLedger(this)
     this.view = new PresentView(() => this.#followed.copy)
     this.#listing = this.#list(followed.copy)
-    this.#following = this.#run().catch((cause: unknown) =>
-      options.onFault(
-        new Error(`the copy of environment ${options.environmentId} cannot follow Redis`, { cause }),
-      ),
-    )
+    this.#following = this.#run()
   }
 
   get followed(): Followed {
@@ -123,14 +127,19 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     return this.#followed.copy.snapshotPlace
   }
 
-  /** For how long it may have missed what others committed. */
+  /** For how long it may have missed what others committed; 0 while nobody decides on it. */
   stalenessMs(): number {
-    return performance.now() - this.#freshAt
+    return this.#isSetAside ? 0 : performance.now() - this.#freshAt
   }
 
   /** Whether the history is gone, and no other has been taken over. */
   get isEmptied(): boolean {
-    return this.#timesFoundEmpty >= EMPTY_FOUND_MIN
+    return !this.#isSetAside && this.#timesFoundEmpty >= EMPTY_FOUND_MIN
+  }
+
+  /** Why nothing can be committed, nor followed, just now. */
+  get fault(): AuthzError | null {
+    return this.#fault
   }
 
   onHead(epoch: string, sequence: number): void {
@@ -216,12 +225,21 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     if (!isSame || copy.mark.sequence > head.sequence) return source.mark.nudge()
     source.mark.advance(head.sequence)
     await copy.reached(head.sequence)
-    if (this.#followed.copy === copy && this.#isTakenOver) this.#freshAt = askedAt
+    if (this.#followed.copy !== copy) return
+    this.#copyFreshAt = askedAt
+    if (this.#isTakenOver) this.#freshAt = askedAt
+  }
+
+  setAside(): void {
+    this.#isSetAside = true
   }
 
   takeOver(place: SnapshotPlace | null): void {
     if (place !== this.snapshotPlace()) return
     void this.#noteRead(place)
+    // Nothing rested on what was there before.
+    if (this.#isSetAside) this.#freshAt = this.#copyFreshAt
+    this.#isSetAside = false
     if (this.#isTakenOver) return
     this.#isTakenOver = true
     this.#timesFoundEmpty = 0
@@ -250,6 +268,13 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     done.catch((cause: unknown) => {
       if (stop.signal.aborted) return
       onFault(new Error(`the lists of environment ${environmentId} cannot be built`, { cause }))
+      // Decisions go on; what follows ends, and another copy is loaded.
+      const { source } = this.#followed
+      if (this.#followed.copy !== copy) return
+      void pause(LISTED_AGAIN_MS, undefined, { signal: stop.signal }).then(
+        () => source.close(new AuthzError('STORE_UNAVAILABLE', 'the lists cannot be built', { cause })),
+        () => undefined,
+      )
     })
     return { stop, done }
   }
@@ -265,10 +290,21 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         await this.#follow()
       } catch (error) {
         if (this.isClosed) return
-        if (!(error instanceof AuthzError)) throw error
-        await this.#replace(error)
+        await this.#replace(error instanceof AuthzError ? error : this.#noteFault(error))
       }
     }
+  }
+
+  /** Whoever waits for what follows hears why it does not come, and nobody decides on what is left behind. */
+  #noteFault(cause: unknown): AuthzError {
+    const { environmentId, onFault } = this.#options
+    const fault = new AuthzError('STORE_UNAVAILABLE', 'the copy of this environment cannot follow', { cause })
+    if (this.#fault === null) {
+      onFault(new Error(`the copy of environment ${environmentId} cannot follow Redis`, { cause }))
+    }
+    this.#fault = fault
+    this.#followed.copy.mark.close(fault)
+    return fault
   }
 
   /** Applies what the log has, as it comes. Ends with the source. */
@@ -299,10 +335,13 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     for (;;) {
       try {
         const former = this.#followed
+        const askedAt = performance.now()
         const next = await load()
         const isOther = reason.code === 'STORE_RESET'
         if (isOther) this.#abandoned.add(former.source)
         this.#followed = next
+        this.#copyFreshAt = askedAt
+        this.#fault = null
         this.#isTakenOver = false
         await this.#stopListing()
         this.#listing = this.#list(this.#followed.copy)
@@ -316,7 +355,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         return
       } catch (error) {
         if (this.isClosed) return
-        if (!(error instanceof AuthzError)) throw error
+        if (!(error instanceof AuthzError)) this.#noteFault(error)
         if (error instanceof EmptyStoreError) this.#timesFoundEmpty += 1
         await pause(RELOAD_PAUSE_MS, undefined, { signal: this.#abort.signal }).catch(() => undefined)
         if (this.isClosed) return
@@ -385,6 +424,7 @@ class FollowedLedger implements Ledger {
 
   #open(): Followed {
     if (this.#environment.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (this.#environment.fault) throw this.#environment.fault
     return this.#environment.followed
   }
 }

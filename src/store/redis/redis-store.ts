@@ -49,8 +49,8 @@ export interface RedisStoreOptions {
   /** Builds keys and lists of the copy in that directory in another thread; null: it is done in this one. */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
-  /** Told of what cannot be mended by going on. */
-  readonly onFault: (error: Error) => void
+  /** Told of what keeps an environment from being followed, by a defect or by damage. */
+  readonly onFault: (environmentId: string, error: Error) => void
   /** Called after everything else is closed. */
   readonly release: () => void
 }
@@ -219,7 +219,7 @@ export class RedisStore implements Store {
         onReplaced: () => copies.removeOthers(),
         onRead: () => copies.noteRead(),
         countReplacedHistory: () => (this.#replacedHistories += 1),
-        onFault,
+        onFault: error => onFault(id, error),
       },
     )
     try {

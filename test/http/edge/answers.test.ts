@@ -188,6 +188,7 @@ describe('an error', () => {
     STORE_LOCKED: [503, 503, 'UNEXPECTED_ERROR'],
     STORE_UNAVAILABLE: [503, 503, 'UNEXPECTED_ERROR'],
     STALE: [503, 503, 'UNEXPECTED_ERROR'],
+    ENVIRONMENT_CLOSED: [503, 503, 'UNEXPECTED_ERROR'],
   }
 
   test.each(Object.entries(statuses))('%s is told by each family in its own form', async (code, expected) => {

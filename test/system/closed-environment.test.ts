@@ -1,0 +1,129 @@
+/**
+ * An environment that this process cannot decide on is closed, and told so. The others decide, the service starts, and what is in
+ * it can be exported, mended, replaced and deleted; it opens again by itself.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { KIND_BYTES } from '#store/record-codec.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { decodeRow, encodeRow } from '#store/row-codec.ts'
+import { ServiceProcess } from './service-process.ts'
+import { KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
+
+const REASON = /closed on this node: the index holds no more users/
+let cwd: string
+let started: ServiceProcess[]
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'verdict-closed-'))
+  started = []
+})
+
+afterEach(async () => {
+  await Promise.all(started.map(service => service.end('SIGKILL')))
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+async function start(env: Readonly<Record<string, string>> = {}) {
+  const service = new ServiceProcess({ cwd, env: { ...KEYS, HTTP_THREADS: '2', ...env } })
+  started.push(service)
+  return { service, environments: await ThreeEnvironments.of(service) }
+}
+
+const startNarrow = () => start({ NODE_OPTIONS: withoutRoomFor('too many') })
+
+/** Damages a row of that environment as a disk may do it, while no process has it open. */
+async function damageUser(environmentId: string): Promise<void> {
+  const tables = new LmdbTables(join(cwd, 'data', environmentId))
+  const rows = tables.table('rows')
+  await tables.write(() => {
+    for (const { key: created, value } of rows.range({ start: Uint8Array.of(0) })) {
+      const row = decodeRow(0, value)
+      if (row.key[0] === KIND_BYTES.user)
+        rows.put(created, encodeRow({ ...row, value: row.value.slice(0, 3) }))
+    }
+  })
+  await tables.close()
+}
+
+test('a commit that the index of one environment cannot take closes that one; it opens again when that is taken away', async () => {
+  const { service, environments } = await startNarrow()
+  const stop = environments.keepAsking('default', 'third')
+  // What is durable is answered so: nobody decides on a state without it.
+  expect((await environments.addUser('second', 'too many')).status).toBe(200)
+  const refused = await environments.decision('second')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(refused.body.message).toMatch(REASON)
+  expect(await environments.isReady()).toBe(true)
+  expect(await environments.closedByMetrics()).toEqual(['second'])
+  expect((await environments.told('second')).closed?.reason).toBe('the index holds no more users')
+  expect((await environments.told('third')).closed).toBeUndefined()
+  const exported = await environments.exported('second')
+  expect([exported.status, exported.body.includes('"too many"')]).toEqual([200, true])
+
+  expect((await environments.addUser('second', 'bob')).status).toBe(200)
+  expect((await environments.decision('second')).status).toBe(503)
+  expect((await environments.removeUser('second', 'too many')).status).toBe(204)
+  await environments.whenOpen('second')
+  expect((await environments.told('second')).closed).toBeUndefined()
+  expect(await environments.closedByMetrics()).toEqual([])
+  expect(await environments.decisions()).toEqual([true, true, true])
+  const { asked, refused: refusedElsewhere } = await stop()
+  expect([asked > 0, refusedElsewhere]).toEqual([true, []])
+  expect(await environments.end('SIGTERM')).toBe(0)
+  expect(service.stderr.match(/an environment is closed/g)).toHaveLength(1)
+  expect(service.stderr.match(/is open again/g)).toHaveLength(1)
+})
+
+test('it keeps no start from serving the others, after a kill either, and opens when another release can take it', async () => {
+  const { environments: first } = await startNarrow()
+  await first.addUser('second', 'too many')
+  await first.end('SIGKILL')
+  const { environments: again } = await startNarrow()
+  expect(await again.decisions()).toEqual([true, 503, true])
+  expect((await again.decision('second')).body.message).toMatch(REASON)
+  expect(await again.isReady()).toBe(true)
+  await again.end('SIGKILL')
+  const { environments: other } = await start()
+  expect(await other.decisions()).toEqual([true, true, true])
+})
+
+test('an environment with a damaged row is closed at the start, and replaced by an import', async () => {
+  const { environments: first } = await start()
+  const { id } = await first.told('second')
+  const exported = (await first.exported('second')).body
+  await first.end('SIGTERM')
+  await damageUser(id)
+  const { environments } = await start()
+  expect(await environments.decisions()).toEqual([true, 503, true])
+  // What is wrong with it is the operator's business.
+  expect((await environments.told('second')).closed?.reason).toMatch(/the log has the reason/)
+  expect(await environments.imported('second', exported)).toBe(200)
+  expect(await environments.decisions()).toEqual([true, true, true])
+  await environments.end('SIGKILL')
+  expect(await (await start()).environments.decisions()).toEqual([true, true, true])
+})
+
+test('an environment with a damaged row can be deleted, and made again by its key', async () => {
+  const { environments: first } = await start()
+  const { id } = await first.told('second')
+  await first.end('SIGKILL')
+  await damageUser(id)
+  const { service, environments } = await start()
+  expect(await environments.decisions()).toEqual([true, 503, true])
+  await environments.remove('second')
+  const anew = await ThreeEnvironments.of(service)
+  expect(await anew.decisions()).toEqual([true, true, true])
+})
+
+test('an import that the index cannot take leaves what was there before', async () => {
+  const { environments } = await startNarrow()
+  const exported = (await environments.exported('second')).body
+  const tooMuch = exported.replaceAll('"alice"', '"too many alice"')
+  expect(await environments.imported('second', tooMuch)).toBe(503)
+  expect(await environments.decisions()).toEqual([true, true, true])
+  await environments.end('SIGKILL')
+  expect(await (await startNarrow()).environments.decisions()).toEqual([true, true, true])
+})
