@@ -132,21 +132,22 @@ export class ThreeEnvironments {
   /** Asks these all the time, until the function that it returns is called, which says what they refused. */
   keepAsking(
     ...environments: readonly EnvironmentKey[]
-  ): () => Promise<{ readonly asked: number; readonly refused: readonly (Answer | Error)[] }> {
-    let isOver = false
+  ): () => Promise<{ readonly asked: number; readonly refused: readonly Answer[] }> {
+    const over = new AbortController()
     let asked = 0
-    const refused: (Answer | Error)[] = []
+    const refused: Answer[] = []
     const asking = environments.map(async key => {
-      while (!isOver) {
-        const answer = await this.decision(key).catch((error: unknown) => error as Error)
+      while (!over.signal.aborted) {
+        const answer = await this.decision(key)
         asked += 1
-        if (answer instanceof Error) return refused.push(answer)
         if (answer.status !== 200 || answer.body.allow !== true) refused.push(answer)
       }
     })
+    const all = Promise.allSettled(asking)
     return async () => {
-      isOver = true
-      await Promise.all(asking)
+      over.abort()
+      const failed = (await all).flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []))
+      expect(failed).toEqual([])
       return { asked, refused }
     }
   }

@@ -1,0 +1,118 @@
+/**
+ * An index that a commit left half done, or in which a reader came upon what cannot be, is nobody's ground any more: whoever
+ * asks is told so, in every way of asking, and nobody waits for the end of a section that has none.
+ */
+import { expect, test } from 'vitest'
+import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { beginSection } from '#engine/shared-index/sequence.ts'
+import { Snapshot } from '#engine/shared-index/snapshot.ts'
+import { InvariantError } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { assign, instance, resourceType, role, tenant, user } from '../changes.ts'
+import { packed } from '../packed.ts'
+import { SharedEngine } from '../shared-engine.ts'
+
+const CLOSED = expect.objectContaining({ code: 'ENVIRONMENT_CLOSED' })
+const QUERY: Query = { user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null }
+const PAGE = { after: null, limit: 10 }
+/** What this release does not know. */
+const UNKNOWN = { kind: 'of-a-later-release' } as unknown as Change
+
+const WAYS: Readonly<Record<string, (engine: DecisionEngine) => unknown>> = {
+  evaluate: engine => engine.evaluate(QUERY),
+  evaluateFirst: engine => engine.evaluateFirst(packed([QUERY])),
+  evaluateAll: engine => engine.evaluateAll([QUERY, QUERY]),
+  evaluatePacked: engine => engine.evaluatePacked(packed([QUERY])),
+  searchResources: engine => engine.searchResources({ ...QUERY, tenant: null }, PAGE),
+  searchUsers: engine => engine.searchUsers(QUERY, PAGE),
+  searchActions: engine => engine.searchActions(QUERY),
+  tenantRolesOf: engine => engine.tenantRolesOf('alice', null, 10),
+  instanceRolesOf: engine =>
+    engine.instanceRolesOf('alice', { tenants: null, types: null, accepts: null }, 10),
+  grantsOn: engine => engine.grantsOn(QUERY, 10),
+  tenantOf: engine => engine.tenantOf('document', 'd'),
+  explain: engine => engine.explain(QUERY),
+}
+
+function standingEngine(options: { readonly lockEveryRead?: boolean } = {}): SharedEngine {
+  const engine = new SharedEngine(options)
+  engine.apply([
+    tenant('default'),
+    user('alice'),
+    resourceType('document', 'read'),
+    role('document', 'viewer', { can: ['read'] }),
+    instance('document:d'),
+    assign('alice', 'viewer', 'document:d'),
+  ])
+  expect(engine.evaluate(QUERY)).toBe(true)
+  return engine
+}
+
+test.each([false, true])('a commit cut short ends every way of asking (with the lock: %s)', lockEveryRead => {
+  const engine = standingEngine({ lockEveryRead })
+  expect(() => engine.apply([user('bob'), UNKNOWN, assign('bob', 'viewer', 'document:d')])).toThrow(
+    InvariantError,
+  )
+  for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
+  // Each time, not only the first.
+  for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
+})
+
+test('whoever attaches to it afterwards is told as well, and it is neither kept nor written on', () => {
+  const engine = standingEngine()
+  expect(() => engine.apply([UNKNOWN])).toThrow(InvariantError)
+  const { writer } = engine
+  expect(() => new SharedIndexReader(writer.handle, { threadId: 3 })).toThrow(CLOSED)
+  expect(() => writer.apply([user('carol')])).toThrow(CLOSED)
+  expect(writer.save()).toBeNull()
+})
+
+test('a reader in the midst of an answer when a commit is cut short gives none', () => {
+  const engine = standingEngine()
+  const filter = {
+    tenants: null,
+    types: null,
+    accepts: () => {
+      expect(() => engine.apply([UNKNOWN])).toThrow(InvariantError)
+      return true
+    },
+  }
+  expect(() => engine.instanceRolesOf('alice', filter, 10)).toThrow(CLOSED)
+})
+
+test('a section that a reader leaves half done, as where there is no room for a closure, ends the index and stops nobody', () => {
+  const engine = standingEngine()
+  const snapshot = new Snapshot(engine.writer.handle, { threadId: 3 }, () => {})
+  const cutShort = () =>
+    snapshot.locked(() => {
+      beginSection(snapshot.regions.header)
+      throw new RangeError('no room')
+    })
+  expect(cutShort).toThrow(new RangeError('no room'))
+  for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
+})
+
+test('an invariant that a reader finds broken is a fault of that index, told as such once, and ends it', async () => {
+  const [engine, other] = [standingEngine(), standingEngine()]
+  const retired = engine.writer.whenRetired()
+  const snapshot = new Snapshot(engine.writer.handle, { threadId: 3 }, () => {})
+  const broken = () =>
+    snapshot.read(1, () => {
+      throw new InvariantError('on purpose')
+    })
+  expect(broken).toThrow(IndexFault)
+  expect(broken).toThrow(CLOSED)
+  expect(await retired).toBe(true)
+  for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
+  for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(other), way).not.toThrow()
+})
+
+test('who waits for the end of an index that is let go of waits no longer, and it decides on', async () => {
+  const engine = standingEngine()
+  const retired = engine.writer.whenRetired()
+  engine.writer.letGo()
+  expect(await retired).toBe(false)
+  expect(engine.evaluate(QUERY)).toBe(true)
+})
