@@ -19,7 +19,7 @@ import { JSON_TYPE } from './answer.ts'
 import { bytesOf } from './body.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { Call, HttpRequest, Reply, RequestNames } from './exchange.ts'
-import { DECISION_DEPTH_MAX, malformed, parseJson } from './json.ts'
+import { DECISION_DEPTH_MAX, malformed, parseJson, withoutByteOrderMark } from './json.ts'
 import { decodePathPart } from './path.ts'
 import { loggedId } from './request-id.ts'
 import type { Route } from './route.ts'
@@ -228,13 +228,14 @@ function requireHeaders(route: Route, head: RequestHead): void {
 /** The body as JSON; `undefined` when the route takes none, or may do without and got none. */
 function readBody(route: Route, body: DataView, { headers }: RequestHead): unknown {
   if (route.body === null) return undefined
-  if (body.byteLength === 0 && !route.body.isRequired) return undefined
+  const bytes = withoutByteOrderMark(bytesOf(body))
+  if (bytes.length === 0 && !route.body.isRequired) return undefined
   try {
-    return parseJson(bytesOf(body), route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+    return parseJson(bytes, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
   } catch (error) {
     const isCoded = (headers.contentEncoding ?? 'identity') !== 'identity'
     const isReadable = !(error instanceof AuthzError) || error.code !== 'MALFORMED_REQUEST'
-    if (!isCoded || isReadable || body.byteLength === 0) throw error
+    if (!isCoded || isReadable || bytes.length === 0) throw error
     throw malformed(
       'the body must be valid JSON as it comes: it is not decompressed, send it without Content-Encoding',
     )

@@ -18,7 +18,14 @@ import { JSON_DEPTH_MAX } from '#model/limits.ts'
 export const DECISION_DEPTH_MAX = 2_048
 const UNSCANNED_BYTES_MAX = 2 * DECISION_DEPTH_MAX
 
-/** The JSON value of a body. Throws `MALFORMED_REQUEST`, or `INVALID_SHAPE` when it nests too deeply. */
+/** The same bytes behind a byte order mark, which some editors and shells put before UTF-8 and RFC 8259 lets a reader skip. */
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+    ? bytes.subarray(3)
+    : bytes
+}
+
+/** The JSON value of a body without its byte order mark. Throws `MALFORMED_REQUEST`, or `INVALID_SHAPE` when it nests too deeply. */
 export function parseJson(
   bytes: Buffer,
   depthMax: typeof JSON_DEPTH_MAX | typeof DECISION_DEPTH_MAX,

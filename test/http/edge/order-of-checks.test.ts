@@ -206,7 +206,7 @@ describe('the content type', () => {
 })
 
 describe('JSON before shape', () => {
-  test.each(['', ' ', '{', 'nul', '{"a":1}}', "{'a':1}", '{"a":NaN}', '\uFEFF{}'])(
+  test.each(['', ' ', '{', 'nul', '{"a":1}}', "{'a':1}", '{"a":NaN}', '\uFEFF\uFEFF{}'])(
     'a body %j is malformed: 400 on decisions, 422 on management',
     async body => {
       expect((await send('POST', '/allowed', JSON_HEADERS, body)).status).toBe(400)
