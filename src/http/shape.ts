@@ -10,6 +10,7 @@ import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
+import { NULL_HINT } from '#model/wire/building-blocks.ts'
 import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
 /** The part of a request a schema is about; the first element of every `loc`. */
@@ -42,7 +43,9 @@ export class Shape {
     const wrong = wrongItemsOf(value, part => validator.Check(part), DETAILS_MAX)
     const [, found] = validator.Errors(excerptOf(wrong === null ? value : wrong.value, this.#names))
     const findings = wrong === null ? found : found.map(finding => inAll(finding, wrong))
-    const detail = mergeUnions(findings).flatMap(finding => describe(finding, this.#place, value))
+    const detail = mergeUnions(findings).flatMap(finding =>
+      describe(finding, this.#place, value, this.schema),
+    )
     throw shapeError(detail.length > 0 ? detail.slice(0, DETAILS_MAX) : [this.#farBehind()])
   }
 
@@ -74,7 +77,7 @@ function inAll(finding: Finding, { list, places }: WrongItems): Finding {
 }
 
 /** What one finding means: itself, or one entry for each property that is missing. */
-function describe(finding: Finding, place: ShapePlace, value: unknown): ErrorDetail[] {
+function describe(finding: Finding, place: ShapePlace, value: unknown, schema: TSchema): ErrorDetail[] {
   const loc = [place, ...pointerToWay(finding.instancePath, value)]
   if (finding.keyword === 'required') {
     return finding.params.requiredProperties.map(name => ({
@@ -83,7 +86,23 @@ function describe(finding: Finding, place: ShapePlace, value: unknown): ErrorDet
       type: 'missing',
     }))
   }
-  return [{ loc, msg: messageOf(finding), type: finding.keyword }]
+  const hint = finding.keyword === 'type' ? nullHint(finding, value, schema) : null
+  const msg = hint === null ? messageOf(finding) : `${messageOf(finding)}; ${hint}`
+  return [{ loc, msg, type: finding.keyword }]
+}
+
+/** What the schema says to send in place of null, if that is what was found. */
+function nullHint({ instancePath, schemaPath }: Finding, value: unknown, schema: TSchema): string | null {
+  if (at(value, instancePath) !== null) return null
+  const refused = at(schema, schemaPath.replace(/^#/, '')) as { readonly [NULL_HINT]?: string } | undefined
+  return refused?.[NULL_HINT] ?? null
+}
+
+function at(value: unknown, pointer: string): unknown {
+  return pointerToWay(pointer, value).reduce<unknown>(
+    (part, step) => (part as Record<string | number, unknown> | null | undefined)?.[step],
+    value,
+  )
 }
 
 function messageOf(finding: Finding): string {

@@ -4,7 +4,7 @@ import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import type { ResourceRole } from '#model/wire/role.ts'
 import { inherited, newPage, shelfOf } from '../support/pages.ts'
-import { fresh, type Problem, refusal, RESOURCES, sharedService } from '../support/running-service.ts'
+import { FACTS, fresh, type Problem, refusal, RESOURCES, sharedService } from '../support/running-service.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
@@ -104,7 +104,39 @@ describe('changing a resource with PATCH', () => {
     expect(after.actions['read']).toMatchObject({ id: before.actions['read']!.id, name: 'Look' })
     expect(Object.keys(after.roles)).toEqual(['viewer', 'editor'])
     expect(after.relations).toEqual(before.relations)
-    const { body: emptied } = await verdict.patch<Resource>(path, { roles: null, attributes: null })
-    expect([emptied.roles, emptied.attributes]).toEqual([{}, {}])
+    const { body: emptied } = await verdict.patch<Resource>(path, { roles: {}, attributes: null, urn: null })
+    expect([emptied.roles, emptied.attributes, emptied.urn]).toEqual([{}, {}, null])
   })
+
+  test.each(['actions', 'roles', 'relations'])(
+    'never takes null for %s, with which other things would go: 422, and {} for those who mean it',
+    async member => {
+      const page = await newPage(verdict)
+      const path = `${RESOURCES}/${page}`
+      const [ann, p1, s1] = fresh('ann', `${page}:p`, `${shelfOf(page)}:s`)
+      await verdict.user(ann)
+      await verdict.assign(ann, 'viewer', p1)
+      await verdict.relate(s1, 'on', p1)
+      const before = await verdict.get<Resource>(path)
+      const facts = async () =>
+        Promise.all(
+          [`role_assignments?user=${ann}`, `relationship_tuples?object=${p1}`].map(
+            async list => (await verdict.get<unknown[]>(`${FACTS}/${list}`)).body,
+          ),
+        )
+      const standing = await facts()
+      expect(standing.map(list => list.length)).toEqual([1, 1])
+      const refused = await verdict.patch<Problem>(path, { name: 'Another', [member]: null })
+      expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
+      expect(refused.body.detail).toEqual([
+        { loc: ['body', member], type: 'type', msg: expect.stringContaining('or send {} to remove all') },
+      ])
+      expect((await verdict.get<Resource>(path)).body).toEqual(before.body)
+      expect(await facts()).toEqual(standing)
+      expect(await verdict.allows(ann, 'read', p1)).toBe(true)
+
+      const emptied = await verdict.patch<Resource>(path, { [member]: {} })
+      expect([emptied.status, emptied.body[member as 'roles']]).toEqual([200, {}])
+    },
+  )
 })

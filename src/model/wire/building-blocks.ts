@@ -99,6 +99,9 @@ export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
   description: 'Attributes of your own: any JSON object.',
 })
 
+/** Of a schema that refuses null where a caller may well send it: what to send instead. An extension of OpenAPI. */
+export const NULL_HINT = 'x-null-hint'
+
 /** A field that may be left out or null on input. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])

@@ -7,6 +7,7 @@ import {
   envelope,
   environmentPath,
   Name,
+  NULL_HINT,
   nullable,
   optional,
   pagingQuery,
@@ -35,8 +36,9 @@ export const AttributeBlock = Type.Object({
 export type AttributeBlock = Static<typeof AttributeBlock>
 
 /** A map keyed by the caller; a key that breaks the pattern is refused, not dropped. */
+const keyedOptions = { additionalProperties: false, maxProperties: PARTS_PER_BODY_MAX } as const
 const keyed = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
-  Type.Record(ShortKey, schema, { additionalProperties: false, maxProperties: PARTS_PER_BODY_MAX })
+  Type.Record(ShortKey, schema, keyedOptions)
 
 const describingFields = {
   urn: optional(Text),
@@ -59,10 +61,25 @@ export const ResourceCreate = Type.Object({
 })
 export type ResourceCreate = Static<typeof ResourceCreate>
 
+/**
+ * Parts whose removal takes more with it than themselves. Many clients send null for what they do not mean to change, so only
+ * an empty map removes all of them.
+ */
+const emptiedByMap = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema, what: string) =>
+  Type.Optional(
+    Type.Record(ShortKey, schema, {
+      ...keyedOptions,
+      [NULL_HINT]: `leave it out to change nothing, or send {} to remove ${what}`,
+    }),
+  )
+
+/** Actions go with their permissions, roles with their assignments, relations with their tuples. */
 export const ResourceUpdate = Type.Object({
   name: Type.Optional(Name),
-  actions: Type.Optional(keyed(ActionBlock)),
   ...describingFields,
+  actions: emptiedByMap(ActionBlock, 'all actions and the permissions for them'),
+  roles: emptiedByMap(RoleBlock, 'all roles and their assignments'),
+  relations: emptiedByMap(Reference, 'all relations and their tuples'),
 })
 export type ResourceUpdate = Static<typeof ResourceUpdate>
 

@@ -72,7 +72,7 @@ function addNamed(
   return addType(context, key, input.body.name)
 }
 
-/** Each given field replaces the old value whole; null empties it. */
+/** Each given field replaces the old value whole; null clears it, where that takes nothing else with it. */
 export function updateResource(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceUpdate },
@@ -85,7 +85,7 @@ export function deleteResource(context: WriteContext, input: { readonly params: 
   removeType(context, requireType(context.records, input.params.resource_id))
 }
 
-/** The body with null, which empties, for everything it leaves out. */
+/** The body with what clears for everything it leaves out. */
 function wholeOf(body: ResourceReplace): ResourceUpdate {
   return {
     name: body.name,
@@ -94,8 +94,8 @@ function wholeOf(body: ResourceReplace): ResourceUpdate {
     actions: body.actions,
     type_attributes: body.type_attributes ?? null,
     attributes: body.attributes ?? null,
-    roles: body.roles ?? null,
-    relations: body.relations ?? null,
+    roles: body.roles ?? {},
+    relations: body.relations ?? {},
   }
 }
 
@@ -121,9 +121,9 @@ export function defineType(context: WriteContext, type: TypeRecord, update: Reso
     updatedAt: context.now,
   }
   putType(context, defined)
-  if (update.roles !== undefined) removeOtherRoles(context, defined, update.roles ?? {})
-  if (update.relations !== undefined) replaceRelations(context, defined, update.relations ?? {})
-  if (update.roles !== undefined) replaceRoles(context, defined, update.roles ?? {})
+  if (update.roles !== undefined) removeOtherRoles(context, defined, update.roles)
+  if (update.relations !== undefined) replaceRelations(context, defined, update.relations)
+  if (update.roles !== undefined) replaceRoles(context, defined, update.roles)
   return defined
 }
 
