@@ -103,6 +103,11 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return coding.toLowerCase() === CHUNKED ? null : `Transfer-Encoding must be ${CHUNKED}`
   }
 
+  /** Whether the body, if the request has one, ends where its own chunks say so. */
+  get comesInChunks(): boolean {
+    return this.#transferEncoding !== undefined
+  }
+
   get authorization(): string | undefined {
     return this.#authorization
   }

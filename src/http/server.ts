@@ -7,7 +7,7 @@
  *
  * A caller may pipeline requests as long as they are answered at once. The library ends a connection that sends the
  * next request while an answer is promised or a body waits for its turn, and answers protocol errors (400, 431, 505)
- * itself, as HTML.
+ * itself, as HTML. A body in chunks ends its connection (`chunked-wire.ts`).
  */
 import {
   App,
@@ -21,6 +21,7 @@ import {
 import { assert } from '#model/assert.ts'
 import { requestIds } from './answer-head.ts'
 import { BodyBuffers } from './body.ts'
+import { ChunkedWire } from './chunked-wire.ts'
 import { Conversation } from './conversation.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Authenticate } from './credentials.ts'
@@ -247,7 +248,8 @@ export class HttpServer {
     if (match === null) readHead(req, head)
     else knownHead(req, head, match.route)
     this.#inFlightCount++
-    conversation.begin(res, match)
+    const { headers } = head
+    conversation.begin(headers.comesInChunks ? new ChunkedWire(res, headers.endsConnection) : res, match)
   }
 
   #leave(): void {

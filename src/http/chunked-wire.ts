@@ -1,0 +1,103 @@
+/**
+ * The wire of a request whose body comes in chunks, which is the last request of its connection.
+ *
+ * The HTTP library reads chunks loosely, and shows us nothing of how they were framed: `: ; < = > ? @` count as digits of a
+ * size (`0;` is a chunk of eleven bytes), any two bytes end a chunk and the body, and trailers begin the next request. A proxy
+ * that hands chunks on as they came may therefore see one request where the library sees two, and give the answer to the second
+ * one to another caller of its own. So nothing that follows such a body is ever a request: each answer ends the connection, and
+ * none is written before the library is done with the packet that brought the last chunk. What else is in that packet finds an
+ * answer that is still due, for which the library ends the connection.
+ *
+ * Others never pass through here, so that decisions pay nothing for it.
+ */
+import type { Wire } from './wire.ts'
+
+export class ChunkedWire implements Wire {
+  readonly #wire: Wire
+  /** The caller has asked for the end of the connection: then the library leaves saying so to us. */
+  readonly #isAskedToClose: boolean
+  #isAborted = false
+  /** The last chunk has come, whether or not that has been told. */
+  #isReceived = false
+
+  constructor(wire: Wire, isAskedToClose: boolean) {
+    this.#wire = wire
+    this.#isAskedToClose = isAskedToClose
+  }
+
+  onAborted(listener: () => void): void {
+    this.#wire.onAborted(() => {
+      this.#isAborted = true
+      listener()
+    })
+  }
+
+  /** The last piece is told a turn later than it came. */
+  onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): void {
+    this.#wire.onData((piece, isLast) => {
+      if (!isLast) {
+        listener(piece, false)
+        return
+      }
+      this.#isReceived = true
+      // The library takes it away.
+      const kept = piece.slice(0)
+      setImmediate(() => {
+        if (!this.#isAborted) this.#wire.cork(() => listener(kept, true))
+      })
+    })
+  }
+
+  pause(): void {
+    if (!this.#isReceived) this.#wire.pause()
+  }
+
+  /** Not once all has come: the library would wait for more, and end the connection before an answer that takes its time. */
+  resume(): void {
+    if (!this.#isReceived) this.#wire.resume()
+  }
+
+  write(piece: Uint8Array): boolean {
+    return this.#wire.write(piece)
+  }
+
+  close(): void {
+    this.#wire.close()
+  }
+
+  cork(write: () => void): void {
+    this.#wire.cork(write)
+  }
+
+  writeStatus(status: string | ArrayBuffer): void {
+    this.#wire.writeStatus(status)
+  }
+
+  /** Once is enough for `Connection: close`. */
+  writeHeader(name: string | Uint8Array, value: string | Uint8Array): void {
+    if (name !== 'Connection' || this.#isAskedToClose) this.#wire.writeHeader(name, value)
+  }
+
+  end(body: string | Uint8Array | ArrayBuffer): void {
+    this.#wire.end(body, true)
+  }
+
+  /** With a length of 0, which 204 should not have: told to close without one, the library drops the answer. */
+  endWithoutBody(): void {
+    this.#wire.end('', true)
+  }
+
+  /** At once, whatever its length: the library does not end the connection behind one that goes out in parts. */
+  tryEnd(body: Uint8Array): [isFlushed: boolean, isDone: boolean] {
+    this.#wire.end(body, true)
+    return [true, true]
+  }
+
+  getWriteOffset(): number {
+    return this.#wire.getWriteOffset()
+  }
+
+  onWritable(listener: (offset: number) => boolean): void {
+    this.#wire.onWritable(listener)
+  }
+}
