@@ -32,7 +32,7 @@ import { TimeOrderedIds } from './time-ordered-ids.ts'
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
 /** They wait until they are answered, and nobody asks what they were. */
-const NOBODY = { isGone: false, requestId: '', traceparent: null }
+const NOBODY = { isGone: false, bodyBytes: 0, whenOver: () => {}, requestId: '', traceparent: null }
 const HEADERS = new HeaderList()
 HEADERS.add('authorization', `Bearer ${KEY}`)
 HEADERS.add('content-type', 'application/json')

@@ -37,6 +37,7 @@ import { loadSampleWorkspace } from './services/sample-workspace.ts'
 import type { Surroundings } from './services/surroundings.ts'
 import { isKeyedLater, listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
+import { FairTurns } from './services/turns.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { ContentThread } from './threads/content-thread.ts'
@@ -129,6 +130,7 @@ export async function startService(
       else log.error({ environment: environmentId, err: error }, 'an environment does not follow its store')
     },
   })
+  const turns = new FairTurns()
   let management: ManagementService | null = null
   let environments: OpenEnvironments | null = null
   let freshness: Freshness | null = null
@@ -163,8 +165,8 @@ export async function startService(
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
-    execute: (request, body) => {
-      const work = async () => requireStarted(management).execute(request, body)
+    execute: (request, body, waiting) => {
+      const work = async () => requireStarted(management).execute(request, body, waiting)
       return tracing ? tracing.within(request.operation, request.traceparent, work) : work()
     },
     scrape: () => metrics.text(),
@@ -235,7 +237,7 @@ export async function startService(
     }
     environments = new OpenEnvironments({
       organization,
-      open: known => openEnvironment(known, { store, indexes, surroundings, auditRetentionMs, log }),
+      open: known => openEnvironment(known, { store, indexes, surroundings, turns, auditRetentionMs, log }),
       drop: environmentId => store.drop(environmentId),
       discardCopies: ({ except }) =>
         store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
@@ -251,6 +253,7 @@ export async function startService(
       secrets,
       keyOverlapSeconds: config.keyOverlapSeconds,
       closureOf: environmentId => environments?.closureOf(environmentId) ?? null,
+      turns: turns.share(),
       whenInForce: revision => follower.whenVisible(revision),
     })
     const retention = new AuditRetention(organizationStore, surroundings, auditRetentionMs)
@@ -374,6 +377,7 @@ interface EnvironmentParts {
   readonly store: Store
   readonly indexes: SharedIndexes
   readonly surroundings: Surroundings
+  readonly turns: FairTurns
   readonly auditRetentionMs: number
   readonly log: Logger
 }
@@ -387,6 +391,7 @@ function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Prom
   return LiveEnvironment.open({
     scope,
     auditRetentionMs,
+    turns: parts.turns.share(),
     indexes,
     surroundings: {
       ...parts.surroundings,

@@ -53,6 +53,7 @@ const engines = new EngineReaders(
 const management = new ManagementClient(main, {
   inFlight: new SharedCount(counts, 'management'),
   max: settings.managementQueueMax,
+  threads: settings.httpThreads,
 })
 const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
 const keyRates = options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)

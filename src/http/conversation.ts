@@ -15,7 +15,7 @@
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
-import type { Waiting } from '#services/decision-pool.ts'
+import type { Caller } from '#services/decision-pool.ts'
 import { type Answer, encodeReply, giveUp, standingAnswer } from './answer.ts'
 import { writeHead } from './answer-head.ts'
 import { BodyCollector, EMPTY_BODY } from './body.ts'
@@ -39,7 +39,7 @@ const STREAMED_LENGTH_MIN = 1_024 * 1_024
 /** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
 const DISCARD_FACTOR = 4
 
-export class Conversation implements Admitted, Receiving, RequestNames, Waiting {
+export class Conversation implements Admitted, Caller, Receiving, RequestNames {
   readonly #host: ConversationHost<Conversation>
   readonly #head = new WireHead()
   readonly #id: RequestId
@@ -74,6 +74,8 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
   #collector: BodyCollector | null = null
   /** Of a body that the handler takes while it comes. */
   #pieces: BodyPieces | null = null
+  /** Of whoever does something for it. */
+  #onOver: (() => void) | null = null
   /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
   #onTurn: (() => void) | null = null
 
@@ -91,13 +93,22 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
   }
 
   /** Who asks: whose going spares the handler its work, and what the request goes by. */
-  get caller(): Waiting & RequestNames {
+  get caller(): Caller & RequestNames {
     return this
   }
 
   /** Whether the answer has gone out, or the connection has ended before it could. */
   get isGone(): boolean {
     return this.#isOver
+  }
+
+  get bodyBytes(): number {
+    return this.#collector === null ? Number(this.#head.headers.contentLength) || 0 : this.#collector.bytes
+  }
+
+  whenOver(listener: () => void): void {
+    if (this.#isOver) listener()
+    else this.#onOver = listener
   }
 
   /** The head of the next request, to be filled before it begins. `keepsOthers`: as of `HeaderList.clear`. */
@@ -473,6 +484,7 @@ export class Conversation implements Admitted, Receiving, RequestNames, Waiting 
     this.#isDecided = true
     this.#pieces?.lose()
     if (this.#onTurn !== null) this.#onTurn()
+    if (this.#onOver !== null) this.#onOver()
     this.#setReceiving(false)
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this)
     if (this.#span !== null) this.#endSpan(this.#span)

@@ -14,7 +14,7 @@ import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
-import type { Waiting } from '#services/decision-pool.ts'
+import type { Caller } from '#services/decision-pool.ts'
 import { JSON_TYPE } from './answer.ts'
 import { bytesOf } from './body.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
@@ -32,7 +32,7 @@ export type RequestHead = Omit<HttpRequest, 'body'>
 /** Of an admitted request: who asks, who waits, and what it goes by. */
 export interface Admitted {
   readonly principal: Principal | null
-  readonly caller: Waiting & RequestNames
+  readonly caller: Caller & RequestNames
 }
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})

@@ -4,7 +4,7 @@
  */
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
-import type { Waiting } from '#services/decision-pool.ts'
+import type { Caller } from '#services/decision-pool.ts'
 import type { HeaderList } from './header-list.ts'
 
 export interface HttpRequest {
@@ -39,7 +39,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   /** Good until the call is answered: what is to outlast that is copied. */
   readonly names: RequestNames
   /** Who waits for the answer. */
-  readonly caller: Waiting
+  readonly caller: Caller
 }
 
 /** JSON text made elsewhere, e.g. by the thread that holds the data. */

@@ -51,6 +51,7 @@ export const LIMIT_NAMES = [
   'connections',
   'rate',
   'queue',
+  'share',
   'waiting',
   'pool',
   'content',

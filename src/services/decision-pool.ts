@@ -8,6 +8,20 @@ export interface Waiting {
   readonly isGone: boolean
 }
 
+/** Who waits for an answer, and has sent a body for it. */
+export interface Caller extends Waiting {
+  /** Of the body; 0 where there is none, or it comes in pieces. */
+  readonly bodyBytes: number
+  /**
+   * Has `listener` called when nobody waits any more: the last byte of the answer is out, or the connection has ended. At once, if
+   * that is so already. For one listener.
+   */
+  whenOver(listener: () => void): void
+}
+
+/** Work that is done whoever left. */
+export const SOMEBODY: Waiting = Object.freeze({ isGone: false })
+
 export type SearchJob =
   | { readonly kind: 'users'; readonly question: UserQuestion; readonly page: PageRequest }
   | { readonly kind: 'resources'; readonly question: ResourceQuestion; readonly page: PageRequest }

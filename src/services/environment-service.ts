@@ -22,11 +22,13 @@ import {
   writeOperations,
 } from './management/operations.ts'
 import { RecordReader } from './management/record-reader.ts'
-import { drive, isResumable, type Resumable } from './management/resumable.ts'
+import { type Asker, drive, type Resumable } from './management/resumable.ts'
+import { SOMEBODY, type Waiting } from './decision-pool.ts'
 import { contentLines } from './management/content-export.ts'
 import { ContentStream, type PieceSource } from './content-stream.ts'
 import { Purging } from './purging.ts'
 import type { Surroundings } from './surroundings.ts'
+import { FairTurns, type Turns } from './turns.ts'
 
 export class EnvironmentService {
   readonly #store: EnvironmentStore
@@ -35,6 +37,7 @@ export class EnvironmentService {
   readonly #commits: DraftCommits
   /** Resolves when every decision of this process sees the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
+  readonly #turns: Turns
   readonly #purging: Purging
   readonly #underWay = new Set<Promise<unknown>>()
   /** How many hold changes back. */
@@ -46,6 +49,8 @@ export class EnvironmentService {
     readonly scope: EnvironmentScope
     readonly surroundings: Surroundings
     readonly whenVisible: (revision: Revision) => Promise<void>
+    /** Its share of the thread; absent: it has the thread to itself. */
+    readonly turns?: Turns
     /** How long entries of the audit log are kept; absent or 0: for ever. */
     readonly auditRetentionMs?: number
   }) {
@@ -54,6 +59,7 @@ export class EnvironmentService {
     this.#surroundings = options.surroundings
     this.#commits = new DraftCommits(options.store, options.surroundings)
     this.#whenVisible = options.whenVisible
+    this.#turns = options.turns ?? new FairTurns().share()
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#purging = new Purging({
       ...options,
@@ -65,14 +71,17 @@ export class EnvironmentService {
   /**
    * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` when other writers were faster
    * `COMMIT_ATTEMPTS_MAX` times in a row. What it changes is in the audit log with who called it; nobody did, if it is null.
+   * What nobody waits for any more ends with `OVERLOADED`, unless it is being committed.
    */
   async execute<Name extends OperationName>(
     name: Name,
     input: OperationInput<Name>,
     caller: AuditCaller | null = null,
+    waiting: Waiting = SOMEBODY,
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
-      const answered = await this.#run(name, input, caller && { input, operation: name, ...caller })
+      const call = caller && { input, operation: name, ...caller }
+      const answered = await this.#run(name, input, call, { turns: this.#turns, waiting })
       return answered as Answered<OperationAnswer<Name>>
     } catch (error) {
       // "It is there already" is an answer like any other: who hears it may go on to ask for a decision.
@@ -88,18 +97,23 @@ export class EnvironmentService {
     return revision
   }
 
-  async #run(name: OperationName, input: unknown, call: AuditedCall | null): Promise<Answered<unknown>> {
+  async #run(
+    name: OperationName,
+    input: unknown,
+    call: AuditedCall | null,
+    asker: Asker,
+  ): Promise<Answered<unknown>> {
     const read = (readOperations as Record<string, ReadOperation>)[name]
     if (read) {
       const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
-      const result = read(context, input)
-      const answer = isResumable(result) ? await drive(result) : result
+      const answer = await drive(() => read(context, input), asker)
       // Taken last: a long read may have met commits on its way.
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
     const answered = await this.#commit(
       audited((context: WriteContext) => write(context, input), call, 'environment'),
+      asker,
     )
     this.resumePurges()
     if (!tupleRemovals.has(name)) return answered
@@ -182,10 +196,11 @@ export class EnvironmentService {
 
   async #commit<Answer>(
     command: (context: WriteContext) => Answer | Resumable<Answer>,
+    asker: Asker = { turns: this.#turns, waiting: SOMEBODY },
   ): Promise<Answered<Answer>> {
     if (this.#freezes > 0)
       throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
-    const commit = this.#commits.run(records => command({ ...this.#operationContext(), records }))
+    const commit = this.#commits.run(records => command({ ...this.#operationContext(), records }), asker)
     this.#underWay.add(commit)
     const answered = await commit.finally(() => this.#underWay.delete(commit))
     await this.#whenVisible(answered.revision)

@@ -20,6 +20,7 @@ import type { ClosableIndexHost, IndexKeeper } from './index-host.ts'
 import type { EnvironmentScope } from './management/context.ts'
 import { Replica } from './replica.ts'
 import type { Surroundings } from './surroundings.ts'
+import type { Turns } from './turns.ts'
 
 const FIRST_PAUSE_MS = 250
 const PAUSE_MS_MAX = 60_000
@@ -31,6 +32,8 @@ const PAUSE_PER_ATTEMPT_AFTER_COMMIT = 2
 export interface LiveEnvironmentOptions {
   readonly scope: EnvironmentScope
   readonly surroundings: Surroundings
+  /** Its share of the thread. */
+  readonly turns: Turns
   readonly auditRetentionMs: number
   /** Makes the environment's store if it is new. */
   openStore(): Promise<EnvironmentStore>
@@ -138,13 +141,14 @@ export class LiveEnvironment {
   }
 
   async #openStore(): Promise<Opened> {
-    const { scope, surroundings, auditRetentionMs, indexes, openStore } = this.#options
+    const { scope, surroundings, turns, auditRetentionMs, indexes, openStore } = this.#options
     const store = await openStore()
     const replica = new Replica(scope.environmentId, store, indexes, indexes)
     const service = new EnvironmentService({
       store,
       scope,
       surroundings,
+      turns,
       auditRetentionMs,
       whenVisible: revision => this.#whenVisible(replica, revision),
     })

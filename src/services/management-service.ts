@@ -11,6 +11,7 @@ import type { Revision } from '#model/revision.ts'
 import { Ceiling } from './ceiling.ts'
 import type { PieceSource } from './content-stream.ts'
 import { environmentClosed } from './closure.ts'
+import { type Caller, SOMEBODY, type Waiting } from './decision-pool.ts'
 import type { EnvironmentCopies } from './environment-copies.ts'
 import type { EnvironmentImports } from './environment-imports.ts'
 import type { EnvironmentService } from './environment-service.ts'
@@ -24,6 +25,15 @@ import type { OrganizationService } from './organization-service.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
 export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest
+
+/** By whom something is asked, and of which kind it is. */
+export interface AskedBy {
+  readonly caller: Caller
+  /** Whether it changes nothing. */
+  readonly isRead: boolean
+  /** What the caller sends in pieces. */
+  readonly body?: PieceSource
+}
 
 export interface EnvironmentRequest<Name extends OperationName = OperationName> {
   readonly about: 'environment'
@@ -84,6 +94,14 @@ export interface ManagementAnswer {
   readonly revisions: readonly Revision[]
 }
 
+/** An operation as an environment is asked for it. */
+interface Asked<Name extends OperationName> {
+  readonly operation: Name
+  readonly input: OperationInput<Name>
+  readonly caller: AuditCaller | null
+  readonly waiting: Waiting
+}
+
 export class ManagementService {
   readonly #environments: OpenEnvironments
   readonly #organization: OrganizationService
@@ -105,21 +123,29 @@ export class ManagementService {
   }
 
   /**
-   * `body` is what the caller sends in pieces, where the operation takes it so. Throws `FORBIDDEN` or `NOT_FOUND` for the
+   * `body` is what the caller sends in pieces, where the operation takes it so. Work that nobody waits for any more is given up
+   * (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the
    * environment, and whatever the operation throws.
    */
-  async execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementAnswer> {
+  async execute(
+    request: ManagementRequest,
+    body: PieceSource | null = null,
+    waiting: Waiting = SOMEBODY,
+  ): Promise<ManagementAnswer> {
     if (request.about === 'content') return this.#executeOnContent(request, body)
-    if (request.about === 'organization') return this.#executeOnOrganization(request)
-    const { answer, revision } = await this.#executeOnEnvironments(request)
+    if (request.about === 'organization') return this.#executeOnOrganization(request, waiting)
+    const { answer, revision } = await this.#executeOnEnvironments(request, waiting)
     return { answer, revisions: [revision] }
   }
 
-  async #executeOnEnvironments(request: EnvironmentRequest): Promise<Answered<unknown>> {
-    const { operation, principal, requestId, path, input } = request
-    if (path === null) return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>)
+  async #executeOnEnvironments(request: EnvironmentRequest, waiting: Waiting): Promise<Answered<unknown>> {
+    const { principal, requestId, path } = request
+    if (path === null) {
+      return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>, waiting)
+    }
     const caller = { keyId: principal.keyId, requestId }
-    const answered = await this.#unlessRemoved(this.#resolve(principal, path), operation, input, caller)
+    const asked = { ...request, caller, waiting }
+    const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
     if (answered) return answered
     // Removed, of which this tells, or replaced.
     this.#resolve(principal, path)
@@ -162,7 +188,7 @@ export class ManagementService {
     }
   }
 
-  async #executeOnOrganization(request: OrganizationRequest): Promise<ManagementAnswer> {
+  async #executeOnOrganization(request: OrganizationRequest, waiting: Waiting): Promise<ManagementAnswer> {
     const { operation, principal, requestId, input } = request
     const caller = { keyId: principal.keyId, requestId }
     if (operation === 'copyEnvironment') {
@@ -171,20 +197,30 @@ export class ManagementService {
     if (operation === 'getEnvironmentStats') {
       return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
     }
-    const { answer, revision } = await this.#organization.execute(operation, principal, input, caller)
+    const { answer, revision } = await this.#organization.execute(
+      operation,
+      principal,
+      input,
+      caller,
+      waiting,
+    )
     return { answer, revisions: [revision] }
   }
 
   /** One page over all environments, one after the other, as a bare array (contract B.14). */
-  async #executeEverywhere(request: EnvironmentRequest<EverywhereOperation>): Promise<Answered<unknown>> {
-    const { offset, limit } = windowOf(request.input.query)
+  async #executeEverywhere(
+    { operation, principal, input }: EnvironmentRequest<EverywhereOperation>,
+    waiting: Waiting,
+  ): Promise<Answered<unknown>> {
+    const { offset, limit } = windowOf(input.query)
     const data: unknown[] = []
     const length = new PageLength()
     let toSkip = offset
     let revision: Revision | null = null
-    for (const environment of this.#visibleTo(request.principal)) {
+    for (const environment of this.#visibleTo(principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
-      const answered = await this.#unlessRemoved(environment, request.operation, { query }, null)
+      const asked = { operation, input: { query }, caller: null, waiting }
+      const answered = await this.#unlessRemoved(environment, asked)
       if (!answered) continue
       for (const item of answered.answer.data) {
         length.add(item)
@@ -201,12 +237,10 @@ export class ManagementService {
   /** Null when the environment is removed on the way. */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
-    operation: Name,
-    input: OperationInput<Name>,
-    caller: AuditCaller | null,
+    { operation, input, caller, waiting }: Asked<Name>,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
-      return await openService(environment).execute(operation, input, caller)
+      return await openService(environment).execute(operation, input, caller, waiting)
     } catch (error) {
       // One that was removed meanwhile fails in its own ways.
       if (this.#isThere(environment)) throw error

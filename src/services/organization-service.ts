@@ -3,6 +3,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Closure } from './closure.ts'
+import { SOMEBODY, type Waiting } from './decision-pool.ts'
 import { audited, type AuditCaller, type AuditedCall } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { KeySecrets } from './management/key-secrets.ts'
@@ -15,9 +16,10 @@ import {
 } from './management/organization-operations.ts'
 import type { OrganizationReadContext, OrganizationWriteContext } from './management/organization-context.ts'
 import { RecordReader } from './management/record-reader.ts'
-import { type AnswerOf, drive, isResumable, type Resumable } from './management/resumable.ts'
+import { type AnswerOf, drive, type Resumable } from './management/resumable.ts'
 import type { Organization } from './organization.ts'
 import type { Surroundings } from './surroundings.ts'
+import { FairTurns, type Turns } from './turns.ts'
 
 export interface OrganizationServiceOptions {
   readonly organization: Organization
@@ -25,15 +27,19 @@ export interface OrganizationServiceOptions {
   readonly secrets: KeySecrets
   readonly keyOverlapSeconds: number
   readonly closureOf: (environmentId: string) => Closure | null
+  /** Its share of the thread; absent: it has the thread to itself. */
+  readonly turns?: Turns
   /** Resolves when the keys and environments of that revision are those of this process, on every thread. */
   readonly whenInForce: (revision: Revision) => Promise<void>
 }
 
 export class OrganizationService {
   readonly #options: OrganizationServiceOptions
+  readonly #turns: Turns
 
   constructor(options: OrganizationServiceOptions) {
     this.#options = options
+    this.#turns = options.turns ?? new FairTurns().share()
   }
 
   /** Runs an operation by its name, whose input its route has checked. Throws the operation's `AuthzError`s. */
@@ -42,23 +48,26 @@ export class OrganizationService {
     principal: Principal,
     input: unknown,
     caller: AuditCaller | null = null,
+    waiting: Waiting = SOMEBODY,
   ): Promise<Answered<unknown>> {
     const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
-    if (read) return this.read(principal, context => read(context, input))
+    if (read) return this.read(principal, context => read(context, input), waiting)
     const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
     const call = caller && { ...caller, operation: name, input }
-    return this.commit(principal, context => write(context, input), call)
+    return this.commit(principal, context => write(context, input), call, waiting)
   }
 
   /** What `query` finds, once it is in force: "it is there" may be followed by a call that relies on it. */
   async read<Result>(
     principal: Principal,
     query: (context: OrganizationReadContext) => Result,
+    waiting: Waiting = SOMEBODY,
   ): Promise<Answered<AnswerOf<Result>>> {
-    const { store } = this.#options.organization
+    const { organization } = this.#options
+    const { store } = organization
     try {
-      const result = query({ ...this.#context(principal), records: new RecordReader(store.view) })
-      const answer = isResumable(result) ? await drive(result as Resumable<unknown>) : result
+      const context = { ...this.#context(principal), records: new RecordReader(store.view) }
+      const answer = await drive<unknown>(() => query(context), { turns: this.#turns, waiting })
       return {
         answer: answer as AnswerOf<Result>,
         revision: await this.#inForce(store.view.sequence()),
@@ -77,11 +86,13 @@ export class OrganizationService {
     principal: Principal,
     command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,
     call: AuditedCall | null = null,
+    waiting: Waiting = SOMEBODY,
   ): Promise<Answered<Answer>> {
     const { organization, whenInForce } = this.#options
     try {
-      const answered = await organization.commits.run(records =>
-        audited(command, call, 'organization')({ ...this.#context(principal), records }),
+      const answered = await organization.commits.run(
+        records => audited(command, call, 'organization')({ ...this.#context(principal), records }),
+        { turns: this.#turns, waiting },
       )
       await whenInForce(answered.revision)
       return answered

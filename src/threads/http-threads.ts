@@ -9,6 +9,7 @@ import { jsonText } from '#model/json-text.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { PieceSource } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
 import type { NodeState } from '#services/node-state.ts'
 import type { ProgressHandle } from './index-progress.ts'
@@ -50,7 +51,8 @@ export interface FailedRequest {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  execute(request: ManagementRequest, body: PieceSource | null): Promise<ManagementAnswer>
+  /** `waiting`: whether somebody still does. */
+  execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
   /** The metrics of the process, as text. */
   scrape(): Promise<string>
   /** A thread says where it counts. */
@@ -66,6 +68,8 @@ export class HttpThreads {
   readonly #threads = new Map<Worker, string>()
   readonly #pending = new Map<number, Pending>()
   readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
+  /** Calls that were not answered yet, of each thread. */
+  readonly #callsOfThreads = new Map<Worker, Map<number, { isGone: boolean }>>()
   #lastAcknowledge = 0
   #isClosing = false
 
@@ -164,6 +168,7 @@ export class HttpThreads {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
     else if (message.kind === 'scrape') void this.#scrape(thread, message)
+    else if (message.kind === 'abandon') this.#abandon(thread, message.call)
     else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
   }
 
@@ -173,8 +178,11 @@ export class HttpThreads {
   ): Promise<void> {
     const pieces = this.#pieces(thread)
     const body = hasBody ? pieces.bodyOf(call) : null
+    const calls = this.#calls(thread)
+    const waiting = { isGone: false }
+    calls.set(call, waiting)
     const work = async (): Promise<ManagementAnswerMessage> => {
-      const { answer: given, revisions } = await this.#options.execute(request, body)
+      const { answer: given, revisions } = await this.#options.execute(request, body, waiting)
       const revision = revisions.map(formatRevision).join(', ')
       if (isPieceSource(given)) {
         pieces.keepAnswer(call, { source: given, dataOf: error => this.#dataOf(error, request) })
@@ -189,7 +197,22 @@ export class HttpThreads {
       error: this.#dataOf(error, request),
     }))
     pieces.forgetBody(call)
+    calls.delete(call)
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+  }
+
+  /** Nobody waits for the answer any more. It may have crossed this on its way. */
+  #abandon(thread: Worker, call: number): void {
+    const waiting = this.#callsOfThreads.get(thread)?.get(call)
+    if (waiting) waiting.isGone = true
+  }
+
+  #calls(thread: Worker): Map<number, { isGone: boolean }> {
+    const known = this.#callsOfThreads.get(thread)
+    if (known) return known
+    const calls = new Map<number, { isGone: boolean }>()
+    this.#callsOfThreads.set(thread, calls)
+    return calls
   }
 
   /** What a thread is told of an error that is answered in this turn. A fault is reported here, where its reason is known. */
@@ -248,6 +271,8 @@ export class HttpThreads {
     this.#threads.delete(thread)
     this.#piecesOfThreads.get(thread)?.end()
     this.#piecesOfThreads.delete(thread)
+    for (const waiting of this.#callsOfThreads.get(thread)?.values() ?? []) waiting.isGone = true
+    this.#callsOfThreads.delete(thread)
     for (const acknowledge of this.#pending.keys()) this.#acknowledge(thread, acknowledge)
   }
 }

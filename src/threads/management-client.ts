@@ -1,14 +1,18 @@
 /**
  * Sends management requests from an HTTP thread to the thread that writes, and gives each its answer. There is a ceiling
- * for those of all threads together: what comes faster than it is done is refused at once and not piled up.
+ * for those of all threads together, and half of it for those of one environment: what comes faster than it is done is refused
+ * at once and not piled up. What nobody waits for any more is not sent; if it was, the other thread is told.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
-import type { ManagementRequest } from '#services/management-service.ts'
+import type { Caller } from '#services/decision-pool.ts'
+import { abandoned } from '#services/management/resumable.ts'
+import type { AskedBy, ManagementRequest } from '#services/management-service.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
 import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
+import { ManagementAdmission, type Place } from './management-admission.ts'
 import type { SharedCount } from './shared-count.ts'
 
 export interface ManagementReply {
@@ -32,6 +36,8 @@ interface Queue {
   /** Requests of all threads that have not been answered yet. */
   readonly inFlight: SharedCount
   readonly max: number
+  /** How many threads there are. */
+  readonly threads: number
 }
 
 export class ManagementClient {
@@ -42,30 +48,66 @@ export class ManagementClient {
   readonly #bodies = new Map<number, PieceSource>()
   /** What is answered in pieces, by call. */
   readonly #answers = new Map<number, RemotePieces>()
+  readonly #admission: ManagementAdmission
   #lastCall = 0
 
   constructor(port: MessagePort, queue: Queue) {
     this.#port = port
     this.#queue = queue
+    // Connections of one caller are spread over the threads.
+    this.#admission = new ManagementAdmission(Math.max(1, Math.floor(queue.max / 2 / queue.threads)))
   }
 
   /**
-   * Resolves when the change is visible to every decision of the process. Rejects with the operation's `AuthzError`, and
-   * with `OVERLOADED` when too many are waiting already.
+   * Resolves when the change is visible to every decision of the process. Rejects with the operation's `AuthzError`, with
+   * `OVERLOADED` when too many are waiting already or the caller leaves, and with `RATE_LIMITED` when too many of them are of the
+   * same environment.
    */
-  async execute(request: ManagementRequest, body: PieceSource | null = null): Promise<ManagementReply> {
+  async execute(request: ManagementRequest, { caller, isRead, body }: AskedBy): Promise<ManagementReply> {
+    // What is read or sent in pieces has ceilings of its own, and may take its time.
+    const isInPieces = request.about === 'content'
+    const place = isInPieces
+      ? null
+      : this.#admission.enter({ share: shareOf(request), isRead, bytes: caller.bodyBytes })
     const { inFlight, max } = this.#queue
     try {
       if (inFlight.add(1) > max) {
+        place?.leave()
         const message = `${max} management requests are waiting already (MAX_MANAGEMENT_QUEUE); try again shortly`
         throw new AuthzError('OVERLOADED', message, { limit: 'queue' })
       }
-      return await this.#call(call => {
-        if (body !== null) this.#bodies.set(call, body)
-        return { kind: 'manage', call, request, hasBody: body !== null }
-      })
+      if (place === null) return await this.#call(messageOf(request, body), body)
+      return await this.#executeInPlace(request, place, caller)
     } finally {
       inFlight.add(-1)
+    }
+  }
+
+  async #executeInPlace(request: ManagementRequest, place: Place, caller: Caller): Promise<ManagementReply> {
+    let call = 0
+    let isAnswered = false
+    let isOver = false
+    // In its place until both: or who leaves and comes again would have the other thread begin any number of them.
+    const leave = (): void => {
+      if (isOver && (isAnswered || call === 0)) place.leave()
+      else if (isOver) this.#send({ kind: 'abandon', call })
+    }
+    caller.whenOver(() => {
+      isOver = true
+      leave()
+    })
+    await place.begun
+    if (isOver) throw abandoned()
+    try {
+      const reply = await this.#call(made => {
+        call = made
+        return messageOf(request)(made)
+      })
+      place.answered(reply.json?.length ?? 0)
+      return reply
+    } finally {
+      isAnswered = true
+      if (isOver) leave()
     }
   }
 
@@ -76,9 +118,10 @@ export class ManagementClient {
     return json
   }
 
-  #call(messageWith: (call: number) => FromHttpThread): Promise<ManagementReply> {
+  #call(messageWith: (call: number) => FromHttpThread, body?: PieceSource): Promise<ManagementReply> {
     this.#lastCall += 1
     const call = this.#lastCall
+    if (body !== undefined) this.#bodies.set(call, body)
     return new Promise((resolve, reject) => {
       this.#waiting.set(call, { resolve, reject })
       this.#send(messageWith(call))
@@ -124,4 +167,16 @@ export class ManagementClient {
   #send(message: FromHttpThread): void {
     this.#port.postMessage(message)
   }
+}
+
+function messageOf(request: ManagementRequest, body?: PieceSource) {
+  return (call: number): FromHttpThread => ({ kind: 'manage', call, request, hasBody: body !== undefined })
+}
+
+/** The environment that a request is about or whose key it has. Other keys are trusted with more than one. */
+function shareOf(request: ManagementRequest): string {
+  const { principal } = request
+  if (principal.kind === 'environment') return principal.environmentId
+  if (request.about === 'organization' || request.path === null) return ''
+  return `${request.path.project}/${request.path.environment}`
 }

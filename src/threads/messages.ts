@@ -97,6 +97,8 @@ export type FromHttpThread =
       readonly request: ManagementRequest
       readonly hasBody: boolean
     }
+  /** Nobody waits for the answer to that call any more. */
+  | { readonly kind: 'abandon'; readonly call: number }
   | { readonly kind: 'body-piece'; readonly call: number; readonly piece: PieceAnswer }
   | { readonly kind: 'pull-answer'; readonly call: number }
   | { readonly kind: 'cancel-answer'; readonly call: number }

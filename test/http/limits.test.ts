@@ -231,20 +231,45 @@ describe('a body', () => {
 })
 
 describe('management requests', () => {
-  test('beyond MAX_MANAGEMENT_QUEUE are 503 with Retry-After, at once, and decisions go on', async () => {
-    const verdict = await startedService({ managementQueueMax: 2 })
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => verdict.post(`${FACTS}/users`, { key: `user-${index}` })),
-    )
+  test('beyond half of MAX_MANAGEMENT_QUEUE of one environment are 429 with Retry-After, at once, and those of another are served', async () => {
+    const verdict = await startedService({ managementQueueMax: 4 })
+    const key = await neighbourOf(verdict, 'polite')
+    const flood = Array.from({ length: 40 }, (_, n) => verdict.post(`${FACTS}/users`, { key: `user-${n}` }))
+    const polite = await verdict.send('POST', '/v2/facts/default/polite/users', { key, body: { key: 'bob' } })
+    expect(polite.status).toBe(200)
+    const answers = await Promise.all(flood)
     const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.length).toBeGreaterThan(0)
     expect(answers.length - refused.length).toBeGreaterThan(0)
+    for (const answer of refused) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
+    }
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'share' })).toBe(refused.length)
+    expect(scrape.sum('verdict_management_in_flight')).toBe(0)
+  })
+
+  test('beyond MAX_MANAGEMENT_QUEUE of all are 503 with Retry-After, at once, and decisions go on', async () => {
+    const verdict = await startedService({ managementQueueMax: 2 })
+    const keys = [API_KEY, await neighbourOf(verdict, 'second'), await neighbourOf(verdict, 'third')]
+    const names = ['default', 'second', 'third']
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        verdict.send('POST', `/v2/facts/default/${names[n % 3]}/users`, {
+          key: keys[n % 3]!,
+          body: { key: `user-${n}` },
+        }),
+      ),
+    )
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
     expect(refused.length).toBeGreaterThan(0)
     for (const answer of refused) {
       expect(refusal(answer)).toEqual([503, 'UNEXPECTED_ERROR'])
       expect(answer.headers.get('retry-after')).toBe('1')
     }
-    const { body } = await verdict.get<unknown[]>(`${FACTS}/users?per_page=100`)
-    expect((body as unknown as { data: unknown[] }).data).toHaveLength(answers.length - refused.length)
+    const { body } = await verdict.get<{ data: unknown[] }>(`${FACTS}/users?per_page=100`)
+    expect(body.data).toHaveLength(answers.filter(({ status }, n) => status === 200 && n % 3 === 0).length)
     const scrape = await Scrape.of(verdict.address)
     expect(scrape.sum('verdict_limit_reached_total', { limit: 'queue' })).toBe(refused.length)
     expect(scrape.sum('verdict_management_in_flight')).toBe(0)

@@ -111,7 +111,7 @@ export class HostileJudge {
             body,
             names: { requestId: 'r', traceparent: null },
             headers: new Map(),
-            caller: { isGone: false },
+            caller: { isGone: false, bodyBytes: 0, whenOver: () => {} },
           })
           if (reply instanceof Promise || !(reply.body instanceof RawJson))
             throw new Error('a listing is a text')

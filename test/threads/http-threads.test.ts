@@ -2,16 +2,20 @@
  * Requests that an HTTP thread hands to the main thread, which fails at them: whoever runs the service hears of each
  * defect once.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
 import { InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { ContentStream } from '#services/content-stream.ts'
+import type { Waiting } from '#services/decision-pool.ts'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { HttpThreads, type HttpThreadsOptions } from '#threads/http-threads.ts'
+import { READS_UNDER_WAY_MAX } from '#threads/management-admission.ts'
 import { createSharedCounts } from '#threads/shared-count.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import { RawConnection, requestText } from '../http/edge/raw-connection.ts'
 import { API_KEY } from '../support/running-service.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
@@ -105,4 +109,44 @@ test('an invariant that breaks in the midst of an export breaks it off, and is t
 test('what is new is collected in small portions, for which no request waits long', async () => {
   const { port: kilobytes } = await startedThread({ entry: THREAD_OF_MANY_OBJECTS })
   expect(kilobytes).toBe(2_048)
+})
+
+test('work of callers who left is given up: what waits in the HTTP thread is never begun, what was begun is told', async () => {
+  const begun: { readonly name: string; readonly waiting: Waiting; readonly end: () => void }[] = []
+  const { port, ask } = await startedThread({
+    execute: async ({ requestId }, _, waiting) => {
+      const held = Promise.withResolvers<void>()
+      begun.push({ name: requestId, waiting, end: held.resolve })
+      await held.promise
+      return { answer: {}, revisions: [{ epoch: 'epoch', sequence: 1 }] }
+    },
+  })
+  const head = (name: string) => [`Authorization: Bearer ${API_KEY}`, `X-Request-ID: ${name}`]
+  const callers = new Map<string, RawConnection>()
+  const call = async (name: string) => {
+    const connection = await RawConnection.open(port)
+    onTestFinished(() => connection.destroy())
+    await connection.send(requestText(`GET /v2/facts/default/default/users`, head(name)))
+    callers.set(name, connection)
+  }
+  const names = Array.from({ length: READS_UNDER_WAY_MAX }, (_, n) => `begun-${n}`)
+  for (const name of names) await call(name)
+  while (begun.length < names.length) await turn()
+  await call('leaves')
+  await call('stays')
+  // Whatever was sent before this is known to the thread when it is answered.
+  expect((await ask('/healthy')).status).toBe(200)
+  callers.get('leaves')!.reset()
+  callers.get('begun-0')!.reset()
+  while (!begun[0]!.waiting.isGone) await turn()
+  // The thread has heard of the other one by then as well: what the kernel has for it is taken in the same turn.
+  expect((await ask('/healthy')).status).toBe(200)
+  expect(begun.slice(1).every(({ waiting }) => !waiting.isGone)).toBe(true)
+  // Its place is not free before the main thread is done with it.
+  expect(begun.map(({ name }) => name)).toEqual(names)
+  for (const { end } of begun) end()
+  while (begun.length === names.length) await turn()
+  begun.at(-1)!.end()
+  expect((await callers.get('stays')!.answer())?.status).toBe(200)
+  expect(begun.map(({ name }) => name)).toEqual([...names, 'stays'])
 })

@@ -36,7 +36,10 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
         },
       },
       handle: async (call: Call<EnvironmentPath>) => {
-        const { pieces, revision } = await gateway.execute(contentRequest(call, 'exportContent', false))
+        const { pieces, revision } = await gateway.execute(contentRequest(call, 'exportContent', false), {
+          caller: call.caller,
+          isRead: true,
+        })
         assert(pieces, 'an export comes in pieces')
         return {
           status: 200,
@@ -68,8 +71,9 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
       },
       handle: async (call: Call<EnvironmentPath, ImportQuery, unknown>) => {
         const request = contentRequest(call, 'importContent', call.query.replace ?? false)
-        const sent = (call.body as PieceSource | undefined) ?? NOTHING
-        const { json, revision } = await gateway.execute(request, sent)
+        const body = (call.body as PieceSource | undefined) ?? NOTHING
+        const by = { caller: call.caller, isRead: false, body }
+        const { json, revision } = await gateway.execute(request, by)
         return { status: 200, body: new RawJson(json ?? ''), headers: { 'x-revision': revision } }
       },
     }),

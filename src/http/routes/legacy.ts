@@ -33,16 +33,17 @@ function listOf(
     deprecated: true,
     query: Type.Object(pagingQuery),
     responses: { 200: { description: 'A page.', schema: Type.Array(item), headers: [REVISION] } },
-    handle: async ({ principal, query, names }) => {
+    handle: async ({ principal, query, names, caller }) => {
       assert(principal, 'a route for any key has a caller')
-      const { json, revision } = await gateway.execute({
+      const request = {
         about: 'environment',
         operation,
         principal,
         ...plainNames(names),
         path: null,
         input: { query },
-      })
+      } as const
+      const { json, revision } = await gateway.execute(request, { caller, isRead: true })
       assert(json !== null, 'a list answers with a body')
       return { status: 200, body: new RawJson(json), headers: { 'x-revision': revision } }
     },

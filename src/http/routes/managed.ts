@@ -6,6 +6,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { assert } from '#model/assert.ts'
 import type { OperationInput, OperationName } from '#services/management/operations.ts'
 import type {
+  AskedBy,
   ManagementRequest,
   OrganizationInput,
   OrganizationOperationName,
@@ -30,8 +31,11 @@ export interface ManagementReply {
 
 /** Carries a request to the thread that writes. */
 export interface ManagementGateway {
-  /** Resolves when the change, if any, is in force. Rejects with the operation's `AuthzError`. */
-  execute(request: ManagementRequest, body?: PieceSource): Promise<ManagementReply>
+  /**
+   * Resolves when the change, if any, is in force. Rejects with the operation's `AuthzError`. Work that is not begun is given up
+   * when the caller leaves, and so is what is long at its next stop.
+   */
+  execute(request: ManagementRequest, by: AskedBy): Promise<ManagementReply>
 }
 
 export const SCHEMA_BASE = '/v2/schema/{proj_id}/{env_id}'
@@ -101,7 +105,7 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
   ): Route =>
     routeOf(definition, { access: 'any-key', headers: headers.fields, answered: [REVISION] }, call => {
       headers.check(call.headers)
-      return forward(gateway, definition.operation, call)
+      return forward(gateway, definition, call)
     })
 }
 
@@ -125,12 +129,12 @@ export function managedByOrganization(gateway: ManagementGateway) {
     routeOf(
       definition,
       { access: definition.access, headers: [], answered: [REVISION] },
-      async ({ principal, params, query, body, names }) => {
+      async ({ principal, params, query, body, names, caller }) => {
         assert(principal, 'a management route has a caller')
         const { operation } = definition
         const input = { params, query, body }
         const request = { about: 'organization', operation, principal, ...plainNames(names), input } as const
-        return replyOf(await gateway.execute(request))
+        return replyOf(await gateway.execute(request, { caller, isRead: definition.method === 'GET' }))
       },
     )
 }
@@ -168,18 +172,22 @@ export function plainNames({ requestId, traceparent }: RequestNames): RequestNam
   return { requestId, traceparent }
 }
 
-async function forward(gateway: ManagementGateway, operation: OperationName, call: Call): Promise<Reply> {
+async function forward(
+  gateway: ManagementGateway,
+  { operation, method }: { readonly operation: OperationName; readonly method: Method },
+  call: Call,
+): Promise<Reply> {
   assert(call.principal, 'a management route has a caller')
   const { proj_id, env_id } = call.params as EnvironmentPath
-  const reply = await gateway.execute({
+  const request = {
     about: 'environment',
     operation,
     principal: call.principal,
     ...plainNames(call.names),
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
-  })
-  return replyOf(reply)
+  } as const
+  return replyOf(await gateway.execute(request, { caller: call.caller, isRead: method === 'GET' }))
 }
 
 function replyOf({ json, isCreated, revision }: ManagementReply): Reply {

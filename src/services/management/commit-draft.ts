@@ -4,8 +4,10 @@ import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { SOMEBODY } from '../decision-pool.ts'
+import { FairTurns } from '../turns.ts'
 import { Draft } from './draft.ts'
-import { drive, isResumable, type Resumable } from './resumable.ts'
+import { abandoned, type Asker, drive, type Resumable } from './resumable.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer
@@ -22,6 +24,8 @@ type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCo
 export class DraftCommits {
   readonly #store: EnvironmentStore
   readonly #surroundings: CommitSurroundings
+  /** Of who does not share the thread. */
+  readonly #own: Asker = { turns: new FairTurns().share(), waiting: SOMEBODY }
   /** Resolves when the last command in the queue is done. */
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -33,15 +37,16 @@ export class DraftCommits {
   /**
    * Commits what `command` writes into the draft, if anything. The command may run several times; what it throws ends the
    * matter. One that is long yields: it may meet later commits on its way, and what it read is required as ever.
-   * Throws `REVISION_CONFLICT` when newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row.
+   * Throws `REVISION_CONFLICT` when newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row, and `OVERLOADED` when whoever
+   * asked left before there was anything to commit.
    */
-  async run<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
+  async run<Answer>(command: Command<Answer>, asker = this.#own): Promise<Answered<Answer>> {
     try {
-      return await this.#attempt(command)
+      return await this.#attempt(command, asker)
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
     }
-    const answered = this.#queue.then(() => this.#attemptAgain(command))
+    const answered = this.#queue.then(() => this.#attemptAgain(command, asker))
     this.#queue = answered.catch(() => undefined)
     return answered
   }
@@ -51,27 +56,30 @@ export class DraftCommits {
     await this.#queue
   }
 
-  async #attemptAgain<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
+  async #attemptAgain<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
     for (let attempt = 2; ; attempt += 1) {
       try {
-        return await this.#attempt(command)
+        return await this.#attempt(command, asker)
       } catch (error) {
         if (!(error instanceof ConflictError) || attempt === COMMIT_ATTEMPTS_MAX) throw error
       }
     }
   }
 
-  async #attempt<Answer>(command: Command<Answer>): Promise<Answered<Answer>> {
+  async #attempt<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
     const { view, ledger } = this.#store
     // Asked first: should the history be replaced on the way, the commit is refused and not made on the wrong ground.
     const { epoch } = await ledger.head()
     const records = new Draft(view, this.#surroundings.attributesBytesMax)
-    const result = command(records)
-    const answer = isResumable(result) ? await drive(result) : result
+    const answer = await drive(() => command(records), asker)
     // What the view shows may not be durable yet: the answer tells of that, not of the ledger's head.
     const sequence = view.sequence()
     if (records.isEmpty) return { answer, revision: { epoch, sequence } }
-    const commit = { ...records.toCommit(this.#surroundings.newCommitId()), epoch }
+    const drafted = await asker.turns.take(() => {
+      if (asker.waiting.isGone) throw abandoned()
+      return records.toCommit(this.#surroundings.newCommitId())
+    })
+    const commit = { ...drafted, epoch }
     return { answer, revision: await this.#timed(() => ledger.commit(commit)) }
   }
 

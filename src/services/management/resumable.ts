@@ -3,27 +3,60 @@
  * decides whether to go on at once or to let the event loop run first; it may have met later commits when it goes on.
  */
 
+import { AuthzError } from '#model/errors.ts'
+import type { Waiting } from '../decision-pool.ts'
+import { SLICE_MS, type Turns } from '../turns.ts'
+
 export type Resumable<Answer> = Generator<void, Answer, void>
 
 /** Rows read between two stops: some tenths of a millisecond. */
 export const YIELD_ROWS = 32
-/** How long a resumable may run before others get their turn. */
-const SLICE_MS = 4
+
+/** For whom work is done: whose share of the thread it takes, and who waits for it. */
+export interface Asker {
+  readonly turns: Turns
+  readonly waiting: Waiting
+}
 
 export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is Resumable<Answer> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value && 'next' in value
 }
 
-/** Runs it to its end, letting the event loop turn after every `SLICE_MS` of work. */
-export async function drive<Answer>(work: Resumable<Answer>): Promise<Answer> {
+/**
+ * Runs `begin` and what it returns, if that is resumable, to the end, in slices that take turns with the work of others.
+ * Rejects with `OVERLOADED` when nobody waits for it any more, before it is begun or at the end of a slice.
+ */
+export async function drive<Answer>(
+  begin: () => Answer | Resumable<Answer>,
+  { turns, waiting }: Asker,
+): Promise<Answer> {
+  const begun = await turns.take(() => {
+    if (waiting.isGone) throw abandoned()
+    return begin()
+  })
+  if (!isResumable(begun)) return begun
   for (;;) {
-    const until = performance.now() + SLICE_MS
-    do {
-      const step = work.next()
-      if (step.done) return step.value
-    } while (performance.now() < until)
-    await new Promise(resolve => setImmediate(resolve))
+    const step = await turns.take(() => slice(begun, waiting))
+    if (step.done) return step.value
   }
+}
+
+function slice<Answer>(work: Resumable<Answer>, waiting: Waiting): IteratorResult<void, Answer> {
+  if (waiting.isGone) {
+    // Lists that are being read are let go of.
+    work.return(undefined as Answer)
+    throw abandoned()
+  }
+  const until = performance.now() + SLICE_MS
+  for (;;) {
+    const step = work.next()
+    if (step.done || performance.now() >= until) return step
+  }
+}
+
+/** Nobody hears it. */
+export function abandoned(): AuthzError {
+  return new AuthzError('OVERLOADED', 'nobody waits for this any more')
 }
 
 /** Runs it to its end at once: for what is bounded where it is called. */

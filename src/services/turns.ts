@@ -1,0 +1,96 @@
+/**
+ * Whose turn it is on the thread that writes. All environments share it, so that what one of them asks for must not keep
+ * the others waiting for longer than a slice:
+ *
+ *     env a   ████──██──██──██──██          one slice in each turn of the event loop, of whoever has had the least;
+ *     env b   ────█───────────────          who comes anew has had as much as whoever was last served, so that nobody
+ *     env c   ──────██──██──██──██          saves up time by asking for nothing
+ *
+ * Steps that are short share a slice. What is asked of the operating system, and answers that come from it, is between slices.
+ */
+
+/** How long the thread works before it looks at what has come meanwhile. */
+export const SLICE_MS = 4
+
+/** One share of the thread. */
+export interface Turns {
+  /**
+   * Calls `step` when it is this share's turn, in the order of the calls; it should take no longer than a slice. Resolves or
+   * rejects with what it returns or throws.
+   */
+  take<Result>(step: () => Result): Promise<Result>
+}
+
+/** What is waiting of one share. */
+interface Share {
+  readonly steps: (() => void)[]
+  /** What it has had, and what it is taken to have had because it was not there. */
+  usedMs: number
+}
+
+export class FairTurns {
+  /** Those of whom something waits. */
+  readonly #waiting: Share[] = []
+  /** Of whoever was served last, before that. */
+  #usedMs = 0
+  readonly #elapsedMs: () => number
+
+  /** `elapsedMs`: as of `Surroundings`. */
+  constructor(elapsedMs: () => number = () => performance.now()) {
+    this.#elapsedMs = elapsedMs
+  }
+
+  /** A share like all the others. */
+  share(): Turns {
+    const share: Share = { steps: [], usedMs: 0 }
+    return {
+      take: step =>
+        new Promise((resolve, reject) => {
+          this.#add(share, () => {
+            try {
+              resolve(step())
+            } catch (error) {
+              reject(error as Error)
+            }
+          })
+        }),
+    }
+  }
+
+  #add(share: Share, step: () => void): void {
+    if (share.steps.length === 0) {
+      share.usedMs = Math.max(share.usedMs, this.#usedMs)
+      if (this.#waiting.push(share) === 1) this.#awaitTurn()
+    }
+    share.steps.push(step)
+  }
+
+  /** Behind what has come by now, so that whoever asked at the same moment is served in a fair order. */
+  #awaitTurn(): void {
+    setImmediate(() => this.#serve())
+  }
+
+  #serve(): void {
+    let now = this.#elapsedMs()
+    const until = now + SLICE_MS
+    do {
+      const share = this.#next()
+      const step = share.steps.shift()!
+      // Before it is called: what it asks for itself comes behind what has waited.
+      if (share.steps.length === 0) this.#waiting.splice(this.#waiting.indexOf(share), 1)
+      this.#usedMs = share.usedMs
+      const from = now
+      step()
+      now = this.#elapsedMs()
+      share.usedMs += now - from
+    } while (this.#waiting.length > 0 && now < until)
+    if (this.#waiting.length > 0) this.#awaitTurn()
+  }
+
+  /** O(those that wait): a handful, as a rule, and never more than there are environments. */
+  #next(): Share {
+    let least = this.#waiting[0]!
+    for (const share of this.#waiting) if (share.usedMs < least.usedMs) least = share
+    return least
+  }
+}

@@ -1,0 +1,119 @@
+/** The thread that writes is shared: whatever one environment asks for, another is served within a slice. */
+import { expect, test } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import { SOMEBODY } from '#services/decision-pool.ts'
+import { drive, type Resumable } from '#services/management/resumable.ts'
+import { FairTurns, SLICE_MS } from '#services/turns.ts'
+
+/** A clock that only work moves on, and what was worked, in order. */
+class Workshop {
+  nowMs = 0
+  readonly worked: string[] = []
+  readonly turns = new FairTurns(() => this.nowMs)
+
+  /** Work of so many milliseconds. */
+  step(name: string, ms: number): () => void {
+    return () => {
+      this.nowMs += ms
+      this.worked.push(name)
+    }
+  }
+}
+
+test('whoever asks for little is served after one slice, however much another has waiting', async () => {
+  const shop = new Workshop()
+  const [busy, polite] = [shop.turns.share(), shop.turns.share()]
+  const all = Array.from({ length: 10 }, (_, n) => busy.take(shop.step(`busy ${n}`, SLICE_MS)))
+  all.push(busy.take(() => void all.push(polite.take(shop.step('polite', 1)))))
+  const first = busy.take(shop.step('busy last', SLICE_MS))
+  await all[0]
+  await polite.take(shop.step('polite', 1))
+  expect(shop.worked.indexOf('polite')).toBeLessThan(3)
+  await Promise.all([...all, first])
+  expect(shop.worked.filter(name => name.startsWith('busy'))).toEqual([
+    ...Array.from({ length: 10 }, (_, n) => `busy ${n}`),
+    'busy last',
+  ])
+})
+
+test('shares have the same time, not the same number of steps', async () => {
+  const shop = new Workshop()
+  const [long, short] = [shop.turns.share(), shop.turns.share()]
+  const all = [
+    ...Array.from({ length: 5 }, () => long.take(shop.step('long', 8))),
+    ...Array.from({ length: 20 }, () => short.take(shop.step('short', 2))),
+  ]
+  await Promise.all(all)
+  const before = (count: number) => shop.worked.slice(0, count).filter(name => name === 'short').length
+  // Of each four short ones and a long one.
+  expect([before(5), before(10), before(15)]).toEqual(
+    [4, 8, 12].map(n => expect.toSatisfy((m: number) => Math.abs(m - n) <= 1)),
+  )
+})
+
+test('nobody saves up time by asking for nothing', async () => {
+  const shop = new Workshop()
+  const [busy, idle] = [shop.turns.share(), shop.turns.share()]
+  for (let n = 0; n < 50; n += 1) await busy.take(shop.step('before', SLICE_MS))
+  const all = Array.from({ length: 10 }, () => [
+    idle.take(shop.step('idle', SLICE_MS)),
+    busy.take(shop.step('busy', SLICE_MS)),
+  ]).flat()
+  await Promise.all(all)
+  const halves = shop.worked.slice(50, 60)
+  expect(halves.filter(name => name === 'busy').length).toBeGreaterThanOrEqual(4)
+})
+
+test('between two slices the event loop turns', async () => {
+  const shop = new Workshop()
+  const share = shop.turns.share()
+  const seen: number[] = []
+  const all = Array.from({ length: 6 }, (_, n) =>
+    share.take(() => {
+      shop.step(`${n}`, SLICE_MS)()
+      setImmediate(() => seen.push(shop.worked.length))
+    }),
+  )
+  await Promise.all(all)
+  await new Promise(resolve => setImmediate(resolve))
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6].map(n => expect.toBeOneOf([n, Math.min(6, n + 1)])))
+})
+
+test('what a step throws is for who asked for it, and the others go on', async () => {
+  const shop = new Workshop()
+  const share = shop.turns.share()
+  const failing = share.take(() => {
+    throw new AuthzError('NOT_FOUND', 'on purpose')
+  })
+  const next = share.take(() => 'served')
+  await expect(failing).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  expect(await next).toBe('served')
+})
+
+test('work is not begun for who has left, and ends at the next stop for who leaves', async () => {
+  const turns = new FairTurns().share()
+  const work = { steps: 0, isClosed: false }
+  const begun = Promise.withResolvers<void>()
+  function* endless(): Resumable<never> {
+    try {
+      for (;;) {
+        work.steps += 1
+        begun.resolve()
+        yield
+      }
+    } finally {
+      work.isClosed = true
+    }
+  }
+  const gone = { isGone: true }
+  await expect(drive(endless, { turns, waiting: gone })).rejects.toMatchObject({ code: 'OVERLOADED' })
+  expect(work).toEqual({ steps: 0, isClosed: false })
+  const leaving = { isGone: false }
+  const driven = drive(endless, { turns, waiting: leaving })
+  await begun.promise
+  leaving.isGone = true
+  await expect(driven).rejects.toMatchObject({ code: 'OVERLOADED' })
+  // What it reads lists with is let go of.
+  expect(work.isClosed).toBe(true)
+  expect(await drive(() => 'short', { turns, waiting: SOMEBODY })).toBe('short')
+})

@@ -1,0 +1,82 @@
+/** Places of an HTTP thread's requests at the thread that writes: one environment that fills its own takes none of another's. */
+import { expect, test } from 'vitest'
+import { ManagementAdmission, type Place, READS_UNDER_WAY_MAX } from '#threads/management-admission.ts'
+
+const READ = { share: 'hostile', isRead: true, bytes: 0 }
+const MEBIBYTE = 1_048_576
+
+/** Which of them may be sent by now, by number. */
+async function begunOf(places: readonly Place[]): Promise<number[]> {
+  const begun: number[] = []
+  places.forEach(
+    (place, n) =>
+      void place.begun.then(
+        () => begun.push(n),
+        () => undefined,
+      ),
+  )
+  await new Promise(resolve => setImmediate(resolve))
+  return begun
+}
+
+function entered(admission: ManagementAdmission, asked: typeof READ, count: number): Place[] {
+  return Array.from({ length: count }, () => admission.enter(asked))
+}
+
+test('a few reads of an environment are under way, the others wait, and nobody waits for those of another', async () => {
+  const admission = new ManagementAdmission(100)
+  const reads = entered(admission, READ, READS_UNDER_WAY_MAX + 3)
+  const others = [admission.enter({ ...READ, share: 'polite' }), admission.enter({ ...READ, isRead: false })]
+  expect(await begunOf([...reads, ...others])).toEqual([
+    ...Array.from({ length: READS_UNDER_WAY_MAX }, (_, n) => n),
+    reads.length,
+    reads.length + 1,
+  ])
+  reads[2]!.leave()
+  expect(await begunOf(reads.slice(READS_UNDER_WAY_MAX))).toEqual([0])
+})
+
+test('one that is given up before it was begun never is, and leaves its place to the next', async () => {
+  const admission = new ManagementAdmission(100)
+  const reads = entered(admission, READ, READS_UNDER_WAY_MAX + 2)
+  reads[READS_UNDER_WAY_MAX]!.leave()
+  await expect(reads[READS_UNDER_WAY_MAX]!.begun).rejects.toMatchObject({ code: 'OVERLOADED' })
+  reads[0]!.leave()
+  expect(await begunOf(reads.slice(READS_UNDER_WAY_MAX))).toEqual([1])
+})
+
+test('changes are under way by the bytes of their bodies; one alone may have any number', async () => {
+  const admission = new ManagementAdmission(100)
+  const change = { share: 'hostile', isRead: false, bytes: 16 * MEBIBYTE }
+  const [first, ...rest] = entered(admission, change, 3)
+  expect(await begunOf([first!, ...rest])).toEqual([0])
+  first!.leave()
+  expect(await begunOf(rest)).toEqual([0])
+  rest[0]!.leave()
+  rest[1]!.leave()
+  expect(await begunOf(entered(admission, { ...change, bytes: MEBIBYTE }, 6))).toEqual([0, 1, 2, 3])
+})
+
+test('an environment with as many as it may have is refused with 429, and no other', () => {
+  const admission = new ManagementAdmission(3)
+  const own = entered(admission, { ...READ, isRead: false }, 3)
+  expect(() => admission.enter(READ)).toThrow(
+    expect.objectContaining({ code: 'RATE_LIMITED', limit: 'share' }),
+  )
+  admission.enter({ ...READ, share: 'polite' }).leave()
+  own[0]!.leave()
+  expect(() => admission.enter(READ)).not.toThrow()
+})
+
+test('answers that have not gone out keep more reads from being begun, of whomever, and changes from nothing', async () => {
+  const admission = new ManagementAdmission(100)
+  const slow = entered(admission, READ, READS_UNDER_WAY_MAX)
+  for (const place of slow) place.answered(40 * MEBIBYTE)
+  const read = admission.enter({ ...READ, share: 'polite' })
+  const change = admission.enter({ ...READ, share: 'polite', isRead: false })
+  expect(await begunOf([read, change])).toEqual([1])
+  slow[0]!.leave()
+  expect(await begunOf([read])).toEqual([])
+  slow[1]!.leave()
+  expect(await begunOf([read])).toEqual([0])
+})
