@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
 
 test('there is none until it is set, and none again when nothing can be missed', async () => {
@@ -31,4 +31,37 @@ test('a thread that was started later goes by the same moment', async () => {
   await once(thread, 'exit')
   expect(deadline.isOver).toBe(true)
   expect(performance.now() - from).toBeGreaterThanOrEqual(498)
+})
+
+/** A thread whose clock was compared while it stood still for a while, so many times in a row. */
+function threadThatStoodStill(deadline: DecisionDeadline, ms: number, times: number): DecisionDeadline {
+  const { bigint } = process.hrtime
+  const clock = vi.spyOn(process.hrtime, 'bigint')
+  for (let time = 0; time < times; time += 1) {
+    clock.mockImplementationOnce(() => {
+      const from = performance.now()
+      while (performance.now() - from < ms);
+      return bigint() - BigInt(ms) * 1_000_000n
+    })
+  }
+  try {
+    return new DecisionDeadline(deadline.handle)
+  } finally {
+    clock.mockRestore()
+  }
+}
+
+test('a thread that stood still while it compared its clock goes by the same moment all the same', () => {
+  const deadline = new DecisionDeadline()
+  const late = threadThatStoodStill(deadline, 20, 1)
+  late.set(10)
+  // Off by those 20 ms, it would be over for all others already.
+  expect(deadline.isOver).toBe(false)
+})
+
+test('what is over is over for a thread whose clock is behind, too', () => {
+  const deadline = new DecisionDeadline()
+  const behind = threadThatStoodStill(deadline, 20, 100)
+  deadline.set(0)
+  expect(behind.isOver).toBe(true)
 })
