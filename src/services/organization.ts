@@ -63,20 +63,22 @@ export class Organization {
    * Brings in the settings, in one commit: makes the organization with its default environment at the first start, and the
    * key in `API_KEY` the only one of the operator's, the one made at the first start included. Without `API_KEY` the
    * key that was configured last is gone. Copies that nobody makes any more are removed: all that are half-made, or, where
-   * other nodes have the store open (`isShared`) and may be at it, those that are older than a copy may take.
+   * other nodes have the store open (`isShared`) and may be at it, those that are older than a copy may take; without the
+   * store (`isAlone`) they are left, which nobody can name.
    *
    * Throws `INVALID_INPUT` when a configured key is the secret of another key.
    */
   async bootstrap(
     { apiKey, adminApiKey }: ConfiguredKeys,
-    { isShared }: { readonly isShared: boolean },
+    { isShared, isAlone }: { readonly isShared: boolean; readonly isAlone: boolean },
   ): Promise<void> {
     await this.commits.run(records => {
       const context = this.#context(records)
       this.#ensureOrganization(records)
       const environments = [...records.list('environment', lists.all('environment'))]
       for (const environment of environments) {
-        const isHalfMade = environment.isBeingCopied && (!isShared || isAbandonedCopy(context, environment))
+        const isHalfMade =
+          !isAlone && environment.isBeingCopied && (!isShared || isAbandonedCopy(context, environment))
         if (isHalfMade) removeEnvironment(context, environment)
       }
       this.#replaceOperatorsKey(context, apiKey)

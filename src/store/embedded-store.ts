@@ -27,6 +27,7 @@ interface OpenEnvironment extends EnvironmentStore {
 
 export class EmbeddedStore implements Store {
   readonly isShared = false
+  readonly isAlone = false
   readonly #options: EmbeddedStoreOptions
   readonly #environments = new EnvironmentSet(id => this.#open(id))
   #closed: Promise<void> | null = null

@@ -30,6 +30,8 @@ export interface OpenStoreOptions {
   readonly dataDirectory?: string
   /** How soon a store that others write to has to notice that it hears nothing of them, in milliseconds. */
   readonly staleAfterMs?: number
+  /** For how long a local copy may stand in, from when it last had everything; 0: however long. Milliseconds. */
+  readonly maxStaleMs?: number
   /** Rows of an environment up to which a view is loaded whole before anything is read; beyond it the lists follow. */
   readonly listedAtOnceMax?: number
   /** Whether loads of an index do without finding rows by that key, which may be built with the lists then. Absent: none. */
@@ -49,7 +51,7 @@ export interface OpenStoreOptions {
  * `listRule` says which lists the views keep.
  *
  * Throws `INVALID_INPUT` when the URL is none of the above or its directory cannot be had, `STORE_LOCKED` when
- * another process has it open, `STORE_UNAVAILABLE` when it cannot be reached.
+ * another process has it open, `STORE_UNAVAILABLE` when it cannot be reached and no local copy may stand in for it.
  */
 export async function openStore(
   url: string,
@@ -70,11 +72,16 @@ export async function openStore(
   if (isRedisUrl(url)) {
     const address = parseRedisUrl(url)
     const { dataDirectory = './data', staleAfterMs = 5_000, log = SILENT, onFault = uncaught } = options
-    const { listedAtOnceMax = LISTED_AT_ONCE_MAX, buildLists = null, isKeyedLater = () => false } = options
+    const {
+      maxStaleMs = 60_000,
+      listedAtOnceMax = LISTED_AT_ONCE_MAX,
+      buildLists = null,
+      isKeyedLater = () => false,
+    } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     const openTables = (path: string) => new LmdbTables(path)
-    const loading = { staleAfterMs, listedAtOnceMax, isKeyedLater, buildLists }
+    const loading = { staleAfterMs, maxStaleMs, listedAtOnceMax, isKeyedLater, buildLists }
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, log, onFault, release })
   }
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {

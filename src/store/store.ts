@@ -47,6 +47,8 @@ export interface Store {
    * one that is not open, and for a store that nobody else writes to. Milliseconds.
    */
   stalenessMs(environmentId?: string): number
+  /** Whether it was opened while the ledgers were out of reach, which are elsewhere, and has not reached them yet. */
+  readonly isAlone: boolean
   /** Whether what it kept is gone, and nothing has taken its place: what the views show is no longer anybody's truth. */
   isEmptied(): boolean
   /** How many histories were replaced by others under the views since it was opened. */

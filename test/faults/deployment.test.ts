@@ -214,7 +214,8 @@ test.each(Object.entries(OUTAGES))(
 test('no decision fails in a failover by Sentinel', async () => {
   const system = await startSentinels()
   onTestFinished(() => system.stop())
-  const deployment = await deployed(2, { storeUrl: system.url() })
+  // These sentinels are quicker than most: so are the nodes with being stale.
+  const deployment = await deployed(2, { storeUrl: system.url(), settings: { STALE_AFTER_MS: '500' } })
   const client = await withPlan(deployment)
   await system.hasSynced()
   const calls = await loadedThrough(client, async () => {

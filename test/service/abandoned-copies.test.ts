@@ -24,7 +24,7 @@ async function twoNodes() {
   const organizationStore = await store.environment('organization')
   const open = () => new Organization(organizationStore, surroundings, secrets)
   const organization = open()
-  await organization.bootstrap(KEYS, { isShared: true })
+  await organization.bootstrap(KEYS, { isShared: true, isAlone: false })
   const whenInForce = () => Promise.resolve()
   const options = {
     organization,
@@ -42,7 +42,8 @@ async function twoNodes() {
   return {
     service,
     id,
-    startAnother: (node: { readonly isShared: boolean }) => open().bootstrap(KEYS, node),
+    startAnother: (node: { readonly isShared: boolean }) =>
+      open().bootstrap(KEYS, { ...node, isAlone: false }),
     wait: (milliseconds: number) => (now += milliseconds),
     hidden: () =>
       organization.environments().flatMap(({ isHidden, scope }) => (isHidden ? [scope.environmentId] : [])),

@@ -29,7 +29,10 @@ async function organizationOnFailingStore() {
   })
   const secrets = new ApiKeySecrets(null)
   const organization = new Organization(await store.environment('organization'), surroundings, secrets)
-  await organization.bootstrap({ apiKey: 'a-configured-key', adminApiKey: null }, { isShared: false })
+  await organization.bootstrap(
+    { apiKey: 'a-configured-key', adminApiKey: null },
+    { isShared: false, isAlone: false },
+  )
   const environments = new OpenEnvironments({
     organization,
     open: async ({ scope }) => {

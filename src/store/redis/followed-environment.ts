@@ -18,6 +18,7 @@ import type { SnapshotPlace } from '../snapshot-place.ts'
 import type { EnvironmentStore } from '../store.ts'
 import type { View, ViewSnapshot } from '../view.ts'
 import type { HeadListener } from './head-channels.ts'
+import type { HeardNote } from './heard-note.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { COMMIT_MS_MAX, EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
 import type { Position } from './redis-log.ts'
@@ -46,6 +47,8 @@ const EMPTY_FOUND_MIN = 2
 export interface Followed {
   readonly source: RedisLedger
   readonly copy: LocalCopy
+  /** When the copy last had everything. */
+  readonly heard: HeardNote
 }
 
 /** The making of a copy's lists. */
@@ -57,6 +60,8 @@ interface Listing {
 export interface FollowedEnvironmentOptions {
   readonly environmentId: string
   readonly log: StoreLog
+  /** How long ago the copy had everything that Redis had. */
+  readonly heardAgoMs: number
   /** Opens the ledger as it is now and loads a fresh copy of it. */
   readonly load: () => Promise<Followed>
   /** Builds the lists of a copy that has none. Throws the signal's reason when that is given on the way. */
@@ -80,9 +85,9 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   #following: Promise<void>
   #listing: Listing
   /** When this node last knew that it had everything. */
-  #freshAt = performance.now()
+  #freshAt: number
   /** The same of the present copy, whether or not decisions rest on it. */
-  #copyFreshAt = performance.now()
+  #copyFreshAt: number
   /** Nobody decides on it. */
   #isSetAside = false
   /** Why it does not follow, by a defect or by damage; null while it does. */
@@ -101,6 +106,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   constructor(followed: Followed, options: FollowedEnvironmentOptions) {
     this.#followed = followed
     this.#options = options
+    this.#freshAt = performance.now() - options.heardAgoMs
+    this.#copyFreshAt = this.#freshAt
     this.ledger = new FollowedLedger(this)
     this.view = new PresentView(() => this.#followed.copy)
     this.#listing = this.#list(followed.copy)
@@ -212,13 +219,14 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     await this.#following
     await this.#stopListing()
     await this.#followed.copy.close()
+    this.#followed.heard.close()
     // Last: it may be waiting for what the copy was never to have.
     await this.#checking
   }
 
   async #compare(): Promise<void> {
     const askedAt = performance.now()
-    const { source, copy } = this.#followed
+    const { source, copy, heard } = this.#followed
     const head = await source.position()
     const own = copy.position()
     const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
@@ -228,6 +236,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     if (this.#followed.copy !== copy) return
     this.#copyFreshAt = askedAt
     if (this.#isTakenOver) this.#freshAt = askedAt
+    if (!this.isClosed) heard.note(performance.now() - askedAt)
   }
 
   setAside(): void {
@@ -348,6 +357,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         const ended = historyReplaced()
         await former.source.close(ended)
         await former.copy.close(ended)
+        former.heard.close()
         onReplaced()
         const counted = isOther ? { replacedHistories: this.#options.countReplacedHistory() } : {}
         const revision = this.#followed.copy.mark.sequence

@@ -86,11 +86,16 @@ export class LocalCopy {
     this.mark = new DurableMark(this.#sequence)
   }
 
-  /** Whether it is one of that history of which the last run left all rows, in a form that this release reads. */
-  isUsable(epoch: string): boolean {
+  /** Whether it is one, of that history if one is named, of which the last run left all rows in a form that this release reads. */
+  isUsable(epoch: string | null): boolean {
     const format = this.#meta.get(KEYS.format)
     const hasRows = this.#isComplete || this.#meta.get(KEYS.logged) !== undefined
-    return hasRows && format !== undefined && decoder.decode(format) === FORMAT && this.epoch === epoch
+    return (
+      hasRows &&
+      format !== undefined &&
+      decoder.decode(format) === FORMAT &&
+      (epoch ?? this.epoch) === this.epoch
+    )
   }
 
   /** Whether it has its lists. */

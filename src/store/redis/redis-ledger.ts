@@ -45,6 +45,8 @@ export class RedisLedger implements Ledger {
   readonly #keys: RedisKeys
   readonly #logEntriesMax: number
   readonly #underWay = new Set<Promise<unknown>>()
+  /** Whether Redis has said that this is its history, in a form that this release reads. */
+  #isConfirmed: boolean
   /** Where the ledger stood when it was opened. */
   readonly start: Position
   /** The newest commit heard of; moved by whoever hears of one. */
@@ -55,19 +57,20 @@ export class RedisLedger implements Ledger {
    * what the link throws.
    */
   static async open(options: RedisLedgerOptions): Promise<RedisLedger> {
-    const { link, keys, mayBegin } = options
-    const candidate = mayBegin ? crypto.randomUUID() : ''
-    const reply = (await link.run(OPEN, [keys.meta], [FORMAT, candidate])) as readonly Reply[]
-    if (reply[0] === 0) throw new EmptyStoreError()
-    if (reply[0] === -1) {
-      const message = `the store has format ${String(reply[1])}, this release reads format ${FORMAT}: start the release that wrote it`
-      throw new AuthzError('INVALID_INPUT', message)
-    }
-    const [, epoch, sequence, id] = reply
-    return new RedisLedger(options, positionOf(epoch, sequence, id))
+    return new RedisLedger(options, await lookedUp(options), true)
   }
 
-  private constructor({ link, keys, logEntriesMax }: RedisLedgerOptions, start: Position) {
+  /**
+   * The ledger that was open when a local copy stood there, without asking Redis: it is asked before anything else is, and
+   * whoever reads or commits then meets what `open` throws, or `STORE_RESET` where another history has taken its place.
+   */
+  static resume(options: Omit<RedisLedgerOptions, 'mayBegin'>, position: Position): RedisLedger {
+    return new RedisLedger({ ...options, mayBegin: false }, position, false)
+  }
+
+  private constructor(options: RedisLedgerOptions, start: Position, isConfirmed: boolean) {
+    const { link, keys, logEntriesMax } = options
+    this.#isConfirmed = isConfirmed
     this.#link = link
     this.#keys = keys
     this.#logEntriesMax = logEntriesMax
@@ -87,6 +90,7 @@ export class RedisLedger implements Ledger {
   /** The head and the commit there, as Redis has them. Throws `STORE_RESET` when the history is another one by now. */
   async position(): Promise<Position> {
     this.#assertOpen()
+    await this.#confirm()
     const reply = await this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
     const [epoch, sequence, id] = reply as readonly (Buffer | null)[]
     if (epoch?.toString('latin1') !== this.epoch) throw historyReplaced()
@@ -148,6 +152,7 @@ export class RedisLedger implements Ledger {
     const log = new RedisLog(this.#link, this.#keys, after)
     const read = async (): Promise<readonly Entry[]> => {
       try {
+        await this.#confirm()
         return await log.read()
       } catch (error) {
         // The end of the connection is not the end of the feed. Nobody else may notice it, nor that the server says "not now":
@@ -179,6 +184,7 @@ export class RedisLedger implements Ledger {
     let wasSent = false
     for (;;) {
       try {
+        await this.#confirm()
         const outcome = await call.make(this.#link, wasSent ? knownAtFirst : null)
         if (outcome.kind === 'committed') {
           this.mark.advance(outcome.sequence)
@@ -197,9 +203,33 @@ export class RedisLedger implements Ledger {
     }
   }
 
+  async #confirm(): Promise<void> {
+    if (this.#isConfirmed) return
+    const { epoch } = await lookedUp({ link: this.#link, keys: this.#keys, mayBegin: false })
+    if (epoch !== this.epoch) throw historyReplaced()
+    this.#isConfirmed = true
+  }
+
   #assertOpen(): void {
     if (this.mark.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
   }
+}
+
+/** Where the ledger stands; begins it where it may. Throws what `RedisLedger.open` says. */
+async function lookedUp({
+  link,
+  keys,
+  mayBegin,
+}: Pick<RedisLedgerOptions, 'link' | 'keys' | 'mayBegin'>): Promise<Position> {
+  const candidate = mayBegin ? crypto.randomUUID() : ''
+  const reply = (await link.run(OPEN, [keys.meta], [FORMAT, candidate])) as readonly Reply[]
+  if (reply[0] === 0) throw new EmptyStoreError()
+  if (reply[0] === -1) {
+    const message = `the store has format ${String(reply[1])}, this release reads format ${FORMAT}: start the release that wrote it`
+    throw new AuthzError('INVALID_INPUT', message)
+  }
+  const [, epoch, sequence, id] = reply
+  return positionOf(epoch, sequence, id)
 }
 
 function positionOf(epoch: Reply | undefined, sequence: Reply | undefined, id: Reply | undefined): Position {

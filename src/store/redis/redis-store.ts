@@ -1,7 +1,12 @@
 /**
  * A store whose ledgers are in Redis, shared with other processes. Two connections: one for commands, one that listens. A
  * timer compares where each environment stands, since signals may be lost.
+ *
+ * A start that finds no Redis goes on alone, from the local copies, as the process before it would have: for as long as
+ * they may be decided by, from when they last had everything (`heard-note.ts`). What Redis says against it, it says as soon as it
+ * is there: a ledger that was resumed asks it first.
  */
+import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { EnvironmentSet } from '../environment-set.ts'
@@ -12,6 +17,7 @@ import { copiedEnvironments, CopyDirectory } from './copy-directory.ts'
 import { loadCopy } from './copy-load.ts'
 import { type Followed, FollowedEnvironment } from './followed-environment.ts'
 import { HeadChannels } from './head-channels.ts'
+import { HeardNote } from './heard-note.ts'
 import { LocalCopy } from './local-copy.ts'
 import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
@@ -23,6 +29,8 @@ import type { StoreLog } from './store-log.ts'
 
 /** How long a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
+/** How long it waits for Redis where a local copy can stand in, at most. */
+const ALONE_AFTER_MS_MAX = 2_000
 /** How long it waits for a connection before it tries again to open an environment. */
 const OPEN_AGAIN_MS = 1_000
 /** How long it is known that an environment was removed, by when nobody follows it any more. */
@@ -42,6 +50,8 @@ export interface RedisStoreOptions {
   /** Tables in a directory that need not exist yet. */
   readonly openTables: (directory: string) => Tables
   readonly staleAfterMs: number
+  /** For how long a local copy may stand in, from when it last had everything; 0: however long. */
+  readonly maxStaleMs: number
   /** Rows up to which a view is loaded whole before anything is read; beyond it the lists follow. */
   readonly listedAtOnceMax: number
   /** Whether loads of an index do without finding rows by that key. */
@@ -53,6 +63,16 @@ export interface RedisStoreOptions {
   readonly onFault: (environmentId: string, error: Error) => void
   /** Called after everything else is closed. */
   readonly release: () => void
+}
+
+/** What an environment is followed from. */
+interface Beginning {
+  readonly source: RedisLedger
+  readonly copy: LocalCopy
+  /** How long ago the copy had everything. */
+  readonly heardAgoMs: number
+  /** Whether Redis was not asked. */
+  readonly isResumed: boolean
 }
 
 interface Connection {
@@ -71,20 +91,32 @@ export class RedisStore implements Store {
   /** Directories of the copies that this process found when it was started. */
   readonly #begunWith = new Set<string>()
   readonly #timer: NodeJS.Timeout
+  /** Names it in what is noted beside its copies. */
+  readonly #name: string
+  readonly #openedAt = performance.now()
+  #isAlone = false
   #replacedHistories = 0
   #closed: Promise<void> | null = null
 
-  /** Throws `STORE_UNAVAILABLE` when there is no server to be had, with what its connections fail of. */
+  /**
+   * Throws `STORE_UNAVAILABLE` when there is no server to be had, with what its connections fail of, and no copy to go on
+   * from; a server that refuses is not away.
+   */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const store = new RedisStore(options)
-    const connected = ({ client }: Connection) => new NextConnection(client).made(FIRST_CONNECTION_MS_MAX)
-    await Promise.all(store.#connections.map(connected))
-    const missing = store.#connections.filter(({ client }) => client.status !== 'ready')
-    if (missing.length === 0) return store
-    const reason = missing.find(({ failure }) => failure.reason !== null)?.failure.reason
+    if (store.#hasStandIn()) {
+      await store.#waitForConnections(store.#aloneAfterMs)
+      if (store.#isConnected) return store
+      if (!store.#connections.some(({ failure }) => failure.isRefusal)) {
+        store.#goOnAlone()
+        return store
+      }
+    }
+    await store.#waitForConnections(FIRST_CONNECTION_MS_MAX)
+    if (store.#isConnected) return store
+    const error = store.#noConnection()
     await store.close()
-    const message = `no connection to the Redis of the store URL within ${FIRST_CONNECTION_MS_MAX} ms`
-    throw new AuthzError('STORE_UNAVAILABLE', `${message}: ${reason ?? 'nothing answers there'}`)
+    throw error
   }
 
   private constructor(options: RedisStoreOptions) {
@@ -95,10 +127,12 @@ export class RedisStore implements Store {
     }
     const [commands, signals] = [connection('commands'), connection('signals')]
     this.#options = options
+    this.#name = nameOf(address)
     this.#connections = [commands, signals]
     this.#link = new RedisLink(commands.client)
     this.#channels = new HeadChannels(signals.client, log)
     this.#link.onReady(() => {
+      this.#isAlone = false
       for (const environment of this.#following.values()) environment.onDoubt()
     })
     const everyMs = Math.min(CHECK_MS_MAX, options.staleAfterMs / CHECKS_PER_STALE)
@@ -145,6 +179,10 @@ export class RedisStore implements Store {
     return stalenessMs
   }
 
+  get isAlone(): boolean {
+    return this.#isAlone
+  }
+
   isEmptied(): boolean {
     return [...this.#following.values()].some(environment => environment.isEmptied)
   }
@@ -177,7 +215,55 @@ export class RedisStore implements Store {
     for (const environment of this.#following.values()) void environment.check()
   }
 
-  /** However long it takes to be possible: one that is begun in an interruption is opened behind it. */
+  get #isConnected(): boolean {
+    return this.#connections.every(({ client }) => client.status === 'ready')
+  }
+
+  get #aloneAfterMs(): number {
+    return Math.min(ALONE_AFTER_MS_MAX, this.#options.staleAfterMs)
+  }
+
+  /** Resolves when there are connections, and at the latest so long after it was opened. */
+  async #waitForConnections(withinMs: number): Promise<void> {
+    const waits = this.#connections.map(async ({ client }) => {
+      const leftMs = this.#openedAt + withinMs - performance.now()
+      if (client.status !== 'ready' && leftMs > 0) await new NextConnection(client).made(leftMs)
+    })
+    await Promise.all(waits)
+  }
+
+  #noConnection(): AuthzError {
+    const missing = this.#connections.filter(({ client }) => client.status !== 'ready')
+    const reason = missing.find(({ failure }) => failure.reason !== null)?.failure.reason
+    const message = `no connection to the Redis of the store URL within ${FIRST_CONNECTION_MS_MAX} ms`
+    return new AuthzError('STORE_UNAVAILABLE', `${message}: ${reason ?? 'nothing answers there'}`)
+  }
+
+  /** Whether a copy of any environment may be decided by. */
+  #hasStandIn(): boolean {
+    const { directory } = this.#options
+    for (const id of copiedEnvironments(directory)) {
+      const copy = new CopyDirectory(directory, id).newest()
+      if (copy !== null && this.#mayStandIn(new HeardNote(copy, this.#name).agoMs())) return true
+    }
+    return false
+  }
+
+  #mayStandIn(heardAgoMs: number | null): heardAgoMs is number {
+    const { maxStaleMs } = this.#options
+    return heardAgoMs !== null && (maxStaleMs === 0 || heardAgoMs < maxStaleMs)
+  }
+
+  #goOnAlone(): void {
+    this.#isAlone = !this.#link.isReady
+    const { maxStaleMs, log } = this.#options
+    log.warn(
+      { maxStaleMs },
+      'Redis is away: starting from the local copies, for as long as they may be decided by',
+    )
+  }
+
+  /** However long it takes to be possible: one that is begun in an interruption is opened behind it, or from its copy. */
   async #open(id: string): Promise<FollowedEnvironment> {
     const { log } = this.#options
     const said = {
@@ -185,6 +271,7 @@ export class RedisStore implements Store {
       over: 'the environment is opened',
     }
     const refusal = new StandingFailure({ log, fields: { environment: id }, ...said })
+    const from = performance.now()
     for (;;) {
       try {
         const opened = await this.#openNow(id)
@@ -194,26 +281,57 @@ export class RedisStore implements Store {
         if (!(error instanceof UnansweredError) || this.#closed) throw error
         // Without an answer it is the connection that fails, which says so itself.
         if (isReply(error.cause)) refusal.noteFailure(error)
+        const isPatienceOver = performance.now() - from >= this.#aloneAfterMs
+        const alone = this.#isAlone || isPatienceOver ? await this.#openAlone(id) : null
+        if (alone) return alone
+        // Those that have one are not to wait for it. The first of all is waited for as a start without copies waits.
+        if (this.#isAlone && this.#following.size === 0)
+          await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
+        if (this.#isAlone) throw this.#noConnection()
         await this.#link.recovered(OPEN_AGAIN_MS)
       }
     }
   }
 
   async #openNow(id: string): Promise<FollowedEnvironment> {
-    const { directory, logEntriesMax, address, log, onFault } = this.#options
+    const { directory, logEntriesMax, address } = this.#options
     const keys = redisKeys(address.prefix, id)
     const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: true })
     // One of this id begins anew.
     await this.#link.send('UNLINK', keys.removed)
     const copies = new CopyDirectory(directory, id)
-    const found = await this.#found(copies, source, id)
-    const copy = found ?? (await this.#loaded(copies, source, id))
+    const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))
+    return this.#follow(id, copies, { source, copy, heardAgoMs: 0, isResumed: false })
+  }
+
+  /** From the local copy, as it is; null when there is none that may stand in. */
+  async #openAlone(id: string): Promise<FollowedEnvironment | null> {
+    const { directory, logEntriesMax, address, log } = this.#options
+    const copies = new CopyDirectory(directory, id)
+    const newest = copies.newest()
+    const heardAgoMs = newest === null ? null : new HeardNote(newest, this.#name).agoMs()
+    if (!this.#mayStandIn(heardAgoMs)) return null
+    const copy = await this.#found(copies, null, id)
+    if (copy === null) return null
+    const keys = redisKeys(address.prefix, id)
+    const source = RedisLedger.resume({ link: this.#link, keys, logEntriesMax }, copy.position())
+    const environment = await this.#follow(id, copies, { source, copy, heardAgoMs, isResumed: true })
+    log.info({ environment: id, heardAgoMs }, 'opened from the local copy, without Redis')
+    return environment
+  }
+
+  /** Resolves when the copy has all that the source had when it was opened; one that is resumed has. */
+  async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
+    const { address, log, onFault } = this.#options
+    const { source, copy, heardAgoMs, isResumed } = begin
+    const keys = redisKeys(address.prefix, id)
     copies.removeOthers()
     const environment = new FollowedEnvironment(
-      { source, copy },
+      { source, copy, heard: new HeardNote(copies.newest()!, this.#name) },
       {
         environmentId: id,
         log,
+        heardAgoMs,
         load: () => this.#load(copies, keys, id),
         buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
         onReplaced: () => copies.removeOthers(),
@@ -223,9 +341,10 @@ export class RedisStore implements Store {
       },
     )
     try {
-      if (this.#following.size === 0) await this.#requirePublishing(keys, source.start)
+      const isFirst = this.#following.size === 0
+      if (isFirst && !isResumed) await this.#requirePublishing(keys, source.start)
       await this.#channels.listen(keys.channel, environment)
-      await environment.reached(source.start, source)
+      if (!isResumed) await environment.reached(source.start, source)
     } catch (error) {
       this.#channels.leave(keys.channel)
       await environment.close()
@@ -243,8 +362,8 @@ export class RedisStore implements Store {
     await this.#link.send('PUBLISH', channel, `${epoch}.${sequence}`)
   }
 
-  /** The copy that the last run left, if it is one of this history and can be read. */
-  async #found(copies: CopyDirectory, source: RedisLedger, id: string): Promise<LocalCopy | null> {
+  /** The copy that the last run left, if it is whole, one of that history where one is named, and can be read. */
+  async #found(copies: CopyDirectory, epoch: string | null, id: string): Promise<LocalCopy | null> {
     const directory = copies.newest()
     if (directory === null) return null
     const { log } = this.#options
@@ -260,7 +379,7 @@ export class RedisStore implements Store {
     }
     try {
       const copy = this.#copyIn(directory)
-      if (copy.isUsable(source.epoch)) return copy
+      if (copy.isUsable(epoch)) return copy
       await copy.close()
     } catch (err) {
       log.warn({ environment: id, err }, 'the local copy cannot be opened: loading another')
@@ -275,7 +394,8 @@ export class RedisStore implements Store {
       if (!(error instanceof EmptyStoreError) || !(await this.#isRemoved(keys))) throw error
       throw new AuthzError('STORE_RESET', 'the environment was removed')
     })
-    return { source, copy: await this.#loaded(copies, source, id) }
+    const copy = await this.#loaded(copies, source, id)
+    return { source, copy, heard: new HeardNote(copies.newest()!, this.#name) }
   }
 
   /** A hint: a server that is full, and refuses it, gets room by the removal. */
@@ -329,4 +449,10 @@ export class RedisStore implements Store {
       throw error
     }
   }
+}
+
+/** What servers and keys an address means: not who logs in there. */
+function nameOf({ login: _login, ...place }: RedisAddress): string {
+  const named = place.topology === 'sentinel' ? { ...place, sentinelLogin: null } : place
+  return hash('sha256', JSON.stringify(named), 'hex').slice(0, 32)
 }

@@ -4,6 +4,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
+import { failure, isReply, UnansweredError } from './redis-link.ts'
 import type { StoreLog } from './store-log.ts'
 
 export interface StandingFailureOptions {
@@ -17,6 +18,7 @@ export interface StandingFailureOptions {
 export class StandingFailure {
   readonly #options: StandingFailureOptions
   #reason: string | null = null
+  #isRefusal = false
 
   constructor(options: StandingFailureOptions) {
     this.#options = options
@@ -27,8 +29,14 @@ export class StandingFailure {
     return this.#reason
   }
 
+  /** Whether it is the server that says no, and would say so again, as to a password. */
+  get isRefusal(): boolean {
+    return this.#isRefusal
+  }
+
   noteFailure(error: unknown): void {
     const reason = reasonOf(error)
+    this.#isRefusal = isRefusal(error)
     if (reason === this.#reason) return
     this.#reason = reason
     const { log, fields, failing } = this.#options
@@ -38,6 +46,7 @@ export class StandingFailure {
   noteSuccess(): void {
     if (this.#reason === null) return
     this.#reason = null
+    this.#isRefusal = false
     const { log, fields, over } = this.#options
     log.info(fields, over)
   }
@@ -46,10 +55,16 @@ export class StandingFailure {
 /** Why that client has no connection, for as long as it has none. */
 export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): StandingFailure {
   const said = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
-  const failure = new StandingFailure({ log, fields: { connection }, ...said })
-  client.on('error', (error: Error) => failure.noteFailure(error))
-  client.on('ready', () => failure.noteSuccess())
-  return failure
+  const standing = new StandingFailure({ log, fields: { connection }, ...said })
+  client.on('error', (error: Error) => standing.noteFailure(error))
+  client.on('ready', () => standing.noteSuccess())
+  return standing
+}
+
+function isRefusal(error: unknown): boolean {
+  const { lastNodeError } = error as { readonly lastNodeError?: unknown }
+  if (lastNodeError instanceof Error) return isRefusal(lastNodeError)
+  return isReply(error) && !(failure(error) instanceof UnansweredError)
 }
 
 /** In the words of who refused, without the parts that may be of the store URL: addresses, and what was sent. */
