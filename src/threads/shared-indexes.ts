@@ -1,6 +1,6 @@
 /**
  * The shared indexes as the main thread holds them: one writer an environment, read by every HTTP thread in place. A
- * change is visible to all of them when `apply` returns, so nothing has to be sent or acknowledged for it; only a fresh
+ * change is visible to all of them when `apply` resolves, so nothing has to be sent or acknowledged for it; only a fresh
  * index is handed to the threads, which attach to its memory.
  */
 import type { ChangeSink } from '#engine/engine.ts'
@@ -8,6 +8,7 @@ import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
 import type { ClosableIndexHost, IndexKeeper } from '#services/index-host.ts'
+import { drive, type Resumable } from '#services/management/resumable.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import {
   createProgress,
@@ -42,10 +43,10 @@ export interface IndexWriter extends ChangeSink {
   /** Bytes of each region. */
   bytes(): IndexBytes
   /**
-   * Collects until there are numbers for what the changes name, step by step. Throws `LIMIT_EXCEEDED`, with nothing changed, for
-   * what an index cannot name. `apply` does what is left of it.
+   * As `apply`, in short steps, which end when everybody sees the changes; nothing else may be applied meanwhile. Throws
+   * `LIMIT_EXCEEDED`, with nothing changed, for what an index cannot name.
    */
-  makeNumbersFree(changes: readonly Change[]): Iterable<unknown>
+  applyInSteps(changes: readonly Change[]): Resumable<void>
   /** Collects what removals left, so many short steps of it. False when nothing is left. */
   collect(steps: number): boolean
   /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
@@ -175,8 +176,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'changes come for an environment that has been loaded')
     const { writer, progress } = loaded
-    for (const _ of writer.makeNumbersFree(changes)) await nextTurn()
-    writer.apply(changes)
+    await drive(writer.applyInSteps(changes))
     publishProgress(progress, revision.sequence)
     if (!this.#collecting.has(writer)) void this.#collect(environmentId, writer)
   }

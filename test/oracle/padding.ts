@@ -7,7 +7,7 @@
 import { Key } from '#engine/shared-index/key.ts'
 import * as L from '#engine/shared-index/layout.ts'
 import { Regions } from '#engine/shared-index/regions.ts'
-import { decodeSchema } from '#engine/shared-index/schema-wire.ts'
+import { standingView } from '#engine/shared-index/standing-schema.ts'
 import { entryCount } from '#engine/shared-index/slab.ts'
 import { find } from '#engine/shared-index/string-table.ts'
 import type { Change, InstanceKey } from '#model/change.ts'
@@ -181,10 +181,7 @@ function recordOf(
   name: string,
 ): { graph: Int32Array; line: number } {
   const regions = Regions.attach(writer.handle)
-  const number =
-    type === null
-      ? L.USER_TYPE
-      : decodeSchema(regions.readSchema())?.types.find(each => each.key === type)?.id
+  const number = type === null ? L.USER_TYPE : standingView(regions).types.get(type)?.id
   const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
   const line = number !== undefined && key.read(name, number) ? find(regions, key, number) : 0
   if (line === 0) throw new Error(`${name} is not stored`)

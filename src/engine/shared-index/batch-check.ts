@@ -187,13 +187,13 @@ export class BatchCheck {
     const log2 = meta & LOG2_MASK
     // The filter denies that anything is held there, so guards are open: the full transitions apply.
     if (log2 === INLINE) {
-      this.#addEdge(index, ptr, schema.full[(meta >>> COUNT_SHIFT) * schema.width + state]!)
+      this.#addEdge(index, ptr, schema.targetIn(schema.full, meta >>> COUNT_SHIFT, state))
     } else if (meta >>> COUNT_SHIFT > WIDE_IN_EDGES) this.verdicts[index] = UNKNOWN
     else if (meta !== 0 && isWithin(graph, ptr, log2, PAIRS)) {
       const end = ptr + (2 << log2)
       for (let at = ptr; at < end; at += 2) {
         if (graph[at] === 0) continue
-        this.#addEdge(index, graph[at]!, schema.full[graph[at + 1]! * schema.width + state]!)
+        this.#addEdge(index, graph[at]!, schema.targetIn(schema.full, graph[at + 1]!, state))
       }
     }
   }

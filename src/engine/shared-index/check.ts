@@ -124,7 +124,7 @@ export class InstanceCheck {
     const isBlocked = schema.stateHasGuard[state] === 1 && this.#holdsAny(line)
     const transitions = isBlocked ? schema.open : schema.full
     if (log2 === INLINE) {
-      return this.#atTarget(ptr, transitions[(meta >>> COUNT_SHIFT) * schema.width + state]!)
+      return this.#atTarget(ptr, schema.targetIn(transitions, meta >>> COUNT_SHIFT, state))
     }
     return this.#alongEdges(ptr, log2, transitions, state)
   }
@@ -132,11 +132,11 @@ export class InstanceCheck {
   #alongEdges(ptr: number, log2: number, transitions: Int32Array, state: number): Verdict {
     const graph = this.#graph
     if (!isWithin(graph, ptr, log2, PAIRS)) return DENY
-    const { width } = this.#schema
+    const schema = this.#schema
     const end = ptr + (2 << log2)
     for (let at = ptr; at < end; at += 2) {
       if (graph[at] === 0) continue
-      const target = transitions[graph[at + 1]! * width + state]!
+      const target = schema.targetIn(transitions, graph[at + 1]!, state)
       // A torn class reads a target of undefined.
       if (!target) continue
       const verdict = this.#atTarget(graph[at]!, target)
@@ -187,7 +187,7 @@ export class InstanceCheck {
       const type = graph[walk.lineAt(i) << LINE_WORDS_LOG2]! >>> TYPE_SHIFT
       if (subject === 0) continue
       for (const edgeClass of classes) {
-        const target = transitions[edgeClass * schema.width + state]!
+        const target = schema.targetIn(transitions, edgeClass, state)
         if (target === 0 || !this.#isMet(target, type, walk.placeAt(i))) continue
         if (hasPair(graph, ptr, meta, subject, edgeClass)) return ALLOW
       }
@@ -314,7 +314,7 @@ export class InstanceCheck {
       if (!meta) continue
       const verdict =
         (meta & LOG2_MASK) === INLINE
-          ? this.#atTarget(ptr, guarded[(meta >>> COUNT_SHIFT) * this.#schema.width + state]!)
+          ? this.#atTarget(ptr, this.#schema.targetIn(guarded, meta >>> COUNT_SHIFT, state))
           : this.#alongEdges(ptr, meta & LOG2_MASK, guarded, state)
       if (verdict !== DENY) return verdict
     }

@@ -132,7 +132,7 @@ export class ClosureBuilder {
     const isAlone = graph[instance + L.I_ASSIGNEES + 1] === 0 && (graph[instance]! & L.FLAG_DEAD) === 0
     if (!isAlone || (meta & L.LOG2_MASK) !== L.INLINE) return false
     const above = graph[instance + L.I_IN]!
-    const target = schema.full[(meta >>> L.COUNT_SHIFT) * schema.width + state] ?? 0
+    const target = schema.targetIn(schema.full, meta >>> L.COUNT_SHIFT, state) ?? 0
     if (target <= 0 || !this.#isBuilt(above, target)) return false
     const shared = headAt(graph, above, schema.stateOrdinal[target]!)
     if (graph[shared + L.HEAD_BLOCK]! < 0) return false
@@ -204,12 +204,12 @@ export class ClosureBuilder {
     const transitions = isGated ? schema.open : schema.full
     if (isGated) this.#addGate(line, state)
     if ((meta & L.LOG2_MASK) === L.INLINE) {
-      this.#pushTarget(ptr, transitions[(meta >>> L.COUNT_SHIFT) * schema.width + state]!)
+      this.#pushTarget(ptr, schema.targetIn(transitions, meta >>> L.COUNT_SHIFT, state))
       return
     }
     const end = ptr + (2 << (meta & L.LOG2_MASK))
     for (let at = ptr; at < end; at += 2) {
-      if (graph[at] !== 0) this.#pushTarget(graph[at]!, transitions[graph[at + 1]! * schema.width + state]!)
+      if (graph[at] !== 0) this.#pushTarget(graph[at]!, schema.targetIn(transitions, graph[at + 1]!, state))
     }
   }
 

@@ -8,35 +8,34 @@
 import { ClosureBuilder } from './closure-builder.ts'
 import * as L from './layout.ts'
 import { Precomputation } from './precomputation.ts'
-import type { SchemaImage } from './compiled-schema.ts'
 import type { Regions } from './regions.ts'
-import { SchemaView } from './schema-view.ts'
+import { standingView } from './standing-schema.ts'
 
 export class ClosuresAhead {
   readonly #regions: Regions
-  /** The schema that stands; null before there is one. */
-  #image: SchemaImage | null
+  /** Whether a schema stands. */
+  #hasSchema: boolean
   #isDone: boolean
   /** The closure era in which they were built, or are being built. */
   #era: number
   #doFit = true
   #work: Precomputation | null = null
 
-  constructor(regions: Regions, { image, isDone }: { image: SchemaImage | null; isDone: boolean }) {
+  constructor(regions: Regions, { hasSchema, isDone }: { hasSchema: boolean; isDone: boolean }) {
     this.#regions = regions
-    this.#image = image
+    this.#hasSchema = hasSchema
     this.#isDone = isDone
     this.#era = this.#eraNow()
   }
 
   /** Whether nothing is left to be built. */
   get isDone(): boolean {
-    return this.#image === null || (this.#isDone && (!this.#doFit || this.#era === this.#eraNow()))
+    return !this.#hasSchema || (this.#isDone && (!this.#doFit || this.#era === this.#eraNow()))
   }
 
   /** The schema has changed. */
-  useSchema(image: SchemaImage): void {
-    this.#image = image
+  useSchema(): void {
+    this.#hasSchema = true
     this.#isDone = false
     this.#doFit = true
     this.#work = null
@@ -44,18 +43,18 @@ export class ClosuresAhead {
 
   /** Lock held, no section. About so many records' worth of work. */
   step(work: number): void {
-    if (this.isDone || this.#image === null) return
-    this.#work ??= this.#begin(this.#image)
+    if (this.isDone) return
+    this.#work ??= this.#begin()
     if (this.#work.step(work)) return
     this.#work = null
     this.#isDone = true
     this.#doFit = this.#fitted()
   }
 
-  #begin(image: SchemaImage): Precomputation {
+  #begin(): Precomputation {
     this.#isDone = false
     this.#era = this.#eraNow()
-    const schema = new SchemaView(image)
+    const schema = standingView(this.#regions)
     return new Precomputation(this.#regions, schema, new ClosureBuilder(this.#regions, schema))
   }
 

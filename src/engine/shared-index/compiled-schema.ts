@@ -1,59 +1,74 @@
 /**
- * The compiled schema: what evaluation needs of it, in numbers. The writer compiles it, its bytes are published in
- * the schema region together with the data it belongs to, every reader decodes its own copy.
+ * The compiled schema: what evaluation needs of it, in numbers. The writer compiles it into the one of two buffers that
+ * nobody reads, and publishes it together with the data it belongs to (`regions.ts`).
  *
  * A check handles no roles but *states*. A state is "type T, any of these roles R suffices", a number. At an instance
  * in state s, a direct assignment that meets the state's masks allows; along an in-edge of class c, the question
  * goes on at the subject in a state given by a transition. A *target* is a number: 0 is nowhere, s > 0 is the state
- * s, -i points at `lists[i]` = [n, s1 … sn], several states at once (only beyond the cap on states, see the compiler).
+ * s, -i points at `lists[i]` = [n, s1 … sn], several states at once (only beyond the cap on states, see `automaton.ts`).
+ *
+ * In bytes it is a *unit* for each type, which names its roles and actions and says who may what, one for the tenant roles,
+ * and the *head*, behind them, which has what is looked up all the time. Each is a row of arrays of words (`packed-arrays.ts`).
+ * A unit means the same wherever it stands and however often: those of types that did not change are copied as they are.
+ *
+ *   │ unit │ unit │ … │ unit of the tenant roles │ head │
  */
 
-/** What crosses between threads; arrays of numbers and names only. */
-export interface SchemaImage {
-  readonly types: readonly TypeImage[]
-  /** [type id, place, role key], `type id` 0 for tenant roles. */
-  readonly roles: readonly (readonly [number, number, string])[]
-  readonly states: readonly StateImage[]
-  /** [edge class, state, open target, full target, guarded target]. */
-  readonly transitions: readonly (readonly [number, number, number, number, number])[]
-  readonly lists: readonly number[]
-  /** [edge class, source place, derived place, guarded], for walks from the subject to the object. */
-  readonly derivations: readonly (readonly [number, number, number, 0 | 1])[]
-  readonly relations: readonly RelationImage[]
-  readonly tenantBanks: number
-}
+/** The arrays of the head. Types are numbered as they come; the first are the tenant roles, as if tenants were a type. */
+export const HEAD = {
+  typeIds: 0,
+  typeKeys: 1,
+  /** Where the unit of a type begins, in words; one more than types: where the last one ends. */
+  unitsFrom: 2,
+  /** Per type, the places taken by roles that exist, by bank; from `liveFrom[type]`. */
+  live: 3,
+  liveFrom: 4,
+  /** Edge classes of tuples whose objects are of the type; from `classesFrom[type]`. */
+  classes: 5,
+  classesFrom: 6,
+  /** Targets that the actions of a type start from, in the order of its unit; from `startsFrom[type]`. */
+  starts: 7,
+  startsFrom: 8,
+  /** Ids of states. */
+  stateIds: 9,
+  /** By state id. */
+  stateType: 10,
+  stateOrdinal: 11,
+  stateEpoch: 12,
+  stateHasGuard: 13,
+  /** Its column in the rows of its type, 0 for states that lead nowhere. */
+  stateColumn: 14,
+  /** The masks of state s are the pairs [bank, mask] in `masks` from `masksFrom[s]` to `masksFrom[s + 1]`. */
+  masks: 15,
+  masksFrom: 16,
+  /** By edge class: where its row of pages begins. The row of a class that nothing is derived over leads to page 0 only. */
+  rows: 17,
+  /** Pages of `PAGE_COLUMNS` columns of the three tables of targets; page 0 is of zeros. */
+  pages: 18,
+  open: 19,
+  full: 20,
+  guarded: 21,
+  lists: 22,
+  /** Derivations over class c: triples [source place, derived place, guarded] from `derivationsFrom[c]`. */
+  derivations: 23,
+  derivationsFrom: 24,
+} as const
+export const HEAD_ARRAYS = 25
 
-export interface TypeImage {
-  readonly key: string
-  readonly id: number
-  /** Number of banks in use. */
-  readonly banks: number
-  readonly actions: readonly ActionImage[]
-}
+export const PAGE_COLUMNS_LOG2 = 3
+export const PAGE_COLUMNS = 1 << PAGE_COLUMNS_LOG2
 
-export interface ActionImage {
-  readonly key: string
-  /** Where the search for a resource role starts. */
-  readonly start: number
-  /** Places of the roles that allow, with what they extend: resource roles of the type, tenant roles. */
-  readonly rolePlaces: readonly number[]
-  readonly tenantPlaces: readonly number[]
-}
-
-export interface StateImage {
-  readonly id: number
-  readonly typeId: number
-  /** Which closure head on a container of the type is this state's. */
-  readonly ordinal: number
-  /** Part of the version of its closures; larger whenever the state means something else than before. */
-  readonly epoch: number
-  /** [bank, mask]… of the roles that suffice. */
-  readonly masks: readonly number[]
-}
-
-export interface RelationImage {
-  readonly objectType: number
-  readonly key: string
-  readonly edgeClass: number
-  readonly subjectType: number
-}
+/** The arrays of a unit. */
+export const UNIT = {
+  rolePlaces: 0,
+  roleKeys: 1,
+  actionKeys: 2,
+  /** Sets of roles, pairs [bank, mask] from `setsFrom[set]`; by action, which of them allows: of resource and of tenant roles. */
+  sets: 3,
+  setsFrom: 4,
+  resourceSets: 5,
+  tenantSets: 6,
+  relationClasses: 7,
+  relationKeys: 8,
+} as const
+export const UNIT_ARRAYS = 9

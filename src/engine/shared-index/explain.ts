@@ -129,7 +129,7 @@ function stepsFrom(parts: ListingParts, backward: BackwardWalk, held: number): E
     const next = backward.nextOf(goal)
     const subject = nameOf(parts, backward.lineAt(goal))
     const edgeClass = backward.edgeClassOf(goal)
-    const relation = schema.relations.find(each => each.edgeClass === edgeClass)?.key ?? ''
+    const relation = schema.relationKey(edgeClass)
     steps.push({
       kind: 'derivation',
       subject,

@@ -7,7 +7,7 @@
  *   header    this page: sequence, lock, allocator, partition heads of the string table
  *   graph     records and slabs, cut into blocks of 2^k words by the allocator (`allocator.ts`)
  *   closures  blocks appended by whoever builds a closure, reset as a whole (`closure-arena.ts`)
- *   schema    the compiled schema as bytes, replaced as a whole (`schema-wire.ts`)
+ *   schema    the compiled schema (`compiled-schema.ts`), in two buffers: the next one is written while this one is read
  *
  * A *line* is 16 words = 64 bytes, one cache line. Records start on lines, and the id of a record is its line
  * number in the graph, so an id leads to its record without a table. Line 0 is never used: 0 means "none".
@@ -66,11 +66,14 @@ export const H_SEQUENCE = 16
 export const H_LAYOUT_EPOCH = 17
 /** Changes when the closure region starts over: no closure built before is valid. */
 export const H_CLOSURE_ERA = 18
-/** Changes with the bytes in the schema region. */
+/** Changes with the schema. */
 export const H_SCHEMA_VERSION = 19
 export const H_SCHEMA_BYTES = 20
 /** 1: nobody decides on the index any more. It comes with another layout epoch, so that readers look when they must. */
 export const H_RETIRED = 21
+/** Where its head begins, in words, and which of the two buffers it is in: 0 or 1. */
+export const H_SCHEMA_HEAD = 22
+export const H_SCHEMA_IN = 23
 
 /** Thread ids of whoever changes shared memory, 0 when free, and of who comes next. Alone on their line. */
 export const H_LOCK = 32

@@ -26,7 +26,7 @@ export class Precomputation {
   readonly #schema: SchemaView
   readonly #builder: ClosureBuilder
   /** By type id: states that transitions lead to, and states that actions start from. */
-  readonly #targets: (readonly number[])[] = []
+  readonly #targets: number[][] = []
   readonly #starts: (readonly number[])[] = []
   #sequence = 0
   #partition = 0
@@ -39,15 +39,17 @@ export class Precomputation {
     this.#regions = regions
     this.#schema = schema
     this.#builder = builder
-    for (const type of schema.typesById) {
-      if (type === undefined) continue
-      const starts = [...type.actions.values()].flatMap(({ start }) => this.#statesOf(start))
-      this.#starts[type.id] = [...new Set(starts)]
-      this.#targets[type.id] = []
-    }
-    for (const state of new Set([...schema.full].flatMap(target => this.#statesOf(target)))) {
-      const type = schema.stateType[state]!
-      this.#targets[type] = [...(this.#targets[type] ?? []), state]
+    const seen = new Uint8Array(schema.width)
+    for (const target of schema.full) {
+      if (target === 0) continue
+      for (const state of this.#statesOf(target)) {
+        if (seen[state] === 1) continue
+        seen[state] = 1
+        const type = schema.stateType[state]!
+        const known = this.#targets[type]
+        if (known) known.push(state)
+        else this.#targets[type] = [state]
+      }
     }
   }
 
@@ -90,7 +92,13 @@ export class Precomputation {
     if (container === 0) return
     for (const state of this.#targets[type] ?? []) this.#push(container, state)
     if (entryCount(graph[instance + L.I_IN + 1]!) <= L.WIDE_IN_EDGES) return
-    for (const state of this.#starts[type] ?? []) this.#push(container, state)
+    this.#starts[type] ??= this.#startsOf(type)
+    for (const state of this.#starts[type]) this.#push(container, state)
+  }
+
+  #startsOf(type: number): number[] {
+    const starts = this.#schema.typesById[type]?.starts ?? []
+    return [...new Set(Array.from(new Set(starts), start => this.#statesOf(start)).flat())]
   }
 
   #push(container: number, state: number): void {
@@ -116,17 +124,17 @@ export class Precomputation {
 
   #pushAbove(container: number, state: number): void {
     const { graph } = this.#regions
-    const { full, width } = this.#schema
+    const schema = this.#schema
     const instance = graph[(container << L.LINE_WORDS_LOG2) + L.C_INSTANCE]! << L.LINE_WORDS_LOG2
     const ptr = graph[instance + L.I_IN]!
     const meta = graph[instance + L.I_IN + 1]!
     if (meta === 0) return
     if ((meta & L.LOG2_MASK) === L.INLINE) {
-      return this.#pushTarget(ptr, full[(meta >>> L.COUNT_SHIFT) * width + state]!)
+      return this.#pushTarget(ptr, schema.targetIn(schema.full, meta >>> L.COUNT_SHIFT, state))
     }
     const end = ptr + (2 << (meta & L.LOG2_MASK))
     for (let at = ptr; at < end; at += 2) {
-      if (graph[at] !== 0) this.#pushTarget(graph[at]!, full[graph[at + 1]! * width + state]!)
+      if (graph[at] !== 0) this.#pushTarget(graph[at]!, schema.targetIn(schema.full, graph[at + 1]!, state))
     }
   }
 

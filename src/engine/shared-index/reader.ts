@@ -36,9 +36,9 @@ import { grantsOn, instanceRolesOf, tenantOf, tenantRolesOf } from './listings.t
 import { Question } from './question.ts'
 import { isDead, keyText } from './records.ts'
 import type { SharedIndexHandle } from './regions.ts'
-import type { ActionView, SchemaView, TypeView } from './schema-view.ts'
+import { type ActionView, emptySchema, type SchemaView, type TypeView } from './schema-view.ts'
 import { Search } from './search.ts'
-import { emptySchema, Snapshot } from './snapshot.ts'
+import { Snapshot } from './snapshot.ts'
 import type { ReaderOptions } from './snapshot.ts'
 
 /** Optimistic attempts before a reader takes the lock. */

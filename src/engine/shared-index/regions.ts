@@ -21,10 +21,22 @@ export interface SharedIndexHandle {
   readonly graph: SharedArrayBuffer
   readonly closures: SharedArrayBuffer
   readonly schema: SharedArrayBuffer
+  /** The compiled schema is in one of the two, which `H_SCHEMA_IN` tells; the next one is written into the other. */
+  readonly otherSchema: SharedArrayBuffer
 }
 
+/** A region as it is kept: of the schema there is one. */
+export type RegionName = 'header' | 'graph' | 'closures' | 'schema'
+
 /** How many bytes of each region count. */
-export type RegionBytes = Readonly<Record<keyof SharedIndexHandle, number>>
+export type RegionBytes = Readonly<Record<RegionName, number>>
+
+/** Where a compiled schema stands in its buffer, in words. */
+export interface SchemaPlace {
+  readonly head: number
+  /** All of it; the head ends with it. */
+  readonly words: number
+}
 
 /** The secrets of the key hash. Drawn at random per index; a test may choose a multiplier of 0, and all keys collide. */
 export interface HashSecrets {
@@ -84,6 +96,7 @@ export class Regions {
       graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: GRAPH_BYTES_MAX }),
       closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: closureBytesMax }),
       schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
+      otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
     }
     const sizes = new Int32Array(handle.header)
     sizes[L.H_GRAPH_WORDS] = GRAPH_BYTES_MIN / L.WORD_BYTES
@@ -113,12 +126,14 @@ export class Regions {
         large?.closures ??
         new SharedArrayBuffer(openBytes(bytes.closures), { maxByteLength: CLOSURE_BYTES_MAX }),
       schema: new SharedArrayBuffer(openBytes(bytes.schema), { maxByteLength: SCHEMA_BYTES_MAX }),
+      otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
     }
   }
 
   /** The regions of what was read into such a handle. Little more is open than was in use: nothing is there beyond it. */
   static restored(handle: SharedIndexHandle): Regions {
     const header = new Int32Array(handle.header)
+    header[L.H_SCHEMA_IN] = 0
     header[L.H_GRAPH_WORDS] = openGraphBytes(header[L.H_GRAPH_TOP]! * L.WORD_BYTES) / L.WORD_BYTES
     header[L.H_CLOSURE_WORDS] = openBytes(header[L.H_CLOSURE_TOP]! * L.WORD_BYTES) / L.WORD_BYTES
     return Regions.attach(handle)
@@ -211,21 +226,41 @@ export class Regions {
     this.#closuresTouched = touch(all, Math.max(top, this.#closuresTouched), end)
   }
 
-  writeSchema(bytes: Uint8Array): void {
-    const { schema } = this.handle
-    if (bytes.length > schema.byteLength) {
-      schema.grow(grownBytes(schema.byteLength, bytes.length / L.WORD_BYTES, SCHEMA_BYTES_MAX, 2))
-    }
-    new Uint8Array(schema).set(bytes)
-    this.header[L.H_SCHEMA_BYTES] = bytes.length
-    this.header[L.H_SCHEMA_VERSION] = (this.header[L.H_SCHEMA_VERSION]! + 1) | 0
+  /** The buffer that the next schema is to be written into, of so many words. Nobody reads it. */
+  spareSchema(words: number): Int32Array {
+    const bytes = words * L.WORD_BYTES
+    const buffer = this.#schemaBuffer(1)
+    assert(bytes <= SCHEMA_BYTES_MAX, 'the ceilings on a schema keep it within its region')
+    if (bytes > buffer.byteLength) buffer.grow(grownBytes(buffer.byteLength, words, SCHEMA_BYTES_MAX, 2))
+    return new Int32Array(buffer, 0, words)
   }
 
-  /** A copy, which may be torn until the sequence is seen unchanged after it. */
-  readSchema(): Uint8Array {
-    const { schema } = this.handle
-    const length = Math.min(Math.max(this.header[L.H_SCHEMA_BYTES]!, 0), schema.byteLength)
-    return new Uint8Array(schema, 0, length).slice()
+  /** Lock held, in a section. The schema that has been written there is the one that stands. */
+  publishSchema({ head, words }: SchemaPlace): void {
+    const { header } = this
+    header[L.H_SCHEMA_IN] = header[L.H_SCHEMA_IN]! ^ 1
+    header[L.H_SCHEMA_BYTES] = words * L.WORD_BYTES
+    header[L.H_SCHEMA_HEAD] = head
+    // Release: who sees the version after reading sees that what was read may be another's (`isSchemaVersion`).
+    Atomics.store(header, L.H_SCHEMA_VERSION, (header[L.H_SCHEMA_VERSION]! + 1) | 0)
+  }
+
+  /** The schema that stands, in place. It stays as it is as long as its version does. */
+  standingSchema(): Int32Array {
+    const buffer = this.#schemaBuffer(0)
+    const bytes = Math.min(Math.max(this.header[L.H_SCHEMA_BYTES]!, 0), buffer.byteLength)
+    return new Int32Array(buffer, 0, bytes / L.WORD_BYTES)
+  }
+
+  /** Whether the schema is that version still, so that all read of it before is of that version. */
+  isSchemaVersion(version: number): boolean {
+    // Acquire does not keep earlier plain loads before it; on x86 the hardware does, elsewhere readers hold the lock.
+    return Atomics.load(this.header, L.H_SCHEMA_VERSION) === version
+  }
+
+  #schemaBuffer(other: 0 | 1): SharedArrayBuffer {
+    const { schema, otherSchema } = this.handle
+    return (this.header[L.H_SCHEMA_IN]! ^ other) === 0 ? schema : otherSchema
   }
 
   /** Bytes of all regions, as far as they are open. */
@@ -233,7 +268,7 @@ export class Regions {
     const header = this.handle.header.byteLength
     const graph = this.graph.byteLength
     const closures = this.closures.byteLength
-    const schema = this.handle.schema.byteLength
+    const schema = this.handle.schema.byteLength + this.handle.otherSchema.byteLength
     return { header, graph, closures, schema, total: header + graph + closures + schema }
   }
 

@@ -6,9 +6,15 @@
  * layout, and the meaning of every number in it, belong to one release.
  */
 import * as L from './layout.ts'
-import { firstLineAt, type RegionBytes, type Regions, type SharedIndexHandle } from './regions.ts'
+import {
+  firstLineAt,
+  type RegionBytes,
+  type RegionName,
+  type Regions,
+  type SharedIndexHandle,
+} from './regions.ts'
 import type { SavedSchema } from './saved-schema.ts'
-import type { SavedStates } from './state-registry.ts'
+import type { SavedStates } from './automaton.ts'
 
 /** What the writer knows besides the regions; plain data. */
 export interface SavedState {
@@ -22,7 +28,7 @@ export interface SavedState {
 
 export interface SavedIndex {
   /** On the index's own memory. */
-  readonly parts: Readonly<Record<keyof SharedIndexHandle, Uint8Array>>
+  readonly parts: Readonly<Record<RegionName, Uint8Array>>
   readonly state: SavedState
 }
 
@@ -40,7 +46,9 @@ export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
     closures: header[L.H_CLOSURE_TOP]! * L.WORD_BYTES,
     schema: header[L.H_SCHEMA_BYTES]!,
   }
-  return partsOf(handle, bytes)
+  // The schema that stands, whichever buffer it is in; kept, it is the first.
+  const schema = header[L.H_SCHEMA_IN] === 0 ? handle.schema : handle.otherSchema
+  return partsOf({ ...handle, schema }, bytes)
 }
 
 export function partsOf(handle: SharedIndexHandle, bytes: RegionBytes): SavedIndex['parts'] {

@@ -5,6 +5,7 @@
 import { assert } from '#model/assert.ts'
 import { NumberPool } from './number-pool.ts'
 import {
+  bareRole,
   type Relation,
   type ResourceType,
   type Role,
@@ -102,10 +103,10 @@ export function standingSchema(saved: SavedSchema): StandingSchema {
   for (const { key, relations, roles } of saved.types) {
     const type = known(types, key)
     for (const relation of relations) addRelation(type, { ...relation, types })
-    for (const role of roles) type.roles.set(role.key, bareRole(type, role, types))
+    for (const role of roles) type.roles.set(role.key, savedRole(type, role, types))
   }
   const tenantRoles: Roles = new Map()
-  for (const role of saved.tenantRoles) tenantRoles.set(role.key, bareRole(null, role, types))
+  for (const role of saved.tenantRoles) tenantRoles.set(role.key, savedRole(null, role, types))
   // Roles mention each other, in circles too: when all are there.
   for (const { key, roles } of saved.types) {
     for (const role of roles) mention(known(types, key).roles, role)
@@ -124,26 +125,31 @@ function addRelation(
   }: SavedType['relations'][number] & { readonly types: ReadonlyMap<string, ResourceType> },
 ): void {
   const subjectType = known(types, subject)
-  const relation: Relation = { key, edgeClass, objectType, subjectType }
+  const relation: Relation = { key, edgeClass, objectType, subjectType, derivedBy: new Set() }
   objectType.relations.set(key, relation)
   subjectType.relationsAsSubject.add(relation)
 }
 
-function bareRole(
+function savedRole(
   type: ResourceType | null,
   { key, id, place, permissions }: SavedRole,
   types: ReadonlyMap<string, ResourceType>,
 ): Role {
   const granted = permissions.map(([on, actions]) => [known(types, on), new Set(actions)] as const)
-  return { type, key, id, place, permissions: new Map(granted), extends: new Set(), derivations: [] }
+  return bareRole({ type, key, id, place, permissions: new Map(granted) })
 }
 
 function mention(siblings: Roles, saved: SavedRole): void {
   const role = known(siblings, saved.key)
-  for (const key of saved.extends) role.extends.add(known(siblings, key))
+  for (const key of saved.extends) {
+    const extended = known(siblings, key)
+    role.extends.add(extended)
+    extended.extendedBy.add(role)
+  }
   role.derivations = saved.derivations.map(({ source, relation: over, guarded }) => {
     assert(role.type, 'tenant roles derive from nothing')
     const relation = known(role.type.relations, over)
+    relation.derivedBy.add(role)
     return { source: known(relation.subjectType.roles, source), relation, guarded }
   })
 }

@@ -1,21 +1,13 @@
 /**
- * A thread's own copy of the compiled schema, laid out for the hot path: names in Maps, transitions in dense tables
- * indexed by edge class and state. Immutable; a new schema is a new view.
+ * A thread's view of the compiled schema, laid out for the hot path. The head is the thread's own copy, which takes a
+ * memory copy; units of types are copied when they are first asked for. Immutable; a new schema is a new view.
  */
-import type { ActionImage, SchemaImage, TypeImage } from './compiled-schema.ts'
+import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
 import * as L from './layout.ts'
+import { packArrays, packTexts, unpackArrays, unpackTexts } from './packed-arrays.ts'
+import { PlaceSet } from './role-masks.ts'
 
-export interface TypeView {
-  readonly key: string
-  readonly id: number
-  readonly actions: ReadonlyMap<string, ActionView>
-  /** Per bank, the places taken by roles that exist: stored masks may still carry bits of removed ones. */
-  readonly liveMasks: Int32Array
-  /** Role keys by place. */
-  readonly roleKeys: readonly (string | undefined)[]
-  /** Edge classes of tuples whose objects are of this type. */
-  readonly edgeClasses: readonly number[]
-}
+const COLUMN_MASK = PAGE_COLUMNS - 1
 
 export interface ActionView {
   readonly key: string
@@ -24,20 +16,21 @@ export interface ActionView {
   /** [bank, mask]… of tenant roles that allow, of those held under the tenant's own line, and of those held in annexes. */
   readonly tenantMasks: Int32Array
   readonly annexMasks: Int32Array
-  readonly rolePlaces: ReadonlySet<number>
-  readonly tenantPlaces: ReadonlySet<number>
+  /** Places of the roles that allow, with what they extend: resource roles of the type, tenant roles. */
+  readonly rolePlaces: PlaceSet
+  readonly tenantPlaces: PlaceSet
 }
+
+/** Where the words of a unit come from; null when another schema has come into force meanwhile. */
+export type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class SchemaView {
   readonly types = new Map<string, TypeView>()
   readonly typesById: (TypeView | undefined)[] = []
   /** Tenant roles, as if tenants were a type of their own. */
   readonly tenant: TypeView
-  /** Row length of the transition tables: the largest state id + 1. */
+  /** The largest state id + 1. */
   readonly width: number
-  readonly open: Int32Array
-  readonly full: Int32Array
-  readonly guarded: Int32Array
   readonly lists: Int32Array
   readonly stateType: Int32Array
   readonly stateOrdinal: Int32Array
@@ -49,96 +42,211 @@ export class SchemaView {
   /** The masks of state s are the pairs [bank, mask] in `masks` from `masksFrom[s]` to `masksFrom[s + 1]`. */
   readonly masksFrom: Int32Array
   readonly masks: Int32Array
-  readonly stateIds: readonly number[]
+  readonly stateIds: Int32Array
   /** Derivations over class c: triples [source place, derived place, guarded] from `derivationsFrom[c]`. */
   readonly derivationsFrom: Int32Array
   readonly derivations: Int32Array
-  readonly relations: SchemaImage['relations']
+  /** Tables of targets, to be read with `targetIn`. */
+  readonly open: Int32Array
+  readonly full: Int32Array
+  readonly guarded: Int32Array
+  readonly #columns: Int32Array
+  readonly #rows: Int32Array
+  readonly #pages: Int32Array
 
-  constructor(image: SchemaImage) {
-    this.relations = image.relations
-    this.tenant = typeView({ key: '', id: L.TENANT_TYPE, banks: image.tenantBanks, actions: [] }, image)
-    this.typesById[L.TENANT_TYPE] = this.tenant
-    for (const typeImage of image.types) {
-      const type = typeView(typeImage, image)
-      this.types.set(type.key, type)
+  /** `head`: the view's own. */
+  constructor(head: Int32Array, source: UnitSource) {
+    const arrays = unpackArrays(head, HEAD_ARRAYS)
+    const keys = unpackTexts(arrays[HEAD.typeKeys]!)
+    const types = Array.from(arrays[HEAD.typeIds]!, (id, index) => {
+      const part = (all: number, from: number): Int32Array =>
+        arrays[all]!.subarray(arrays[from]![index]!, arrays[from]![index + 1]!)
+      const [unitFrom, unitTo] = arrays[HEAD.unitsFrom]!.subarray(index, index + 2)
+      return new TypeView(keys[index]!, id, {
+        liveMasks: part(HEAD.live, HEAD.liveFrom),
+        edgeClasses: part(HEAD.classes, HEAD.classesFrom),
+        starts: part(HEAD.starts, HEAD.startsFrom),
+        unit: () => source(unitFrom!, unitTo!),
+      })
+    })
+    this.tenant = types[0]!
+    for (const type of types) {
       this.typesById[type.id] = type
+      if (type !== this.tenant) this.types.set(type.key, type)
     }
-
-    this.stateIds = image.states.map(state => state.id)
-    this.width = Math.max(0, ...this.stateIds) + 1
-    this.stateType = new Int32Array(this.width)
-    this.stateOrdinal = new Int32Array(this.width)
-    this.stateEpoch = new Int32Array(this.width)
-    this.stateHasGuard = new Uint8Array(this.width)
+    this.stateIds = arrays[HEAD.stateIds]!
+    this.stateType = arrays[HEAD.stateType]!
+    this.stateOrdinal = arrays[HEAD.stateOrdinal]!
+    this.stateEpoch = arrays[HEAD.stateEpoch]!
+    this.width = this.stateType.length
+    this.stateHasGuard = Uint8Array.from(arrays[HEAD.stateHasGuard]!)
     this.statesInPlace = new Int32Array(this.typesById.length * L.C_HEADS_IN_PLACE)
-    this.masksFrom = new Int32Array(this.width + 1)
-    const byId = new Map(image.states.map(state => [state.id, state]))
-    const masks: number[] = []
-    for (let id = 0; id < this.width; id++) {
-      const state = byId.get(id)
-      this.masksFrom[id] = masks.length
-      if (!state) continue
-      this.stateType[id] = state.typeId
-      this.stateOrdinal[id] = state.ordinal
-      this.stateEpoch[id] = state.epoch
-      if (state.ordinal < L.C_HEADS_IN_PLACE) {
-        this.statesInPlace[state.typeId * L.C_HEADS_IN_PLACE + state.ordinal] = id
-      }
-      masks.push(...state.masks)
+    for (const id of this.stateIds) {
+      const ordinal = this.stateOrdinal[id]!
+      if (ordinal >= L.C_HEADS_IN_PLACE) continue
+      this.statesInPlace[this.stateType[id]! * L.C_HEADS_IN_PLACE + ordinal] = id
     }
-    this.masksFrom[this.width] = masks.length
-    this.masks = Int32Array.from(masks)
+    this.masks = arrays[HEAD.masks]!
+    this.masksFrom = arrays[HEAD.masksFrom]!
+    this.derivations = arrays[HEAD.derivations]!
+    this.derivationsFrom = arrays[HEAD.derivationsFrom]!
+    this.open = arrays[HEAD.open]!
+    this.full = arrays[HEAD.full]!
+    this.guarded = arrays[HEAD.guarded]!
+    this.lists = arrays[HEAD.lists]!
+    this.#columns = arrays[HEAD.stateColumn]!
+    this.#rows = arrays[HEAD.rows]!
+    this.#pages = arrays[HEAD.pages]!
+  }
 
-    const classes = 1 + Math.max(0, ...image.relations.map(relation => relation.edgeClass))
-    this.open = new Int32Array(classes * this.width)
-    this.full = new Int32Array(classes * this.width)
-    this.guarded = new Int32Array(classes * this.width)
-    for (const [edgeClass, state, open, full, guarded] of image.transitions) {
-      this.open[edgeClass * this.width + state] = open
-      this.full[edgeClass * this.width + state] = full
-      this.guarded[edgeClass * this.width + state] = guarded
-      if (guarded !== 0) this.stateHasGuard[state] = 1
+  /**
+   * Where an edge of that class leads from a state, by one of the three tables. 0 for a class that no schema knows any more;
+   * undefined for one that was torn.
+   */
+  targetIn(table: Int32Array, edgeClass: number, state: number): number {
+    const column = this.#columns[state]!
+    return table[
+      this.#pages[this.#rows[edgeClass]! + (column >>> PAGE_COLUMNS_LOG2)]! + (column & COLUMN_MASK)
+    ]!
+  }
+
+  /** The relation that tuples of an edge class are of; empty for one that is none's. O(types) the first time. */
+  relationKey(edgeClass: number): string {
+    for (const type of this.types.values()) {
+      if (type.edgeClasses.includes(edgeClass)) return type.relationKey(edgeClass)
     }
-    this.lists = Int32Array.from(image.lists)
-
-    const derivations = image.derivations.toSorted((a, b) => a[0] - b[0])
-    this.derivations = Int32Array.from(derivations.flatMap(entry => entry.slice(1)))
-    this.derivationsFrom = new Int32Array(classes + 1)
-    for (const [edgeClass] of derivations) this.derivationsFrom[edgeClass + 1]! += 3
-    for (let c = 0; c < classes; c++) this.derivationsFrom[c + 1]! += this.derivationsFrom[c]!
+    return ''
   }
 }
 
-function typeView(image: TypeImage, schema: SchemaImage): TypeView {
-  const liveMasks = new Int32Array(image.banks)
-  const roleKeys: (string | undefined)[] = []
-  for (const [typeId, place, key] of schema.roles) {
-    if (typeId !== image.id) continue
-    liveMasks[place >>> 5]! |= 1 << (place & 31)
-    roleKeys[place] = key
+interface TypeParts {
+  /** Per bank, the places taken by roles that exist: stored masks may still carry bits of removed ones. */
+  readonly liveMasks: Int32Array
+  /** Edge classes of tuples whose objects are of this type. */
+  readonly edgeClasses: Int32Array
+  /** By action. */
+  readonly starts: Int32Array
+  readonly unit: () => Int32Array | null
+}
+
+export class TypeView {
+  readonly key: string
+  readonly id: number
+  readonly liveMasks: Int32Array
+  readonly edgeClasses: Int32Array
+  /** Where actions start, in no order. */
+  readonly starts: Int32Array
+  readonly #copyUnit: () => Int32Array | null
+  #unit: readonly Int32Array[] | null = null
+  #actions: ActionViews | null = null
+  #roleKeys: readonly (string | undefined)[] | null = null
+
+  constructor(key: string, id: number, { liveMasks, edgeClasses, starts, unit }: TypeParts) {
+    this.key = key
+    this.id = id
+    this.liveMasks = liveMasks
+    this.edgeClasses = edgeClasses
+    this.starts = starts
+    this.#copyUnit = unit
   }
-  return {
-    key: image.key,
-    id: image.id,
-    actions: new Map(image.actions.map(action => [action.key, actionView(action)])),
-    liveMasks,
-    roleKeys,
-    edgeClasses: schema.relations.filter(r => r.objectType === image.id).map(r => r.edgeClass),
+
+  /** None while another schema is coming into force: what is asked then is asked again. */
+  get actions(): ActionViews {
+    if (this.#actions) return this.#actions
+    const unit = this.#arrays()
+    if (!unit) return NO_ACTIONS
+    this.#actions = new ActionViews(unit, this.starts)
+    return this.#actions
+  }
+
+  /** Role keys by place. Likewise. */
+  get roleKeys(): readonly (string | undefined)[] {
+    if (this.#roleKeys) return this.#roleKeys
+    const unit = this.#arrays()
+    if (!unit) return []
+    const keys: (string | undefined)[] = []
+    const texts = unpackTexts(unit[UNIT.roleKeys]!)
+    for (const [index, place] of unit[UNIT.rolePlaces]!.entries()) keys[place] = texts[index]!
+    this.#roleKeys = keys
+    return keys
+  }
+
+  relationKey(edgeClass: number): string {
+    const unit = this.#arrays()
+    if (!unit) return ''
+    const index = unit[UNIT.relationClasses]!.indexOf(edgeClass)
+    return unpackTexts(unit[UNIT.relationKeys]!)[index] ?? ''
+  }
+
+  #arrays(): readonly Int32Array[] | null {
+    if (this.#unit) return this.#unit
+    const unit = this.#copyUnit()
+    if (unit) this.#unit = unpackArrays(unit, UNIT_ARRAYS)
+    return this.#unit
   }
 }
 
-function actionView({ key, start, rolePlaces, tenantPlaces }: ActionImage): ActionView {
-  const masks = new Map<number, number>()
-  for (const place of tenantPlaces) {
-    masks.set(place >>> 5, (masks.get(place >>> 5) ?? 0) | (1 << (place & 31)))
+/** The actions of a type by their keys, each made when it is first asked for. */
+export class ActionViews {
+  readonly #unit: readonly Int32Array[]
+  readonly #starts: Int32Array
+  readonly #indexes: ReadonlyMap<string, number>
+  readonly #known = new Map<string, ActionView>()
+
+  constructor(unit: readonly Int32Array[], starts: Int32Array) {
+    this.#unit = unit
+    this.#starts = starts
+    this.#indexes = new Map(unpackTexts(unit[UNIT.actionKeys]!).map((key, index) => [key, index]))
   }
-  return {
-    key,
-    start,
-    tenantMasks: Int32Array.from([...masks].filter(([bank]) => bank < L.BANKS_MAX).flat()),
-    annexMasks: Int32Array.from([...masks].filter(([bank]) => bank >= L.BANKS_MAX).flat()),
-    rolePlaces: new Set(rolePlaces),
-    tenantPlaces: new Set(tenantPlaces),
+
+  get(key: string): ActionView | undefined {
+    return this.#known.get(key) ?? this.#make(key)
   }
+
+  keys(): Iterable<string> {
+    return this.#indexes.keys()
+  }
+
+  *values(): Iterable<ActionView> {
+    for (const key of this.#indexes.keys()) yield this.get(key)!
+  }
+
+  #make(key: string): ActionView | undefined {
+    const index = this.#indexes.get(key)
+    if (index === undefined) return undefined
+    const allTenantMasks = this.#setOf(UNIT.tenantSets, index)
+    let annexesFrom = allTenantMasks.length
+    while (annexesFrom > 0 && allTenantMasks[annexesFrom - 2]! >= L.BANKS_MAX) annexesFrom -= 2
+    const action = {
+      key,
+      start: this.#starts[index]!,
+      tenantMasks: allTenantMasks.subarray(0, annexesFrom),
+      annexMasks: allTenantMasks.subarray(annexesFrom),
+      rolePlaces: new PlaceSet(this.#setOf(UNIT.resourceSets, index)),
+      tenantPlaces: new PlaceSet(allTenantMasks),
+    }
+    this.#known.set(key, action)
+    return action
+  }
+
+  #setOf(sets: number, action: number): Int32Array {
+    const from = this.#unit[UNIT.setsFrom]!
+    const set = this.#unit[sets]![action]!
+    return this.#unit[UNIT.sets]!.subarray(from[set]!, from[set + 1]!)
+  }
+}
+
+const NO_UNIT = Array.from({ length: UNIT_ARRAYS }, () => packTexts([]))
+const NO_ACTIONS = new ActionViews(NO_UNIT, new Int32Array(0))
+
+/** Before any schema has come into force. */
+export function emptySchema(): SchemaView {
+  const arrays: Int32Array[] = Array.from({ length: HEAD_ARRAYS }, () => new Int32Array(1))
+  arrays[HEAD.typeKeys] = packTexts([''])
+  for (const from of [HEAD.unitsFrom, HEAD.liveFrom, HEAD.classesFrom, HEAD.startsFrom]) {
+    arrays[from] = new Int32Array(2)
+  }
+  arrays[HEAD.stateIds] = new Int32Array(0)
+  arrays[HEAD.derivationsFrom] = new Int32Array(2)
+  return new SchemaView(packArrays(arrays), () => null)
 }

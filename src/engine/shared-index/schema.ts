@@ -34,9 +34,13 @@ export interface Role {
   readonly id: number
   readonly place: number
   /** Own permissions, on declared actions. */
-  readonly permissions: Map<ResourceType, Set<string>>
-  readonly extends: Set<Role>
+  permissions: Map<ResourceType, Set<string>>
+  extends: Set<Role>
+  /** The roles that have this one in `extends`. */
+  readonly extendedBy: Set<Role>
   derivations: readonly RoleDerivation[]
+  /** Those that have what this role permits, itself included, as pairs [bank, mask]; null: not known (`role-masks.ts`). */
+  reachedBy: Int32Array | null
 }
 
 export interface RoleDerivation {
@@ -51,6 +55,8 @@ export interface Relation {
   readonly edgeClass: number
   readonly objectType: ResourceType
   readonly subjectType: ResourceType
+  /** The roles that derive over it, which are of its object type. */
+  readonly derivedBy: Set<Role>
 }
 
 /** Numbers whose facts are still about; free again once a whole sweep that began later has ended. */
@@ -77,8 +83,9 @@ export class Schema {
   readonly tenantPlaces: NumberPool
   readonly typeIds: NumberPool
   readonly edgeClasses: NumberPool
-  /** To be compiled before anyone reads. */
-  isChanged: boolean
+  /** What is to be compiled before anyone reads: types that mean something else than before. */
+  #changed = new Set<ResourceType>()
+  #isChanged: boolean
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
@@ -94,7 +101,19 @@ export class Schema {
     const edgeClasses = types.flatMap(type => [...type.relations.values()].map(({ edgeClass }) => edgeClass))
     this.edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX, edgeClasses)
     this.#lastRoleId = standing?.lastRoleId ?? 0
-    this.isChanged = standing === undefined
+    this.#isChanged = standing === undefined
+  }
+
+  get isChanged(): boolean {
+    return this.#isChanged
+  }
+
+  /** The types to be compiled anew, each time once. */
+  takeChanged(): ReadonlySet<ResourceType> {
+    const changed = this.#changed
+    this.#changed = new Set()
+    this.#isChanged = false
+    return changed
   }
 
   /** Ids up to it have been given to roles. */
@@ -144,13 +163,14 @@ export class Schema {
         places: new NumberPool(0, ROLES_MAX_PER_TYPE),
       }
       this.types.set(type.key, type)
+      this.#change(type)
     }
     const declared = new Set(change.actions)
-    for (const action of type.actions) {
-      if (!declared.has(action)) this.#removeAction(type, action)
-    }
+    const gone = new Set([...type.actions].filter(action => !declared.has(action)))
+    if (gone.size > 0) this.#removeActions(type, gone)
+    const before = type.actions.size
     for (const action of declared) type.actions.add(action)
-    this.isChanged = true
+    if (type.actions.size !== before) this.#change(type)
   }
 
   /** Takes along the type's roles and relations, and what refers to either. Its instances become unreachable. */
@@ -161,8 +181,9 @@ export class Schema {
     for (const relation of type.relations.values()) this.#removeRelation(relation)
     for (const role of this.tenantRoles.values()) role.permissions.delete(type)
     this.types.delete(key)
+    this.#changed.delete(type)
     this.#retired.types.push(type)
-    this.isChanged = true
+    this.#isChanged = true
   }
 
   /** Replaces what the role says; assignments of it and mentions of it in other roles stay. */
@@ -170,30 +191,36 @@ export class Schema {
     const type = change.type === null ? null : this.types.get(change.type)
     if (type === undefined) return
     const siblings = type ? type.roles : this.tenantRoles
-    const role = siblings.get(change.role) ?? this.#newRole(type, change.role)
-    // Before its mentions are resolved, for a role may derive from itself (a folder's editor from its parent's).
-    siblings.set(role.key, role)
-    this.#setPermissions(role, change.permissions)
-    role.extends.clear()
-    for (const key of change.extends) {
-      const extended = siblings.get(key)
-      if (extended) role.extends.add(extended)
+    let role = siblings.get(change.role)
+    if (!role) {
+      role = this.#newRole(type, change.role)
+      // Before its mentions are resolved, for a role may derive from itself (a folder's editor from its parent's).
+      siblings.set(role.key, role)
+      this.#changeNames(type)
     }
-    role.derivations = type ? change.derivations.flatMap(entry => this.#resolve(type, entry)) : []
-    this.isChanged = true
+    this.#setPermissions(role, change.permissions)
+    this.#setExtends(role, new Set(change.extends.flatMap(key => siblings.get(key) ?? [])))
+    this.#setDerivations(role, type ? change.derivations.flatMap(entry => this.#resolve(type, entry)) : [])
   }
 
   removeRole(typeKey: string | null, key: string): void {
     const role = this.role(typeKey, key)
     if (!role) return
+    this.#setExtends(role, new Set())
+    for (const other of role.extendedBy) {
+      const left = new Set(other.extends)
+      left.delete(role)
+      this.#setExtends(other, left)
+    }
+    this.#setPermissions(role, [])
+    this.#setDerivations(role, [])
+    for (const relation of role.type?.relationsAsSubject ?? []) {
+      this.#dropDerivations(relation, derivation => derivation.source === role)
+    }
     const siblings = role.type ? role.type.roles : this.tenantRoles
     siblings.delete(role.key)
-    for (const sibling of siblings.values()) sibling.extends.delete(role)
-    for (const relation of role.type?.relationsAsSubject ?? []) {
-      dropDerivations(relation, derivation => derivation.source === role)
-    }
+    this.#changeNames(role.type)
     this.#retired.roles.push(role)
-    this.isChanged = true
   }
 
   /** A relation put again with another subject type is another relation: the old one goes, tuples and all. */
@@ -204,10 +231,11 @@ export class Schema {
     const old = objectType.relations.get(change.relation)
     if (old?.subjectType === subjectType) return
     if (old) this.#removeRelation(old)
-    const relation = { key: change.relation, edgeClass: this.edgeClasses.take(), objectType, subjectType }
+    const edgeClass = this.edgeClasses.take()
+    const relation = { key: change.relation, edgeClass, objectType, subjectType, derivedBy: new Set<Role>() }
     objectType.relations.set(relation.key, relation)
     subjectType.relationsAsSubject.add(relation)
-    this.isChanged = true
+    this.#change(objectType)
   }
 
   removeRelation(typeKey: string, key: string): void {
@@ -218,34 +246,89 @@ export class Schema {
   #removeRelation(relation: Relation): void {
     relation.objectType.relations.delete(relation.key)
     relation.subjectType.relationsAsSubject.delete(relation)
-    dropDerivations(relation, derivation => derivation.relation === relation)
+    this.#dropDerivations(relation, derivation => derivation.relation === relation)
     this.#retired.relations.push(relation)
-    this.isChanged = true
+    this.#change(relation.objectType)
   }
 
   #newRole(type: ResourceType | null, key: string): Role {
     const place = (type?.places ?? this.tenantPlaces).take()
     this.#lastRoleId += 1
     const id = this.#lastRoleId
-    return { type, key, id, place, permissions: new Map(), extends: new Set(), derivations: [] }
+    return bareRole({ type, key, id, place, permissions: new Map() })
   }
 
-  #removeAction(type: ResourceType, action: string): void {
-    type.actions.delete(action)
-    for (const role of type.roles.values()) role.permissions.get(type)?.delete(action)
-    for (const role of this.tenantRoles.values()) role.permissions.get(type)?.delete(action)
+  #removeActions(type: ResourceType, gone: ReadonlySet<string>): void {
+    for (const action of gone) type.actions.delete(action)
+    for (const roles of [type.roles, this.tenantRoles]) {
+      for (const role of roles.values()) {
+        const actions = role.permissions.get(type)
+        // Of the two, the permissions have a ceiling for all roles together.
+        for (const action of actions ?? []) if (gone.has(action)) actions!.delete(action)
+        if (actions?.size === 0) role.permissions.delete(type)
+      }
+    }
+    this.#change(type)
   }
 
   #setPermissions(role: Role, permissions: readonly Permission[]): void {
-    role.permissions.clear()
+    const wanted = new Map<ResourceType, Set<string>>()
     for (const { type: typeKey, action } of permissions) {
       const type = this.types.get(typeKey)
       if (!type?.actions.has(action)) continue
       if (role.type && role.type !== type) continue
-      const actions = role.permissions.get(type)
+      const actions = wanted.get(type)
       if (actions) actions.add(action)
-      else role.permissions.set(type, new Set([action]))
+      else wanted.set(type, new Set([action]))
     }
+    const before = role.permissions
+    role.permissions = wanted
+    for (const [type, actions] of wanted) if (!isSameSet(actions, before.get(type))) this.#change(type)
+    for (const type of before.keys()) if (!wanted.has(type)) this.#change(type)
+  }
+
+  /** What they extend, however far, is permitted to others than before, and by whom it was is not known any more. */
+  #setExtends(role: Role, wanted: Set<Role>): void {
+    if (isSameSet(wanted, role.extends)) return
+    const reached = withExtended(role)
+    for (const other of role.extends) if (!wanted.has(other)) other.extendedBy.delete(role)
+    for (const other of wanted) other.extendedBy.add(role)
+    role.extends = wanted
+    for (const other of withExtended(role)) reached.add(other)
+    for (const other of reached) {
+      other.reachedBy = null
+      for (const type of other.permissions.keys()) this.#change(type)
+    }
+  }
+
+  #setDerivations(role: Role, wanted: readonly RoleDerivation[]): void {
+    if (role.type === null || isSameDerivations(wanted, role.derivations)) return
+    for (const { relation } of role.derivations) relation.derivedBy.delete(role)
+    for (const { relation } of wanted) relation.derivedBy.add(role)
+    role.derivations = wanted
+    this.#change(role.type)
+  }
+
+  #dropDerivations(relation: Relation, isDropped: (derivation: RoleDerivation) => boolean): void {
+    for (const role of relation.derivedBy) {
+      if (!role.derivations.some(isDropped)) continue
+      this.#setDerivations(
+        role,
+        role.derivations.filter(derivation => !isDropped(derivation)),
+      )
+    }
+  }
+
+  #change(type: ResourceType): void {
+    // What is removed in the same breath is compiled no more.
+    if (this.types.get(type.key) === type) this.#changed.add(type)
+    this.#isChanged = true
+  }
+
+  /** The names of a type's roles, or the tenant roles, of which there is no type. */
+  #changeNames(type: ResourceType | null): void {
+    if (type) this.#change(type)
+    this.#isChanged = true
   }
 
   /** The entry with its names resolved; nothing if one of them is unknown or the relation links another type. */
@@ -276,11 +359,23 @@ export function withExtended(role: Role): Set<Role> {
   return reached
 }
 
-/** A derivation over a relation stands on a role of the relation's object type, and nowhere else. */
-function dropDerivations(relation: Relation, isDropped: (derivation: RoleDerivation) => boolean): void {
-  for (const role of relation.objectType.roles.values()) {
-    if (role.derivations.some(isDropped)) {
-      role.derivations = role.derivations.filter(derivation => !isDropped(derivation))
-    }
-  }
+/** A role that says nothing of others yet. */
+export function bareRole(role: Pick<Role, 'type' | 'key' | 'id' | 'place' | 'permissions'>): Role {
+  return { ...role, extends: new Set(), extendedBy: new Set(), derivations: [], reachedBy: null }
+}
+
+function isSameSet<Item>(left: ReadonlySet<Item>, right: ReadonlySet<Item> | undefined): boolean {
+  if (left.size !== (right?.size ?? 0)) return false
+  for (const item of left) if (!right!.has(item)) return false
+  return true
+}
+
+function isSameDerivations(left: readonly RoleDerivation[], right: readonly RoleDerivation[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every(({ source, relation, guarded }, index) => {
+      const other = right[index]!
+      return other.source === source && other.relation === relation && other.guarded === guarded
+    })
+  )
 }

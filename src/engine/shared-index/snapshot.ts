@@ -8,7 +8,7 @@ import * as L from './layout.ts'
 import { Regions } from './regions.ts'
 import type { SharedIndexHandle } from './regions.ts'
 import { SchemaView } from './schema-view.ts'
-import { decodeSchema, EMPTY_IMAGE } from './schema-wire.ts'
+import { schemaHead, unitsOf } from './standing-schema.ts'
 import { beginRead, isUnchanged, lock, retire, retireIfCutShort, unlock } from './sequence.ts'
 
 export interface ReaderOptions {
@@ -106,14 +106,10 @@ export class Snapshot {
   #hasSchema(): boolean {
     const version = this.regions.header[L.H_SCHEMA_VERSION]!
     if (version === this.#schemaVersion) return true
-    const image = decodeSchema(this.regions.readSchema())
-    if (image === null || !this.isValid()) return false
-    this.#onSchema(new SchemaView(image))
+    const head = schemaHead(this.regions)
+    if (!this.isValid()) return false
+    this.#onSchema(new SchemaView(head, unitsOf(this.regions, version)))
     this.#schemaVersion = version
     return true
   }
-}
-
-export function emptySchema(): SchemaView {
-  return new SchemaView(EMPTY_IMAGE)
 }

@@ -3,7 +3,8 @@
  * who build closures apart, the sequence lets everyone read meanwhile.
  *
  * A commit is one section: readers see all of it or none. The schema is published in the section of the commit that
- * changed it, so data and schema always belong together. What takes long and can be done before, is.
+ * changed it, so data and schema always belong together. What takes long and can be done before, is, in steps between which the
+ * thread may do something else (`applyInSteps`).
  *
  * Invariant: the state is a function of the changes applied, and applying one again changes nothing. A change that
  * names something unknown is ignored (`model/change.ts`).
@@ -24,14 +25,12 @@ import { Names } from './names.ts'
 import { areNumbersFree, demandOf } from './number-demand.ts'
 import { Preparation } from './preparation.ts'
 import { Regions } from './regions.ts'
-import type { HashSecrets, SharedIndexHandle } from './regions.ts'
+import type { HashSecrets, SchemaPlace, SharedIndexHandle } from './regions.ts'
 import { Replacements } from './replacements.ts'
 import { saveSchema, standingSchema } from './saved-schema.ts'
 import { Schema } from './schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
-import type { SchemaImage } from './compiled-schema.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
-import { decodeSchema, encodeSchema } from './schema-wire.ts'
 import { beginSection, endSection, isRetired, lock, retire, retireIfCutShort, unlock } from './sequence.ts'
 import { Sweep } from './sweep.ts'
 
@@ -62,11 +61,8 @@ const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
 /** Changes whose lines are brought in together: some hundred kilobytes of cache. */
 const FETCHED_AT_ONCE = 128
-
-interface CompiledSchema {
-  readonly image: SchemaImage
-  readonly bytes: Uint8Array
-}
+/** Steps of a compilation done at once where nobody may read yet: some milliseconds. */
+const COMPILED_AT_ONCE = 16
 
 export class SharedIndexWriter implements ChangeSink {
   readonly #regions: Regions
@@ -88,7 +84,11 @@ export class SharedIndexWriter implements ChangeSink {
   #isShared = false
   #isLetGo = false
   /** Compiled, and not yet known to readers. */
-  #unpublished: CompiledSchema | null = null
+  #unpublished: SchemaPlace | null = null
+  /** A commit is under way, of whose schema nobody knows yet. */
+  #isApplying = false
+  /** The compilation of what was loaded, as far as it has come. */
+  #compiling: Generator<void> | null = null
 
   /** A writer of what was kept of another's index, which goes on where that stood. */
   static restore(
@@ -112,9 +112,9 @@ export class SharedIndexWriter implements ChangeSink {
     this.#threadId = threadId
     this.#regions = restored?.regions ?? Regions.create(secrets, closureBytesMax)
     this.#schema = new Schema(state && standingSchema(state.schema), firstTenantPlace)
-    this.#compiler = new SchemaCompiler(statesMax, state?.states)
+    this.#compiler = new SchemaCompiler(this.#schema.types.values(), statesMax, state?.states)
     this.#closuresAhead = new ClosuresAhead(this.#regions, {
-      image: state ? decodeSchema(this.#regions.readSchema()) : null,
+      hasSchema: state !== undefined,
       isDone: state?.isPrecomputed ?? false,
     })
     const key = new Key(secrets.start, secrets.multiplier)
@@ -138,6 +138,7 @@ export class SharedIndexWriter implements ChangeSink {
   /** What another thread needs to read the index: to be posted as it is. */
   get handle(): SharedIndexHandle {
     this.#settle()
+    this.#compileLoaded()
     if (!this.#isShared) this.#regions.touchAhead(WORDS_AHEAD)
     this.#isShared = true
     return this.#regions.handle
@@ -189,7 +190,7 @@ export class SharedIndexWriter implements ChangeSink {
   save(): SavedIndex | null {
     if (isRetired(this.#regions.header)) return null
     const isAtRest = this.#graveyard.isEmpty() && !this.#sweep.isNeeded() && !this.#facts.hasStaleFilters()
-    if (!isAtRest || this.#schema.isChanged || this.#unpublished) return null
+    if (!isAtRest || this.#isApplying || this.#compiling || this.#schema.isChanged) return null
     const state = {
       schema: saveSchema(this.#schema),
       states: this.#compiler.savedStates(),
@@ -224,16 +225,37 @@ export class SharedIndexWriter implements ChangeSink {
    * was cut short in its section has retired it before anybody could read of it.
    */
   apply(changes: Iterable<Change>): void {
+    runToEnd(this.applyInSteps(changes))
+  }
+
+  /**
+   * The same in steps, each a fraction of a millisecond while the schema is compiled; the last one is the section, so that
+   * nothing of the commit is seen before. Between two steps the index may be read, and nothing else be applied.
+   */
+  *applyInSteps(changes: Iterable<Change>): Generator<void> {
+    assert(!this.#isApplying, 'commits are applied one after the other')
     this.#settle()
-    if (Array.isArray(changes)) for (const _ of this.makeNumbersFree(changes)) continue
-    const prepared = this.#isShared && Array.isArray(changes) ? this.#prepare(changes) : null
+    if (this.#compiling) this.#compileLoaded()
+    if (Array.isArray(changes)) for (const _ of this.makeNumbersFree(changes)) yield
+    this.#isApplying = true
+    try {
+      const isPrepared = this.#isShared && Array.isArray(changes)
+      const prepared = isPrepared ? yield* this.#prepare(changes) : null
+      this.#commit(changes, prepared)
+    } finally {
+      this.#isApplying = false
+    }
+  }
+
+  #commit(changes: Iterable<Change>, prepared: readonly Change[] | null): void {
     this.#inSection(() => {
       this.#replacements.install()
       this.#invalidation.begin()
       if (prepared) this.#applyPrepared(prepared)
       else for (const change of changes) this.#applyOne(change)
-      this.#compileSchema()
-      if (this.#unpublished) this.#publishSchema(this.#unpublished)
+      // What a load brings together is compiled once, when all of it is there.
+      if (this.#isShared) runToEnd(this.#compileSchema())
+      this.#publishSchema()
       this.#invalidation.end()
       this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
     })
@@ -249,6 +271,8 @@ export class SharedIndexWriter implements ChangeSink {
    * when nothing is left. Removals work without it; it gives back memory and numbers sooner.
    */
   collect(steps: number): boolean {
+    // What a commit retires must not go before the commit is seen.
+    if (this.#isApplying) return true
     for (let step = 0; step < steps; step++) {
       if (this.#isCollecting()) this.#collectStep()
       else if (this.#replacements.isShrinkingNeeded()) {
@@ -264,6 +288,8 @@ export class SharedIndexWriter implements ChangeSink {
    * records' worth of work, 2,000 being half a millisecond. False when nothing is left. Answers do not depend on it.
    */
   precompute(work: number): boolean {
+    if (this.#isApplying) return true
+    if (!this.#isShared && this.#compileLoaded(COMPILED_AT_ONCE)) return true
     if (this.#closuresAhead.isDone) return false
     if (this.#isShared) this.#regions.touchAhead(0)
     this.#locked(() => this.#closuresAhead.step(work))
@@ -286,10 +312,13 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /** What is left for the section. The schema that a commit begins with is the writer's own until it is published. */
-  #prepare(changes: readonly Change[]): readonly Change[] {
+  *#prepare(changes: readonly Change[]): Generator<void, readonly Change[]> {
     let facts = 0
-    while (facts < changes.length && isOfSchema(changes[facts]!)) this.#applyOne(changes[facts++]!)
-    this.#compileSchema()
+    while (facts < changes.length && isOfSchema(changes[facts]!)) {
+      this.#applyOne(changes[facts++]!)
+      yield
+    }
+    yield* this.#compileSchema()
     const section = facts === 0 ? changes : changes.slice(facts)
     this.#makeRoom(this.#preparation.prepare(section))
     // Each removes one record, or a tenant, which is no more than a bit.
@@ -344,17 +373,30 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  #compileSchema(): void {
-    if (!this.#schema.isChanged) return
-    const image = this.#compiler.compile(this.#schema)
-    this.#unpublished = { image, bytes: encodeSchema(image) }
-    this.#schema.isChanged = false
+  *#compileSchema(): Generator<void> {
+    if (this.#schema.isChanged) this.#unpublished = yield* this.#compiler.compile(this.#schema, this.#regions)
   }
 
-  #publishSchema({ image, bytes }: CompiledSchema): void {
-    this.#regions.writeSchema(bytes)
+  /** Of a load, so many steps further; false when nothing is left of it. */
+  #compileLoaded(steps = Infinity): boolean {
+    if (!this.#compiling && !this.#schema.isChanged) return false
+    this.#compiling ??= this.#compileSchema()
+    for (let step = 0; step < steps; step++) {
+      if (!this.#compiling.next().done) continue
+      this.#compiling = null
+      this.#inSection(() => this.#publishSchema())
+      return false
+    }
+    return true
+  }
+
+  /** Lock held, in a section. */
+  #publishSchema(): void {
+    if (!this.#unpublished) return
+    this.#regions.publishSchema(this.#unpublished)
     this.#unpublished = null
-    this.#closuresAhead.useSchema(image)
+    this.#compiler.published()
+    this.#closuresAhead.useSchema()
   }
 
   #applyOne(change: Change): void {
@@ -395,6 +437,10 @@ export class SharedIndexWriter implements ChangeSink {
         return unknownChange(change)
     }
   }
+}
+
+function runToEnd(steps: Generator<void>): void {
+  while (!steps.next().done);
 }
 
 function isOfSchema({ kind }: Change): boolean {

@@ -8,8 +8,7 @@ import { ClosureBuilder } from '#engine/shared-index/closure-builder.ts'
 import { ForwardWalk } from '#engine/shared-index/forward-walk.ts'
 import { Key } from '#engine/shared-index/key.ts'
 import { Regions } from '#engine/shared-index/regions.ts'
-import { SchemaView } from '#engine/shared-index/schema-view.ts'
-import { decodeSchema } from '#engine/shared-index/schema-wire.ts'
+import { standingView } from '#engine/shared-index/standing-schema.ts'
 import { find } from '#engine/shared-index/string-table.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -197,7 +196,7 @@ test('a torn head has nobody go through the graph', () => {
   ask('see', 10)
   const regions = Regions.attach(engine.writer.handle)
   const { graph } = regions
-  const schema = new SchemaView(decodeSchema(regions.readSchema())!)
+  const schema = standingView(regions)
   let reads = 0
   regions.graph = new Proxy(graph, {
     get: (_, word) => {
