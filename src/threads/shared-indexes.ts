@@ -8,7 +8,7 @@ import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
 import type { ClosableIndexHost, IndexKeeper } from '#services/index-host.ts'
-import { drive, type Resumable } from '#services/management/resumable.ts'
+import { SLICE_MS } from '#services/turns.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import {
   createProgress,
@@ -46,7 +46,7 @@ export interface IndexWriter extends ChangeSink {
    * As `apply`, in short steps, which end when everybody sees the changes; nothing else may be applied meanwhile. Throws
    * `LIMIT_EXCEEDED`, with nothing changed, for what an index cannot name.
    */
-  applyInSteps(changes: readonly Change[]): Resumable<void>
+  applyInSteps(changes: readonly Change[]): Generator<void>
   /** Collects what removals left, so many short steps of it. False when nothing is left. */
   collect(steps: number): boolean
   /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
@@ -176,7 +176,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'changes come for an environment that has been loaded')
     const { writer, progress } = loaded
-    await drive(writer.applyInSteps(changes))
+    await inSlices(writer.applyInSteps(changes))
     publishProgress(progress, revision.sequence)
     if (!this.#collecting.has(writer)) void this.#collect(environmentId, writer)
   }
@@ -262,6 +262,16 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper {
       if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
     }
     this.#collecting.delete(writer)
+  }
+}
+
+/** At once as far as a slice goes, which nearly every commit does; the event loop turns before each further slice. */
+async function inSlices(steps: Generator<void>): Promise<void> {
+  for (;;) {
+    const until = performance.now() + SLICE_MS
+    do if (steps.next().done) return
+    while (performance.now() < until)
+    await nextTurn()
   }
 }
 
