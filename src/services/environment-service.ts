@@ -1,7 +1,11 @@
 /**
  * Management of one environment: runs operations against its view and makes commits of what they write. An operation
  * whose ground changed meanwhile runs again. Answers come after the change is visible to every decision of this process.
+ *
+ * An invariant that is broken on the way, as by a row that is another's, is broken in this environment alone: operations share
+ * nothing with those of others, and change nothing but by a commit that is whole. So it ends the operation and not the process.
  */
+import { InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -86,7 +90,7 @@ export class EnvironmentService {
     } catch (error) {
       // "It is there already" is an answer like any other: who hears it may go on to ask for a decision.
       if (error instanceof AuthzError) await this.#inForce(this.#store.view.sequence())
-      throw error
+      throw contained(error)
     }
   }
 
@@ -135,14 +139,14 @@ export class EnvironmentService {
     const snapshot = this.#store.view.snapshot()
     try {
       const revision = await this.#inForce(snapshot.view.sequence())
-      const answer = new ContentStream(contentLines(snapshot.view), () => {
+      const answer = new ContentStream(containedLines(contentLines(snapshot.view)), () => {
         snapshot.release()
         onOver()
       })
       return { answer, revision }
     } catch (error) {
       snapshot.release()
-      throw error
+      throw contained(error)
     }
   }
 
@@ -210,5 +214,19 @@ export class EnvironmentService {
   #operationContext() {
     const { newId, now } = this.#surroundings
     return { scope: this.#scope, now: now(), newId }
+  }
+}
+
+/** A fault of ours, for whoever answers to report with all that is known of it. */
+function contained(error: unknown): unknown {
+  if (!(error instanceof InvariantError)) return error
+  return new AuthzError('INTERNAL', 'an invariant is broken in an environment', { cause: error })
+}
+
+function* containedLines<Line>(lines: Iterable<Line>): Iterable<Line> {
+  try {
+    yield* lines
+  } catch (error) {
+    throw contained(error)
   }
 }

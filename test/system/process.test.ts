@@ -342,27 +342,48 @@ test('a start that fails says why, although what has started already cannot be c
   other.close()
 })
 
-test('a broken invariant on the main thread is answered, logged and the end of the process, with exit code 1', async () => {
-  const href = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
-  const broken = `import { isMainThread } from 'node:worker_threads'
-    import { existsSync } from 'node:fs'
-    import { InvariantError } from '${href('model/assert.ts')}'
-    import { EmbeddedLedger } from '${href('store/embedded-ledger.ts')}'
-    const { commit } = EmbeddedLedger.prototype
-    if (isMainThread) EmbeddedLedger.prototype.commit = function (...parts) {
-      if (existsSync('break-now')) throw new InvariantError('on purpose')
-      return commit.apply(this, parts)
-    }`
-  const service = start({
-    API_KEY,
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(broken)}`,
+describe('a broken invariant on the main thread is answered, logged,', () => {
+  const ADMIN_API_KEY = 'an-organization-key-for-tests'
+
+  /** A service whose commits fail so while there is such a file. */
+  async function startBreakable() {
+    const href = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
+    const broken = `import { isMainThread } from 'node:worker_threads'
+      import { existsSync } from 'node:fs'
+      import { InvariantError } from '${href('model/assert.ts')}'
+      import { EmbeddedLedger } from '${href('store/embedded-ledger.ts')}'
+      const { commit } = EmbeddedLedger.prototype
+      if (isMainThread) EmbeddedLedger.prototype.commit = function (...parts) {
+        if (existsSync('break-now')) throw new InvariantError('on purpose')
+        return commit.apply(this, parts)
+      }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(broken)}`
+    const service = start({ API_KEY, ADMIN_API_KEY, NODE_OPTIONS })
+    return { service, address: await service.address() }
+  }
+
+  test('and in one environment the end of nothing else', async () => {
+    const { service, address } = await startBreakable()
+    writeFileSync(join(cwd, 'break-now'), '')
+    expect((await putUser(address, 'alice')).status).toBe(500)
+    rmSync(join(cwd, 'break-now'))
+    expect((await putUser(address, 'alice')).status).toBe(200)
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(service.stderr.match(/InvariantError: on purpose/g)).toHaveLength(1)
   })
-  const address = await service.address()
-  writeFileSync(join(cwd, 'break-now'), '')
-  const answer = await putUser(address, 'alice').catch(() => null)
-  expect(answer?.status ?? 500).toBe(500)
-  expect(await service.exited).toBe(1)
-  expect(service.stderr).toContain('on purpose')
+
+  test('and in the organization, which is of all, the end of the process, with exit code 1', async () => {
+    const { service, address } = await startBreakable()
+    writeFileSync(join(cwd, 'break-now'), '')
+    const answer = await fetch(`${address}/v2/projects/default/envs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ key: 'another', name: 'Another' }),
+    }).catch(() => null)
+    expect(answer?.status ?? 500).toBe(500)
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain('on purpose')
+  })
 })
 
 function putUser(address: string, key: string): Promise<Response> {
