@@ -2,7 +2,7 @@
  * An environment that this process cannot decide on is closed, and told so. The others decide, the service starts, and what is in
  * it can be exported, mended, replaced and deleted; it opens again by itself.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -127,3 +127,40 @@ test('an import that the index cannot take leaves what was there before', async 
   await environments.end('SIGKILL')
   expect(await (await startNarrow()).environments.decisions()).toEqual([true, true, true])
 })
+
+test.each([0.75, 0.25])(
+  'an environment whose file was cut to %d of it after a kill is closed, and replaced by an import',
+  async share => {
+    const { environments: first } = await start()
+    const { id } = await first.told('second')
+    const exported = (await first.exported('second')).body
+    await first.end('SIGKILL')
+    cut(join('data', id), share)
+    const { service, environments } = await start()
+    expect(await environments.decisions()).toEqual([true, 503, true])
+    expect((await environments.told('second')).closed?.reason).toMatch(
+      /cannot be opened; the log has the reason/,
+    )
+    expect(service.stderr).toContain(`${join(cwd, 'data', id, 'data.mdb')} is cut short`)
+    // There are no rows to work on.
+    expect((await environments.addUser('second', 'bob')).status).toBe(503)
+    expect((await environments.exported('second')).status).toBe(503)
+    expect(await environments.imported('second', exported)).toBe(200)
+    expect(await environments.decisions()).toEqual([true, true, true])
+  },
+)
+
+test('an organization whose file was cut keeps the service from starting, with one line that names it', async () => {
+  const { environments } = await start()
+  await environments.end('SIGKILL')
+  cut(join('data', 'organization'), 0.5)
+  const service = new ServiceProcess({ cwd, env: KEYS })
+  expect(await service.exited).toBe(1)
+  expect(service.stderr.trim().split('\n')).toHaveLength(1)
+  expect(service.stderr).toContain(`${join(cwd, 'data', 'organization', 'data.mdb')} is cut short`)
+})
+
+function cut(directory: string, share: number): void {
+  const file = join(cwd, directory, 'data.mdb')
+  truncateSync(file, Math.floor(statSync(file).size * share))
+}

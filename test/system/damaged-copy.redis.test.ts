@@ -8,8 +8,12 @@ import { ServiceProcess } from './service-process.ts'
 
 const redis = await sharedRedis()
 
-function startNode(cwd: string, storeUrl: string): ServiceProcess {
-  const node = new ServiceProcess({ cwd, env: { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1' } })
+function startNode(
+  cwd: string,
+  storeUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): ServiceProcess {
+  const node = new ServiceProcess({ cwd, env: { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1', ...env } })
   onTestFinished(() => node.end('SIGKILL').then(() => undefined))
   return node
 }
@@ -27,9 +31,13 @@ async function stoppedNode() {
 }
 
 /** Starts it as a supervisor does, until a start serves; how many did not. */
-async function startsBeforeServing(cwd: string, storeUrl: string) {
+async function startsBeforeServing(
+  cwd: string,
+  storeUrl: string,
+  env: Readonly<Record<string, string>> = {},
+) {
   for (let failed = 0; ; failed += 1) {
-    const node = startNode(cwd, storeUrl)
+    const node = startNode(cwd, storeUrl, env)
     const isServing = await node.address().then(
       () => true,
       () => false,
@@ -49,10 +57,18 @@ test('serves everything at once though its files are none of lmdb any more', asy
   expect(node.stderr).toContain('the local copy cannot be opened: loading another')
 })
 
-test('ends up serving everything though whoever reads its files is ended by them', async () => {
+test('serves everything at once though its files were cut', async () => {
   const { cwd, storeUrl, files } = await stoppedNode()
   for (const file of files) truncateSync(file, 8_192)
   const { node, failed } = await startsBeforeServing(cwd, storeUrl)
+  expect(failed).toBe(0)
+  expect(await usersOf(node)).toEqual(['alice', 'bob'])
+  expect(node.stderr).toContain('is cut short')
+})
+
+test('ends up serving everything though whoever reads its files is ended by them', async () => {
+  const { cwd, storeUrl } = await stoppedNode()
+  const { node, failed } = await startsBeforeServing(cwd, storeUrl, { NODE_OPTIONS: endedBy('.copy-1') })
   expect(failed).toBeGreaterThan(0)
   expect(await usersOf(node)).toEqual(['alice', 'bob'])
   expect(node.stderr).toContain('no start gets through the local copy: loading another')
@@ -78,4 +94,16 @@ function overwriteHeads(file: string): void {
   const descriptor = openSync(file, 'r+')
   writeSync(descriptor, Buffer.alloc(8_192, 0xab), 0, 8_192, 0)
   closeSync(descriptor)
+}
+
+/** What makes a process end as it does when it reads damaged pages of such a copy: by a signal, without a word. */
+function endedBy(copy: string): string {
+  const { href } = new URL('../../src/store/redis/copy-directory.ts', import.meta.url)
+  const ended = `import { CopyDirectory } from '${href}'
+    const { noteStart } = CopyDirectory.prototype
+    CopyDirectory.prototype.noteStart = function () {
+      noteStart.call(this)
+      if (this.newest().endsWith('${copy}')) process.kill(process.pid, 'SIGKILL')
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(ended)}`
 }

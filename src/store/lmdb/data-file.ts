@@ -1,45 +1,196 @@
 /**
- * Whether lmdb's file begins as lmdb's files do. It looks itself, but lmdb-js ends the process, without a word, over a file that
- * lmdb refuses.
+ * Whether lmdb's file begins as lmdb's files do, and is as long as it says. lmdb looks at the beginning itself, but lmdb-js ends
+ * the process, without a word, over a file that lmdb refuses; and of a file that was cut, by a copy that broke off or a repaired
+ * file system, it maps what is not there: whoever reads that is ended by SIGBUS.
  *
- *     page 0, 1   24 bytes │ magic │ … │ byte 48: size of a page, in 32 bits │ …
+ *     page 0       meta, and from its half on the meta that was last flushed (lmdb-js)
+ *     page 1       meta; the one with the newer transaction counts
+ *     meta, at 24  magic u32 │ version u32 │ address u64 │ map size u64 │ free tree, 48 bytes │ main tree, 48 bytes
+ *                  │ last page u64 │ transaction u64 │ boot id i64
+ *     tree         page size u32 (in the free tree's) │ flags u16 │ … │ byte 40: root page u64
+ *
+ * The last page need not be in the file: pages that a transaction took and gave back were never written. So of a file that is
+ * shorter than that the free tree is read, which lists all pages that nothing refers to.
  */
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
 
 const NAME = 'data.mdb'
 const MAGIC = 0xbeefc0de
-const MAGIC_AT = 24
-const PAGE_BYTES_AT = 48
-const HEAD_BYTES = 52
+const PAGE_HEAD_BYTES = 24
+const MAGIC_AT = PAGE_HEAD_BYTES
+const FREE_TREE_AT = 48
+const ROOT_AT = FREE_TREE_AT + 40
+const LAST_PAGE_AT = 144
+const TRANSACTION_AT = 152
+const BOOT_AT = 160
+const META_BYTES = 168
+const TREE_FLAGS_AT = FREE_TREE_AT + 4
+/** Flag of a tree: its transaction was committed before it was on disk. */
+const NOT_FLUSHED = 0x1000
+const NO_PAGE = 2n ** 64n - 1n
 
-/** Throws `STORE_UNAVAILABLE` when there is a file in that directory which cannot be opened. None, or an empty one, can. */
+/** Flags of pages and of nodes in them. */
+const BRANCH = 0x01
+const IN_OTHER_PAGES = 0x01
+const NODE_HEAD_BYTES = 8
+/** More than a tree of 2^48 pages has. */
+const DEPTH_MAX = 32
+
+/** A file that is open, and its size. */
+interface File {
+  readonly descriptor: number
+  readonly bytes: number
+}
+
+interface Meta {
+  readonly pageBytes: number
+  readonly lastPage: number
+  readonly transaction: bigint
+  readonly bootId: bigint
+  readonly isFlushed: boolean
+  /** Of the tree of free pages; null: there are none. */
+  readonly freeRoot: number | null
+}
+
+/**
+ * Throws `STORE_UNAVAILABLE` when there is a file in that directory which cannot be opened, or is not whole. None, or an empty one,
+ * can. O(1); of a file that ends before its last page, O(its free pages).
+ */
 export function checkDataFile(directory: string): void {
-  const file = join(directory, NAME)
+  const path = join(directory, NAME)
   let descriptor
   try {
-    descriptor = openSync(file, 'r')
+    descriptor = openSync(path, 'r')
   } catch {
     // That there is none is for lmdb to mend, and anything else for lmdb to say.
     return
   }
   try {
-    const first = headAt(descriptor, 0)
-    if (first.length === 0) return
-    if (isHead(first) && isHead(headAt(descriptor, first.readUInt32LE(PAGE_BYTES_AT)))) return
+    const file = { descriptor, bytes: fstatSync(descriptor).size }
+    if (file.bytes > 0) checkFile(file, path)
   } finally {
     closeSync(descriptor)
   }
-  const message = `${file} does not begin as a file of lmdb does: put a copy in its place that was made while no service had it open`
-  throw new AuthzError('STORE_UNAVAILABLE', message)
 }
 
-function headAt(descriptor: number, position: number): Buffer {
-  const head = Buffer.alloc(HEAD_BYTES)
-  return head.subarray(0, readSync(descriptor, head, 0, HEAD_BYTES, position))
+function checkFile(file: File, path: string): void {
+  const first = metaAt(file, 0)
+  const second = first && metaAt(file, first.pageBytes)
+  if (!first || !second) {
+    const instead = 'put a copy in its place that was made while no service had it open'
+    throw unavailable(`${path} does not begin as a file of lmdb does: ${instead}`)
+  }
+  const newest = first.transaction >= second.transaction ? first : second
+  if (isWhole(file, newest)) return
+  // After the machine went down lmdb goes back to what was on disk before.
+  const flushed = metaAt(file, first.pageBytes / 2)
+  if (!newest.isFlushed && newest.bootId !== presentBootId() && flushed && isWhole(file, flushed)) return
+  const pages = `it has ${file.bytes} bytes, and its pages reach to ${(newest.lastPage + 1) * newest.pageBytes}`
+  throw unavailable(`${path} is cut short, ${pages}: put a backup of its directory in its place`)
 }
 
-function isHead(head: Buffer): boolean {
-  return head.length === HEAD_BYTES && head.readUInt32LE(MAGIC_AT) === MAGIC
+function unavailable(message: string): AuthzError {
+  return new AuthzError('STORE_UNAVAILABLE', message)
+}
+
+/** Null when there is none. */
+function metaAt(file: File, position: number): Meta | null {
+  const bytes = read(file, position, META_BYTES)
+  if (bytes === null || bytes.readUInt32LE(MAGIC_AT) !== MAGIC) return null
+  const freeRoot = bytes.readBigUInt64LE(ROOT_AT)
+  return {
+    pageBytes: bytes.readUInt32LE(FREE_TREE_AT),
+    lastPage: Number(bytes.readBigUInt64LE(LAST_PAGE_AT)),
+    transaction: bytes.readBigUInt64LE(TRANSACTION_AT),
+    bootId: bytes.readBigInt64LE(BOOT_AT),
+    isFlushed: (bytes.readUInt16LE(TREE_FLAGS_AT) & NOT_FLUSHED) === 0,
+    freeRoot: freeRoot === NO_PAGE ? null : Number(freeRoot),
+  }
+}
+
+/** Whether all pages that are referred to are in the file. */
+function isWhole(file: File, meta: Meta): boolean {
+  const { pageBytes, lastPage } = meta
+  const firstMissing = Math.floor(file.bytes / pageBytes)
+  const missing = lastPage + 1 - firstMissing
+  if (missing <= 0) return true
+  let free = 0
+  for (const run of freePages(file, meta)) {
+    if (run === null) return false
+    const [from, to] = [Math.max(run.from, firstMissing), Math.min(run.to, lastPage + 1)]
+    free += Math.max(0, to - from)
+  }
+  return free === missing
+}
+
+/** Runs of pages that nothing refers to; null for what cannot be read. */
+function* freePages(
+  file: File,
+  { freeRoot, pageBytes }: Meta,
+): Iterable<{ readonly from: number; readonly to: number } | null> {
+  const waiting = freeRoot === null ? [] : [{ page: freeRoot, depth: 1 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const page = next.depth > DEPTH_MAX ? null : read(file, next.page * pageBytes, pageBytes)
+    if (page === null) return yield null
+    const isBranch = (page.readUInt16LE(18) & BRANCH) !== 0
+    for (const node of nodesOf(page)) {
+      if (isBranch) waiting.push({ page: node.readUIntLE(0, 6), depth: next.depth + 1 })
+      else yield* runsIn(listOf(file, node, pageBytes))
+    }
+  }
+}
+
+/** The nodes of a page, each from its head to the end of the page. */
+function* nodesOf(page: Buffer): Iterable<Buffer> {
+  const count = page.readUInt16LE(20) >> 1
+  for (let index = 0; index < count; index += 1) {
+    const place = PAGE_HEAD_BYTES + 2 * index
+    if (place + 2 > page.length) return
+    const start = PAGE_HEAD_BYTES + page.readUInt16LE(place)
+    if (start + NODE_HEAD_BYTES <= page.length) yield page.subarray(start)
+  }
+}
+
+/** The list of pages that a node holds, be it elsewhere; null when it is not there. */
+function listOf(file: File, node: Buffer, pageBytes: number): Buffer | null {
+  const bytes = node.readUInt32LE(0)
+  const data = node.subarray(NODE_HEAD_BYTES + node.readUInt16LE(6))
+  const isElsewhere = (node.readUInt16LE(4) & IN_OTHER_PAGES) !== 0
+  if (!isElsewhere) return bytes <= data.length ? data.subarray(0, bytes) : null
+  if (data.length < 8) return null
+  return read(file, Number(data.readBigUInt64LE(0)) * pageBytes + PAGE_HEAD_BYTES, bytes)
+}
+
+/** A count, and as many numbers: a page; or less than 0, the length of a run, whose first page follows; 0 says nothing. */
+function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonly to: number } | null> {
+  if (list === null || list.length < 8) return yield null
+  const end = Math.min(Number(list.readBigUInt64LE(0)) + 1, Math.floor(list.length / 8))
+  for (let index = 1; index < end; index += 1) {
+    const number = Number(list.readBigInt64LE(8 * index))
+    if (number > 0) yield { from: number, to: number + 1 }
+    else if (number < 0 && index + 1 < end) {
+      index += 1
+      const from = Number(list.readBigUInt64LE(8 * index))
+      yield { from, to: from - number }
+    }
+  }
+}
+
+/** Null when the file does not reach so far. */
+function read({ descriptor, bytes }: File, position: number, length: number): Buffer | null {
+  if (!Number.isSafeInteger(position) || position + length > bytes) return null
+  const buffer = Buffer.alloc(length)
+  return readSync(descriptor, buffer, 0, length, position) === length ? buffer : null
+}
+
+/** As lmdb-js notes it: the first digits of it. 0 where the system tells of none. */
+function presentBootId(): bigint {
+  try {
+    const digits = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').split('-', 1)[0]
+    return BigInt(`0x${digits}`)
+  } catch {
+    return 0n
+  }
 }

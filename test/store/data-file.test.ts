@@ -1,0 +1,134 @@
+/** lmdb's file is looked at before it is mapped: one that was cut is refused with what to do, and one that is whole never. */
+import { cpSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { checkDataFile } from '#store/lmdb/data-file.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+
+const PAGE = 4_096
+
+function directory(): string {
+  const made = mkdtempSync(join(tmpdir(), 'verdict-data-file-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+const file = (path: string): string => join(path, 'data.mdb')
+const sizeOf = (path: string): number => statSync(file(path)).size
+const key = (number: number): Buffer => Buffer.from(`key-${number}`)
+
+/** A copy of the files that ends there. */
+function cutAt(path: string, bytes: number): string {
+  const copy = directory()
+  cpSync(path, copy, { recursive: true })
+  truncateSync(file(copy), bytes)
+  return copy
+}
+
+/** Values of all sizes, written over and removed, some within the write that made them. */
+async function writtenOver(path: string, turns: number): Promise<LmdbTables> {
+  const tables = new LmdbTables(path)
+  const table = tables.table('table')
+  for (let turn = 0; turn < turns; turn += 1) {
+    await tables.write(() => {
+      for (let n = 0; n < 40; n += 1)
+        table.put(key((turn * 50 + n * 37) % 900), Buffer.alloc(1 + ((turn * n) % 9_000), n))
+      for (let n = 0; n < 25; n += 1) table.remove(key((turn * 77 + n * 13) % 900))
+      for (let n = 0; n < 5; n += 1) table.put(key(10_000 + n), Buffer.alloc(50_000))
+      for (let n = 0; n < 5; n += 1) table.remove(key(10_000 + n))
+    })
+    expect(() => checkDataFile(path)).not.toThrow()
+  }
+  return tables
+}
+
+/** Reads all there is: of pages that are not in the file whoever does that is ended. */
+async function readWhole(path: string): Promise<number> {
+  const tables = new LmdbTables(path)
+  const entries = [...tables.table('table').range({ start: Uint8Array.of(0) })]
+  await tables.close()
+  return entries.length
+}
+
+test('a file that is in use, or was left by whoever had it, is taken at every moment of its life', async () => {
+  const path = directory()
+  const tables = await writtenOver(path, 60)
+  await tables.close()
+  expect(() => checkDataFile(path)).not.toThrow()
+})
+
+test('there may be no file yet, or an empty one', () => {
+  const path = directory()
+  expect(() => checkDataFile(path)).not.toThrow()
+  expect(() => checkDataFile(join(path, 'nowhere'))).not.toThrow()
+})
+
+test('a file that was cut anywhere is refused, with its path and what to do', async () => {
+  const path = directory()
+  const tables = new LmdbTables(path)
+  await tables.write(() => {
+    for (let n = 0; n < 2_000; n += 1) tables.table('table').put(key(n), Buffer.alloc(700, n))
+  })
+  await tables.close()
+  const size = sizeOf(path)
+  const sizes = [
+    size - 1,
+    size - PAGE,
+    size / 2,
+    size / 2 + 7,
+    3 * PAGE,
+    2 * PAGE,
+    2 * PAGE - 1,
+    PAGE,
+    100,
+    1,
+  ]
+  for (const bytes of sizes) {
+    const cut = cutAt(path, Math.floor(bytes))
+    const refused = expect.objectContaining({
+      code: 'STORE_UNAVAILABLE',
+      message: expect.stringContaining(file(cut)),
+    })
+    expect(() => new LmdbTables(cut), `${bytes} bytes`).toThrow(refused)
+  }
+  expect(() => checkDataFile(cutAt(path, size / 2))).toThrow(
+    /is cut short, .*: put a backup of its directory in its place/,
+  )
+})
+
+test('where its last pages are free they may be missing, as those do that were never written, and no page more', async () => {
+  const path = directory()
+  const tables = new LmdbTables(path)
+  const table = tables.table('table')
+  await tables.write(() => {
+    for (let n = 0; n < 50; n += 1) table.put(key(n), Buffer.alloc(100, n))
+  })
+  await tables.write(() => {
+    for (let n = 100; n < 1_500; n += 1) table.put(key(n), Buffer.alloc(3_000, n))
+  })
+  for (let n = 1_499; n >= 100; n -= 50) {
+    await tables.write(() => {
+      for (let each = n; each > n - 50; each -= 1) table.remove(key(each))
+    })
+  }
+  await tables.close()
+  const pages = sizeOf(path) / PAGE
+  const shrinking = cutAt(path, pages * PAGE)
+  /** Counts come in descending order. */
+  const isTaken = (count: number): boolean => {
+    truncateSync(file(shrinking), count * PAGE)
+    try {
+      checkDataFile(shrinking)
+      return true
+    } catch {
+      return false
+    }
+  }
+  let fewest = pages
+  while (isTaken(fewest - 1)) fewest -= 1
+  // That one was too few.
+  expect(pages - fewest).toBeGreaterThan(20)
+  expect(await readWhole(cutAt(path, fewest * PAGE))).toBe(50)
+  for (let count = fewest - 2; count > 1; count -= 1) expect([count, isTaken(count)]).toEqual([count, false])
+})
