@@ -1,32 +1,31 @@
 /**
  * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
- * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log. Nothing imports this file.
+ * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log, or as by SIGKILL where an exit would wait
+ * for ever (`process-end.ts`). Nothing imports this file.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { format } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { AuthzError } from './model/errors.ts'
+import { endProcess } from './process-end.ts'
 import { tuneV8 } from './v8-tuning.ts'
 import { limitHeaderBytes } from './http/header-ceiling.ts'
 import { type RunningService, startService } from './service.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from './services/sample-workspace.ts'
-import { createLog, type Logger } from './telemetry/log.ts'
+import { createLog } from './telemetry/log.ts'
 
 /** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
 const STOP_MS_MAX = 9_000
 /** How long a stop waits for a start: nobody was promised anything yet, and one that waits for its store may never end. */
 const START_MS_MAX = 2_000
 
-function fail(log: Logger, message: string, error: unknown): never {
-  log.fatal({ err: error }, message)
-  process.exit(1)
-}
-
 function readConfigOrFail(): Config {
   try {
     return readConfig(process.env)
   } catch (error) {
-    return fail(createLog('info'), (error as Error).message, undefined)
+    createLog('info').fatal((error as Error).message)
+    // Nothing is at work yet.
+    process.exit(1)
   }
 }
 
@@ -40,12 +39,13 @@ Object.assign(console, {
   warn: (...parts: unknown[]) => log.warn(format(...parts)),
 })
 let abandonThreads: () => Promise<void> = () => Promise.resolve()
+let ending: Promise<never> | null = null
 let isStopping = false
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
 process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
 
 const starting = startService(config, log, {
-  onDeath: error => fail(log, 'the service cannot go on', error),
+  onDeath: error => failRunning('the service cannot go on', error),
   onThreads: abandon => (abandonThreads = abandon),
 })
 // Before the first line is printed: whoever reads it may stop the service at once.
@@ -53,14 +53,20 @@ process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
 greet(
   await starting.catch((error: unknown) =>
-    fail(log, startMessage(error), error instanceof AuthzError ? undefined : error),
+    failRunning(startMessage(error), error instanceof AuthzError ? undefined : error),
   ),
 )
 
 /** The reason first, whatever happens on the way out. */
-function failRunning(message: string, error?: unknown): void {
+function failRunning(message: string, error?: unknown): Promise<never> {
   log.fatal({ err: error }, message)
-  void abandonThreads().finally(() => process.exit(1))
+  return end(1)
+}
+
+/** What ends it first says with which code. */
+function end(code: 0 | 1): Promise<never> {
+  ending ??= endProcess(code, { log, letGo: abandonThreads })
+  return ending
 }
 
 /**
@@ -75,13 +81,12 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   setTimeout(() => failRunning(`not stopped within ${STOP_MS_MAX} ms`), STOP_MS_MAX).unref()
   const service = await Promise.race([starting, sleep(START_MS_MAX, null, { ref: false })])
   if (service === null) {
-    await abandonThreads()
     log.info('stopped before the start had come to its end')
-    process.exit(0)
+    return end(0)
   }
   await service.close(config.stopDelayMs)
   log.info('stopped')
-  process.exit(0)
+  await end(0)
 }
 
 function startMessage(error: unknown): string {

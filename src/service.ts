@@ -52,6 +52,7 @@ import { OrganizationProgress } from './threads/organization-progress.ts'
 import { Tracing } from './telemetry/tracing.ts'
 import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
+import { noteWritingThread } from './threads/writing-threads.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
 const DAY_MS = 86_400_000
@@ -160,7 +161,11 @@ export async function startService(
     state = { ...state, ...change }
     threads.setState(state)
   }
-  const die = (error: Error): void => void threads.abandon().then(() => onDeath(error))
+  const die = (error: Error): void => {
+    // The reason first, whatever happens on the way out.
+    onDeath(error)
+    void threads.abandon()
+  }
   const threads = new HttpThreads({
     entry: HTTP_THREAD_ENTRY,
     count: config.httpThreads,
@@ -321,6 +326,7 @@ function requireWritable(decisionLog: string): void {
 /** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */
 async function buildLists(directory: string, signal: AbortSignal): Promise<void> {
   const thread = new Worker(LIST_BUILD_ENTRY, { workerData: { directory } })
+  noteWritingThread(thread)
   const stop = () => thread.postMessage('stop')
   signal.addEventListener('abort', stop)
   const [code] = (await once(thread, 'exit')) as [number]

@@ -4,6 +4,7 @@ import { AuthzError, errorFromData, type ErrorData } from '#model/errors.ts'
 import type { ContentLoader } from '#services/content-loader.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { ContentCounts } from '#services/management/content-import.ts'
+import { noteWritingThread } from './writing-threads.ts'
 
 export type ToContentThread =
   | { readonly kind: 'piece'; readonly bytes: Uint8Array }
@@ -48,6 +49,7 @@ export class ContentThread implements ContentLoader {
       attributesBytesMax,
     }
     const thread = new Worker(entry, { workerData })
+    noteWritingThread(thread)
     const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
     const life = new ThreadLife(thread, this.#options.onFault)
     try {

@@ -21,6 +21,7 @@ import {
   type TablesSnapshot,
 } from '../tables.ts'
 import { checkDataFile } from './data-file.ts'
+import { openWrites } from './open-writes.ts'
 
 type Bytes = Database<Uint8Array, Uint8Array>
 type Cursor = Iterator<TableEntry>
@@ -77,6 +78,15 @@ export class LmdbTables implements Tables {
 
   async write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     if (this.#closed) throw storeClosed()
+    openWrites.begin()
+    try {
+      return await this.#write(action, onApplied)
+    } finally {
+      openWrites.end()
+    }
+  }
+
+  #write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     const committed = this.#root.childTransaction(() => this.#access.whileWriting(action))
     // Taken in the same turn: this is the flush of the transaction the action is in. A later one would do, but
     // under load each write would wait for the one after it. Should it fail, `committed` has failed before.

@@ -1,0 +1,71 @@
+/** A round of a service that meets a fault nothing catches while writes are open. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { ServiceProcess } from './service-process.ts'
+
+/** From the line that says why to the end of the process. */
+const ENDED_WITHIN_MS = 10_000
+
+/** What has a write open at nearly every moment, and makes the process fail in the midst of one as soon as there is such a file. */
+function writingAndFailing(isStuckThen: boolean): string {
+  const { href } = new URL('../../src/store/lmdb/lmdb-tables.ts', import.meta.url)
+  const script = `import { isMainThread } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    import { LmdbTables } from '${href}'
+    const fail = () => {
+      if (${isStuckThen}) setTimeout(() => { for (;;); }, 10)
+      throw new Error('on purpose')
+    }
+    const keepWriting = async directory => {
+      const tables = new LmdbTables(directory)
+      const table = tables.table('busy')
+      for (let n = 0; ; n += 1) {
+        await tables.write(() => {
+          table.put(Buffer.from('key' + (n % 100)), Buffer.alloc(2_000, n))
+          if (n % 10 === 0 && existsSync('fail-now')) setImmediate(fail)
+        })
+      }
+    }
+    // As on a busy machine: lmdb's threads come as far as they do without this one.
+    if (isMainThread) process.on('exit', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50))
+    if (isMainThread) for (const name of ['one', 'two', 'three']) void keepWriting('busy-' + name).catch(() => {})`
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+}
+
+/** How it ended, and what it said. `isStuckThen`: its main thread comes to nothing any more soon after the fault. */
+export async function fatalWhileWriting({ isStuckThen = false } = {}): Promise<{
+  readonly code: number | null
+  readonly log: string
+}> {
+  const cwd = mkdtempSync(join(tmpdir(), 'verdict-fatal-'))
+  const service = new ServiceProcess({
+    cwd,
+    env: {
+      API_KEY: 'a-configured-key-for-tests',
+      HTTP_THREADS: '1',
+      NODE_OPTIONS: writingAndFailing(isStuckThen),
+    },
+  })
+  try {
+    await service.address()
+    writeFileSync(join(cwd, 'fail-now'), '')
+    await service.logMatch(/on purpose/)
+    const saidAt = performance.now()
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), ENDED_WITHIN_MS)
+    const isLate = new Promise<'late'>(resolve => {
+      late.signal.addEventListener('abort', () => resolve('late'))
+    })
+    const code = await Promise.race([service.exited, isLate])
+    clearTimeout(timer)
+    expect(code, `it was still there ${Math.round(performance.now() - saidAt)} ms after the fault`).not.toBe(
+      'late',
+    )
+    return { code: code as number | null, log: service.stderr }
+  } finally {
+    await service.end('SIGKILL')
+    rmSync(cwd, { recursive: true, force: true })
+  }
+}

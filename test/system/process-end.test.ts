@@ -1,0 +1,18 @@
+/** A process that cannot go on is gone within 10 s, whatever lmdb is at; fifty times of it are in `test/faults`. */
+import { expect, test } from 'vitest'
+import { fatalWhileWriting } from './fatal-while-writing.ts'
+
+test('a fatal fault in the midst of writes ends the process, each of eight times', async () => {
+  for (let round = 0; round < 8; round += 1) {
+    const { code, log } = await fatalWhileWriting()
+    // 1, or as by a signal where a write was still open.
+    expect([round, code === 1 || code === null]).toEqual([round, true])
+    expect(log).toContain('on purpose')
+  }
+})
+
+test('a main thread that comes to nothing any more does not keep the process: it is ended by a signal', async () => {
+  const { code, log } = await fatalWhileWriting({ isStuckThen: true })
+  expect(code).toBeNull()
+  expect(log).toContain('on purpose')
+})
