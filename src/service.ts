@@ -38,7 +38,7 @@ import type { Surroundings } from './services/surroundings.ts'
 import { isKeyedLater, listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import { FairTurns } from './services/turns.ts'
-import type { Store } from './store/store.ts'
+import type { EnvironmentStore, Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { ContentThread } from './threads/content-thread.ts'
 import { LoopMeter } from './telemetry/loop-meter.ts'
@@ -130,6 +130,8 @@ export async function startService(
       if (environmentId === ORGANIZATION_STORE_ID) die(error)
       else log.error({ environment: environmentId, err: error }, 'an environment does not follow its store')
     },
+    // Without the organization nobody is ready at all.
+    onDamage: (environmentId, damage) => environments?.fail(environmentId, damage),
   })
   const turns = new FairTurns()
   let management: ManagementService | null = null
@@ -238,7 +240,7 @@ export async function startService(
     // Before the first environment decides: the others may be long in coming.
     if (store.isShared) {
       const onChange = (isFresh: boolean): void => become({ isFresh })
-      freshness = watchFreshness(store, { config, onChange, deadline, log })
+      freshness = watchFreshness(store, organizationStore, { config, onChange, deadline, log })
     }
     environments = new OpenEnvironments({
       organization,
@@ -414,9 +416,19 @@ function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Prom
   })
 }
 
+function isWhole(store: EnvironmentStore): boolean {
+  try {
+    store.requireWhole()
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Says and does what follows from not having heard from the store for a while. */
 function watchFreshness(
   store: Store,
+  organizationStore: EnvironmentStore,
   parts: {
     readonly config: Config
     readonly onChange: (isFresh: boolean) => void
@@ -430,11 +442,11 @@ function watchFreshness(
     stale: 'stale: nothing was heard from the store for a while; deciding from what is known',
     stopped: 'too stale: not ready, and decisions are refused until the store is heard from again',
     emptied:
-      'the store holds nothing any more: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
+      'what the store held is lost: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
   }
   const freshness = new Freshness({
     stalenessMs: () => store.stalenessMs(),
-    isEmptied: () => store.isEmptied(),
+    isEmptied: () => store.isEmptied() || !isWhole(organizationStore),
     staleAfterMs: config.staleAfterMs,
     maxStaleMs: config.maxStaleMs,
     onLook: decidesForMs => deadline.set(decidesForMs),

@@ -102,6 +102,19 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
     publicMessage:
       'the store cannot be reached; a change may or may not have been made: look before you try again',
   },
+  STORE_REFUSED: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'The store takes no changes',
+    publicMessage: 'the store takes no changes just now: nothing was made, so send it again',
+  },
+  STORE_DAMAGED: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'The store is damaged',
+    publicMessage:
+      'the store has lost data of this environment: nothing was made, and nothing can be until it is restored',
+  },
 }
 
 /** Seconds after which a 429 or a 503 is worth another try. */

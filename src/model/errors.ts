@@ -34,7 +34,11 @@ export type ErrorCode =
   | 'STORE_RESET'
   | 'STORE_CLOSED'
   | 'STORE_LOCKED'
+  // Not known: it may have been made.
   | 'STORE_UNAVAILABLE'
+  // Known: nothing was made.
+  | 'STORE_REFUSED'
+  | 'STORE_DAMAGED'
 
 /** One finding about the shape of a request (contract B.1, status 422). */
 export interface ErrorDetail {

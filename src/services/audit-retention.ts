@@ -56,4 +56,11 @@ export class AuditRetention {
   }
 }
 
-const LATER: ReadonlySet<string> = new Set(['NOT_READY', 'STORE_CLOSED', 'STORE_RESET', 'STORE_UNAVAILABLE'])
+const LATER: ReadonlySet<string> = new Set([
+  'NOT_READY',
+  'STORE_CLOSED',
+  'STORE_RESET',
+  'STORE_UNAVAILABLE',
+  'STORE_REFUSED',
+  'STORE_DAMAGED',
+])

@@ -16,7 +16,9 @@ export function reasonOf(error: unknown): string {
   if (error instanceof AuthzError) {
     // What it has too much of is its own business.
     if (error.code === 'LIMIT_EXCEEDED') return error.message
-    if (error.code === 'STORE_UNAVAILABLE')
+    if (error.code === 'STORE_DAMAGED')
+      return 'the store has lost a part of it, which has to be restored; the log has the reason'
+    if (error.code === 'STORE_UNAVAILABLE' || error.code === 'STORE_REFUSED')
       return 'what is stored of it cannot be opened; the log has the reason'
   }
   return 'what is stored of it cannot be made into an index; the log has the reason'

@@ -125,6 +125,7 @@ export class LiveEnvironment {
       const isFirst = this.#opened === null
       const { store, replica, service } = (this.#opened ??= await this.#openStore())
       this.#triedAt = store.view.sequence()
+      store.requireWhole()
       const onFault = (error: unknown): void => this.#close(error)
       await (isFirst ? replica.start(onFault) : replica.startAnew(onFault))
       if (store.view.sequence() === 0) await createDefaultTenant(service)

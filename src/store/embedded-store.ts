@@ -83,7 +83,7 @@ export class EmbeddedStore implements Store {
       const ledger = await EmbeddedLedger.open({ tables, view, ...retention })
       const place = snapshotPlaceIn(tables)
       // Its tables are never replaced.
-      const [takeOver, setAside] = [() => {}, () => {}]
+      const [takeOver, setAside, requireWhole] = [() => {}, () => {}, () => {}]
       return {
         ledger,
         view,
@@ -92,6 +92,7 @@ export class EmbeddedStore implements Store {
         snapshotPlace: () => place,
         takeOver,
         setAside,
+        requireWhole,
       }
     } catch (error) {
       await tables.close()

@@ -19,7 +19,7 @@ import { LmdbTables } from './lmdb/lmdb-tables.ts'
 import { MemoryTables } from './memory/memory-tables.ts'
 import { RedisStore } from './redis/redis-store.ts'
 import { isRedisUrl, parseRedisUrl } from './redis/redis-url.ts'
-import type { StoreLog } from './redis/store-log.ts'
+import { SILENT, type StoreLog } from './redis/store-log.ts'
 import type { Store } from './store.ts'
 import type { ListRule } from './view.ts'
 
@@ -39,6 +39,8 @@ export interface OpenStoreOptions {
   /** Builds keys and lists of the tables in that directory in another thread. Absent: it is done in this one. */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   readonly log?: StoreLog
+  /** Told when a store that is elsewhere has lost part of an environment, which nobody may decide on then. */
+  readonly onDamage?: (environmentId: string, damage: AuthzError) => void
   /**
    * Told of what keeps an environment of a shared store from being followed, by a defect or by damage. It goes on trying. Absent:
    * it is thrown, for nobody to catch.
@@ -78,11 +80,13 @@ export async function openStore(
       buildLists = null,
       isKeyedLater = () => false,
     } = options
+    const { onDamage = () => {} } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     const openTables = (path: string) => new LmdbTables(path)
     const loading = { staleAfterMs, maxStaleMs, listedAtOnceMax, isKeyedLater, buildLists }
-    return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, log, onFault, release })
+    const events = { log, onDamage, onFault, release }
+    return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }
   if (!url.startsWith('lmdb:') || url === 'lmdb:') {
     const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'
@@ -102,7 +106,6 @@ export async function openStore(
 
 /** Lists of so many rows are built in a second or two. */
 const LISTED_AT_ONCE_MAX = 50_000
-const SILENT: StoreLog = { info: () => {}, warn: () => {} }
 
 function uncaught(_environmentId: string, error: Error): never {
   throw error

@@ -18,6 +18,8 @@ export interface EnvironmentStore {
    * have replaced, the environment grows stale.
    */
   takeOver(place: SnapshotPlace | null): void
+  /** Throws `STORE_DAMAGED` while it is known that part of what is kept of it is lost: nobody may decide on it then. */
+  requireWhole(): void
   /** Nobody decides on it until it is taken over again: how stale it is concerns nobody until then. */
   setAside(): void
 }

@@ -195,6 +195,7 @@ test('what another release wrote in another format is refused and left as it is'
     code: 'INVALID_INPUT',
     message: 'the store has format 2, this release reads format 1: start the release that wrote it',
   })
+  await direct.send('HSET', keys.meta, 'format', '1')
   expect(await other.head()).toMatchObject({ epoch: other.epoch, sequence: 0 })
 })
 

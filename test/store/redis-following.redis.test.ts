@@ -1,4 +1,5 @@
 /** How an environment follows its ledger in Redis: through interruptions, trimmed logs and histories that were replaced. */
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,7 +50,8 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
   const snapshotPlace = () => environment.snapshotPlace()
   const takeOver = (place: SnapshotPlace | null) => environment.takeOver(place)
   const setAside = () => environment.setAside()
-  return { store, directory, ledger, view, whenListed, snapshotPlace, takeOver, setAside }
+  const requireWhole = () => environment.requireWhole()
+  return { store, directory, ledger, view, whenListed, snapshotPlace, takeOver, setAside, requireWhole }
 }
 
 /** Resolves when the node has the revision, in the way services hear of it. */
@@ -209,16 +211,16 @@ test('a commit made for a history that was replaced meanwhile is refused', async
 
 test('a restart goes on from the local copy and asks for no rows; a copy of another history is thrown away', async () => {
   const url = redis.url()
-  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
   const directory = temporaryDirectory()
   const node = await startNode(url, { dataDirectory: directory })
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await node.store.close()
-  // Nobody who asked for the rows would get them: only what the log says can come.
-  await direct.send('RENAME', keys.rows, `${keys.rows}:hidden`)
-  const again = await startNode(url, { dataDirectory: directory })
+  // Who asks for the rows does not get them: only what the log says can come.
+  const user = `user-${randomUUID()}`
+  await direct.send('ACL', 'SETUSER', user, 'on', 'nopass', '~*', '&*', '+@all', '-hscan')
+  onTestFinished(async () => void (await direct.send('ACL', 'DELUSER', user)))
+  const again = await startNode(url.replace('//', `//${user}:any@`), { dataDirectory: directory })
   expect(again.view.count(everyone)).toBe(1)
-  await direct.send('RENAME', `${keys.rows}:hidden`, keys.rows)
   await again.store.close()
 
   const elsewhere = await startNode(redis.url(), { dataDirectory: directory })
@@ -414,17 +416,21 @@ test.each([
 test('a commit that Redis took and nobody can read is not waited for without end, nor does a close wait for it', async () => {
   const own = await startRedis()
   onTestFinished(() => own.stop())
-  const node = await startNode(own.url())
+  const proxy = await CuttingProxy.to(own)
+  const node = await startNode(own.url(proxy))
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const admin = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
   onTestFinished(() => admin.close())
   await admin.recovered(10_000)
+  const taken = proxy.failOn('bob', 'lose-answer')
+  const from = performance.now()
+  const committed = node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
+  await taken
+  proxy.cut()
   // Neither the log nor the rows.
   await admin.send('ACL', 'SETUSER', 'default', '-xrange', '-hscan')
-  const from = performance.now()
-  await expect(node.ledger.commit(commitOf({ put: { bob: 'bg' } }))).rejects.toMatchObject({
-    code: 'STORE_UNAVAILABLE',
-  })
+  proxy.mend()
+  await expect(committed).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   expect(performance.now() - from).toBeLessThan(12_000)
   const closedFrom = performance.now()
   await node.store.close()

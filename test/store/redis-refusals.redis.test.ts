@@ -122,7 +122,7 @@ test('a start without the right to publish is refused, though all it commits wou
   const { name, url } = await newUser()
   await rights(name, '-publish')
   await expect(startNode(url)).rejects.toMatchObject({
-    code: 'STORE_UNAVAILABLE',
+    code: 'STORE_REFUSED',
     message: expect.stringMatching(/^the store refused: NOPERM .*publish/),
   })
 })

@@ -4,16 +4,16 @@ import { AuthzError, ConflictError } from '#model/errors.ts'
 import type { Commit, Requirement } from '../ledger.ts'
 import { textOf } from '../row-codec.ts'
 import type { Argument, RedisLink, Reply } from './redis-link.ts'
-import { Script } from './redis-link.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import type { Position } from './redis-log.ts'
+import { COMMIT } from './scripts.ts'
+import { DamagedStoreError } from './store-damage.ts'
 
 /** Rows a call carries itself; beyond it they are staged, so that no single command holds up the server with its size. */
 export const CALL_ROWS_MAX = 500
 /** How long staged rows wait for their commit, in seconds: longer than any sender goes on trying. */
 const STAGED_SECONDS = 120
 const STAGED_ITEMS_MAX = 2_000
-const SCRIPT = new Script(new URL('./commit.lua', import.meta.url))
 
 export interface CommitSettings {
   readonly epoch: string
@@ -25,7 +25,12 @@ export interface CommitSettings {
 
 /** What came of a call; `unstaged`: the rows staged for it are gone, so it is to be made again. */
 export type CommitOutcome =
-  | { readonly kind: 'committed'; readonly sequence: number }
+  | {
+      readonly kind: 'committed'
+      readonly sequence: number
+      /** A key that was lost and that nothing of the present state is in: it is begun again. Null: none. */
+      readonly lostKey: string | null
+    }
   | { readonly kind: 'conflict'; readonly error: ConflictError; readonly headSequence: number }
   | { readonly kind: 'unstaged' }
 
@@ -50,15 +55,16 @@ export class CommitCall {
 
   /**
    * Makes the call. `knownSequence`: null when the commit has never been sent, else what the sender knew when it was.
-   * Throws what the link throws, `STORE_RESET` when the ledger's history is another one by now, and `STORE_UNAVAILABLE`
-   * when it cannot be told any more whether an earlier call was answered by a commit.
+   * Throws what the link throws, `STORE_RESET` when the ledger's history is another one by now, `DamagedStoreError`, and
+   * `STORE_UNAVAILABLE` when it cannot be told any more whether an earlier call was answered by a commit. Unless it is that, or
+   * no answer, nothing was made.
    */
   async make(link: RedisLink, knownSequence: number | null): Promise<CommitOutcome> {
     const { epoch, keys, logEntriesMax, ground } = this.#settings
     const { id, require, put, changes, delete: removed } = this.#commit
     const stagedKey = this.#isStaged ? await this.#stage(link) : null
     const reply = await link.run(
-      SCRIPT,
+      COMMIT,
       [keys.meta, keys.rows, keys.log, keys.ids, ...(stagedKey === null ? [] : [stagedKey])],
       [
         epoch,
@@ -91,22 +97,24 @@ export class CommitCall {
   }
 
   #outcome(reply: Reply): CommitOutcome {
-    const [code, first, second] = reply as readonly number[]
+    const [code, first, second] = reply as readonly Reply[]
     switch (code) {
       case 1:
-        return { kind: 'committed', sequence: first! }
+        return { kind: 'committed', sequence: Number(first), lostKey: String(second) || null }
       case 0:
         return {
           kind: 'conflict',
-          error: new ConflictError(this.#commit.require[first!]!.key),
-          headSequence: second!,
+          error: new ConflictError(this.#commit.require[Number(first)]!.key),
+          headSequence: Number(second),
         }
       case -1:
         throw new AuthzError('STORE_RESET', 'the history of the store was replaced; nothing was written')
       case -2:
         throw new AuthzError('STORE_UNAVAILABLE', 'it is not known whether this commit was done')
+      case -4:
+        throw new DamagedStoreError(String(first))
       default:
-        assert(code === -3, `commit.lua returns ${code}`)
+        assert(code === -3, `commit.lua returns ${String(code)}`)
         return { kind: 'unstaged' }
     }
   }

@@ -1,9 +1,8 @@
 --[[
 Commits to the ledger of one environment: all or nothing, once per commit id.
 
-KEYS[1]  meta (hash)      KEYS[3]  log (stream)
-KEYS[2]  rows (hash)      KEYS[4]  ids (sorted set)
-KEYS[5]  staged (list): the rows of a large commit in place of ARGV[12…]; absent for the others
+KEYS[1…4]  as in ledger.lua
+KEYS[5]    staged (list): the rows of a large commit in place of ARGV[12…]; absent for the others
 
 ARGV[1]  epoch the commit belongs to
 ARGV[2]  commit id, 16 bytes
@@ -17,31 +16,23 @@ ARGV[12…], or the staged list   per requirement: key, 'a' (absent) | 'v' (vers
                                 per delete: key
                                 per put: key, value
 
-Returns  {1, sequence}         committed, now or when this id came first
+Returns  {1, sequence, lost}   committed, now or when this id came first; lost: 'log' or 'ids', a key that was gone, without
+                               which it was done all the same; else ''
          {0, index, sequence}  refused: the row of that requirement (from 0) is not as required; nothing was written
          {-1}                  the history is another one than ARGV[1], or was rewound behind the sender's ground; nothing
                                was written
          {-2}                  this was sent before, and the ids do not reach back far enough to tell whether it was done
          {-3}                  the staged rows are gone; nothing was written
+         {-4, key}             that key was lost, or is not what it was; nothing was written
 
-Nothing fails behind the first write: what could is read before it. O(requirements + rows).
+An error: nothing of this commit was made. What could be refused is looked at first, and no error leaves the script behind
+the entry in the log. O(requirements + rows).
 ]]
-local meta, rows, log, ids, staged = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local staged = KEYS[5]
 local epoch, id, channel, changes = ARGV[1], ARGV[2], ARGV[5], ARGV[6]
 local known, kept = tonumber(ARGV[3]), tonumber(ARGV[4])
 local ground, ground_id = tonumber(ARGV[10]), ARGV[11]
 local requirement_count, delete_count, put_count = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-
--- Places in creation order per commit.
-local CREATED_PER_COMMIT = 65536
--- Rows in one log entry and in one command: Lua passes about 8,000 values to a function at most.
-local PART_ROWS = 500
--- Entries that leave the log in one commit: a lowered retention is reached without one long stop.
-local TRIMMED_MAX = 64
-
-local function text(number)
-  return string.format('%.0f', number)
-end
 
 -- What is stored of a row in front of its value: created (7 bytes), then 0 where the commit that created it wrote it
 -- last, else 6 and the version (6 bytes).
@@ -60,22 +51,47 @@ local function stamped(created, sequence, value)
   return struct.pack('>I7BI6', created, 6, sequence) .. value
 end
 
-local head = redis.call('HMGET', meta, 'epoch', 'sequence', 'first')
-if head[1] ~= epoch then
+-- Fails, in words like Redis's, where a command of a commit would be refused. Not every compatible server can tell: there the
+-- commit that meets the refusal is finished by a later script, when it is over.
+local function require_right(command, ...)
+  local is_known, is_permitted = pcall(redis.acl_check_cmd, command, ...)
+  if not is_known then
+    error({ err = "ERR unknown command '" .. command .. "'" })
+  elseif not is_permitted then
+    error({ err = "NOPERM this user has no permissions to run the '" .. command .. "' command on its key" })
+  end
+end
+
+local head = head_of()
+if not head or head.epoch ~= epoch then
   return { -1 }
 end
 local done = redis.call('ZSCORE', ids, id)
-if done then
-  return { 1, tonumber(done) }
+if not done and not head.damage then
+  local sequence = head.sequence
+  finish(head)
+  done = head.sequence > sequence and redis.call('ZSCORE', ids, id)
 end
-local sequence, first = tonumber(head[2]) + 1, tonumber(head[3])
-if known >= 0 and known + 1 < first then
+if done then
+  return { 1, tonumber(done), '' }
+end
+if head.damage then
+  return { -4, head.damage }
+end
+local first = head.first
+examine(head)
+local lost = head.first ~= first and 'ids' or ''
+if known >= 0 and known + 1 < head.first then
   return { -2 }
 end
+if head.damage then
+  return { -4, head.damage }
+end
+local sequence = head.sequence + 1
 
 -- A version is a number, which a history that was rewound and went on has given again: what the sender read may be another
 -- row by now. As far back as ids are known, its ground is known, too.
-if ground >= first then
+if ground >= head.first then
   local found = redis.call('ZSCORE', ids, ground_id)
   if not found or tonumber(found) ~= ground then
     return { -1 }
@@ -106,61 +122,99 @@ for index = 0, requirement_count - 1 do
   end
 end
 
+local count, sum = head.count, head.sum
+local function account(key, before, after)
+  if not head.is_counted then
+    return
+  end
+  if before then
+    count, sum = count - 1, sum - share_of(key, before)
+  end
+  if after then
+    count, sum = count + 1, sum + share_of(key, after)
+  end
+  sum = sum % SUM_LIMIT
+end
+
 local deleted = {}
 local row_count = delete_count + put_count
 local part_count = math.max(1, math.ceil(row_count / PART_ROWS))
-local part, row = 0, 0
-repeat
-  part = part + 1
-  local entry = { 'i', id, 'l', text(part_count - part) }
+local parts, row = {}, 0
+for part = 1, part_count do
+  local fields = { 'i', id, 'l', text(part_count - part) }
   if part == 1 then
-    entry[5], entry[6] = 'c', changes
+    fields[5], fields[6] = 'c', changes
   end
-  local removed, written = {}, {}
   local last = math.min(row_count, part * PART_ROWS)
   while row < last do
     row = row + 1
     local key = items[at + 1]
+    local stored = not deleted[key] and redis.call('HGET', rows, key)
     if row <= delete_count then
       at = at + 1
       deleted[key] = true
-      removed[#removed + 1] = key
-      entry[#entry + 1] = 'd'
-      entry[#entry + 1] = key
+      fields[#fields + 1] = 'd'
+      fields[#fields + 1] = key
+      account(key, stored, nil)
     else
-      local stored = not deleted[key] and redis.call('HGET', rows, key)
       local created = stored and stamp_of(stored) or sequence * CREATED_PER_COMMIT + row - delete_count - 1
       local new = stamped(created, sequence, items[at + 2])
       at = at + 2
-      written[#written + 1] = key
-      written[#written + 1] = new
-      entry[#entry + 1] = 'p'
-      entry[#entry + 1] = key
-      entry[#entry + 1] = 'v'
-      entry[#entry + 1] = new
+      fields[#fields + 1] = 'p'
+      fields[#fields + 1] = key
+      fields[#fields + 1] = 'v'
+      fields[#fields + 1] = new
+      account(key, stored, new)
     end
   end
-  if #removed > 0 then
-    redis.call('HDEL', rows, unpack(removed))
-  end
-  if #written > 0 then
-    redis.call('HSET', rows, unpack(written))
-  end
-  redis.call('XADD', log, text(sequence) .. '-' .. text(part - 1), unpack(entry))
-until part == part_count
-
-redis.call('ZADD', ids, text(sequence), id)
-local oldest = math.min(sequence - kept + 1, first + TRIMMED_MAX)
-if oldest > first then
-  first = oldest
-  redis.call('ZREMRANGEBYSCORE', ids, '-inf', text(first - 1))
-  -- The entry before the first one stays: who stands there can tell by its id whether this is still its history.
-  redis.call('XTRIM', log, 'MINID', text(first - 1) .. '-0')
+  parts[part] = fields
 end
-redis.call('HSET', meta, 'sequence', text(sequence), 'id', id, 'first', text(first))
+if head.is_counted then
+  local fields = parts[part_count]
+  for _, value in ipairs({ 'n', text(count), 's', text(sum) }) do
+    fields[#fields + 1] = value
+  end
+end
+
+if redis.acl_check_cmd then
+  require_right('hdel', rows, 'field')
+  require_right('hset', rows, 'field', 'value')
+  require_right('hset', meta, 'field', 'value')
+  require_right('zadd', ids, '0', 'member')
+  require_right('zremrangebyscore', ids, '0', '0')
+  require_right('xtrim', log, 'MINID', '0')
+  if staged then
+    require_right('del', staged)
+  end
+end
+
+for part = 1, part_count do
+  local place = text(sequence) .. '-' .. text(head.part + part - 1)
+  -- A log that should be there and is not is begun again by who knows that it was lost.
+  local is_first = sequence == 1 or lost == 'log'
+  if not (is_first or redis.call('XADD', log, 'NOMKSTREAM', place, unpack(parts[part]))) then
+    lost, is_first, head.first = 'log', true, sequence
+  end
+  if is_first then
+    redis.call('XADD', log, place, unpack(parts[part]))
+  end
+end
+
+-- It is made. What goes wrong from here on is made up for by the next script.
+local oldest = math.min(sequence - kept + 1, head.first + TRIMMED_MAX)
+local is_trimmed = oldest > head.first
+if is_trimmed then
+  head.first = oldest
+end
+local is_applied = pcall(apply, head, parts)
+if is_applied and is_trimmed then
+  redis.pcall('ZREMRANGEBYSCORE', ids, '-inf', text(head.first - 1))
+  -- The entry before the first one stays: who stands there can tell by its id whether this is still its history.
+  redis.pcall('XTRIM', log, 'MINID', text(head.first - 1) .. '-0')
+end
 if staged then
-  redis.call('DEL', staged)
+  redis.pcall('DEL', staged)
 end
 -- A hint: that somebody may not give it must not pass for a commit that was not done. Others find it by their timers.
 redis.pcall('PUBLISH', channel, epoch .. '.' .. text(sequence))
-return { 1, sequence }
+return { 1, sequence, lost }

@@ -4,10 +4,11 @@
  */
 import { join } from 'node:path'
 import type { Entry } from '../ledger.ts'
-import { RowRuns } from '../row-runs.ts'
+import { RowRuns, type StoredRow } from '../row-runs.ts'
 import { LoadProgress } from './load-progress.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'
+import { RowTally } from './row-tally.ts'
 import { withChanges } from './scanned-rows.ts'
 import type { StoreLog } from './store-log.ts'
 
@@ -23,7 +24,8 @@ export interface LoadOptions {
 
 /**
  * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away under the load, `STORE_RESET`
- * when the history was replaced, and what the link throws; the copy is of no use then.
+ * when the history was replaced, `DamagedStoreError` when these are not the rows that commits have left, and what the link
+ * throws; the copy is of no use then.
  */
 export async function loadCopy({
   source,
@@ -33,15 +35,17 @@ export async function loadCopy({
   log,
 }: LoadOptions): Promise<number> {
   await copy.begin(source.epoch)
-  const from = await source.position()
+  const { position: from, rowCount: total } = await source.standing()
   const elapsedMs = () => performance.now()
-  const progress = new LoadProgress({ total: await source.rowCount(), environmentId, log, elapsedMs })
+  const progress = new LoadProgress({ total, environmentId, log, elapsedMs })
   const scanned = new RowRuns(join(directory, 'scan'))
   for await (const rows of source.rows()) {
     for (const row of rows) scanned.add(row)
     progress.add(rows.length)
   }
-  const upTo = await source.head()
+  // No commit is half done there: what the scan has found is of commits up to that one.
+  const end = await source.standing()
+  const upTo = end.position
   const since: Entry[] = []
   if (upTo.sequence > from.sequence) {
     for await (const entry of source.feed(from)) {
@@ -51,7 +55,17 @@ export async function loadCopy({
   }
   const last = since.at(-1)
   const position = last ? { ...last.revision, id: last.id } : from
-  await copy.load(withChanges(scanned.inOrder(), since), position)
+  const tally = new RowTally()
+  await copy.write(tallied(withChanges(scanned.inOrder(), since), tally))
+  await source.verify(end, tally)
+  await copy.loaded(position)
   progress.end()
   return scanned.count
+}
+
+function* tallied(rows: Iterable<StoredRow>, tally: RowTally): Iterable<StoredRow> {
+  for (const row of rows) {
+    tally.add(row)
+    yield row
+  }
 }

@@ -16,12 +16,17 @@ import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
 import type { SnapshotPlace } from '../snapshot-place.ts'
 import type { EnvironmentStore } from '../store.ts'
-import type { View, ViewSnapshot } from '../view.ts'
+import type { View } from '../view.ts'
 import type { HeadListener } from './head-channels.ts'
 import type { HeardNote } from './heard-note.ts'
 import type { LocalCopy } from './local-copy.ts'
+import { PresentView } from './present-view.ts'
 import { COMMIT_MS_MAX, EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
+import { isReply } from './redis-link.ts'
 import type { Position } from './redis-log.ts'
+import { pauseMs } from './retry-pause.ts'
+import { StandingFailure } from './standing-failure.ts'
+import { DamagedStoreError } from './store-damage.ts'
 import type { StoreLog } from './store-log.ts'
 
 /** Commits on their way into the copy at once. */
@@ -34,8 +39,9 @@ const UNKNOWN = 'the store has not shown again what it took: the change may or m
 const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
 /** How long a copy whose lists cannot be built is decided from before another is loaded, which costs as much as a start. */
 const LISTED_AGAIN_MS = 30_000
-/** How long to wait before another attempt to load. */
+/** How long to wait before another attempt to load, and how long when many have led to nothing. */
 const RELOAD_PAUSE_MS = 500
+const RELOAD_PAUSE_MS_MAX = 5_000
 
 /**
  * How often in a row nothing has to be found. Once may be the removal of this environment on another node, of which this one
@@ -72,6 +78,8 @@ export interface FollowedEnvironmentOptions {
   readonly onRead: () => void
   /** Another history has taken the place of the present one; returns how many have in this process. */
   readonly countReplacedHistory: () => number
+  /** What Redis has of it is not whole, so that nobody may decide on the copy. */
+  readonly onDamage: (damage: DamagedStoreError) => void
   /** What keeps it from following that no store of ours says of itself; it goes on trying with other copies. */
   readonly onFault: (error: Error) => void
 }
@@ -95,6 +103,13 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
   /** Whether decisions rest on the present copy; until they do, they rest on the former one. */
   #isTakenOver = true
   #timesFoundEmpty = 0
+  /** Loads in a row that failed, or led to nothing that could be followed. */
+  #loadsInVain = 0
+  /** What Redis has lost of it; null: nothing. */
+  #damage: DamagedStoreError | null = null
+  readonly #losing: StandingFailure
+  readonly #asking: StandingFailure
+  readonly #loading: StandingFailure
   /** Whose history went on differently, or ended: what was committed there may be lost. */
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
@@ -108,6 +123,18 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     this.#options = options
     this.#freshAt = performance.now() - options.heardAgoMs
     this.#copyFreshAt = this.#freshAt
+    const { log, environmentId } = options
+    const standing = (failing: string, over: string) =>
+      new StandingFailure({ log, fields: { environment: environmentId }, failing, over })
+    this.#losing = standing(
+      'Redis has lost data of an environment: it is closed until that is restored',
+      'Redis has all data of the environment again: it is open',
+    )
+    this.#asking = standing(
+      'Redis refuses to say where an environment stands: asking again',
+      'Redis says again where it stands',
+    )
+    this.#loading = standing('cannot load another copy: trying again', 'another copy was loaded')
     this.ledger = new FollowedLedger(this)
     this.view = new PresentView(() => this.#followed.copy)
     this.#listing = this.#list(followed.copy)
@@ -160,12 +187,21 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     void this.check()
   }
 
-  /** Asks Redis where it stands; fresh is who has all of that. Fails silently: staleness says the rest. */
+  /** Asks Redis where it stands; fresh is who has all of that. Staleness tells the most of failing. */
   check(): Promise<void> {
     this.#checking ??= this.#compare()
-      .catch(() => this.#followed.source.mark.nudge())
+      .catch((error: unknown) => {
+        this.noteDoubt(error)
+        this.#followed.source.mark.nudge()
+      })
       .finally(() => (this.#checking = null))
     return this.#checking
+  }
+
+  /** What somebody met who asked Redis for something; says it where it goes on. */
+  noteDoubt(error: unknown): void {
+    if (error instanceof DamagedStoreError) this.#noteDamage(error)
+    else if (error instanceof AuthzError && isReply(error.cause)) this.#asking.noteFailure(error)
   }
 
   /**
@@ -228,6 +264,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     const askedAt = performance.now()
     const { source, copy, heard } = this.#followed
     const head = await source.position()
+    this.#noteWhole()
     const own = copy.position()
     const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
     if (!isSame || copy.mark.sequence > head.sequence) return source.mark.nudge()
@@ -241,6 +278,23 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
 
   setAside(): void {
     this.#isSetAside = true
+  }
+
+  requireWhole(): void {
+    if (this.#damage !== null) throw this.#damage
+  }
+
+  #noteDamage(damage: DamagedStoreError): void {
+    this.#losing.noteFailure(damage)
+    this.#damage = damage
+    // Each time: it may not have been open yet when this was found first.
+    this.#options.onDamage(damage)
+  }
+
+  #noteWhole(): void {
+    this.#asking.noteSuccess()
+    this.#losing.noteSuccess()
+    this.#damage = null
   }
 
   takeOver(place: SnapshotPlace | null): void {
@@ -299,6 +353,11 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         await this.#follow()
       } catch (error) {
         if (this.isClosed) return
+        // One that could be followed for a while was not loaded in vain.
+        if (this.#followed.source.wasRead) this.#loadsInVain = 0
+        if (this.#loadsInVain > 0) await this.#pauseBeforeLoad()
+        if (this.isClosed) return
+        this.#loadsInVain += 1
         await this.#replace(error instanceof AuthzError ? error : this.#noteFault(error))
       }
     }
@@ -346,6 +405,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         const former = this.#followed
         const askedAt = performance.now()
         const next = await load()
+        this.#loading.noteSuccess()
         const isOther = reason.code === 'STORE_RESET'
         if (isOther) this.#abandoned.add(former.source)
         this.#followed = next
@@ -367,10 +427,18 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
         if (this.isClosed) return
         if (!(error instanceof AuthzError)) this.#noteFault(error)
         if (error instanceof EmptyStoreError) this.#timesFoundEmpty += 1
-        await pause(RELOAD_PAUSE_MS, undefined, { signal: this.#abort.signal }).catch(() => undefined)
+        if (error instanceof DamagedStoreError) this.#noteDamage(error)
+        else this.#loading.noteFailure(error)
+        await this.#pauseBeforeLoad()
         if (this.isClosed) return
       }
     }
+  }
+
+  async #pauseBeforeLoad(): Promise<void> {
+    const pauseFor = pauseMs(this.#loadsInVain - 1, RELOAD_PAUSE_MS, RELOAD_PAUSE_MS_MAX)
+    this.#loadsInVain += 1
+    await pause(pauseFor, undefined, { signal: this.#abort.signal }).catch(() => undefined)
   }
 }
 
@@ -400,23 +468,24 @@ class FollowedLedger implements Ledger {
     const until = performance.now() + COMMIT_MS_MAX
     try {
       const revision = await source.commitOn(ground, commit)
-      await this.#seen(revision, source, until, UNKNOWN)
+      await this.#seen(revision, source, until, new AuthzError('STORE_UNAVAILABLE', UNKNOWN))
       return revision
     } catch (error) {
       // Whoever tries again needs what was in the way.
       if (error instanceof ConflictError) {
         const { epoch, mark } = source
-        await this.#seen({ epoch, sequence: mark.sequence }, source, until, NOT_MADE)
+        const head = { epoch, sequence: mark.sequence }
+        await this.#seen(head, source, until, new AuthzError('STORE_REFUSED', NOT_MADE))
       }
+      if (error instanceof AuthzError) this.#environment.noteDoubt(error)
       throw error
     }
   }
 
   /** As `reached`, but not for ever: what Redis took may be lost before anybody could read it. */
-  async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: string): Promise<void> {
+  async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: AuthzError): Promise<void> {
     const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
-    if (await this.#environment.reachedWithin(withinMs, revision, source)) return
-    throw new AuthzError('STORE_UNAVAILABLE', otherwise)
+    if (!(await this.#environment.reachedWithin(withinMs, revision, source))) throw otherwise
   }
 
   async *rows(): AsyncIterable<readonly Row[]> {
@@ -436,56 +505,6 @@ class FollowedLedger implements Ledger {
     if (this.#environment.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
     if (this.#environment.fault) throw this.#environment.fault
     return this.#environment.followed
-  }
-}
-
-/** The view of the present copy, whichever that is. */
-class PresentView implements View {
-  readonly #present: () => LocalCopy
-
-  constructor(present: () => LocalCopy) {
-    this.#present = present
-  }
-
-  sequence(): number {
-    return this.#present().view.sequence()
-  }
-
-  get(key: Uint8Array): Row | undefined {
-    return this.#complete().get(key)
-  }
-
-  places(...args: Parameters<View['places']>): Iterable<number> {
-    return this.#complete().places(...args)
-  }
-
-  scan(...args: Parameters<View['scan']>): Iterable<Row> {
-    return this.#complete().scan(...args)
-  }
-
-  count(list: Uint8Array): number {
-    return this.#complete().count(list)
-  }
-
-  batches(): Iterable<readonly Row[]> {
-    return this.#present().view.batches()
-  }
-
-  beginningWith(byte: number): Iterable<Row> {
-    return this.#present().view.beginningWith(byte)
-  }
-
-  snapshot(): ViewSnapshot {
-    return this.#complete().snapshot()
-  }
-
-  #complete(): View {
-    const copy = this.#present()
-    if (copy.isComplete) return copy.view
-    throw new AuthzError(
-      'NOT_READY',
-      'the lists of this environment are still being built; try again shortly',
-    )
   }
 }
 

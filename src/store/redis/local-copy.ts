@@ -121,11 +121,8 @@ export class LocalCopy {
     })
   }
 
-  /**
-   * Takes the rows as they were at that position, in the order of their creation. Resolves when they are durable, and the copy
-   * can be followed from.
-   */
-  async load(rows: Iterable<StoredRow>, { sequence, id = new Uint8Array() }: Position): Promise<void> {
+  /** Takes all rows, in the order of their creation. */
+  async write(rows: Iterable<StoredRow>): Promise<void> {
     const [table, keys] = [this.#tables.table('rows'), this.#tables.table('keys')]
     await writeInOrder(this.#tables, rows, ({ created, bytes }) => {
       const place = encodeCreated(created)
@@ -133,6 +130,10 @@ export class LocalCopy {
       const key = keyOf(bytes)
       if (!this.#isKeyedLater(key)) keys.put(key, place)
     })
+  }
+
+  /** The rows are as they were at that position. Resolves when that is durable, and the copy can be followed from. */
+  async loaded({ sequence, id = new Uint8Array() }: Position): Promise<void> {
     await this.#tables.write(() => {
       this.view.setSequence(sequence)
       this.#id = id

@@ -4,6 +4,10 @@
  *
  *     i  commit id                 c  changes as JSON, in the first part only
  *     l  parts of it still to come d  a deleted key; p, v  a put key and its stored row (`stored-row.ts`), repeated
+ *     n, s  number and sum of rows behind the commit (`row-tally.ts`), in the last part, where account is kept
+ *
+ * The last part makes the commit. Parts that none follows were left by a script that could not go on: they count for nothing,
+ * and the commit that comes next begins behind them, under the same sequence.
  */
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
@@ -29,6 +33,11 @@ export function placeOf([id]: StreamEntry): Place {
 /** The commit id of a part. */
 export function commitIdOf([, fields]: StreamEntry): Uint8Array {
   return viewOf(fields[1]!)
+}
+
+/** Whether a part is the first of its commit. */
+export function isFirstPart([, fields]: StreamEntry): boolean {
+  return fields[4]?.toString('latin1') === 'c'
 }
 
 /** Whether a part is the last of its commit. */

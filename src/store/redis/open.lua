@@ -1,26 +1,58 @@
 --[[
-Opens the ledger of one environment; an absent one begins a history, if the caller may begin one. Of callers that race on
-an empty server one creates the history, and all get the same.
+Says where the ledger of one environment stands, and brings its keys level with its log. An absent one begins a history, if the
+caller may begin one. Of callers that race on an empty server one creates the history, and all get the same.
 
-KEYS[1]  meta (hash)
-ARGV[1]  the format this release reads and writes
-ARGV[2]  the epoch of a new history; empty: do not begin one
+KEYS[1…4]  as in ledger.lua
+KEYS[5]    removed (list): not empty where the environment was removed on purpose
+ARGV[1]    the format this release reads and writes
+ARGV[2]    the epoch of a new history; empty: do not begin one
 
-Returns  {1, epoch, sequence, id of the newest commit}   open
-         {0}                                             there is no history, and none was to begin
-         {-1, format}                                    another release's format; nothing was changed
+Returns  {1, epoch, sequence, id of the newest commit, count of rows, sum, since}
+                        open; the sums are as in verify.lua, and empty where nobody keeps them
+         {0}            there is no history, and none was to begin
+         {-1, format}   another release's format; nothing was changed
+         {-4, key}      that key was lost, or is not what it was; nothing was changed
 ]]
-local meta, format, epoch = KEYS[1], ARGV[1], ARGV[2]
+local removed, format, epoch = KEYS[5], ARGV[1], ARGV[2]
 
-local found = redis.call('HMGET', meta, 'format', 'epoch', 'sequence', 'id')
-if not found[1] then
+local found = redis.call('HGET', meta, 'format')
+if not found then
+  local is_empty = redis.call('HLEN', rows) == 0 and #redis.call('XRANGE', log, '-', '+', 'COUNT', '1') == 0
+  local was_removed = not is_empty and #redis.call('LRANGE', removed, '0', '0') > 0
+  if not is_empty and not was_removed then
+    return { -4, 'meta' }
+  end
   if epoch == '' then
     return { 0 }
   end
-  redis.call('HSET', meta, 'format', format, 'epoch', epoch, 'sequence', '0', 'id', '', 'first', '1')
-  return { 1, epoch, 0, '' }
+  -- Leftovers of what was removed, or of a server that lost some of its keys and none that matters.
+  redis.call('DEL', rows, log, ids)
+  redis.call('HSET', meta, 'format', format, 'epoch', epoch, 'sequence', '0', 'id', '', 'first', '1',
+    'count', '0', 'sum', '0', 'summed', '0', 'since', '0', 'base', '0')
+elseif found ~= format then
+  return { -1, found }
 end
-if found[1] ~= format then
-  return { -1, found[1] }
+
+local head = head_of()
+if not head then
+  return { -4, 'meta' }
 end
-return { 1, found[2], tonumber(found[3]), found[4] }
+if not head.damage then
+  finish(head)
+end
+local count = not head.damage and examine(head)
+if head.damage then
+  return { -4, head.damage }
+end
+local position = { 1, head.epoch, head.sequence, head.id, text(count), '', '' }
+if not head.is_counted then
+  -- From here on. Who may not write it down does without.
+  local at = text(head.sequence)
+  local begun = redis.pcall('HSET', meta, 'count', text(count), 'sum', '0', 'summed', at, 'since', at, 'base', '')
+  head.is_counted = type(begun) == 'number'
+end
+if head.is_counted then
+  local sums = redis.call('HMGET', meta, 'sum', 'since')
+  position[6], position[7] = sums[1], sums[2]
+end
+return position

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { pauseMs } from './retry-pause.ts'
 import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
 
 /** Made again by itself whenever it is lost. */
@@ -132,8 +133,6 @@ function tlsOf({ host }: RedisHost): { servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {}
 }
 
-/** Nodes that lost the server together do not come back together. */
 function reconnectPauseMs(attempt: number): number {
-  const longest = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** Math.min(attempt, 10))
-  return longest * (0.5 + Math.random() / 2)
+  return pauseMs(attempt, RECONNECT_MS_MIN, RECONNECT_MS_MAX)
 }

@@ -4,6 +4,7 @@
  * A commit whose answer is lost is sent again under its id until it is known what became of it. The feed reads the stream
  * from where its reader stands; what is published only says that there may be more.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, historyReplaced } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
@@ -11,19 +12,26 @@ import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
 import { DurableMark, LogFeed } from '../log-feed.ts'
 import { CommitCall } from './commit-call.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { type RedisLink, type Reply, Script, UnansweredError } from './redis-link.ts'
+import { isReply, type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 import { type Position, RedisLog } from './redis-log.ts'
+import { pauseMs } from './retry-pause.ts'
+import type { RowTally } from './row-tally.ts'
+import { OPEN, VERIFY } from './scripts.ts'
+import { StandingFailure } from './standing-failure.ts'
+import { DamagedStoreError } from './store-damage.ts'
+import { SILENT, type StoreLog } from './store-log.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
-/** The version of everything the keys hold. Raised when the stored form of anything changes. */
+/** The version of everything the keys hold. Raised when a release before could not read any more what this one writes. */
 const FORMAT = '1'
-const OPEN = new Script(new URL('./open.lua', import.meta.url))
 /** Rows asked for in one step of a scan: about a millisecond of the server's time. */
 const SCAN_ROWS = 1_000
 /** How long a commit is sent again, and waited for, before its sender is told that nobody knows. */
 export const COMMIT_MS_MAX = 10_000
 /** How soon a feed that got no answer asks again, at the latest. */
 const READ_AGAIN_MS = 200
+/** How soon one that was refused asks again, when that goes on. */
+const READ_AGAIN_MS_MAX = 2_000
 
 export interface RedisLedgerOptions {
   readonly link: RedisLink
@@ -31,6 +39,18 @@ export interface RedisLedgerOptions {
   readonly logEntriesMax: number
   /** Whether to begin a history where there is none. */
   readonly mayBegin: boolean
+  /** Hears what Redis has against reading and writing; absent: nobody does. */
+  readonly log?: StoreLog
+  /** What its lines are about. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** Where the ledger stands, and what account is kept of the rows there. */
+export interface Standing {
+  readonly position: Position
+  readonly rowCount: number
+  /** As the scripts write it; null while nobody keeps it. */
+  readonly account: { readonly sum: string; readonly since: string } | null
 }
 
 /** There is no history where there has been one, or where one was to be found. */
@@ -47,17 +67,24 @@ export class RedisLedger implements Ledger {
   readonly #underWay = new Set<Promise<unknown>>()
   /** Whether Redis has said that this is its history, in a form that this release reads. */
   #isConfirmed: boolean
+  readonly #closing = new AbortController()
+  readonly #log: StoreLog
+  readonly #fields: Readonly<Record<string, unknown>>
+  readonly #reading: StandingFailure
+  readonly #writing: StandingFailure
+  #wasRead = false
   /** Where the ledger stood when it was opened. */
   readonly start: Position
   /** The newest commit heard of; moved by whoever hears of one. */
   readonly mark: DurableMark
 
   /**
-   * Throws `EmptyStoreError` when there is no history and none may begin, `INVALID_INPUT` when another release wrote it, and
-   * what the link throws.
+   * Throws `EmptyStoreError` when there is no history and none may begin, `INVALID_INPUT` when another release wrote it,
+   * `DamagedStoreError` when part of it is lost, and what the link throws.
    */
   static async open(options: RedisLedgerOptions): Promise<RedisLedger> {
-    return new RedisLedger(options, await lookedUp(options), true)
+    const { position } = await look(options, options.mayBegin ? crypto.randomUUID() : '')
+    return new RedisLedger(options, position, true)
   }
 
   /**
@@ -69,11 +96,25 @@ export class RedisLedger implements Ledger {
   }
 
   private constructor(options: RedisLedgerOptions, start: Position, isConfirmed: boolean) {
-    const { link, keys, logEntriesMax } = options
+    const { link, keys, logEntriesMax, log = SILENT, fields = {} } = options
     this.#isConfirmed = isConfirmed
     this.#link = link
     this.#keys = keys
     this.#logEntriesMax = logEntriesMax
+    this.#log = log
+    this.#fields = fields
+    this.#reading = new StandingFailure({
+      log,
+      fields,
+      failing: 'Redis refuses to show what is new: asking again',
+      over: 'Redis shows again what is new',
+    })
+    this.#writing = new StandingFailure({
+      log,
+      fields,
+      failing: 'Redis does not take commits just now: trying again',
+      over: 'Redis takes commits again',
+    })
     this.start = start
     this.mark = new DurableMark(start.sequence)
   }
@@ -82,19 +123,41 @@ export class RedisLedger implements Ledger {
     return this.start.epoch
   }
 
+  /** Whether a feed has been able to read on from its place. */
+  get wasRead(): boolean {
+    return this.#wasRead
+  }
+
   async head(): Promise<Revision> {
     const { epoch, sequence } = await this.position()
     return { epoch, sequence }
   }
 
-  /** The head and the commit there, as Redis has them. Throws `STORE_RESET` when the history is another one by now. */
+  /** The head and the commit there, as Redis has them. Throws as `standing`. */
   async position(): Promise<Position> {
+    return (await this.standing()).position
+  }
+
+  /**
+   * Where Redis has it, everything level. Throws `STORE_RESET` when the history is another one by now, `DamagedStoreError`, and
+   * what the link throws. O(1) for Redis.
+   */
+  async standing(): Promise<Standing> {
     this.#assertOpen()
-    await this.#confirm()
-    const reply = await this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
-    const [epoch, sequence, id] = reply as readonly (Buffer | null)[]
-    if (epoch?.toString('latin1') !== this.epoch) throw historyReplaced()
-    return positionOf(epoch, sequence, id)
+    return this.#standing()
+  }
+
+  /**
+   * Throws `DamagedStoreError` when all rows, as they have been read where the ledger stood like that, are not those that
+   * commits have left there; the ledger is marked then, for every node.
+   */
+  async verify({ rowCount, account, position }: Standing, rows: RowTally): Promise<void> {
+    if (account === null) return
+    const isCounted = rows.count === rowCount
+    const { meta, rows: rowsKey, log, ids } = this.#keys
+    const args = [position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0']
+    const [code] = (await this.#link.run(VERIFY, [meta, rowsKey, log, ids], args)) as readonly number[]
+    if (code !== 1) throw new DamagedStoreError('rows')
   }
 
   commit(commit: Commit): Promise<Revision> {
@@ -141,24 +204,27 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  /** Number of rows, for who wants to tell how far a load has come. */
-  async rowCount(): Promise<number> {
-    return (await this.#link.send('HLEN', this.#keys.rows)) as number
-  }
-
   /** With the id of the commit at `after`, also a history that was changed up to there is noticed: `STORE_RESET`. */
   feed(after: Position): AsyncIterable<Entry> {
     this.#assertOpen()
     const log = new RedisLog(this.#link, this.#keys, after)
+    let refusals = 0
     const read = async (): Promise<readonly Entry[]> => {
       try {
         await this.#confirm()
-        return await log.read()
+        const entries = await log.read()
+        this.#reading.noteSuccess()
+        this.#wasRead = true
+        refusals = 0
+        return entries
       } catch (error) {
         // The end of the connection is not the end of the feed. Nobody else may notice it, nor that the server says "not now":
-        // the client of a cluster stays ready when it loses one server.
-        if (!(error instanceof UnansweredError)) throw error
-        await this.#link.recovered(READ_AGAIN_MS)
+        // the client of a cluster stays ready when it loses one server. What is refused may be granted again.
+        if (error instanceof UnansweredError) await this.#link.recovered(READ_AGAIN_MS, refusals)
+        else if (isRefusal(error)) await this.#pause(pauseMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
+        else throw error
+        if (saysWhy(error)) this.#reading.noteFailure(error)
+        refusals += 1
         this.mark.nudge()
         return []
       }
@@ -169,6 +235,7 @@ export class RedisLedger implements Ledger {
   /** Ends all feeds and refuses what comes; resolves when the commits under way are done. The link stays open. */
   async close(reason: AuthzError | null = null): Promise<void> {
     this.mark.close(reason)
+    this.#closing.abort()
     await Promise.all(this.#underWay)
   }
 
@@ -182,11 +249,13 @@ export class RedisLedger implements Ledger {
     const knownAtFirst = this.mark.sequence
     const until = performance.now() + COMMIT_MS_MAX
     let wasSent = false
-    for (;;) {
+    for (let attempt = 0; ; attempt += 1) {
       try {
         await this.#confirm()
         const outcome = await call.make(this.#link, wasSent ? knownAtFirst : null)
+        this.#writing.noteSuccess()
         if (outcome.kind === 'committed') {
+          this.#noteLost(outcome.lostKey)
           this.mark.advance(outcome.sequence)
           return { epoch: this.epoch, sequence: outcome.sequence }
         }
@@ -195,19 +264,40 @@ export class RedisLedger implements Ledger {
           throw outcome.error
         }
       } catch (error) {
+        if (saysWhy(error)) this.#writing.noteFailure(error)
         const isOver = this.mark.isClosed || this.#link.isGivenUp || performance.now() >= until
-        if (!(error instanceof UnansweredError) || isOver) throw error
+        if (!(error instanceof UnansweredError) || isOver) throw asCommitFailure(error, wasSent)
         wasSent ||= error.wasSent
-        await this.#link.recovered(until - performance.now())
+        await this.#link.recovered(until - performance.now(), attempt)
       }
     }
   }
 
-  async #confirm(): Promise<void> {
-    if (this.#isConfirmed) return
-    const { epoch } = await lookedUp({ link: this.#link, keys: this.#keys, mayBegin: false })
-    if (epoch !== this.epoch) throw historyReplaced()
+  async #standing(): Promise<Standing> {
+    const standing = await look({ link: this.#link, keys: this.#keys }, '').catch((error: unknown) => {
+      throw error instanceof EmptyStoreError ? historyReplaced() : error
+    })
+    if (standing.position.epoch !== this.epoch) throw historyReplaced()
     this.#isConfirmed = true
+    return standing
+  }
+
+  async #confirm(): Promise<void> {
+    if (!this.#isConfirmed) await this.#standing()
+  }
+
+  /** What is known by the ids and the log alone begins with that commit; rows are whole. */
+  #noteLost(key: string | null): void {
+    if (key === null) return
+    const fields = { ...this.#fields, key }
+    this.#log.warn(
+      fields,
+      'Redis has lost a key: no fact is lost, and nodes that were behind load everything',
+    )
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#closing.signal }).catch(() => undefined)
   }
 
   #assertOpen(): void {
@@ -215,24 +305,63 @@ export class RedisLedger implements Ledger {
   }
 }
 
-/** Where the ledger stands; begins it where it may. Throws what `RedisLedger.open` says. */
-async function lookedUp({
-  link,
-  keys,
-  mayBegin,
-}: Pick<RedisLedgerOptions, 'link' | 'keys' | 'mayBegin'>): Promise<Position> {
-  const candidate = mayBegin ? crypto.randomUUID() : ''
-  const reply = (await link.run(OPEN, [keys.meta], [FORMAT, candidate])) as readonly Reply[]
+function positionOf(epoch: Reply | undefined, sequence: Reply | undefined, id: Reply | undefined): Position {
+  const named = Buffer.isBuffer(id) && id.length > 0 ? { id: new Uint8Array(id) } : {}
+  return { epoch: String(epoch), sequence: Number(sequence), ...named }
+}
+
+/** Where the ledger stands; `candidate`: the epoch of the history to begin where there is none, or nothing. */
+async function look(
+  { link, keys }: Pick<RedisLedgerOptions, 'link' | 'keys'>,
+  candidate: string,
+): Promise<Standing> {
+  const { meta, rows, log, ids, removed } = keys
+  const reply = (await link.run(
+    OPEN,
+    [meta, rows, log, ids, removed],
+    [FORMAT, candidate],
+  )) as readonly Reply[]
   if (reply[0] === 0) throw new EmptyStoreError()
   if (reply[0] === -1) {
     const message = `the store has format ${String(reply[1])}, this release reads format ${FORMAT}: start the release that wrote it`
     throw new AuthzError('INVALID_INPUT', message)
   }
-  const [, epoch, sequence, id] = reply
-  return positionOf(epoch, sequence, id)
+  if (reply[0] === -4) throw new DamagedStoreError(String(reply[1]))
+  const [, epoch, sequence, id, rowCount, sum, since] = reply
+  return {
+    position: positionOf(epoch, sequence, id),
+    rowCount: Number(rowCount),
+    account: String(since) === '' ? null : { sum: String(sum), since: String(since) },
+  }
 }
 
-function positionOf(epoch: Reply | undefined, sequence: Reply | undefined, id: Reply | undefined): Position {
-  const named = Buffer.isBuffer(id) && id.length > 0 ? { id: new Uint8Array(id) } : {}
-  return { epoch: String(epoch), sequence: Number(sequence), ...named }
+/** Whether Redis has answered, and said no. */
+function isRefusal(error: unknown): error is AuthzError {
+  return error instanceof AuthzError && error.code === 'STORE_REFUSED'
+}
+
+/** Without an answer it is the connection that fails, which says so itself. */
+function saysWhy(error: unknown): boolean {
+  return error instanceof AuthzError && isReply(error.cause)
+}
+
+/**
+ * As whoever sent the commit is told: whether it may have been made. An error of the script says that this call has made nothing;
+ * one before it, that nobody has answered, may have.
+ */
+function asCommitFailure(error: unknown, wasSent: boolean): unknown {
+  if (error instanceof UnansweredError) {
+    if (wasSent || error.wasSent) return error
+    const said = isReply(error.cause) ? `refuses: ${error.cause.message}` : 'cannot be reached'
+    return new AuthzError('STORE_REFUSED', `nothing was made: the store ${said}`, { cause: error.cause })
+  }
+  const isUnknown = wasSent && (isRefusal(error) || error instanceof DamagedStoreError)
+  if (!isUnknown) return error
+  return new AuthzError(
+    'STORE_UNAVAILABLE',
+    `it is not known whether this commit was done: ${error.message}`,
+    {
+      cause: error.cause,
+    },
+  )
 }

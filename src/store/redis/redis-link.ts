@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
 import { NextConnection, type RedisClient } from './redis-client.ts'
+import { pauseMs } from './retry-pause.ts'
 
 export type Argument = string | number | Uint8Array
 /** A reply: texts as `Buffer`s. */
@@ -27,14 +28,16 @@ export class Script {
   readonly text: string
   readonly sha: string
 
-  constructor(url: URL) {
-    this.text = readFileSync(url, 'utf8')
+  /** Of these files, one behind the other. */
+  constructor(...urls: readonly URL[]) {
+    this.text = urls.map(url => readFileSync(url, 'utf8')).join('')
     this.sha = hash('sha1', this.text, 'hex')
   }
 }
 
-/** How soon a server that is there is asked again. */
+/** How soon a server that is there is asked again, and how soon when it has said no often. */
 const AGAIN_MS = 50
+const AGAIN_MS_MAX = 1_000
 /** What a server says that cannot answer just now, having done nothing. */
 const NOT_NOW = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF) /
 
@@ -48,7 +51,7 @@ export class RedisLink {
     this.#nextConnection = new NextConnection(client)
   }
 
-  /** Throws `UnansweredError`, or `STORE_UNAVAILABLE` with what Redis said. */
+  /** Throws `UnansweredError`, or `STORE_REFUSED` with what Redis said. */
   async send(command: string, ...args: readonly Argument[]): Promise<Reply> {
     if (this.#client.status !== 'ready') throw new UnansweredError(false, undefined)
     try {
@@ -73,10 +76,14 @@ export class RedisLink {
     return this.#client.status === 'ready'
   }
 
-  /** Resolves when asking again is worthwhile: when there is a connection, never at once, and at the latest after so long. */
-  async recovered(withinMs: number): Promise<void> {
+  /**
+   * Resolves when asking again is worthwhile: when there is a connection, never at once, and at the latest after so long.
+   * `attempt`: how often in a row it has been asked before.
+   */
+  async recovered(withinMs: number, attempt = 0): Promise<void> {
     // A server that is connected and said "not now".
-    await this.#nextConnection.made(this.isReady ? Math.min(withinMs, AGAIN_MS) : withinMs)
+    const againMs = this.isReady ? pauseMs(attempt, AGAIN_MS, AGAIN_MS_MAX) : withinMs
+    await this.#nextConnection.made(Math.min(withinMs, againMs))
   }
 
   /** Calls `listener` whenever a connection has been made. */
@@ -111,7 +118,7 @@ export function failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (!isReply(error)) return new UnansweredError(true, error)
   if (NOT_NOW.test(error.message)) return new UnansweredError(false, error)
-  return new AuthzError('STORE_UNAVAILABLE', `the store refused: ${error.message}`, { cause: error })
+  return new AuthzError('STORE_REFUSED', `the store refused: ${error.message}`, { cause: error })
 }
 
 function isForgotten(error: unknown): boolean {

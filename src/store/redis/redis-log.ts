@@ -6,7 +6,7 @@ import type { Revision } from '#model/revision.ts'
 import type { Entry } from '../ledger.ts'
 import { feedFailure } from '../log-feed.ts'
 import { textOf } from '../row-codec.ts'
-import { commitIdOf, entryOfParts, isLastPart, placeOf, type StreamEntry } from './log-part.ts'
+import { commitIdOf, entryOfParts, isFirstPart, isLastPart, placeOf, type StreamEntry } from './log-part.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import type { RedisLink, Reply } from './redis-link.ts'
 
@@ -41,24 +41,35 @@ export class RedisLog {
    */
   async read(): Promise<readonly Entry[]> {
     // Asked first: whatever replaces the history later shows in the log.
-    const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence')
+    const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
     const log = this.#range(`${this.#sequence}-${this.#part}`)
-    const [[epoch, head], parts] = await Promise.all([meta as Promise<readonly (Buffer | null)[]>, log])
-    if (epoch?.toString('latin1') !== this.#epoch || Number(head) < this.#sequence) {
+    const [[epoch, sequence, id], parts] = await Promise.all([
+      meta as Promise<readonly (Buffer | null)[]>,
+      log,
+    ])
+    if (epoch?.toString('latin1') !== this.#epoch)
       throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
-    }
     const behind = parts.findIndex(part => placeOf(part).sequence !== this.#sequence)
     const own = behind < 0 ? parts : parts.slice(0, behind)
-    this.#compare(own)
+    this.#compare(own, { sequence: Number(sequence), id: id ?? null })
     return this.#take(behind < 0 ? [] : parts.slice(behind))
   }
 
-  /** What is at the own position must be what was read there. */
-  #compare(own: readonly StreamEntry[]): void {
+  /** What is at the own position must be what was read there. `head` is behind the log while a commit is not finished. */
+  #compare(
+    own: readonly StreamEntry[],
+    head: { readonly sequence: number; readonly id: Uint8Array | null },
+  ): void {
     // In front of the first commit there is nothing to compare.
     if (this.#sequence === 0) return
     const last = own.at(-1)
-    if (!last) throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
+    if (!last) {
+      if (head.sequence < this.#sequence) throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
+      // A log that was lost lacks nothing that is still to be read.
+      const isKnown = head.sequence === this.#sequence && head.id !== null && this.#id !== null
+      if (isKnown && textOf(head.id!) === textOf(this.#id!)) return
+      throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
+    }
     const id = commitIdOf(last)
     if (this.#id !== null && textOf(this.#id) !== textOf(id)) {
       throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
@@ -67,13 +78,17 @@ export class RedisLog {
     this.#part = placeOf(last).part
   }
 
-  /** The whole commits among the parts. Of one that is cut off the rest is fetched if it is the only one. */
+  /**
+   * The whole commits among the parts. Of one that is cut off the rest is fetched if it is the only one; one that has none is
+   * not made.
+   */
   async #take(found: readonly StreamEntry[]): Promise<readonly Entry[]> {
     const entries: Entry[] = []
     let parts: StreamEntry[] = []
     let rest = found
     for (;;) {
       for (const part of rest) {
+        if (isFirstPart(part)) parts = []
         parts.push(part)
         if (!isLastPart(part)) continue
         entries.push(this.#advance(parts))
@@ -82,7 +97,7 @@ export class RedisLog {
       const cutOff = parts.at(-1)
       if (entries.length > 0 || !cutOff) return entries
       rest = await this.#range(`(${cutOff[0].toString('latin1')}`)
-      if (rest.length === 0) throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
+      if (rest.length === 0) return entries
     }
   }
 

@@ -59,6 +59,8 @@ export interface RedisStoreOptions {
   /** Builds keys and lists of the copy in that directory in another thread; null: it is done in this one. */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
+  /** Told of an environment of which Redis has lost a part, so that nobody may decide by what is known here. */
+  readonly onDamage: (environmentId: string, damage: AuthzError) => void
   /** Told of what keeps an environment from being followed, by a defect or by damage. */
   readonly onFault: (environmentId: string, error: Error) => void
   /** Called after everything else is closed. */
@@ -154,8 +156,8 @@ export class RedisStore implements Store {
     }
     // Before anything goes: whoever finds nothing there knows that nothing was lost.
     await this.#markRemoved(removed, id)
-    // The history first: without it nobody writes there any more.
-    for (const key of [meta, rows, log, ids]) await this.#link.send('UNLINK', key)
+    // At once: some of them without the others would be taken for damage.
+    await this.#link.send('UNLINK', meta, rows, log, ids)
     new CopyDirectory(this.#options.directory, id).removeAll()
   }
 
@@ -272,7 +274,7 @@ export class RedisStore implements Store {
     }
     const refusal = new StandingFailure({ log, fields: { environment: id }, ...said })
     const from = performance.now()
-    for (;;) {
+    for (let attempt = 0; ; attempt += 1) {
       try {
         const opened = await this.#openNow(id)
         refusal.noteSuccess()
@@ -288,15 +290,15 @@ export class RedisStore implements Store {
         if (this.#isAlone && this.#following.size === 0)
           await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
         if (this.#isAlone) throw this.#noConnection()
-        await this.#link.recovered(OPEN_AGAIN_MS)
+        await this.#link.recovered(OPEN_AGAIN_MS, attempt)
       }
     }
   }
 
   async #openNow(id: string): Promise<FollowedEnvironment> {
-    const { directory, logEntriesMax, address } = this.#options
+    const { directory, address } = this.#options
     const keys = redisKeys(address.prefix, id)
-    const source = await RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin: true })
+    const source = await this.#ledger(keys, id, { mayBegin: true })
     // One of this id begins anew.
     await this.#link.send('UNLINK', keys.removed)
     const copies = new CopyDirectory(directory, id)
@@ -314,7 +316,10 @@ export class RedisStore implements Store {
     const copy = await this.#found(copies, null, id)
     if (copy === null) return null
     const keys = redisKeys(address.prefix, id)
-    const source = RedisLedger.resume({ link: this.#link, keys, logEntriesMax }, copy.position())
+    const source = RedisLedger.resume(
+      { link: this.#link, keys, logEntriesMax, log, fields: { environment: id } },
+      copy.position(),
+    )
     const environment = await this.#follow(id, copies, { source, copy, heardAgoMs, isResumed: true })
     log.info({ environment: id, heardAgoMs }, 'opened from the local copy, without Redis')
     return environment
@@ -322,7 +327,7 @@ export class RedisStore implements Store {
 
   /** Resolves when the copy has all that the source had when it was opened; one that is resumed has. */
   async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
-    const { address, log, onFault } = this.#options
+    const { address, log, onDamage, onFault } = this.#options
     const { source, copy, heardAgoMs, isResumed } = begin
     const keys = redisKeys(address.prefix, id)
     copies.removeOthers()
@@ -337,6 +342,7 @@ export class RedisStore implements Store {
         onReplaced: () => copies.removeOthers(),
         onRead: () => copies.noteRead(),
         countReplacedHistory: () => (this.#replacedHistories += 1),
+        onDamage: damage => onDamage(id, damage),
         onFault: error => onFault(id, error),
       },
     )
@@ -388,14 +394,21 @@ export class RedisStore implements Store {
   }
 
   async #load(copies: CopyDirectory, keys: RedisKeys, id: string): Promise<Followed> {
-    const { logEntriesMax } = this.#options
-    const options = { link: this.#link, keys, logEntriesMax, mayBegin: false }
-    const source = await RedisLedger.open(options).catch(async (error: unknown) => {
+    const source = await this.#ledger(keys, id, { mayBegin: false }).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError) || !(await this.#isRemoved(keys))) throw error
       throw new AuthzError('STORE_RESET', 'the environment was removed')
     })
     const copy = await this.#loaded(copies, source, id)
     return { source, copy, heard: new HeardNote(copies.newest()!, this.#name) }
+  }
+
+  #ledger(
+    keys: RedisKeys,
+    environment: string,
+    { mayBegin }: { readonly mayBegin: boolean },
+  ): Promise<RedisLedger> {
+    const { logEntriesMax, log } = this.#options
+    return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
 
   /** A hint: a server that is full, and refuses it, gets room by the removal. */

@@ -3,3 +3,5 @@ export interface StoreLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void
   warn(fields: Readonly<Record<string, unknown>>, message: string): void
 }
+
+export const SILENT: StoreLog = { info: () => {}, warn: () => {} }

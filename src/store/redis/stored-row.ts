@@ -10,10 +10,11 @@ import type { Row } from '../ledger.ts'
 import { decodeUint48, viewOf } from '../row-codec.ts'
 
 const CREATED_BYTES = 7
-const STAMP_BYTES = CREATED_BYTES + 1
-const VERSION_BYTES = 6
+/** Of a row that was written once. */
+export const STAMP_BYTES = CREATED_BYTES + 1
+export const VERSION_BYTES = 6
 /** Places in creation order per commit. */
-const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
+export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
 /** The row stored under `key`. Its key and value share memory with the bytes. */
 export function decodeStoredRow(key: Uint8Array, stored: Uint8Array): Row {

@@ -1,0 +1,139 @@
+--[[
+What the scripts share; every one begins with this text.
+
+A commit is its entry in the log, and nothing else is: appending the last part of it makes it, for every reader. Rows, ids
+and meta follow from it. Whatever keeps a script from bringing them level leaves an entry behind that meta does not
+know, and whichever script comes next brings them level first. A refused one never gets so far as to append.
+
+KEYS[1]  meta (hash)      KEYS[3]  log (stream)
+KEYS[2]  rows (hash)      KEYS[4]  ids (sorted set)
+]]
+local meta, rows, log, ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+
+-- Places in creation order per commit.
+local CREATED_PER_COMMIT = 65536
+-- Rows in one log entry and in one command: Lua passes about 8,000 values to a function at most.
+local PART_ROWS = 500
+-- Entries that leave the log in one commit: a lowered retention is reached without one long stop.
+local TRIMMED_MAX = 64
+-- Log entries read at once by who brings the rows level.
+local READ_PARTS = 16
+-- Sums of rows are modulo this: what is added stays exact.
+local SUM_LIMIT = 281474976710656
+
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+-- What a row adds to the sum of all rows: 48 bits of a hash of key and stored value (`row-tally.ts`).
+local function share_of(key, stored)
+  local hash = redis.sha1hex(struct.pack('>I2', #key) .. key .. stored)
+  return tonumber(string.sub(hash, 1, 6), 16) * 16777216 + tonumber(string.sub(hash, 7, 12), 16)
+end
+
+-- Where the ledger stands; nil where there is none. `is_counted`: count and sum are of this sequence, which they are not where
+-- another release has committed since.
+local function head_of()
+  local found = redis.call('HMGET', meta, 'epoch', 'sequence', 'id', 'first', 'count', 'sum', 'summed', 'damage')
+  if not found[1] then
+    return nil
+  end
+  local sequence = tonumber(found[2])
+  return {
+    epoch = found[1],
+    sequence = sequence,
+    id = found[3],
+    first = tonumber(found[4]),
+    count = tonumber(found[5] or ''),
+    sum = tonumber(found[6] or ''),
+    is_counted = sequence ~= nil and tonumber(found[7] or '') == sequence,
+    damage = found[8] or (not (sequence and found[3] and found[4]) and 'meta') or nil,
+    -- Of the entry that the next commit begins with.
+    part = 0,
+  }
+end
+
+-- Brings rows, ids and meta level with the next commit, all of whose parts these are. To the same end, however often.
+local function apply(head, parts)
+  local sequence, id = head.sequence + 1, parts[1][2]
+  local count, sum
+  for _, fields in ipairs(parts) do
+    local removed, written = {}, {}
+    local at = 5
+    while at < #fields do
+      local name = fields[at]
+      if name == 'd' then
+        removed[#removed + 1] = fields[at + 1]
+      elseif name == 'p' then
+        written[#written + 1] = fields[at + 1]
+        written[#written + 1] = fields[at + 3]
+        at = at + 2
+      elseif name == 'n' then
+        count = fields[at + 1]
+      elseif name == 's' then
+        sum = fields[at + 1]
+      end
+      at = at + 2
+    end
+    if #removed > 0 then
+      redis.call('HDEL', rows, unpack(removed))
+    end
+    if #written > 0 then
+      redis.call('HSET', rows, unpack(written))
+    end
+  end
+  redis.call('ZADD', ids, text(sequence), id)
+  local fields = { 'sequence', text(sequence), 'id', id, 'first', text(head.first) }
+  if count then
+    for _, value in ipairs({ 'count', count, 'sum', sum, 'summed', text(sequence) }) do
+      fields[#fields + 1] = value
+    end
+  end
+  redis.call('HSET', meta, unpack(fields))
+  head.sequence, head.id, head.is_counted, head.part = sequence, id, count ~= nil, 0
+  head.count, head.sum = tonumber(count or ''), tonumber(sum or '')
+end
+
+-- Brings everything level with the log, in which there is hardly ever anything left to do. What a script appended of a commit
+-- and could not finish counts for nothing: it lacks its last part, and the next commit goes behind it.
+local function finish(head)
+  local parts, from = {}, text(head.sequence + 1) .. '-0'
+  while true do
+    local found = redis.call('XRANGE', log, from, '+', 'COUNT', READ_PARTS)
+    for _, entry in ipairs(found) do
+      local sequence, part = string.match(entry[1], '^(%d+)-(%d+)$')
+      local fields = entry[2]
+      if tonumber(sequence) ~= head.sequence + 1 or fields[1] ~= 'i' or fields[3] ~= 'l' then
+        head.damage = 'log'
+        return
+      end
+      -- The first part of a commit.
+      if fields[5] == 'c' then
+        parts = {}
+      end
+      parts[#parts + 1] = fields
+      head.part = tonumber(part) + 1
+      if fields[4] == '0' then
+        apply(head, parts)
+        parts = {}
+      end
+    end
+    if #found < READ_PARTS then
+      return
+    end
+    from = '(' .. found[#found][1]
+  end
+end
+
+-- Finds what is lost of the keys, where that can be told at once.
+local function examine(head)
+  local count = redis.call('HLEN', rows)
+  if not head.damage and head.is_counted and head.count ~= count then
+    head.damage = 'rows'
+  end
+  -- All that goes with the ids is to know what was sent before: from here on it is known again.
+  if head.sequence > 0 and not redis.call('ZSCORE', ids, head.id) then
+    head.first = head.sequence + 1
+  end
+  return count
+end

@@ -1,0 +1,54 @@
+/** The view of the present copy, whichever that is. */
+import { AuthzError } from '#model/errors.ts'
+import type { Row } from '../ledger.ts'
+import type { View, ViewSnapshot } from '../view.ts'
+import type { LocalCopy } from './local-copy.ts'
+
+export class PresentView implements View {
+  readonly #present: () => LocalCopy
+
+  constructor(present: () => LocalCopy) {
+    this.#present = present
+  }
+
+  sequence(): number {
+    return this.#present().view.sequence()
+  }
+
+  get(key: Uint8Array): Row | undefined {
+    return this.#complete().get(key)
+  }
+
+  places(...args: Parameters<View['places']>): Iterable<number> {
+    return this.#complete().places(...args)
+  }
+
+  scan(...args: Parameters<View['scan']>): Iterable<Row> {
+    return this.#complete().scan(...args)
+  }
+
+  count(list: Uint8Array): number {
+    return this.#complete().count(list)
+  }
+
+  batches(): Iterable<readonly Row[]> {
+    return this.#present().view.batches()
+  }
+
+  beginningWith(byte: number): Iterable<Row> {
+    return this.#present().view.beginningWith(byte)
+  }
+
+  snapshot(): ViewSnapshot {
+    return this.#complete().snapshot()
+  }
+
+  #complete(): View {
+    const copy = this.#present()
+    if (copy.isComplete) return copy.view
+    throw new AuthzError(
+      'NOT_READY',
+      'the lists of this environment are still being built; try again shortly',
+    )
+  }
+}

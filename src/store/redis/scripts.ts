@@ -1,0 +1,10 @@
+/** The scripts that Redis runs for us. Each begins with what they share, `ledger.lua`. */
+import { Script } from './redis-link.ts'
+
+export const OPEN = scriptOf('open.lua')
+export const COMMIT = scriptOf('commit.lua')
+export const VERIFY = scriptOf('verify.lua')
+
+function scriptOf(name: string): Script {
+  return new Script(new URL('./ledger.lua', import.meta.url), new URL(`./${name}`, import.meta.url))
+}

@@ -1,0 +1,280 @@
+/**
+ * What a script leaves behind when Redis refuses one of its calls: each call of each script fails in turn, on a server that can
+ * say beforehand what it would refuse, and on one that cannot. A commit is whole or absent then for everybody, its sender hears
+ * which, and the next commit is done as if nothing had been.
+ */
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import { CREATED_PER_COMMIT } from '#store/redis/stored-row.ts'
+import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
+import { connect } from '#store/redis/redis-client.ts'
+import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLedger } from '#store/redis/redis-ledger.ts'
+import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { RowTally } from '#store/redis/row-tally.ts'
+import type { Commit } from '#store/ledger.ts'
+import { encodeRow } from '#store/row-codec.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import { allRows, commitOf, entriesAfter, readable, type ReadableRow, text } from './toy-rows.ts'
+
+const redis = await sharedRedis()
+const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
+await direct.recovered(10_000)
+afterAll(() => direct.close())
+
+/** More calls than any script makes on the commits below. */
+const CALLS_MAX = 40
+
+/** What a server has: whether a script can ask what its user may do. */
+type Server = 'tells' | 'does not tell'
+
+/** Has one call of the next script refused. */
+class FaultyLink extends RedisLink {
+  readonly server: Server
+  /** Which, from 1; null: none. */
+  fault: number | null = null
+  /** Whether that one was made. */
+  wasMet = false
+
+  constructor(server: Server) {
+    super(connect(parseRedisUrl(redis.url()), 'test'))
+    this.server = server
+  }
+
+  override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    const mark = `${keys[0]}:met`
+    const faulty = `
+      local real, made, reads = redis, 0, 0
+      local function meets(command)
+        -- Of the many rows of a large commit the first few.
+        reads = reads + (command == 'HGET' and 1 or 0)
+        if command == 'HGET' and reads > 3 then return false end
+        made = made + 1
+        if made == ${this.fault ?? 0} then
+          real.call('SET', '${mark}', 1)
+          return true
+        end
+      end
+      local redis = setmetatable({
+        call = function(...)
+          if meets(...) then error({ err = 'ERR this call is refused' }) end
+          return real.call(...)
+        end,
+        pcall = function(...)
+          if meets(...) then return { err = 'ERR this call is refused' } end
+          return real.pcall(...)
+        end,
+      }, { __index = function(_, name)
+        if name ~= 'acl_check_cmd' or ${this.server === 'tells'} then return real[name] end
+      end })
+      ${script.text}`
+    try {
+      return await this.send('EVAL', faulty, keys.length, ...keys, ...args)
+    } finally {
+      this.wasMet = (await direct.send('DEL', mark)) === 1
+      this.fault = null
+    }
+  }
+}
+
+interface Setup {
+  readonly keys: RedisKeys
+  readonly link: FaultyLink
+  /** Whose calls may be refused. */
+  readonly faulty: RedisLedger
+  /** The same ledger, over a link that is refused nothing. */
+  readonly other: RedisLedger
+}
+
+const LOG_ENTRIES_MAX = 3
+
+async function linkTo(server: Server): Promise<FaultyLink> {
+  const link = new FaultyLink(server)
+  onTestFinished(() => link.close())
+  await link.recovered(10_000)
+  return link
+}
+
+async function setup(link: FaultyLink): Promise<Setup> {
+  const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'faults')
+  const options = { keys, logEntriesMax: LOG_ENTRIES_MAX }
+  const faulty = await RedisLedger.open({ ...options, link, mayBegin: true })
+  const other = await RedisLedger.open({ ...options, link: direct, mayBegin: false })
+  return { keys, link, faulty, other }
+}
+
+/** What a ledger must have: what acknowledged commits left. */
+class Expected {
+  readonly rows = new Map<string, ReadableRow>()
+  sequence = 0
+
+  take(commit: Commit): void {
+    this.sequence += 1
+    for (const key of commit.delete) this.rows.delete(text(key))
+    for (const [place, { key, value }] of commit.put.entries()) {
+      const created = this.rows.get(text(key))?.created ?? this.sequence * CREATED_PER_COMMIT + place
+      this.rows.set(text(key), { key: text(key), value: text(value), version: this.sequence, created })
+    }
+  }
+
+  inOrder(): ReadableRow[] {
+    return [...this.rows.values()].toSorted((one, other) => one.created - other.created)
+  }
+}
+
+/** Sends it; true when it is acknowledged, false when its sender hears that nothing was made. Nothing else may come. */
+async function isMade(ledger: RedisLedger, commit: Commit): Promise<boolean> {
+  try {
+    await ledger.commit(commit)
+    return true
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'STORE_REFUSED' })
+    return false
+  }
+}
+
+/** One who has followed from the beginning, one who starts now, and the account that is kept: all have exactly that. */
+async function expectWhole({ other, keys }: Setup, expected: Expected, followed: Map<string, ReadableRow>) {
+  const fresh = await RedisLedger.open({ link: direct, keys, logEntriesMax: 1, mayBegin: false })
+  const rows = await allRows(fresh)
+  expect(rows).toEqual(expected.inOrder())
+  expect([...followed.values()].toSorted((one, two) => one.created - two.created)).toEqual(rows)
+  const standing = await other.standing()
+  expect(standing).toMatchObject({ position: { sequence: expected.sequence }, rowCount: rows.length })
+  const tally = new RowTally()
+  for await (const batch of fresh.rows())
+    for (const row of batch) tally.add({ created: row.created, bytes: encodeRow(row) })
+  await other.verify(standing, tally)
+}
+
+/** Reads on from where somebody stands, as a node does that has followed all along. */
+class Follower {
+  readonly rows = new Map<string, ReadableRow>()
+  readonly #ledger: RedisLedger
+  #sequence = 0
+
+  constructor(ledger: RedisLedger) {
+    this.#ledger = ledger
+  }
+
+  async follow(sequence: number): Promise<void> {
+    const after = { epoch: this.#ledger.epoch, sequence: this.#sequence }
+    for (const entry of await entriesAfter(this.#ledger, after, sequence - this.#sequence)) {
+      for (const key of entry.delete) this.rows.delete(text(key))
+      for (const row of entry.put) this.rows.set(text(row.key), readable(row))
+    }
+    this.#sequence = sequence
+  }
+}
+
+const many = (value: string) =>
+  Object.fromEntries(Array.from({ length: CALL_ROWS_MAX + 20 }, (_unused, index) => [`row-${index}`, value]))
+const KINDS = {
+  'the first commit ever': { before: [], commit: () => commitOf({ put: { alice: 'ar' } }) },
+  'a commit that puts, overwrites and deletes, and lets the log be trimmed': {
+    before: [
+      commitOf({ put: { alice: 'ar', bob: 'bg', carol: 'ag' } }),
+      commitOf({}),
+      commitOf({}),
+      commitOf({}),
+    ],
+    commit: () => commitOf({ delete: ['bob', 'nobody'], put: { alice: 'ag', dave: 'br' } }),
+  },
+  'a large commit': {
+    before: [commitOf({ put: { 'row-1': 'ar', 'row-2': 'bg' } })],
+    commit: () => commitOf({ delete: ['row-1'], put: many('bg') }),
+  },
+} as const
+
+describe.each(['tells', 'does not tell'] as const)('on a server that %s what it would refuse', server => {
+  test.each(Object.keys(KINDS) as (keyof typeof KINDS)[])(
+    '%s is whole or absent, whichever call of it is refused',
+    async name => {
+      const { before, commit: make } = KINDS[name]
+      const link = await linkTo(server)
+      let made = 0
+      let refused = 0
+      for (let fault = 1; ; fault += 1) {
+        expect(fault).toBeLessThan(CALLS_MAX)
+        const place = await setup(link)
+        const { faulty, other } = place
+        const [expected, follower] = [new Expected(), new Follower(other)]
+        for (const commit of before) {
+          await other.commit(commit)
+          expected.take(commit)
+          await follower.follow(expected.sequence)
+        }
+        link.fault = fault
+        const commit = make()
+        const isAcknowledged = await isMade(faulty, commit)
+        if (!link.wasMet) break
+        if (isAcknowledged) {
+          expected.take(commit)
+          await follower.follow(expected.sequence)
+        }
+        made += Number(isAcknowledged)
+        refused += Number(!isAcknowledged)
+        for (const next of [commitOf({ put: { erin: 'ar' } }), commitOf({ delete: ['erin'] })]) {
+          await other.commit(next)
+          expected.take(next)
+          await follower.follow(expected.sequence)
+        }
+        await expectWhole(place, expected, follower.rows)
+      }
+      expect(made).toBeGreaterThan(0)
+      expect(refused).toBeGreaterThan(0)
+    },
+  )
+})
+
+test('a commit is whole or absent also when the script that is to finish it is refused something, too', async () => {
+  const link = await linkTo('does not tell')
+  const { before, commit: make } =
+    KINDS['a commit that puts, overwrites and deletes, and lets the log be trimmed']
+  let isFirstMet = true
+  for (let first = 1; isFirstMet; first += 1) {
+    let isSecondMet = true
+    for (let second = 1; isSecondMet; second += 1) {
+      const place = await setup(link)
+      const { faulty, other } = place
+      const expected = new Expected()
+      for (const commit of before) {
+        await other.commit(commit)
+        expected.take(commit)
+      }
+      const met: boolean[] = []
+      for (const fault of [first, second]) {
+        link.fault = fault
+        const commit = make()
+        if (await isMade(faulty, commit)) expected.take(commit)
+        met.push(link.wasMet)
+      }
+      ;[isFirstMet, isSecondMet] = met as [boolean, boolean]
+      if (!isFirstMet) break
+      const next = commitOf({ put: { erin: 'ar' } })
+      await other.commit(next)
+      expected.take(next)
+      await expectWhole(place, expected, expected.rows)
+    }
+  }
+}, 120_000)
+
+test('whichever call of a start is refused, the next one begins the history, or goes on with it', async () => {
+  const link = await linkTo('tells')
+  for (let fault = 1; ; fault += 1) {
+    const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'starts')
+    link.fault = fault
+    const options = { keys, logEntriesMax: LOG_ENTRIES_MAX, mayBegin: true }
+    const begun = await RedisLedger.open({ ...options, link }).catch((error: unknown) => error)
+    if (!link.wasMet) break
+    if (begun instanceof AuthzError) expect(begun.code).toBe('STORE_REFUSED')
+    const next = await RedisLedger.open({ ...options, link: direct })
+    expect(await next.commit(commitOf({ put: { alice: 'ar' } }))).toMatchObject({ sequence: 1 })
+    link.fault = fault
+    await RedisLedger.open({ ...options, link }).catch(() => undefined)
+    expect(await next.commit(commitOf({ put: { bob: 'bg' } }))).toMatchObject({ sequence: 2 })
+    const other = await RedisLedger.open({ ...options, link: direct })
+    expect((await allRows(other)).map(({ key }) => key)).toEqual(['alice', 'bob'])
+  }
+})
