@@ -51,6 +51,9 @@ export const settings = {
     { min: 0, max: 86_400_000 },
     'after so long without Redis a node is not ready and decisions are 503; `0`: it goes on deciding from what it knows',
   ),
+  ALLOW_EVICTION: flag(
+    'start although Redis throws keys away when it is full (`maxmemory-policy`): facts may get lost',
+  ),
   MIN_REVISION_WAIT_MS: integer(
     2_000,
     { min: 0, max: 60_000 },
@@ -201,6 +204,7 @@ export interface Config {
   readonly logEntriesMax: number
   readonly staleAfterMs: number
   readonly maxStaleMs: number
+  readonly allowsEviction: boolean
   readonly minRevisionWaitMs: number
   readonly apiKey: string | null
   readonly adminApiKey: string | null
@@ -267,6 +271,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logEntriesMax: read('LOG_ENTRIES_MAX'),
     staleAfterMs: read('STALE_AFTER_MS'),
     maxStaleMs: read('MAX_STALE_MS'),
+    allowsEviction: read('ALLOW_EVICTION'),
     minRevisionWaitMs: read('MIN_REVISION_WAIT_MS'),
     apiKey: read('API_KEY'),
     adminApiKey: read('ADMIN_API_KEY'),

@@ -32,6 +32,8 @@ export interface OpenStoreOptions {
   readonly staleAfterMs?: number
   /** For how long a local copy may stand in, from when it last had everything; 0: however long. Milliseconds. */
   readonly maxStaleMs?: number
+  /** Whether to go on with a Redis that throws keys away when it is full; by default a start with it is refused. */
+  readonly allowsEviction?: boolean
   /** Rows of an environment up to which a view is loaded whole before anything is read; beyond it the lists follow. */
   readonly listedAtOnceMax?: number
   /** Whether loads of an index do without finding rows by that key, which may be built with the lists then. Absent: none. */
@@ -53,7 +55,8 @@ export interface OpenStoreOptions {
  * `listRule` says which lists the views keep.
  *
  * Throws `INVALID_INPUT` when the URL is none of the above or its directory cannot be had, `STORE_LOCKED` when
- * another process has it open, `STORE_UNAVAILABLE` when it cannot be reached and no local copy may stand in for it.
+ * another process has it open, `STORE_UNAVAILABLE` when it cannot be reached and no local copy may stand in for it,
+ * `STORE_REFUSED` when it throws keys away.
  */
 export async function openStore(
   url: string,
@@ -80,11 +83,11 @@ export async function openStore(
       buildLists = null,
       isKeyedLater = () => false,
     } = options
-    const { onDamage = () => {} } = options
+    const { onDamage = () => {}, allowsEviction = false } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     const openTables = (path: string) => new LmdbTables(path)
-    const loading = { staleAfterMs, maxStaleMs, listedAtOnceMax, isKeyedLater, buildLists }
+    const loading = { staleAfterMs, maxStaleMs, allowsEviction, listedAtOnceMax, isKeyedLater, buildLists }
     const events = { log, onDamage, onFault, release }
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }

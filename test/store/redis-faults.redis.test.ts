@@ -22,24 +22,10 @@ import { allRows, commitOf, logged, scannedKeys, everyone, shown, text, toyRule 
 const ENVIRONMENT = 'faults'
 const LOG_ENTRIES_MAX = 3
 /** Every right that the scripts need, and those of a node besides. */
-const RIGHTS = [
-  ...[
-    'eval',
-    'evalsha',
-    'hget',
-    'hmget',
-    'hset',
-    'hdel',
-    'hlen',
-    'hscan',
-    'xadd',
-    'xrange',
-    'xtrim',
-    'zadd',
-    'zscore',
-  ],
-  ...['zremrangebyscore', 'rpush', 'lrange', 'expire', 'del', 'publish'],
-]
+const RIGHTS =
+  'eval evalsha hget hmget hset hdel hlen hscan xadd xrange xtrim zadd zscore zremrangebyscore rpush lrange expire del publish'.split(
+    ' ',
+  )
 
 const redis = await startRedis()
 const admin = await linkTo(redis)

@@ -194,6 +194,9 @@ for part = 1, part_count do
   local is_first = sequence == 1 or lost == 'log'
   if not (is_first or redis.call('XADD', log, 'NOMKSTREAM', place, unpack(parts[part]))) then
     lost, is_first, head.first = 'log', true, sequence
+    -- Who has read all that is gone can tell by it that this goes on from there.
+    local fields = parts[part]
+    fields[#fields + 1], fields[#fields + 2] = 'b', head.id
   end
   if is_first then
     redis.call('XADD', log, place, unpack(parts[part]))

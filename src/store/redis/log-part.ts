@@ -4,6 +4,7 @@
  *
  *     i  commit id                 c  changes as JSON, in the first part only
  *     l  parts of it still to come d  a deleted key; p, v  a put key and its stored row (`stored-row.ts`), repeated
+ *     b  the commit id before, where the log begins with this commit because the former one was lost
  *     n, s  number and sum of rows behind the commit (`row-tally.ts`), in the last part, where account is kept
  *
  * The last part makes the commit. Parts that none follows were left by a script that could not go on: they count for nothing,
@@ -33,6 +34,11 @@ export function placeOf([id]: StreamEntry): Place {
 /** The commit id of a part. */
 export function commitIdOf([, fields]: StreamEntry): Uint8Array {
   return viewOf(fields[1]!)
+}
+
+/** The commit id in front of a part that begins a log anew; null for any other. */
+export function formerIdOf([, fields]: StreamEntry): Uint8Array | null {
+  return fields.at(-2)?.toString('latin1') === 'b' ? viewOf(fields.at(-1)!) : null
 }
 
 /** Whether a part is the first of its commit. */

@@ -6,7 +6,15 @@ import type { Revision } from '#model/revision.ts'
 import type { Entry } from '../ledger.ts'
 import { feedFailure } from '../log-feed.ts'
 import { textOf } from '../row-codec.ts'
-import { commitIdOf, entryOfParts, isFirstPart, isLastPart, placeOf, type StreamEntry } from './log-part.ts'
+import {
+  commitIdOf,
+  entryOfParts,
+  formerIdOf,
+  isFirstPart,
+  isLastPart,
+  placeOf,
+  type StreamEntry,
+} from './log-part.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import type { RedisLink, Reply } from './redis-link.ts'
 
@@ -51,31 +59,33 @@ export class RedisLog {
       throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
     const behind = parts.findIndex(part => placeOf(part).sequence !== this.#sequence)
     const own = behind < 0 ? parts : parts.slice(0, behind)
-    this.#compare(own, { sequence: Number(sequence), id: id ?? null })
-    return this.#take(behind < 0 ? [] : parts.slice(behind))
+    const next = behind < 0 ? [] : parts.slice(behind)
+    const [last, [first]] = [own.at(-1), next]
+    if (last) this.#compare(last)
+    // In front of the first commit there is nothing to compare.
+    else if (this.#sequence > 0) this.#compareWithout({ sequence: Number(sequence), id: id ?? null }, first)
+    return this.#take(next)
   }
 
-  /** What is at the own position must be what was read there. `head` is behind the log while a commit is not finished. */
-  #compare(
-    own: readonly StreamEntry[],
-    head: { readonly sequence: number; readonly id: Uint8Array | null },
-  ): void {
-    // In front of the first commit there is nothing to compare.
-    if (this.#sequence === 0) return
-    const last = own.at(-1)
-    if (!last) {
-      if (head.sequence < this.#sequence) throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
-      // A log that was lost lacks nothing that is still to be read.
-      const isKnown = head.sequence === this.#sequence && head.id !== null && this.#id !== null
-      if (isKnown && textOf(head.id!) === textOf(this.#id!)) return
-      throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
-    }
+  /** What is at the own position must be what was read there. The head is behind the log while a commit is not finished. */
+  #compare(last: StreamEntry): void {
     const id = commitIdOf(last)
-    if (this.#id !== null && textOf(this.#id) !== textOf(id)) {
+    if (this.#id !== null && !isSame(this.#id, id)) {
       throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
     }
     this.#id = id
     this.#part = placeOf(last).part
+  }
+
+  /** The log has nothing at the own position. Was it lost, it may lack nothing that is still to be read. */
+  #compareWithout(
+    head: { readonly sequence: number; readonly id: Uint8Array | null },
+    next: StreamEntry | undefined,
+  ): void {
+    if (head.sequence < this.#sequence) throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
+    const isHead = head.sequence === this.#sequence && isSame(this.#id, head.id)
+    if (isHead || (next && isSame(this.#id, formerIdOf(next)))) return
+    throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
   }
 
   /**
@@ -122,4 +132,8 @@ export class RedisLog {
     )
     return reply as unknown as readonly StreamEntry[]
   }
+}
+
+function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  return one !== null && other !== null && textOf(one) === textOf(other)
 }

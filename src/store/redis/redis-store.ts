@@ -15,6 +15,7 @@ import type { Tables } from '../tables.ts'
 import type { ListRule } from '../view.ts'
 import { copiedEnvironments, CopyDirectory } from './copy-directory.ts'
 import { loadCopy } from './copy-load.ts'
+import { EvictionWatch } from './eviction.ts'
 import { type Followed, FollowedEnvironment } from './followed-environment.ts'
 import { HeadChannels } from './head-channels.ts'
 import { HeardNote } from './heard-note.ts'
@@ -52,6 +53,8 @@ export interface RedisStoreOptions {
   readonly staleAfterMs: number
   /** For how long a local copy may stand in, from when it last had everything; 0: however long. */
   readonly maxStaleMs: number
+  /** Whether to go on with a server that throws keys away when it is full. */
+  readonly allowsEviction: boolean
   /** Rows up to which a view is loaded whole before anything is read; beyond it the lists follow. */
   readonly listedAtOnceMax: number
   /** Whether loads of an index do without finding rows by that key. */
@@ -97,28 +100,23 @@ export class RedisStore implements Store {
   readonly #name: string
   readonly #openedAt = performance.now()
   #isAlone = false
+  readonly #eviction: EvictionWatch
   #replacedHistories = 0
   #closed: Promise<void> | null = null
 
   /**
    * Throws `STORE_UNAVAILABLE` when there is no server to be had, with what its connections fail of, and no copy to go on
-   * from; a server that refuses is not away.
+   * from; a server that refuses is not away. Throws `STORE_REFUSED` when the server throws keys away.
    */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const store = new RedisStore(options)
-    if (store.#hasStandIn()) {
-      await store.#waitForConnections(store.#aloneAfterMs)
-      if (store.#isConnected) return store
-      if (!store.#connections.some(({ failure }) => failure.isRefusal)) {
-        store.#goOnAlone()
-        return store
-      }
+    try {
+      await store.#begin()
+      return store
+    } catch (error) {
+      await store.close()
+      throw error
     }
-    await store.#waitForConnections(FIRST_CONNECTION_MS_MAX)
-    if (store.#isConnected) return store
-    const error = store.#noConnection()
-    await store.close()
-    throw error
   }
 
   private constructor(options: RedisStoreOptions) {
@@ -133,6 +131,7 @@ export class RedisStore implements Store {
     this.#connections = [commands, signals]
     this.#link = new RedisLink(commands.client)
     this.#channels = new HeadChannels(signals.client, log)
+    this.#eviction = new EvictionWatch(commands.client, log)
     this.#link.onReady(() => {
       this.#isAlone = false
       for (const environment of this.#following.values()) environment.onDoubt()
@@ -205,6 +204,7 @@ export class RedisStore implements Store {
 
   async #close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#eviction.close()
     const environments = await this.#environments.close()
     await Promise.all(environments.map(environment => environment.close()))
     this.#channels.close()
@@ -215,6 +215,17 @@ export class RedisStore implements Store {
   #check(): void {
     void this.#channels.probe()
     for (const environment of this.#following.values()) void environment.check()
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#hasStandIn()) {
+      await this.#waitForConnections(this.#aloneAfterMs)
+      const isRefused = this.#connections.some(({ failure }) => failure.isRefusal)
+      if (!this.#isConnected && !isRefused) return this.#goOnAlone()
+    }
+    await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
+    if (!this.#isConnected) throw this.#noConnection()
+    if (!this.#options.allowsEviction) await this.#eviction.requireNone()
   }
 
   get #isConnected(): boolean {

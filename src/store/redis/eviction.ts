@@ -1,0 +1,68 @@
+/**
+ * Whether a server throws keys away when it is full. An evicted key is lost data: a ledger never asks for that, and a server that
+ * does it to other keys does it to these. A start refuses such a server, unless its operator wants it all the same; while a
+ * node runs, and after each connection, it is said again.
+ */
+import { Cluster } from 'ioredis'
+import { AuthzError } from '#model/errors.ts'
+import type { RedisClient } from './redis-client.ts'
+import type { StoreLog } from './store-log.ts'
+
+/** The policy of a server that keeps everything, and refuses what it has no room for. */
+const KEEPS_ALL = 'noeviction'
+/** Of a server that does not tell, be it that its user may not ask. */
+const UNKNOWN = 'unknown'
+/** How often it is said. */
+const SAID_MS = 3_600_000
+
+export class EvictionWatch {
+  readonly #client: RedisClient
+  readonly #log: StoreLog
+  readonly #timer: NodeJS.Timeout
+
+  constructor(client: RedisClient, log: StoreLog) {
+    this.#client = client
+    this.#log = log
+    const look = (): void => void evictionPolicy(client).then(policy => this.#say(policy))
+    client.on('ready', look)
+    this.#timer = setInterval(look, SAID_MS)
+    this.#timer.unref()
+  }
+
+  /** Throws `STORE_REFUSED` when the server throws keys away. */
+  async requireNone(): Promise<void> {
+    const policy = await evictionPolicy(this.#client)
+    if (policy === null || policy === UNKNOWN) return
+    const message = `Redis throws keys away when it is full, and facts with them: its maxmemory-policy is ${policy}`
+    const remedy = `set it to ${KEEPS_ALL}, or allow it by ALLOW_EVICTION=true`
+    throw new AuthzError('STORE_REFUSED', `${message}; ${remedy}`)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #say(policy: string | null): void {
+    if (policy === UNKNOWN) {
+      this.#log.warn({}, `Redis does not tell its maxmemory-policy: facts get lost unless it is ${KEEPS_ALL}`)
+    } else if (policy !== null) {
+      this.#log.warn({ policy }, `Redis throws keys away when it is full: facts get lost; set ${KEEPS_ALL}`)
+    }
+  }
+}
+
+/** The first policy that throws keys away, of all servers that keep data; null: there is none. */
+async function evictionPolicy(client: RedisClient): Promise<string | null> {
+  const servers = client instanceof Cluster ? client.nodes('master') : [client]
+  const policies = await Promise.all(
+    servers.map(async server => {
+      const told = await server.info('memory').catch(() => '')
+      const policy = /^maxmemory_policy:(\S+)/m.exec(told)?.[1]
+      if (policy !== undefined) return policy
+      const answer = (await server.config('GET', 'maxmemory-policy').catch(() => [])) as readonly string[]
+      return answer[1] ?? UNKNOWN
+    }),
+  )
+  const others = policies.filter(policy => policy !== KEEPS_ALL)
+  return others.find(policy => policy !== UNKNOWN) ?? others[0] ?? null
+}

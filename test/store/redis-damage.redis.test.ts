@@ -1,0 +1,245 @@
+/**
+ * What nodes do when Redis has lost a key, or somebody has changed one: those that run find what one finds that is started, at
+ * their next look and at the next commit, and nobody goes on with what nobody can vouch for.
+ */
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
+import { connect } from '#store/redis/redis-client.ts'
+import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import { KeptLog } from '../support/kept-log.ts'
+import { startRedis } from '../support/redis-process.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import { storeDirectory } from '../support/running-service.ts'
+import { commitId, commitOf, everyone, scannedKeys, shown, toyRule } from './toy-rows.ts'
+
+const ENVIRONMENT = 'damaged'
+const DAMAGED = { code: 'STORE_DAMAGED' }
+
+const redis = await sharedRedis()
+const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
+await direct.recovered(10_000)
+afterAll(() => direct.close())
+
+interface Node extends EnvironmentStore {
+  readonly store: Store
+  readonly log: KeptLog
+  readonly damages: string[]
+  requireWhole(): void
+}
+
+async function startNode(url: string, options: OpenStoreOptions = {}): Promise<Node> {
+  const log = new KeptLog()
+  const damages: string[] = []
+  const onDamage = (id: string) => void damages.push(id)
+  const settings = { dataDirectory: storeDirectory(), staleAfterMs: 200, log, onDamage }
+  const store = await openStore(url, toyRule, { ...settings, ...options })
+  onTestFinished(() => store.close())
+  const environment = await store.environment(ENVIRONMENT)
+  const { ledger, view } = environment
+  const rest = {
+    whenListed: () => environment.whenListed(),
+    snapshotPlace: () => environment.snapshotPlace(),
+    takeOver: environment.takeOver.bind(environment),
+    setAside: () => environment.setAside(),
+    requireWhole: () => environment.requireWhole(),
+  }
+  return { store, log, damages, ledger, view, ...rest }
+}
+
+const saysThat = (words: RegExp) => (line: { readonly message: string }) => words.test(line.message)
+const isLost = saysThat(/has lost data/)
+const isBack = saysThat(/has all data/)
+
+async function setup(): Promise<{
+  readonly url: string
+  readonly keys: RedisKeys
+  readonly nodes: [Node, Node]
+}> {
+  const url = redis.url()
+  const nodes: [Node, Node] = [await startNode(url), await startNode(url)]
+  await nodes[0].ledger.commit(commitOf({ put: { alice: 'ar', bob: 'bg' } }))
+  await nodes[1].ledger.commit(commitOf({ delete: ['bob'], put: { carol: 'ag' } }))
+  return { url, keys: redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT), nodes }
+}
+
+/** All nodes and a fresh one show the same, and nobody has loaded anything again. */
+async function expectSame(url: string, nodes: readonly Node[], keys: readonly string[]): Promise<void> {
+  const fresh = await startNode(url)
+  expect(scannedKeys(fresh.view, everyone)).toEqual(keys)
+  const { sequence } = await fresh.ledger.head()
+  for (const { ledger, view, log } of nodes) {
+    const { epoch } = await ledger.head()
+    for await (const { revision } of ledger.feed({ epoch, sequence: sequence - 1 }))
+      if (revision.sequence >= sequence) break
+    expect(shown(view)).toEqual(shown(fresh.view))
+    expect(log.lines.filter(saysThat(/loading another/))).toEqual([])
+  }
+}
+
+test.each([
+  ['rows', 'lost', (key: string, aside: string) => direct.send('RENAME', key, aside)],
+  [
+    'rows',
+    'emptied in part',
+    async (key: string, aside: string) => {
+      await direct.send('COPY', key, aside)
+      await direct.send('HDEL', key, 'alice')
+    },
+  ],
+  [
+    'rows',
+    'added to',
+    async (key: string, aside: string) => {
+      await direct.send('COPY', key, aside)
+      await direct.send('HSET', key, 'mallory', Buffer.from([0, 0, 0, 0, 1, 0, 0, 0, 0x61, 0x72]))
+    },
+  ],
+  ['meta', 'lost', (key: string, aside: string) => direct.send('RENAME', key, aside)],
+] as const)(
+  '%s that are %s are found by every node and by every commit, and it goes on when they are back',
+  async (name, _, lose) => {
+    const { url, keys, nodes } = await setup()
+    const aside = `${keys[name]}:aside`
+    await lose(keys[name], aside)
+    const refusals = await Promise.all(
+      nodes.map(({ ledger }) =>
+        ledger.commit(commitOf({ delete: ['alice'] })).catch((error: unknown) => error),
+      ),
+    )
+    for (const refusal of refusals)
+      expect(refusal).toMatchObject({ code: expect.stringMatching(/^STORE_(DAMAGED|RESET)$/) })
+    await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
+    for (const node of nodes) {
+      await node.log.has(isLost)
+      expect(() => node.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
+      expect(node.damages).toContain(ENVIRONMENT)
+    }
+    await direct.send('RENAME', aside, keys[name])
+    for (const node of nodes) {
+      await node.log.has(isBack)
+      // Without its head it was another history, for all that a node could tell.
+      if (name === 'meta') await node.log.has(saysThat(/another copy is in force/))
+      node.requireWhole()
+      expect(node.log.lines.filter(isLost)).toHaveLength(1)
+    }
+    await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+    expect(scannedKeys((await startNode(url)).view, everyone)).toEqual(['alice', 'carol', 'dave'])
+  },
+)
+
+test('a row that somebody has changed is found by who loads all of them, and then by every node', async () => {
+  const { url, keys, nodes } = await setup()
+  const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
+  await direct.send('HSET', keys.rows, 'alice', Buffer.concat([stored.subarray(0, -1), Buffer.from('g')]))
+  // The number of rows is right, and nobody who runs reads them.
+  await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+  await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
+  for (const { log, ledger } of nodes) {
+    await log.has(isLost)
+    await expect(ledger.commit(commitOf({}))).rejects.toMatchObject(DAMAGED)
+  }
+  // As an operator who has put it right says.
+  await direct.send('HSET', keys.rows, 'alice', stored)
+  await direct.send('HDEL', keys.meta, 'damage')
+  for (const { log } of nodes) await log.has(isBack)
+  await nodes[0].ledger.commit(commitOf({ delete: ['dave'] }))
+  await expectSame(url, nodes, ['alice', 'carol'])
+})
+
+test.each(['log', 'ids'] as const)(
+  'lost %s cost no fact, no node loads anything again, and one says so',
+  async name => {
+    const { url, keys, nodes } = await setup()
+    await direct.send('DEL', keys[name])
+    const head = await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+    expect(head.sequence).toBe(3)
+    expect(nodes[0].log.lines.filter(saysThat(/lost a key/))).toEqual([
+      expect.objectContaining({ level: 'warn', fields: { environment: ENVIRONMENT, key: name } }),
+    ])
+    await nodes[1].ledger.commit(commitOf({ put: { erin: 'ar' } }))
+    await expectSame(url, nodes, ['alice', 'carol', 'dave', 'erin'])
+  },
+)
+
+describe('what an earlier release has written', () => {
+  const forget = (keys: RedisKeys) =>
+    direct.send('HDEL', keys.meta, 'count', 'sum', 'summed', 'since', 'base')
+
+  test('is gone on with; who loads it all gives the account its base, and a row that is changed then is found', async () => {
+    const { url, keys, nodes } = await setup()
+    await forget(keys)
+    await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+    await expectSame(url, nodes, ['alice', 'carol', 'dave'])
+    await nodes[1].ledger.commit(commitOf({ delete: ['dave'] }))
+    await expectSame(url, nodes, ['alice', 'carol'])
+    expect(Number(await direct.send('HGET', keys.meta, 'base'))).toBeGreaterThan(0)
+    await direct.send('HSET', keys.rows, 'alice', (await direct.send('HGET', keys.rows, 'carol')) as Buffer)
+    await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
+  })
+
+  test('is finished where its script was cut short behind the log, and is no damage where it goes on beside this one', async () => {
+    const { url, keys, nodes } = await setup()
+    const id = Buffer.from(commitId())
+    const stored = Buffer.from([0, 0, 0, 0, 3, 0, 0, 0, 0x61, 0x72])
+    const entry = ['3-0', 'i', id, 'l', '0', 'c', '[]', 'p', 'dave', 'v', stored] as const
+    await direct.send('XADD', keys.log, ...entry)
+    await expectSame(url, nodes, ['alice', 'carol', 'dave'])
+    // As its script does, which knows of no account.
+    const other = Buffer.from(commitId())
+    const commit = `
+      redis.call('HDEL', KEYS[2], 'dave')
+      redis.call('XADD', KEYS[3], '4-0', 'i', ARGV[1], 'l', '0', 'c', '[]', 'd', 'dave')
+      redis.call('ZADD', KEYS[4], '4', ARGV[1])
+      redis.call('HSET', KEYS[1], 'sequence', '4', 'id', ARGV[1], 'first', '1')`
+    await direct.send('EVAL', commit, 4, keys.meta, keys.rows, keys.log, keys.ids, other)
+    await nodes[0].ledger.commit(commitOf({ put: { erin: 'ar' } }))
+    await expectSame(url, nodes, ['alice', 'carol', 'erin'])
+    for (const { log } of nodes) expect(log.lines.some(isLost)).toBe(false)
+  })
+})
+
+describe('a Redis that throws keys away when it is full', () => {
+  async function evicting(policy: string): Promise<{ readonly url: string; readonly orders: RedisLink }> {
+    const own = await startRedis({ arguments: ['--maxmemory-policy', policy] })
+    onTestFinished(() => own.stop())
+    const orders = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
+    onTestFinished(() => orders.close())
+    await orders.recovered(10_000)
+    return { url: own.url(), orders }
+  }
+
+  test.each(['allkeys-lru', 'volatile-ttl'])('is refused by a start, with what to do: %s', async policy => {
+    const { url, orders } = await evicting(policy)
+    await expect(startNode(url)).rejects.toMatchObject({
+      code: 'STORE_REFUSED',
+      message: expect.stringMatching(
+        `maxmemory-policy is ${policy}; set it to noeviction.*ALLOW_EVICTION=true`,
+      ),
+    })
+    expect(await orders.send('DBSIZE')).toBe(0)
+  })
+
+  test('is taken where that is allowed, and said', async () => {
+    const { url } = await evicting('allkeys-lru')
+    const { log, ledger } = await startNode(url, { allowsEviction: true })
+    await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    expect(log.lines.filter(saysThat(/throws keys away/))).toEqual([
+      expect.objectContaining({ level: 'warn', fields: { policy: 'allkeys-lru' } }),
+    ])
+  })
+
+  test('is asked otherwise where one way is closed, and when it tells nothing that is said', async () => {
+    const { url, orders } = await evicting('allkeys-lru')
+    const as = async (...rights: readonly string[]) => {
+      await orders.send('ACL', 'SETUSER', 'node', 'reset', 'on', 'nopass', '~*', '&*', '+@all', ...rights)
+      return url.replace('//', '//node:any@')
+    }
+    await expect(startNode(await as('-info'))).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+    await expect(startNode(await as('-config'))).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+    const { log } = await startNode(await as('-config', '-info'))
+    expect(log.lines.filter(saysThat(/does not tell its maxmemory-policy/))).toHaveLength(1)
+  })
+})
