@@ -8,6 +8,8 @@ import { RedisLedger } from '#store/redis/redis-ledger.ts'
 import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { KeptLog } from '../support/kept-log.ts'
+import { startRedis } from '../support/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { allRows, bytes, commitId, commitOf, logged, readable } from './toy-rows.ts'
 
@@ -165,6 +167,40 @@ test('when nobody can tell any more whether a commit was done, it is not done ag
   expect(outcome).toMatchObject({ code: 'STORE_UNAVAILABLE' })
   const sequence = (await other.head()).sequence
   expect([9, 10]).toContain(sequence)
+})
+
+test('a commit that may have been made is not told as refused, though Redis refuses to say', async () => {
+  const { keys, proxy, ledger } = await setup()
+  const lost = proxy.failOn('EVALSHA', 'lose-answer')
+  const sent = ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  sent.catch(() => undefined)
+  await lost
+  proxy.cut()
+  await direct.send('SET', keys.meta, 'no hash any more')
+  proxy.mend()
+  await expect(sent).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    message: expect.stringMatching(/^it is not known whether this commit was done: .*WRONGTYPE/),
+  })
+})
+
+test('a commit that no server has taken is told as refused, with the reason, when it is not tried any more', async () => {
+  const own = await startRedis()
+  onTestFinished(() => own.stop())
+  const link = await linkTo(own.url())
+  onTestFinished(() => link.close())
+  const log = new KeptLog()
+  const options = { link, keys: redisKeys('refused', 'commits'), logEntriesMax: 10, mayBegin: true, log }
+  const ledger = await RedisLedger.open(options)
+  await link.send('CONFIG', 'SET', 'min-replicas-to-write', '1')
+  const refused = ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  refused.catch(() => undefined)
+  await log.has(({ message }) => /does not take commits/.test(message))
+  await ledger.close()
+  await expect(refused).rejects.toMatchObject({
+    code: 'STORE_REFUSED',
+    message: expect.stringMatching(/^nothing was made: the store refuses: NOREPLICAS /),
+  })
 })
 
 test('a server that has forgotten the scripts gets them again', async () => {

@@ -174,6 +174,55 @@ test('why a running node has no connection is said once, however often it is tri
   expect(asText(log.lines)).not.toContain(PASSWORD)
 })
 
+test('a node that is refused the log says why once, asks again and again, loads nothing, and goes on when it is not any more', async () => {
+  const { name, url } = await newUser()
+  const log = new KeptLog()
+  const [node, other] = [await startNode(url, { log }), await startNode(url.replace(/\/\/.*@/, '//'))]
+  const start = await node.ledger.head()
+  await rights(name, '-xrange')
+  const commit = other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const isRefused = says('warn', /refuses to show what is new.*: NOPERM .*xrange/)
+  await log.has(isRefused)
+  await admin.send('ACL', 'LOG', 'RESET')
+  const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
+  while (Number(await attempts()) < 4);
+  await rights(name, '+xrange')
+  await log.has(says('info', /shows again what is new/))
+  await follows(node.ledger, start, await commit)
+  expect(shown(node.view)).toEqual(shown(other.view))
+  expect(log.lines.filter(isRefused)).toHaveLength(1)
+  expect(log.lines.filter(says('warn', /loading another/))).toEqual([])
+})
+
+test('a node that has to load and is refused the rows says why once, goes on trying, and loads when it is not any more', async () => {
+  const { name, url, prefix } = await newUser()
+  const log = new KeptLog()
+  const [node, other] = [await startNode(url, { log }), await startNode(url.replace(/\/\/.*@/, '//'))]
+  await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const start = await node.ledger.head()
+  await rights(name, '-hscan')
+  // Another commit at the place where the node is: a history that it does not know.
+  const { meta, log: stream, ids } = redisKeys(prefix, ENVIRONMENT)
+  const rewritten = `
+    local id = redis.call('HGET', KEYS[1], 'id')
+    redis.call('DEL', KEYS[2])
+    redis.call('XADD', KEYS[2], '1-0', 'i', ARGV[1], 'l', '0', 'c', '[]')
+    redis.call('ZREM', KEYS[3], id)
+    redis.call('ZADD', KEYS[3], '1', ARGV[1])
+    redis.call('HSET', KEYS[1], 'id', ARGV[1])`
+  await admin.send('EVAL', rewritten, 3, meta, stream, ids, Buffer.from(commitId()))
+  const isRefused = says('warn', /cannot load another copy.*: NOPERM .*hscan/)
+  await log.has(isRefused)
+  await admin.send('ACL', 'LOG', 'RESET')
+  const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
+  while (Number(await attempts()) < 2);
+  await rights(name, '+hscan')
+  await log.has(says('warn', /another copy is in force/))
+  expect(log.lines.filter(isRefused)).toHaveLength(1)
+  const head = await node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
+  expect(head).toMatchObject({ epoch: start.epoch, sequence: 2 })
+})
+
 test('a server that says "not now" to a start is waited for, and the log says why, once', async () => {
   const own = await startRedis({ arguments: ['--min-replicas-to-write', '1'] })
   onTestFinished(() => own.stop())

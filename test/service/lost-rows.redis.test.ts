@@ -1,0 +1,89 @@
+/**
+ * What callers see when Redis has lost the rows of an environment: on every node that environment is closed, those that run and
+ * those that start, and the others go on; what a node still has of it is the way to put it back.
+ */
+import { afterAll, expect, test } from 'vitest'
+import { connect } from '#store/redis/redis-client.ts'
+import { redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { contentOf, importInto } from '../support/content.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  FACTS,
+  neighbourOf,
+  question,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+
+const redis = await sharedRedis()
+const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
+await direct.recovered(10_000)
+afterAll(() => direct.close())
+
+const READER = { user: 'alice', role: 'viewer', resource_instance: 'document:plan' }
+const ENVIRONMENT = '/v2/projects/default/envs/default'
+
+function decision(node: Client, key = API_KEY) {
+  return node.send<{ allow?: boolean; message?: string }>('POST', '/allowed', {
+    key,
+    body: question('alice', 'read', 'document:plan'),
+  })
+}
+
+/** Asks until that is the status; returns that answer. */
+async function until(status: number, node: Client) {
+  for (;;) {
+    const answer = await decision(node)
+    if (answer.status === status) return answer
+  }
+}
+
+test('an environment whose rows are lost is closed on every node, the others are not, and an export puts it back', async () => {
+  const storeUrl = redis.url()
+  const start = () => startedService({ storeUrl, dataDirectory: storeDirectory(), staleAfterMs: 1_000 })
+  const nodes = [await start(), await start()]
+  const [one, other] = nodes as [Client, Client]
+  await one.createDocumentModel()
+  await one.users('alice')
+  await one.instance('document:plan')
+  await one.assign('alice', 'viewer', 'document:plan')
+  const neighbour = await neighbourOf(one, 'neighbour')
+  const { id } = (await one.send<{ id: string }>('GET', ENVIRONMENT, { key: ADMIN_KEY })).body
+  for (const node of nodes) while ((await until(200, node)).body.allow !== true);
+
+  await direct.send('DEL', redisKeys(parseRedisUrl(storeUrl).prefix, id).rows)
+  const revoked = await other.delete<{ title: string }>(`${FACTS}/role_assignments`, READER)
+  expect(revoked).toMatchObject({ status: 503, body: { title: 'The store is damaged' } })
+  for (const node of [...nodes, await start()]) {
+    const refused = await until(503, node)
+    expect(refused.body.message).toMatch(/closed on this node: the store has lost a part of it/)
+    expect((await node.get('/ready')).status).toBe(200)
+    expect((await decision(node, neighbour)).status).toBe(200)
+  }
+
+  const exported = await contentOf(one, `${ENVIRONMENT}/export`)
+  await importInto(one, 'default', exported, API_KEY, 200, '?replace=true')
+  for (const node of nodes) expect((await until(200, node)).body.allow).toBe(true)
+  expect((await other.delete(`${FACTS}/role_assignments`, READER)).status).toBe(204)
+  while ((await until(200, one)).body.allow !== false);
+})
+
+test('without the rows of the organization no node is ready, and all are again when they are back', async () => {
+  const storeUrl = redis.url()
+  const node = await startedService({ storeUrl, dataDirectory: storeDirectory(), staleAfterMs: 1_000 })
+  const { rows } = redisKeys(parseRedisUrl(storeUrl).prefix, 'organization')
+  await direct.send('RENAME', rows, `${rows}:aside`)
+  await until(503, node)
+  expect((await node.get('/ready')).status).toBe(503)
+  await expect(startedService({ storeUrl, dataDirectory: storeDirectory() })).rejects.toMatchObject({
+    code: 'STORE_DAMAGED',
+  })
+  await direct.send('RENAME', `${rows}:aside`, rows)
+  await until(200, node)
+  expect((await node.get('/ready')).status).toBe(200)
+})
