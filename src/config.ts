@@ -87,12 +87,17 @@ export const settings = {
   MAX_BODY_BYTES: integer(
     16_777_216,
     { min: 1_024, max: 1_073_741_824 },
-    'largest request body; beyond it 413',
+    'largest body of a bulk or batch; others may have 1 MiB, or 4 where they bring parts along; beyond it 413',
   ),
   MAX_ATTRIBUTES_BYTES: integer(
     65_536,
     { min: 1_024, max: 16_777_216 },
     'most bytes of JSON in the attributes of one thing; beyond it 400',
+  ),
+  MAX_IMPORT_BYTES: integer(
+    1_073_741_824,
+    { min: 1_048_576, max: 1_099_511_627_776 },
+    'most bytes that an import keeps in memory, some 130 a fact; beyond it 400',
   ),
   MAX_HEADER_BYTES: integer(
     16_384,
@@ -214,6 +219,7 @@ export interface Config {
   readonly poolJobsMax: number
   readonly bodyBytesMax: number
   readonly attributesBytesMax: number
+  readonly importBytesMax: number
   readonly headerBytesMax: number
   readonly bulkChecksMax: number
   readonly listedEntriesMax: number
@@ -281,6 +287,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     poolJobsMax: read('POOL_JOBS_MAX'),
     bodyBytesMax: read('MAX_BODY_BYTES'),
     attributesBytesMax: read('MAX_ATTRIBUTES_BYTES'),
+    importBytesMax: read('MAX_IMPORT_BYTES'),
     headerBytesMax: read('MAX_HEADER_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),
     listedEntriesMax: read('MAX_LISTED_ENTRIES'),

@@ -37,6 +37,7 @@ import { loadSampleWorkspace } from './services/sample-workspace.ts'
 import type { Surroundings } from './services/surroundings.ts'
 import { isKeyedLater, listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
+import { ReadLanes } from './services/read-lanes.ts'
 import { FairTurns } from './services/turns.ts'
 import type { EnvironmentStore, Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -134,6 +135,7 @@ export async function startService(
     onDamage: (environmentId, damage) => environments?.fail(environmentId, damage),
   })
   const turns = new FairTurns()
+  const longReads = new ReadLanes()
   let management: ManagementService | null = null
   let environments: OpenEnvironments | null = null
   let freshness: Freshness | null = null
@@ -244,7 +246,8 @@ export async function startService(
     }
     environments = new OpenEnvironments({
       organization,
-      open: known => openEnvironment(known, { store, indexes, surroundings, turns, auditRetentionMs, log }),
+      open: known =>
+        openEnvironment(known, { store, indexes, surroundings, turns, longReads, auditRetentionMs, log }),
       drop: environmentId => store.drop(environmentId),
       discardCopies: ({ except }) =>
         store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
@@ -275,7 +278,7 @@ export async function startService(
     const imports = new EnvironmentImports({
       organization: service,
       environments,
-      loader: contentLoader(store, surroundings),
+      loader: contentLoader(store, surroundings, config.importBytesMax),
       drop: id => store.drop(id),
       onFault,
     })
@@ -305,15 +308,28 @@ export async function startService(
 }
 
 /** Imports straight into the files of a store, where there are any. */
-function contentLoader(store: Store, surroundings: Surroundings): ContentLoader {
+function contentLoader(store: Store, surroundings: Surroundings, heldBytesMax: number): ContentLoader {
   const { now, newId, newCommitId, attributesBytesMax, onBackgroundFault: onFault } = surroundings
   const isInFiles = store.directoryOf(ORGANIZATION_STORE_ID) !== null
   if (!isInFiles) {
     const shapes = new ContentShapes()
-    return new LedgerLoader(store, newCommitId, () => ({ ...shapes, now: now(), newId, attributesBytesMax }))
+    return new LedgerLoader(store, newCommitId, () => ({
+      ...shapes,
+      now: now(),
+      newId,
+      attributesBytesMax,
+      heldBytesMax,
+    }))
   }
   const directoryOf = (id: string) => store.directoryOf(id)!
-  return new ContentThread({ entry: CONTENT_IMPORT_ENTRY, directoryOf, now, attributesBytesMax, onFault })
+  return new ContentThread({
+    entry: CONTENT_IMPORT_ENTRY,
+    directoryOf,
+    now,
+    attributesBytesMax,
+    heldBytesMax,
+    onFault,
+  })
 }
 
 /** Threads open it for themselves; what is wrong with it is said before anything starts. */
@@ -386,6 +402,7 @@ interface EnvironmentParts {
   readonly indexes: SharedIndexes
   readonly surroundings: Surroundings
   readonly turns: FairTurns
+  readonly longReads: ReadLanes
   readonly auditRetentionMs: number
   readonly log: Logger
 }
@@ -400,6 +417,7 @@ function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Prom
     scope,
     auditRetentionMs,
     turns: parts.turns.share(),
+    longReads: parts.longReads.lane(),
     indexes,
     surroundings: {
       ...parts.surroundings,

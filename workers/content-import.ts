@@ -19,7 +19,7 @@ import { TimeOrderedIds } from '../src/time-ordered-ids.ts'
 
 assert(parentPort, 'this thread is started by the main thread')
 const main = parentPort
-const { directory, now, attributesBytesMax } = workerData as ContentThreadData
+const { directory, now, attributesBytesMax, heldBytesMax } = workerData as ContentThreadData
 const ids = new TimeOrderedIds(Date.now)
 // Waiting for the disk after every write would take longer than everything else.
 const tables = new LmdbTables(directory, { isFlushed: false })
@@ -30,6 +30,7 @@ const content = new ContentImport({
   now,
   newId: () => ids.next(),
   attributesBytesMax,
+  heldBytesMax,
 })
 const stop = new AbortController()
 /** The line each row came from. */

@@ -1,4 +1,5 @@
 /** The route tables of an HTTP thread, put together from its engines and its settings. */
+import { withBodyCeilings } from '#http/body-ceilings.ts'
 import { PageTokens } from '#http/page-token.ts'
 import type { Route } from '#http/route.ts'
 import { evaluationReader } from '#http/routes/access.ts'
@@ -55,5 +56,6 @@ export function opaThreadRoutes(
   settings: ThreadSettings,
   observer: DecisionObserver | null,
 ): Route[] {
-  return opaRoutes(new DecisionService(engines, settings, { observer, pool: null }))
+  const routes = opaRoutes(new DecisionService(engines, settings, { observer, pool: null }))
+  return withBodyCeilings(routes, settings.attributesBytesMax)
 }

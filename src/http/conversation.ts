@@ -189,7 +189,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
 
   #take(piece: ArrayBuffer, isLast: boolean): void {
     if (this.#isDecided) return
-    const isWhole = isLast && this.#collector === null && piece.byteLength <= this.#host.bodyBytesMax
+    const isWhole = isLast && this.#collector === null && piece.byteLength <= this.#bodyBytesMax()
     this.#setReceiving(!isLast)
     // As nearly all come. One that has to wait is copied: the piece is the library's.
     if (isWhole && this.#host.largeBodies.begin(piece.byteLength))
@@ -207,7 +207,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
 
   #takePiece(piece: ArrayBuffer, isLast: boolean): void {
     this.#collector ??= new BodyCollector({
-      bytesMax: this.#host.bodyBytesMax,
+      bytesMax: this.#bodyBytesMax(),
       announcedBytes: Number(this.#head.headers.contentLength) || 0,
       buffers: this.#host.bodies,
       isKept: this.#isBodyKept(),
@@ -331,8 +331,13 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     return DISCARD_FACTOR * this.#host.bodyBytesMax
   }
 
+  #bodyBytesMax(): number {
+    const { bodyBytesMax } = this.#host
+    return this.#match === null ? bodyBytesMax : Math.min(bodyBytesMax, this.#match.route.bodyBytesMax)
+  }
+
   #tooLarge(): AuthzError {
-    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#host.bodyBytesMax} bytes`, {
+    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#bodyBytesMax()} bytes`, {
       limit: 'body',
     })
   }

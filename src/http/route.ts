@@ -107,6 +107,8 @@ export interface Route {
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
+  /** Besides the server's own ceiling; see `withBodyCeilings`. */
+  readonly bodyBytesMax: number
   readonly readBytes: ((body: DataView) => unknown) | null
   readonly bodyInPieces: BodyInPieces | null
   readonly requireJsonContentType: boolean
@@ -153,6 +155,7 @@ export function defineRoute<
       bodySchema === undefined
         ? null
         : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
+    bodyBytesMax: Number.POSITIVE_INFINITY,
     readBytes: definition.readBytes ?? null,
     bodyInPieces: definition.bodyInPieces ?? null,
     requireJsonContentType: definition.requireJsonContentType ?? false,

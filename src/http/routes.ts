@@ -3,6 +3,7 @@ import type { AccessService } from '#services/access-service.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import type { PermissionService } from '#services/permission-service.ts'
 import type { SearchService } from '#services/search-service.ts'
+import { withBodyCeilings } from './body-ceilings.ts'
 import { evaluationDialect } from './bytes/asked-question.ts'
 import { BatchReader } from './bytes/batch-reader.ts'
 import { SingleReader } from './bytes/single-reader.ts'
@@ -46,6 +47,8 @@ export interface RouteParts {
     readonly hasBytesPath: boolean
     readonly subjectTypes: readonly string[]
     readonly bulkChecksMax: number
+    /** Bytes of JSON that the attributes of one thing may have. */
+    readonly attributesBytesMax: number
   }
 }
 
@@ -60,7 +63,7 @@ function accessReaders(options: RouteParts['options']): AccessRouteOptions['byte
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
-  const routes: Route[] = [
+  const defined: Route[] = [
     ...allowedRoutes(parts.decisions, options),
     ...permissionRoutes(parts.permissions),
     ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
@@ -82,6 +85,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...groupRoutes(parts.management),
     ...referenceRoutes(() => description),
   ]
+  const routes = withBodyCeilings(defined, options.attributesBytesMax)
   // Now, not when somebody asks: it takes longer than a decision may wait.
   const description = JSON.stringify(createDocument(routes, options.publicUrl))
   return routes

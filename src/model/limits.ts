@@ -11,6 +11,12 @@ export const SHORT_KEY_LENGTH_MAX = 128
 export const TEXT_LENGTH_MAX = 4_096
 /** Entries listed inside one group answer; the rest is paged through (contract B.3). */
 export const GROUP_READ_ENTRIES_MAX = 1_000
+/**
+ * Bytes of a body about one thing, and of one that brings its parts along (a resource, a role, a user with what it is to hold).
+ * Where attributes may be larger than usual, so may these. Parsing takes some 15 ms a mebibyte, in which the thread decides nothing.
+ */
+export const PLAIN_BODY_BYTES_MAX = 1_048_576
+export const PARTS_BODY_BYTES_MAX = 4_194_304
 /** Bytes of JSON in all the attributes of a resource and its parts, in attributes of one thing (`MAX_ATTRIBUTES_BYTES`). */
 export const RESOURCE_ATTRIBUTES_FACTOR = 16
 /** Depth of nesting in a management body, so that what is stored can always be walked. */
@@ -32,8 +38,8 @@ export const PAGE_SIZE_DEFAULT = 30
 export const PAGE_SIZE_MAX = 100
 /** The same for role assignments (contract B.1). */
 export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
-/** Characters of JSON in a page of more than one thing. */
-export const PAGE_LENGTH_MAX = 67_108_864
+/** Bytes of JSON in a page of more than one thing. */
+export const PAGE_BYTES_MAX = 8_388_608
 /** Elements in a bulk call, which is one commit. */
 export const BULK_ELEMENTS_MAX = 10_000
 /** Relationships listed inside one detailed instance; the list of tuples has them all. */
@@ -56,7 +62,10 @@ export const COPY_PATTERNS_MAX = 1_000
 /** Exports of a process at once: each holds a state of the store, and with it a reader and the pages that it needs. */
 export const EXPORTS_MAX = 8
 /** Imports of a process at once: each has a thread of its own and all rows in memory. */
-export const IMPORTS_MAX = 2
+export const IMPORTS_MAX = 3
+/** Of those, of one environment. */
+export const EXPORTS_PER_ENVIRONMENT_MAX = 4
+export const IMPORTS_PER_ENVIRONMENT_MAX = 2
 /** Depth of nesting in a line of an import, where what is a body by itself elsewhere is a part of a resource. */
 export const CONTENT_DEPTH_MAX = JSON_DEPTH_MAX + 2
 /** Bytes in one line of an export or import: a resource with all its parts. */

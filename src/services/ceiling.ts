@@ -3,26 +3,45 @@ import { AuthzError } from '#model/errors.ts'
 
 export class Ceiling {
   readonly #max: number
+  readonly #shareMax: number
   /** What there are too many of, as a refusal names it. */
   readonly #what: string
   #count = 0
+  readonly #countOfShares = new Map<string, number>()
 
-  constructor(max: number, what: string) {
+  /** `max` in all, `shareMax` of one share. */
+  constructor({ max, shareMax }: { readonly max: number; readonly shareMax: number }, what: string) {
     this.#max = max
+    this.#shareMax = shareMax
     this.#what = what
   }
 
-  /** Returns what is called at the end, once or oftener. Throws `OVERLOADED`. */
-  enter(): () => void {
+  /**
+   * Returns what is called at the end, once or oftener. Throws `RATE_LIMITED` when there are too many of that share, and
+   * `OVERLOADED` when there are too many.
+   */
+  enter(share: string): () => void {
+    const own = this.#countOfShares.get(share) ?? 0
+    if (own >= this.#shareMax) {
+      const message = `${own} ${this.#what} of this environment are under way, which is as many as may be; try again shortly`
+      throw new AuthzError('RATE_LIMITED', message, { limit: 'content' })
+    }
     if (this.#count >= this.#max) {
       const message = `${this.#max} ${this.#what} are under way, which is as many as may be; try again shortly`
       throw new AuthzError('OVERLOADED', message, { limit: 'content' })
     }
-    this.#count += 1
+    this.#add(share, 1)
     let isOver = false
     return () => {
-      if (!isOver) this.#count -= 1
+      if (!isOver) this.#add(share, -1)
       isOver = true
     }
+  }
+
+  #add(share: string, change: 1 | -1): void {
+    this.#count += change
+    const own = (this.#countOfShares.get(share) ?? 0) + change
+    if (own === 0) this.#countOfShares.delete(share)
+    else this.#countOfShares.set(share, own)
   }
 }

@@ -32,6 +32,7 @@ import { contentLines } from './management/content-export.ts'
 import { ContentStream, type PieceSource } from './content-stream.ts'
 import { Purging } from './purging.ts'
 import type { Surroundings } from './surroundings.ts'
+import { type ReadLane, ReadLanes } from './read-lanes.ts'
 import { FairTurns, type Turns } from './turns.ts'
 
 export class EnvironmentService {
@@ -42,6 +43,7 @@ export class EnvironmentService {
   /** Resolves when every decision of this process sees the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
   readonly #turns: Turns
+  readonly #longReads: ReadLane
   readonly #purging: Purging
   readonly #underWay = new Set<Promise<unknown>>()
   /** How many hold changes back. */
@@ -55,6 +57,8 @@ export class EnvironmentService {
     readonly whenVisible: (revision: Revision) => Promise<void>
     /** Its share of the thread; absent: it has the thread to itself. */
     readonly turns?: Turns
+    /** Its lane for long reads; absent: they wait for each other and for nobody else's. */
+    readonly longReads?: ReadLane
     /** How long entries of the audit log are kept; absent or 0: for ever. */
     readonly auditRetentionMs?: number
   }) {
@@ -64,6 +68,7 @@ export class EnvironmentService {
     this.#commits = new DraftCommits(options.store, options.surroundings)
     this.#whenVisible = options.whenVisible
     this.#turns = options.turns ?? new FairTurns().share()
+    this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#purging = new Purging({
       ...options,
@@ -110,7 +115,7 @@ export class EnvironmentService {
     const read = (readOperations as Record<string, ReadOperation>)[name]
     if (read) {
       const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
-      const answer = await drive(() => read(context, input), asker)
+      const answer = await drive(() => read(context, input), asker, this.#longReads)
       // Taken last: a long read may have met commits on its way.
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }

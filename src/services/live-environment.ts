@@ -20,6 +20,7 @@ import type { ClosableIndexHost, IndexKeeper } from './index-host.ts'
 import type { EnvironmentScope } from './management/context.ts'
 import { Replica } from './replica.ts'
 import type { Surroundings } from './surroundings.ts'
+import type { ReadLane } from './read-lanes.ts'
 import type { Turns } from './turns.ts'
 
 const FIRST_PAUSE_MS = 250
@@ -34,6 +35,7 @@ export interface LiveEnvironmentOptions {
   readonly surroundings: Surroundings
   /** Its share of the thread. */
   readonly turns: Turns
+  readonly longReads: ReadLane
   readonly auditRetentionMs: number
   /** Makes the environment's store if it is new. */
   openStore(): Promise<EnvironmentStore>
@@ -142,7 +144,7 @@ export class LiveEnvironment {
   }
 
   async #openStore(): Promise<Opened> {
-    const { scope, surroundings, turns, auditRetentionMs, indexes, openStore } = this.#options
+    const { scope, surroundings, turns, longReads, auditRetentionMs, indexes, openStore } = this.#options
     const store = await openStore()
     const replica = new Replica(scope.environmentId, store, indexes, indexes)
     const service = new EnvironmentService({
@@ -150,6 +152,7 @@ export class LiveEnvironment {
       scope,
       surroundings,
       turns,
+      longReads,
       auditRetentionMs,
       whenVisible: revision => this.#whenVisible(replica, revision),
     })

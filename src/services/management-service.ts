@@ -5,7 +5,12 @@
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import { EXPORTS_MAX, IMPORTS_MAX } from '#model/limits.ts'
+import {
+  EXPORTS_MAX,
+  EXPORTS_PER_ENVIRONMENT_MAX,
+  IMPORTS_MAX,
+  IMPORTS_PER_ENVIRONMENT_MAX,
+} from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import { Ceiling } from './ceiling.ts'
@@ -19,7 +24,7 @@ import type { AuditCaller } from './management/audit.ts'
 import type { Answered } from './management/commit-draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from './management/operations.ts'
 import type { OrganizationOperations } from './management/organization-operations.ts'
-import { PageLength, windowOf } from './management/paging.ts'
+import { PageBytes, windowOf } from './management/paging.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
 import type { OrganizationService } from './organization-service.ts'
 
@@ -107,8 +112,8 @@ export class ManagementService {
   readonly #organization: OrganizationService
   readonly #copies: EnvironmentCopies
   readonly #imports: EnvironmentImports
-  readonly #exporting = new Ceiling(EXPORTS_MAX, 'exports')
-  readonly #importing = new Ceiling(IMPORTS_MAX, 'imports')
+  readonly #exporting = new Ceiling({ max: EXPORTS_MAX, shareMax: EXPORTS_PER_ENVIRONMENT_MAX }, 'exports')
+  readonly #importing = new Ceiling({ max: IMPORTS_MAX, shareMax: IMPORTS_PER_ENVIRONMENT_MAX }, 'imports')
 
   constructor(parts: {
     readonly environments: OpenEnvironments
@@ -158,7 +163,7 @@ export class ManagementService {
   ): Promise<ManagementAnswer> {
     const environment = this.#resolve(principal, path)
     if (operation === 'exportContent') {
-      const leave = this.#exporting.enter()
+      const leave = this.#exporting.enter(environment.scope.environmentId)
       try {
         const { answer, revision } = await openService(environment).exportContent(leave)
         return { answer, revisions: [revision] }
@@ -172,7 +177,7 @@ export class ManagementService {
     const service = environment.closure ? environment.service : openService(environment)
     const caller = { keyId: principal.keyId, requestId }
     const params = { proj_id: path.project, env_id: path.environment }
-    const leave = this.#importing.enter()
+    const leave = this.#importing.enter(environment.scope.environmentId)
     try {
       const imported = await this.#imports.importContent({
         environment,
@@ -214,7 +219,7 @@ export class ManagementService {
   ): Promise<Answered<unknown>> {
     const { offset, limit } = windowOf(input.query)
     const data: unknown[] = []
-    const length = new PageLength()
+    const bytes = new PageBytes()
     let toSkip = offset
     let revision: Revision | null = null
     for (const environment of this.#visibleTo(principal)) {
@@ -223,7 +228,7 @@ export class ManagementService {
       const answered = await this.#unlessRemoved(environment, asked)
       if (!answered) continue
       for (const item of answered.answer.data) {
-        length.add(item)
+        bytes.add(item)
         data.push(item)
       }
       revision = answered.revision

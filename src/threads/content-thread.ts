@@ -21,6 +21,7 @@ export interface ContentThreadData {
   readonly directory: string
   readonly now: number
   readonly attributesBytesMax: number
+  readonly heldBytesMax: number
 }
 
 export interface ContentThreadOptions {
@@ -28,8 +29,9 @@ export interface ContentThreadOptions {
   readonly directoryOf: (environmentId: string) => string
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Bytes of JSON that the attributes of one thing may have. */
+  /** As of `ContentImportOptions`. */
   readonly attributesBytesMax: number
+  readonly heldBytesMax: number
   /** The reason of a failure that is told as `INTERNAL`. */
   readonly onFault: (error: unknown) => void
 }
@@ -42,11 +44,12 @@ export class ContentThread implements ContentLoader {
   }
 
   async load(environmentId: string, source: PieceSource): Promise<ContentCounts> {
-    const { entry, directoryOf, now, attributesBytesMax } = this.#options
+    const { entry, directoryOf, now, attributesBytesMax, heldBytesMax } = this.#options
     const workerData: ContentThreadData = {
       directory: directoryOf(environmentId),
       now: now(),
       attributesBytesMax,
+      heldBytesMax,
     }
     const thread = new Worker(entry, { workerData })
     noteWritingThread(thread)

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EXPORTS_MAX, IMPORTS_MAX } from '#model/limits.ts'
+import { EXPORTS_PER_ENVIRONMENT_MAX, IMPORTS_PER_ENVIRONMENT_MAX } from '#model/limits.ts'
 import { Scrape } from '../support/metrics.ts'
 import {
   ADMIN_KEY,
   API_KEY,
   type Client,
   neighbourOf,
+  type Problem,
   question,
   sharedService,
   startedService,
@@ -440,41 +441,68 @@ describe('a ceiling', () => {
     return socket
   }
 
-  test('of exports is told by its number, and is free again when readers go', async () => {
-    const readers = await Promise.all(Array.from({ length: EXPORTS_MAX }, () => begun('GET', EXPORT, '')))
+  test('of exports of one environment is told by its number, and is free again when readers go; others have theirs', async () => {
+    const key = await neighbourOf(verdict, 'exporting')
+    const readers = await Promise.all(
+      Array.from({ length: EXPORTS_PER_ENVIRONMENT_MAX }, () => begun('GET', EXPORT, '')),
+    )
     await Promise.all(readers.map(reader => once(reader, 'readable')))
     const refused = await verdict.send('GET', EXPORT)
-    expect(refused.status).toBe(503)
+    expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).not.toBeNull()
-    expect(refused.body).toMatchObject({ message: expect.stringContaining('8 exports') })
+    expect(refused.body).toMatchObject({ message: expect.stringContaining('4 exports of this environment') })
     const scrape = await Scrape.of(verdict.address)
     expect(scrape.sum('verdict_limit_reached_total', { limit: 'content' })).toBe(1)
+    expect((await verdict.send('GET', '/v2/projects/default/envs/exporting/export', { key })).status).toBe(
+      200,
+    )
     readers[0]!.destroy()
     await expect.poll(exported, { timeout: 20_000 }).toBe(200)
     for (const reader of readers) reader.destroy()
   })
 
   test('of exports has room again at once when callers go before they are answered', async () => {
-    const callers = await Promise.all(Array.from({ length: EXPORTS_MAX }, () => begun('GET', EXPORT, '')))
+    const callers = await Promise.all(
+      Array.from({ length: EXPORTS_PER_ENVIRONMENT_MAX }, () => begun('GET', EXPORT, '')),
+    )
     const gone = callers.map(caller => once(caller.destroy(), 'close'))
     await Promise.all(gone)
     await expect.poll(exported, { timeout: 20_000 }).toBe(200)
   })
 
-  test('of imports is told by its number, and is free again when senders go', async () => {
+  test('of imports of one environment is told by its number, and is free again when senders go', async () => {
     const path = EXPORT.replace('/export', '/import?replace=true')
     const wrong = () => verdict.send('POST', path, { text: 'nothing' })
     const length = 'Content-Length: 1000000\r\n'
-    const senders = await Promise.all(Array.from({ length: IMPORTS_MAX }, () => begun('POST', path, length)))
+    const senders = await Promise.all(
+      Array.from({ length: IMPORTS_PER_ENVIRONMENT_MAX }, () => begun('POST', path, length)),
+    )
     // What asks is an import, too: it must not come before them.
     const underWay = async () => (await Scrape.of(verdict.address)).sum('verdict_management_in_flight', {})
-    await expect.poll(underWay, { timeout: 20_000 }).toBe(IMPORTS_MAX)
-    await expect.poll(() => status(wrong), { timeout: 20_000 }).toBe(503)
+    await expect.poll(underWay, { timeout: 20_000 }).toBe(IMPORTS_PER_ENVIRONMENT_MAX)
+    await expect.poll(() => status(wrong), { timeout: 20_000 }).toBe(429)
     const refused = await wrong()
     expect(refused.headers.get('retry-after')).not.toBeNull()
-    expect(refused.body).toMatchObject({ message: expect.stringContaining('2 imports') })
+    expect(refused.body).toMatchObject({ message: expect.stringContaining('2 imports of this environment') })
     for (const sender of senders) sender.destroy()
     await expect.poll(() => status(wrong), { timeout: 20_000 }).toBe(400)
+  })
+
+  test('on what an import keeps in memory is told with its setting', async () => {
+    const small = await startedService({ importBytesMax: 20_000 })
+    const users = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ kind: 'user', key: `user-${n}` }))
+    const tenant = { kind: 'tenant', key: 'default', name: 'D' }
+    const sent = (count: number) =>
+      small.send<Problem>('POST', EXPORT.replace('/export', '/import?replace=true'), {
+        text: content(tenant, ...users(count)),
+      })
+    const refused = await sent(200)
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      expect.stringMatching(/^line \d+: .*MAX_IMPORT_BYTES/u),
+    ])
+    expect((await sent(20)).status).toBe(200)
   })
 })
 

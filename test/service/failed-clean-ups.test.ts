@@ -87,6 +87,7 @@ test('an import says what was wrong with its content, although its rows cannot b
       now: Date.now(),
       newId,
       attributesBytesMax: 65_536,
+      heldBytesMax: 1e9,
     })),
     drop: () => Promise.reject(fault),
     onFault,

@@ -22,6 +22,7 @@ test.each([
     directoryOf: () => '',
     now: Date.now,
     attributesBytesMax: 65_536,
+    heldBytesMax: 1e9,
     onFault: error => heard.push((error as Error).message),
   })
   await expect(thread.load('any', silentSource())).rejects.toMatchObject({
@@ -43,6 +44,7 @@ test('what a thread said last is heard, even by a main thread that was busy unti
     directoryOf: () => '',
     now: Date.now,
     attributesBytesMax: 65_536,
+    heldBytesMax: 1e9,
     onFault: error => expect.fail(String(error)),
   })
   // As Linux lists them; nothing is heard until the thread has come, been asked, answered and gone.

@@ -3,7 +3,8 @@
  * form of each line, that what it names was told before, and what the schema's own rules say. Nothing is written here.
  *
  * The schema goes through the operation that copies use, on a draft over nothing, so that its rules are the same ones.
- * O(1) a line, with a table from key to id of every user and instance while it runs.
+ * O(1) a line, with a table from key to id of every user and instance while it runs. What it and whoever takes its rows keep is
+ * counted, and has a ceiling.
  */
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -36,6 +37,8 @@ export interface ContentImportOptions {
   readonly newId: () => string
   /** Bytes of JSON that the attributes of one thing may have. */
   readonly attributesBytesMax: number
+  /** Bytes of what is kept in memory while it runs: rows, and the names that lines to come may use. */
+  readonly heldBytesMax: number
 }
 
 export type ContentCounts = Partial<Record<ContentKind, number>>
@@ -62,6 +65,10 @@ const SECTION: Readonly<Record<ContentKind, number>> = {
   end: 7,
 }
 const FIRST_OF_FACTS = SECTION.tenant
+/** Of the entry of a name in its table, about, besides the name. */
+const NAME_BYTES = 300
+/** Of the objects that a line of the schema becomes, about, for each of its characters. */
+const SCHEMA_BYTES_FACTOR = 8
 const NO_RESOURCES: readonly ContentResource[] = []
 
 export class ContentImport {
@@ -70,6 +77,7 @@ export class ContentImport {
   /** Of the last line its number in the file, and how many there were, without blank ones. */
   #line = 0
   #count = 0
+  #heldBytes = 0
   #section = -1
   #resources = [...NO_RESOURCES]
   #roles: ContentRole[] = []
@@ -102,11 +110,28 @@ export class ContentImport {
     this.#line = number
     this.#count += 1
     try {
-      return this.#take(valueOf(text)).map(rowOf)
+      const rows = this.#take(valueOf(text)).map(rowOf)
+      this.#hold(rows, text)
+      return rows
     } catch (error) {
       if (!(error instanceof AuthzError) && !(error instanceof SyntaxError)) throw error
-      throw new AuthzError('INVALID_INPUT', `line ${this.#line}: ${error.message}`)
+      const message = `line ${this.#line}: ${error.message}`
+      if (!(error instanceof AuthzError) || error.limit === null)
+        throw new AuthzError('INVALID_INPUT', message)
+      throw new AuthzError('LIMIT_EXCEEDED', message, { limit: error.limit })
     }
+  }
+
+  /** Throws `LIMIT_EXCEEDED` when more is kept than may be. */
+  #hold(rows: readonly RowPut[], text: string): void {
+    const isOfSchema = this.#section < FIRST_OF_FACTS
+    const isNamed = this.#section === SECTION.tenant || this.#section === SECTION.user
+    this.#heldBytes += isOfSchema ? SCHEMA_BYTES_FACTOR * text.length : isNamed ? NAME_BYTES : 0
+    for (const { key, value } of rows) this.#heldBytes += key.length + value.length
+    const { heldBytesMax } = this.#options
+    if (this.#heldBytes <= heldBytesMax) return
+    const message = `an import may keep ${heldBytesMax} bytes in memory (MAX_IMPORT_BYTES), and this one would keep more`
+    throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'content' })
   }
 
   #take(value: unknown): StoredRecord[] {

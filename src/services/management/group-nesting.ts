@@ -22,7 +22,7 @@ import {
 import { type Page, pageFrom, pageOfLists } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { relationChange } from './relations.ts'
-import type { Resumable } from './resumable.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 import { addTuple, findTuple, removeTuple } from './relationship-tuples.ts'
 
 interface NestingInput {
@@ -44,7 +44,7 @@ export function* assignGroup(context: WriteContext, input: NestingInput): Resuma
   }
   const relation = ensureNestingRelation(context, parent.type)
   const parts = { subject: child.instance, relation, object: parent.instance }
-  if (contains(records, relation, { outer: child.instance, inner: parent.instance })) {
+  if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
     throw new AuthzError(
       'INVALID_INPUT',
       `${nameOf(parent)} is in ${nameOf(child)} already, or is the same group`,
@@ -81,21 +81,27 @@ function resolveNesting(records: RecordReader, input: NestingInput) {
   return { parent, child: requireGroup(records, input.body.group_instance_key) }
 }
 
-/** Whether `inner` is `outer` or somewhere inside it, by raw tuples (contract D-47). O(groups that contain `inner`). */
-function contains(
+/**
+ * Whether `inner` is `outer` or somewhere inside it, by raw tuples (contract D-47). O(groups that contain `inner`), in slices: what
+ * is nested meanwhile writes the relation, on which the answer rests.
+ */
+function* contains(
   records: RecordReader,
   relation: RelationRecord,
   groups: { readonly outer: InstanceRecord; readonly inner: InstanceRecord },
-): boolean {
+): Resumable<boolean> {
   const visited = new Set<string>()
   const waiting = [groups.inner.id]
+  let steps = 0
   while (waiting.length > 0) {
     const id = waiting.pop()!
     if (id === groups.outer.id) return true
     if (visited.has(id)) continue
     visited.add(id)
-    for (const tuple of records.list('tuple', lists.tuplesFromOver(id, relation.id)))
+    for (const tuple of records.list('tuple', lists.tuplesFromOver(id, relation.id))) {
       waiting.push(tuple.objectId)
+      if (++steps % YIELD_ROWS === 0) yield
+    }
   }
   return false
 }

@@ -9,9 +9,12 @@ import type { ReadContext } from './context.ts'
 import { assignedRoles, countAssignedRoles } from './group-grants.ts'
 import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
 import { findRole } from './lookups.ts'
-import { takeFirst } from './paging.ts'
+import { takeInSlices } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import type { Resumable } from './resumable.ts'
+
+/** What is shown of a list. */
+const FIRST = { offset: 0, limit: GROUP_READ_ENTRIES_MAX }
 
 export function presentGroupRecord(records: RecordReader, instance: InstanceRecord): GroupRecord {
   const tenant = records.byId('tenant', instance.tenantId)
@@ -31,13 +34,13 @@ export function* presentGroup(context: ReadContext, group: Group): Resumable<Gro
   const members = memberRole && lists.holders(group.instance.id, memberRole.id)
   return {
     ...presentGroupRecord(records, group.instance),
-    assigned_roles: takeFirst(assignedRoles(records, group), GROUP_READ_ENTRIES_MAX).map(
+    assigned_roles: (yield* takeInSlices(assignedRoles(records, group), FIRST)).map(
       ({ type, object, role }) =>
         `${formatInstanceReference({ type: type.key, key: object.key })}#${role.key}`,
     ),
     assigned_roles_count: yield* countAssignedRoles(records, group),
     users: members
-      ? takeFirst(records.list('assignment', members), GROUP_READ_ENTRIES_MAX).map(({ userId }) => userId)
+      ? (yield* takeInSlices(records.list('assignment', members), FIRST)).map(({ userId }) => userId)
       : [],
     users_count: members ? yield* records.liveCount('assignment', members) : 0,
   }

@@ -22,7 +22,7 @@ import {
   requireTenant,
   requireType,
 } from './lookups.ts'
-import { type Page, pageFrom, takeFirst, windowOf } from './paging.ts'
+import { type Page, pageFrom, takeInSlices, windowOf } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { addTuple, findTuple, removeTuple } from './relationship-tuples.ts'
 import type { Resumable } from './resumable.ts'
@@ -119,7 +119,7 @@ export function* listGroupRoles(
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const { offset, limit } = windowOf(input.query)
-  const granted = takeFirst(assignedRoles(records, group), offset + limit).slice(offset)
+  const granted = yield* takeInSlices(assignedRoles(records, group), { offset, limit })
   return pageFrom(granted.map(presentGroupRole), yield* countAssignedRoles(records, group), limit)
 }
 

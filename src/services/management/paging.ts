@@ -1,7 +1,7 @@
 /** Pages and envelopes of management lists (contract B.1). */
 import { AuthzError } from '#model/errors.ts'
-import { jsonText } from '#model/json-text.ts'
-import { PAGE_LENGTH_MAX, PAGE_SIZE_DEFAULT } from '#model/limits.ts'
+import { jsonBytes } from '#model/json-text.ts'
+import { PAGE_BYTES_MAX, PAGE_SIZE_DEFAULT } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ListName } from '#store/view.ts'
@@ -79,7 +79,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   // A dead row that stands for others is still one of the list: there is no telling without looking.
   const isNarrowed = matches !== null || (standsForLive !== undefined && records.hasDead)
   const data: Item[] = []
-  const length = new PageLength()
+  const bytes = new PageBytes()
   let matched = after === -1 ? 0 : offset
   let rows = 0
   if (after !== null) {
@@ -89,7 +89,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
         matched += 1
         if (matched > offset && data.length < limit) {
           const item = request.present(record)
-          length.add(item)
+          bytes.add(item)
           data.push(item)
         }
         if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
@@ -104,17 +104,20 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   return pageFrom(data, total, limit)
 }
 
-/** Attributes may be as large as bodies are, and a page of a thousand of them larger than the process can take. */
-export class PageLength {
-  #length = 0
+/**
+ * What is told of one thing is bounded, but a hundred resources with all their parts are not. A page is whole or it is refused:
+ * one that was shorter than asked for would be taken for the last (contract B.1).
+ */
+export class PageBytes {
+  #bytes = 0
   #items = 0
 
   /** Throws `LIMIT_EXCEEDED` when the page is too long with this item; one item alone never is. */
   add(item: unknown): void {
-    this.#length += jsonText(item).length
+    this.#bytes += jsonBytes(item, PAGE_BYTES_MAX)
     this.#items += 1
-    if (this.#length <= PAGE_LENGTH_MAX || this.#items === 1) return
-    const message = `this page would have more than ${PAGE_LENGTH_MAX} characters: ask for a smaller one (per_page)`
+    if (this.#bytes <= PAGE_BYTES_MAX || this.#items === 1) return
+    const message = `this page would have more than ${PAGE_BYTES_MAX} bytes: ask for a smaller one (per_page), ${this.#items - 1} or fewer`
     throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'page' })
   }
 }
@@ -247,6 +250,21 @@ export function takeFirst<Item>(items: Iterable<Item>, limit: number): Item[] {
   for (const item of items) {
     taken.push(item)
     if (taken.length === limit) break
+  }
+  return taken
+}
+
+/** As `takeFirst`, behind the first `offset` of them and with stops: what was found before one may be gone behind it. */
+export function* takeInSlices<Item>(
+  items: Iterable<Item>,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Resumable<Item[]> {
+  const taken: Item[] = []
+  let seen = 0
+  for (const item of items) {
+    if (seen === offset + limit) break
+    if (seen >= offset) taken.push(item)
+    if (++seen % YIELD_ROWS === 0) yield
   }
   return taken
 }

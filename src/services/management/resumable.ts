@@ -5,6 +5,7 @@
 
 import { AuthzError } from '#model/errors.ts'
 import type { Waiting } from '../decision-pool.ts'
+import type { ReadLane } from '../read-lanes.ts'
 import { SLICE_MS, type Turns } from '../turns.ts'
 
 export type Resumable<Answer> = Generator<void, Answer, void>
@@ -24,21 +25,26 @@ export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is
 
 /**
  * Runs `begin` and what it returns, if that is resumable, to the end, in slices that take turns with the work of others.
+ * `long` says when what is resumable may be gone on with; absent: at once.
  * Rejects with `OVERLOADED` when nobody waits for it any more, before it is begun or at the end of a slice.
  */
 export async function drive<Answer>(
   begin: () => Answer | Resumable<Answer>,
   { turns, waiting }: Asker,
+  long?: ReadLane,
 ): Promise<Answer> {
   const begun = await turns.take(() => {
     if (waiting.isGone) throw abandoned()
     return begin()
   })
   if (!isResumable(begun)) return begun
-  for (;;) {
-    const step = await turns.take(() => slice(begun, waiting))
-    if (step.done) return step.value
+  const goOn = async (): Promise<Answer> => {
+    for (;;) {
+      const step = await turns.take(() => slice(begun, waiting))
+      if (step.done) return step.value
+    }
   }
+  return long ? long.run(goOn) : goOn()
 }
 
 function slice<Answer>(work: Resumable<Answer>, waiting: Waiting): IteratorResult<void, Answer> {

@@ -10,7 +10,7 @@ import type { ListName } from '#store/view.ts'
 import type { ReadContext } from './context.ts'
 import { rolesNamed } from './fact-filters.ts'
 import { requireTenant } from './lookups.ts'
-import { matchesSearch, type Page, pageOfLists } from './paging.ts'
+import { matchesSearch, type Page, PageBytes, pageOfLists } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 import { presentUser } from './user-present.ts'
@@ -171,10 +171,14 @@ function* presentUsers(
   query: TenantUsersQuery,
 ): Resumable<Page<User>> {
   const data: User[] = []
+  const bytes = new PageBytes()
   for (const { id } of page.data) {
     yield
     const user = context.records.byId('user', id)
-    if (user) data.push(yield* presentUser(context, user, query.include_resource_instance_roles))
+    if (!user) continue
+    const presented = yield* presentUser(context, user, query.include_resource_instance_roles)
+    bytes.add(presented)
+    data.push(presented)
   }
   return { ...page, data }
 }

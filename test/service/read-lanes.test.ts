@@ -1,0 +1,68 @@
+/** Long reads: one after the other in an environment, a bounded number in all, and nobody twice before another once. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Ceiling } from '#services/ceiling.ts'
+import { type ReadLane, ReadLanes } from '#services/read-lanes.ts'
+
+/** Reads that go on until they are ended, by name, in the order in which they began. */
+class Reading {
+  readonly begun: string[] = []
+  readonly #ends = new Map<string, (value: string) => void>()
+
+  begin(lane: ReadLane, name: string): Promise<string> {
+    return lane.run(() => {
+      this.begun.push(name)
+      return new Promise(resolve => this.#ends.set(name, resolve))
+    })
+  }
+
+  async end(name: string): Promise<void> {
+    this.#ends.get(name)!(name)
+    await turn()
+  }
+}
+
+test('reads of an environment go one after the other, and those of others beside them', async () => {
+  const lanes = new ReadLanes()
+  const [hostile, polite] = [lanes.lane(), lanes.lane()]
+  const reading = new Reading()
+  const all = [1, 2, 3].map(n => reading.begin(hostile, `hostile ${n}`))
+  const own = reading.begin(polite, 'polite')
+  await turn()
+  expect(reading.begun).toEqual(['hostile 1', 'polite'])
+  for (const n of [1, 2, 3]) await reading.end(`hostile ${n}`)
+  await reading.end('polite')
+  expect(await Promise.all([...all, own])).toEqual(['hostile 1', 'hostile 2', 'hostile 3', 'polite'])
+})
+
+test('beyond so many in all the next is that of whoever waited longest, once each', async () => {
+  const lanes = new ReadLanes(2)
+  const reading = new Reading()
+  const environments = ['a', 'b', 'c'].map(name => ({ name, lane: lanes.lane() }))
+  for (const { name, lane } of environments) for (const n of [1, 2]) void reading.begin(lane, `${name}${n}`)
+  await turn()
+  expect(reading.begun).toEqual(['a1', 'b1'])
+  await reading.end('a1')
+  expect(reading.begun).toEqual(['a1', 'b1', 'c1'])
+  await reading.end('b1')
+  await reading.end('c1')
+  expect(reading.begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2'])
+})
+
+test('one that fails leaves its place', async () => {
+  const lane = new ReadLanes(1).lane()
+  await expect(lane.run(() => Promise.reject(new Error('on purpose')))).rejects.toThrow('on purpose')
+  expect(await lane.run(() => Promise.resolve('next'))).toBe('next')
+})
+
+test('of what has a ceiling nobody takes all places, and beyond all of them everybody is told', () => {
+  const ceiling = new Ceiling({ max: 3, shareMax: 2 }, 'exports')
+  const [leave] = [ceiling.enter('hostile'), ceiling.enter('hostile')]
+  expect(() => ceiling.enter('hostile')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))
+  ceiling.enter('polite')
+  expect(() => ceiling.enter('polite')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+  leave!()
+  leave!()
+  ceiling.enter('polite')
+  expect(() => ceiling.enter('third')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+})
