@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { HANG_MS } from './test/support/hang.ts'
 
-/** Tests start real servers, stores and processes; two cores are the reference machine. */
+/** Tests start real servers, stores and processes; two cores are the reference machine. Nothing is tried again. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
@@ -11,9 +12,9 @@ export default defineConfig({
     // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // The machine may stand still for as long. What came too late is tried again, and told of; what was wrong never is.
-    retry: { count: 1, condition: /^(Test|Hook) timed out in/ },
+    testTimeout: HANG_MS,
+    hookTimeout: HANG_MS,
+    teardownTimeout: HANG_MS,
+    expect: { poll: { timeout: HANG_MS } },
   },
 })

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { HANG_MS } from './test/support/hang.ts'
 
 /** What is broken on purpose: processes killed, servers frozen, histories replaced. Mostly waiting, so it takes its time. */
 export default defineConfig({
@@ -9,9 +10,9 @@ export default defineConfig({
     // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // The machine may stand still for as long. What came too late is tried again, and told of; what was wrong never is.
-    retry: { count: 1, condition: /^(Test|Hook) timed out in/ },
+    testTimeout: HANG_MS,
+    hookTimeout: HANG_MS,
+    teardownTimeout: HANG_MS,
+    expect: { poll: { timeout: HANG_MS } },
   },
 })

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import type { ExitCode } from '../../src/cli/exit-codes.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 export interface CommandResult {
   readonly code: ExitCode
@@ -34,7 +35,7 @@ export async function verdictCommand(
 }
 
 /** Longer than any command of a test takes; one that does not end by itself is ended, with exit code 124. */
-const SHELL_SECONDS_MAX = '20'
+const SHELL_SECONDS_MAX = String(HANG_MS / 1_000)
 
 /** Runs a line of shell in which `verdict` is the command line, in a process of its own. */
 export async function shellCommand(

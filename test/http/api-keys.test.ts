@@ -227,22 +227,27 @@ describe("an environment's key", () => {
 
 describe('a rotation', () => {
   test('gives a new secret and leaves the old one good for the time that was asked for', async () => {
+    // Until a time is long enough for a question in it, on a machine that may stand still.
+    for (let seconds = 1; !(await wasGoodFor(seconds)); seconds *= 2);
+  })
+
+  /** Whether the old secret was seen to be good before its time was over. */
+  async function wasGoodFor(overlap_seconds: number): Promise<boolean> {
     const key = await created(OF_DEFAULT)
     const startedAt = Date.now()
-    const rotated = await admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, { overlap_seconds: 1 })
+    const rotated = await admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, { overlap_seconds })
     expect(answerFindings('rotateApiKey', rotated.status, rotated.body)).toEqual([])
     expect(rotated.body).toMatchObject({ id: key.id, environment_id: key.environment_id })
     expect(rotated.body.secret).not.toBe(key.secret)
     expect(await statuses(rotated.body.secret!)).toEqual(new Set([200]))
     const endsAt = Date.parse(rotated.body.former_secret_valid_until!)
-    expect(endsAt - startedAt).toBeGreaterThanOrEqual(1_000)
+    expect(endsAt - startedAt).toBeGreaterThanOrEqual(overlap_seconds * 1_000)
     let lastGoodAt = 0
     for (;;) {
       const askedAt = Date.now()
       if ((await verdict.send('GET', `${KEYS}/scope`, { key: key.secret })).status === 401) break
       lastGoodAt = askedAt
     }
-    expect(lastGoodAt).toBeGreaterThan(startedAt)
     // Clocks show whole milliseconds.
     expect(lastGoodAt).toBeLessThanOrEqual(endsAt)
     expect(Date.now()).toBeGreaterThanOrEqual(endsAt)
@@ -250,7 +255,8 @@ describe('a rotation', () => {
     expect(await statuses(rotated.body.secret!)).toEqual(new Set([200]))
     const read = await admin<ApiKey>('GET', `${KEYS}/${key.id}`)
     expect(read.body.former_secret_valid_until).toBe(null)
-  })
+    return lastGoodAt > 0
+  }
 
   test('without an overlap ends the old secret on every thread with its answer', async () => {
     const key = await created(OF_DEFAULT)
@@ -267,7 +273,8 @@ describe('a rotation', () => {
     const before = Date.now()
     const first = await rotate()
     const endsAt = Date.parse(first.body.former_secret_valid_until!)
-    expect(Math.abs(endsAt - before - 7_200_000)).toBeLessThan(60_000)
+    expect(endsAt - 7_200_000).toBeGreaterThanOrEqual(before)
+    expect(endsAt - 7_200_000).toBeLessThanOrEqual(Date.now())
     expect(await statuses(key.secret, client)).toEqual(new Set([200]))
     const second = await rotate()
     expect(await statuses(key.secret, client)).toEqual(new Set([401]))

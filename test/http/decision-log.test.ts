@@ -263,9 +263,7 @@ test('drops and counts what finds no room, and keeps no more in memory', async (
     onFault: error => expect(error).toBe(undefined),
   })
   const asked = { user: 'u'.repeat(400), action: 'read', type: 'document', key: null, tenant: null }
-  const from = performance.now()
   for (let count = 0; count < 20_000; count += 1) log.decided(true, 'environment', asked)
-  expect(performance.now() - from).toBeLessThan(5_000)
   const [written, dropped] = counters
     .metrics('here')
     .find(({ name }) => name === 'verdict_decision_log_records_total')!

@@ -14,8 +14,11 @@ import {
   sharedService,
 } from '../support/running-service.ts'
 import { RawConnection, requestText } from './edge/raw-connection.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 const WAIT_MS = 150
+/** Waits for what comes, however long that takes. */
+const patient = await sharedService({ minRevisionWaitMs: HANG_MS })
 const client = await sharedService({ minRevisionWaitMs: WAIT_MS })
 
 const subject = { type: 'user', id: 'alice' }
@@ -36,8 +39,8 @@ const DECISIONS: readonly (readonly [path: string, body: object])[] = [
   [ACTIONS, { subject, resource }],
 ]
 
-function ask(path: string, body: unknown, revision: string): Promise<Answer> {
-  return client.send('POST', path, { body, headers: { 'x-min-revision': revision } })
+function ask(path: string, body: unknown, revision: string, of = client): Promise<Answer> {
+  return of.send('POST', path, { body, headers: { 'x-min-revision': revision } })
 }
 
 /** The revision that many commits behind the present one. */
@@ -47,16 +50,18 @@ async function ahead(of: Client, by: number): Promise<string> {
 }
 
 /** The organization's revision, so many commits behind the present one. */
-async function organizationAhead(by: number): Promise<string> {
-  const answer = await client.send('GET', '/v2/projects', { key: ADMIN_KEY })
+async function organizationAhead(by: number, of = client): Promise<string> {
+  const answer = await of.send('GET', '/v2/projects', { key: ADMIN_KEY })
   const [epoch, sequence] = revisionOf(answer).split('.')
   return `${epoch}.${Number(sequence) + by}`
 }
 
 beforeAll(async () => {
-  await client.createDocumentModel()
-  await client.users('alice')
-  await client.assign('alice', 'viewer', 'document:plan')
+  for (const service of [client, patient]) {
+    await service.createDocumentModel()
+    await service.users('alice')
+    await service.assign('alice', 'viewer', 'document:plan')
+  }
 })
 
 describe.each(DECISIONS)('%s', (path, body) => {
@@ -115,10 +120,10 @@ describe.each(DECISIONS)('%s', (path, body) => {
 })
 
 test('a decision waits for a revision that is still to come, and is made from it', async () => {
-  await client.users('bob')
+  await patient.users('bob')
   const body = question('bob', 'read', 'document:plan')
-  const answering = ask('/allowed', body, await ahead(client, 1))
-  await client.assign('bob', 'viewer', 'document:plan')
+  const answering = ask('/allowed', body, await ahead(patient, 1), patient)
+  await patient.assign('bob', 'viewer', 'document:plan')
   expect(await answering).toMatchObject({ status: 200, body: { allow: true } })
 })
 
@@ -162,32 +167,32 @@ test('no route that decides is left out here', () => {
   expect(deciding.toSorted()).toEqual(DECISIONS.map(([path]) => path).toSorted())
 })
 
-async function madeKey(): Promise<{ readonly id: string; readonly secret: string }> {
+async function madeKey(of = client): Promise<{ readonly id: string; readonly secret: string }> {
   const body = { project_id: 'default', environment_id: 'default' }
-  const made = await client.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
+  const made = await of.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
     key: ADMIN_KEY,
     body,
   })
   return made.body
 }
 
-function askWith(key: string, revision: string): Promise<Answer> {
+function askWith(key: string, revision: string, of = client): Promise<Answer> {
   const body = question('alice', 'read', 'document:plan')
-  return client.send('POST', '/allowed', { key, body, headers: { 'x-min-revision': revision } })
+  return of.send('POST', '/allowed', { key, body, headers: { 'x-min-revision': revision } })
 }
 
 test('a key that is revoked in the state that a decision waits for does not get the decision', async () => {
-  const { id, secret } = await madeKey()
-  expect((await askWith(secret, await organizationAhead(0))).status).toBe(200)
-  const asking = askWith(secret, await organizationAhead(1))
-  const revoked = await client.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })
+  const { id, secret } = await madeKey(patient)
+  expect((await askWith(secret, await organizationAhead(0, patient), patient)).status).toBe(200)
+  const asking = askWith(secret, await organizationAhead(1, patient), patient)
+  const revoked = await patient.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })
   expect(revoked.status).toBe(204)
   expect((await asking).status).toBe(401)
 })
 
 test('nor one that is revoked while its body comes, in the state that the decision asks for', async () => {
-  const { id, secret } = await madeKey()
-  const revision = await organizationAhead(1)
+  const { id, secret } = await madeKey(patient)
+  const revision = await organizationAhead(1, patient)
   const body = JSON.stringify(question('alice', 'read', 'document:plan'))
   const headers = [
     `Authorization: Bearer ${secret}`,
@@ -195,12 +200,12 @@ test('nor one that is revoked while its body comes, in the state that the decisi
     `Content-Length: ${body.length}`,
   ]
   const text = requestText('POST /allowed', headers, body)
-  const connection = await RawConnection.open(client.port)
+  const connection = await RawConnection.open(patient.port)
   await connection.send(text.slice(0, -10))
   // Itself, and the one whose body is still to come.
-  const inFlight = async () => (await Scrape.of(client.address)).sum('verdict_http_requests_in_flight')
+  const inFlight = async () => (await Scrape.of(patient.address)).sum('verdict_http_requests_in_flight')
   while ((await inFlight()) < 2);
-  expect((await client.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })).status).toBe(204)
+  expect((await patient.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })).status).toBe(204)
   await connection.send(text.slice(-10))
   expect((await connection.answer())?.status).toBe(401)
   connection.destroy()
@@ -212,8 +217,8 @@ test('a key that may be made in a state still to come is not told that it is non
   const waiting = await askWith('no-key-at-all-no-key-at-all', await organizationAhead(1_000))
   expect([waiting.status, waiting.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
   // The organization comes to that state, and there is no such key in it.
-  const asking = askWith('no-key-at-all-no-key-at-all', await organizationAhead(1))
-  await madeKey()
+  const asking = askWith('no-key-at-all-no-key-at-all', await organizationAhead(1, patient), patient)
+  await madeKey(patient)
   expect((await asking).status).toBe(401)
 })
 

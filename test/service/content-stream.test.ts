@@ -33,7 +33,7 @@ test('one that nobody reads on is ended and what it holds is released, once', as
   await expect(stream.next()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
   stream.cancel()
   expect(releases).toBe(1)
-}, 10_000)
+})
 
 test('one that is read to its end is released at the end, and not before', async () => {
   const { made, lines } = linesOf(3)

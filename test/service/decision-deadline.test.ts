@@ -1,18 +1,20 @@
 /** Until when threads may decide: main says it, and every thread reads the same. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 test('there is none until it is set, and none again when nothing can be missed', async () => {
   const deadline = new DecisionDeadline()
   expect(deadline.isOver).toBe(false)
   deadline.set(-5)
   expect(deadline.isOver).toBe(true)
-  deadline.set(20)
+  deadline.set(HANG_MS)
   expect(deadline.isOver).toBe(false)
-  while (!deadline.isOver) await pause(1)
+  deadline.set(1)
+  while (!deadline.isOver) await nextTurn()
   deadline.set(86_400_000)
   expect(deadline.isOver).toBe(false)
   deadline.set(0)
@@ -23,7 +25,6 @@ test('there is none until it is set, and none again when nothing can be missed',
 
 test('a thread that was started later goes by the same moment', async () => {
   const deadline = new DecisionDeadline()
-  await pause(50)
   deadline.set(500)
   const from = performance.now()
   const entry = new URL('./decision-deadline-thread.ts', import.meta.url)

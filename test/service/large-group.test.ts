@@ -130,7 +130,7 @@ beforeAll(async () => {
     await store.close()
     rmSync(directory, { recursive: true })
   }
-}, 120_000)
+})
 
 function execute<Name extends OperationName>(name: Name, input: OperationInput<Name>) {
   return service.execute(name, input)

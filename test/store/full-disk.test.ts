@@ -20,7 +20,7 @@ test('a store on a full disk refuses commits, closes, and goes on when there is 
   try {
     const script = `ulimit -f ${FILE_BLOCKS_MAX}; exec "$0" "$@"`
     const argv = ['-c', script, process.execPath, '--disable-warning=ExperimentalWarning', WRITER, url]
-    const output = execFileSync('sh', argv, { stdio: ['ignore', 'pipe', 'ignore'], timeout: 30_000 })
+    const output = execFileSync('sh', argv, { stdio: ['ignore', 'pipe', 'ignore'] })
     const { acknowledged, refusals } = JSON.parse(output.toString()) as {
       acknowledged: number
       refusals: string[]
@@ -61,7 +61,7 @@ test('a start without room for files says so', async () => {
   const script = 'ulimit -f 8; exec "$0" "$@"'
   const argv = ['-c', script, process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts']
   const env = { ...process.env, STORE_URL: `lmdb:${directory}`, PORT: '0' }
-  const { status, stderr } = spawnSync('sh', argv, { env, encoding: 'utf8', timeout: 30_000 })
+  const { status, stderr } = spawnSync('sh', argv, { env, encoding: 'utf8' })
   const lines = stderr
     .trim()
     .split('\n')

@@ -12,6 +12,7 @@ import { KeptLog } from '../support/kept-log.ts'
 import { startRedis } from '../support/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { allRows, bytes, commitId, commitOf, logged, readable } from './toy-rows.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 const redis = await sharedRedis()
 const direct = await linkTo(redis.url())
@@ -19,7 +20,7 @@ afterAll(() => direct.close())
 
 async function linkTo(url: string): Promise<RedisLink> {
   const link = new RedisLink(connect(parseRedisUrl(url), 'test'))
-  await link.recovered(10_000)
+  await link.recovered(HANG_MS)
   return link
 }
 
@@ -142,7 +143,7 @@ test.each([
     const { keys, other } = await setup()
     const link = new ForgetfulLink(connect(parseRedisUrl(redis.url()), 'test'))
     onTestFinished(() => link.close())
-    await link.recovered(10_000)
+    await link.recovered(HANG_MS)
     const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 10, mayBegin: false })
     const names = Array.from({ length: CALL_ROWS_MAX + 1 }, (_unused, index) => `row-${index}`)
     const put = Object.fromEntries(names.map(name => [name, 'ar']))

@@ -20,10 +20,11 @@ import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { startRedis } from '../support/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { bytes, commitOf, everyone, shown, toyRule } from './toy-rows.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 const redis = await sharedRedis()
 const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-await direct.recovered(10_000)
+await direct.recovered(HANG_MS)
 afterAll(() => direct.close())
 
 const ENVIRONMENT = 'followed'
@@ -421,9 +422,8 @@ test('a commit that Redis took and nobody can read is not waited for without end
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const admin = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
   onTestFinished(() => admin.close())
-  await admin.recovered(10_000)
+  await admin.recovered(HANG_MS)
   const taken = proxy.failOn('bob', 'lose-answer')
-  const from = performance.now()
   const committed = node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
   await taken
   proxy.cut()
@@ -431,18 +431,15 @@ test('a commit that Redis took and nobody can read is not waited for without end
   await admin.send('ACL', 'SETUSER', 'default', '-xrange', '-hscan')
   proxy.mend()
   await expect(committed).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
-  expect(performance.now() - from).toBeLessThan(12_000)
-  const closedFrom = performance.now()
   await node.store.close()
-  expect(performance.now() - closedFrom).toBeLessThan(2_000)
-}, 30_000)
+})
 
 test('however many wait for a connection, nobody takes them for a leak', async () => {
   const warnings: Error[] = []
   const hear = (warning: Error) => warnings.push(warning)
   process.on('warning', hear)
   onTestFinished(() => void process.off('warning', hear))
-  await Promise.all(Array.from({ length: 50 }, () => direct.recovered(10_000)))
+  await Promise.all(Array.from({ length: 50 }, () => direct.recovered(HANG_MS)))
   expect(warnings).toEqual([])
 })
 

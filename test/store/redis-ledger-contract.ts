@@ -17,6 +17,7 @@ import { TableView } from '#store/table-view.ts'
 import { describeLedger } from './contract.ts'
 import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
 import { toyRule } from './toy-rows.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 const LOG_ENTRIES_MAX = 100_000
 const exceptions = { onApplied: 'what Redis has acknowledged is as durable as it gets there' }
@@ -24,7 +25,7 @@ const exceptions = { onApplied: 'what Redis has acknowledged is as durable as it
 /** `newUrl` gives store URLs, each with a prefix of its own. */
 export async function describeRedisLedger(name: string, newUrl: () => string): Promise<void> {
   const link = new RedisLink(connect(parseRedisUrl(newUrl()), 'test'))
-  await link.recovered(10_000)
+  await link.recovered(HANG_MS)
   afterAll(() => link.close())
   describeLedger(name, options => openLedger(link, newUrl(), options), exceptions)
   describeLedger(`${name}, followed`, options => openEnvironment(newUrl(), options), exceptions)

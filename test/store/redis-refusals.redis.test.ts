@@ -18,13 +18,14 @@ import { freePort, startRedis } from '../support/redis-process.ts'
 import { API_KEY, storeDirectory } from '../support/running-service.ts'
 import { ServiceProcess } from '../system/service-process.ts'
 import { bytes, commitId, commitOf, shown, toyRule } from './toy-rows.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 const ENVIRONMENT = 'refused'
 const PASSWORD = 'open-sesame'
 
 const redis = await startRedis()
 const admin = new RedisLink(connect(parseRedisUrl(redis.url()), 'admin'))
-await admin.recovered(10_000)
+await admin.recovered(HANG_MS)
 afterAll(async () => {
   admin.close()
   await redis.stop()
@@ -149,7 +150,7 @@ test('a start without a connection says what it fails of, wherever that is, and 
     for (const part of ['nobody', PASSWORD, String(new URL(url).port)])
       expect(error.message).not.toContain(part)
   }
-}, 30_000)
+})
 
 test('why a running node has no connection is said once, however often it is tried, and that it has one again', async () => {
   const { name, url } = await newUser()
@@ -228,7 +229,7 @@ test('a server that says "not now" to a start is waited for, and the log says wh
   onTestFinished(() => own.stop())
   const orders = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
   onTestFinished(() => orders.close())
-  await orders.recovered(10_000)
+  await orders.recovered(HANG_MS)
   const log = new KeptLog()
   const starting = startNode(own.url(), { log })
   await log.has(says('warn', /: NOREPLICAS /))
@@ -248,7 +249,7 @@ test.each([
   onTestFinished(() => own.stop())
   const holder = new RedisLink(connect(parseRedisUrl(own.url()), 'test'))
   onTestFinished(() => holder.close())
-  await holder.recovered(10_000)
+  await holder.recovered(HANG_MS)
   const node = serviceOn(own.url())
   await node.logMatch(reason)
   expect(await node.end('SIGTERM')).toBe(0)

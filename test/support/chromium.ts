@@ -6,18 +6,16 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
+import { HANG_MS } from './hang.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
-
-/** Long enough to install the package. */
-export const CHROMIUM_START_MS_MAX = 300_000
 
 /** Starts a browser. Throws when there is none and none can be installed. */
 export function startChromium(): Promise<Browser> {
   const executablePath = chromiumOnPath() ?? installedChromium()
   // Root's browser has no sandbox, and all it is shown is ours.
   const isRoot = process.getuid?.() === 0
-  return chromium.launch({ executablePath, args: isRoot ? ['--no-sandbox'] : [] })
+  return chromium.launch({ executablePath, timeout: HANG_MS, args: isRoot ? ['--no-sandbox'] : [] })
 }
 
 function chromiumOnPath(): string | null {

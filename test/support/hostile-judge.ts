@@ -16,7 +16,6 @@ import { StandingWorld } from '../oracle/standing-world.ts'
 import { type DecisionPath, type HostileRequest, WORLD } from './hostile-requests.ts'
 import { answerFindings, routes } from './routes.ts'
 
-const ANSWER_DEADLINE_MS = 30_000
 const BODY_BYTES_MAX = 16_777_216
 /** What is sent at once whatever the other side does. */
 const PACKET_BYTES = 16_384
@@ -54,7 +53,7 @@ export class HostileCaller {
       '\r\n',
     ].join('\r\n')
     void this.#connection.send(Buffer.concat([Buffer.from(head), request.body]))
-    const answer = await withinDeadline(this.#connection.answer(), `no answer to ${describe(request)}`)
+    const answer = await this.#connection.answer()
     // Refused before its body was read, a request ends its connection.
     if (answer === null || request.lengths.length > 1 || answer.status === 413) this.close()
     return answer ?? 'closed'
@@ -64,12 +63,6 @@ export class HostileCaller {
     this.#connection?.destroy()
     this.#connection = null
   }
-}
-
-function withinDeadline<Value>(promise: Promise<Value>, message: string): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(message)), ANSWER_DEADLINE_MS)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 export function describe({ path, contentType, lengths, body }: HostileRequest): string {

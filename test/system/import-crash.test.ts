@@ -66,7 +66,7 @@ test.each(['while the lines are sent', 'when all lines are there'])(
     const lost = send(first, 'POST', path, pieces()).catch(() => null)
     await isSent.promise
     // Its files are there before the first line is taken.
-    await expect.poll(onDisk, { interval: 5, timeout: 20_000 }).toHaveLength(3)
+    await expect.poll(onDisk, { interval: 5 }).toHaveLength(3)
     await service.end('SIGKILL')
     await lost
 

@@ -54,4 +54,4 @@ test('a tenant whose purge was killed stays deleted, and what is created anew is
   ])
   const users = await third.call('GET', `${FACTS}/tenants/acme/users`)
   expect(users).toMatchObject({ total_count: 1, data: [{ key: 'u1' }] })
-}, 60_000)
+})

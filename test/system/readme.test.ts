@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
@@ -88,7 +87,7 @@ test("the README's run command starts the service and its examples answer what i
     await service.exited
   }
   expect(service.stderr).toContain('"msg":"stopped"')
-}, 240_000)
+})
 
 test('SIGTERM to the run command itself stops the service, with exit code 0', async () => {
   const service = new ServiceProcess({
@@ -97,10 +96,7 @@ test('SIGTERM to the run command itself stops the service, with exit code 0', as
     env: { STORE_URL: 'memory:' },
   })
   const address = await service.address()
-  const code = await Promise.race([service.end('SIGTERM'), sleep(12_000, 'still running')])
-  const pid = Number(/"pid":(\d+)/.exec(service.stderr)?.[1])
-  if (code === 'still running') process.kill(pid, 'SIGTERM')
-  expect(code).toBe(0)
+  expect(await service.end('SIGTERM')).toBe(0)
   await expect(fetch(`${address}/healthy`)).rejects.toThrow()
 })
 

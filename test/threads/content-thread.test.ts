@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ContentThread } from '#threads/content-thread.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 /** Its sender says nothing for as long as the thread lives. */
 function silentSource() {
@@ -55,7 +56,7 @@ test('what a thread said last is heard, even by a main thread that was busy unti
     const from = performance.now()
     own = threads().filter(id => !before.has(id))
     while (threads().some(id => own.includes(id))) {
-      if (performance.now() - from > 10_000) throw new Error('the thread has not ended')
+      if (performance.now() - from > HANG_MS) throw new Error('the thread has not ended')
     }
   }
   const next = async () => {

@@ -267,8 +267,8 @@ describe('a body that is taken in pieces', () => {
     // Begun later, and refused: the time of the first is over by then.
     await late.send(allowedText(['Content-Length: 100'], '{'))
     expect((await late.answer())?.status).toBe(408)
-    latch.release()
     await heldUp.send('xx')
+    latch.release()
     expect((await heldUp.answer())?.body).toBe(JSON.stringify({ bytes: MORE_THAN_IS_QUEUED + 2 }))
     // The same sender without a word to say.
     await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))

@@ -5,6 +5,7 @@ import type { HttpServerOptions } from '#http/server.ts'
 import { defineRoute } from '#http/route.ts'
 import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from './raw-connection.ts'
+import { HANG_MS } from '../../support/hang.ts'
 
 const BODY = allowedBody()
 const ALLOWED = requestText(
@@ -110,7 +111,7 @@ test.each(['begin', 'end'])(
     while (!statuses.includes(0)) await fetch(`${origin}/nowhere`)
     expect(faults[0]?.error).toMatchObject({ message: `no ${when}` })
     // Waits for nobody: all are over.
-    await server.close({ withinMs: 60_000 })
+    await server.close({ withinMs: HANG_MS })
     expect(statuses).toContain(200)
   },
 )

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { CHROMIUM_START_MS_MAX, startChromium } from '../../support/chromium.ts'
+import { startChromium } from '../../support/chromium.ts'
 import { API_KEY, sharedService } from '../../support/running-service.ts'
+import { HANG_MS } from '../../support/hang.ts'
 
 const ARTIFACTS = fileURLToPath(new URL('../../../.artifacts/', import.meta.url))
 const IS_ALLOWED = '#operations-Decisions-isAllowed'
@@ -17,12 +18,13 @@ let browser: Awaited<ReturnType<typeof startChromium>>
 
 beforeAll(async () => {
   browser = await startChromium()
-}, CHROMIUM_START_MS_MAX)
+})
 afterAll(() => browser.close())
 
 /** Opens the reference; when the test is over nothing must have gone wrong in it, or have left our origin. */
 async function openReference(): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1_280, height: 1_000 } })
+  page.setDefaultTimeout(HANG_MS)
   const requested: string[] = []
   const problems: string[] = []
   page.on('request', request => requested.push(request.url()))

@@ -1,0 +1,46 @@
+/** What the items of a batch inherit is read once, however long it is and however many inherit it. */
+import { expect, test } from 'vitest'
+import { API_KEY, sharedService } from '../../test/support/running-service.ts'
+
+const ITEMS = 1_000
+const LONG = 'x'.repeat(1_000_000)
+const wide = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, index]))
+/** A tenth of a second; one to twenty where each item pays for it. */
+const MS_MAX = 1_000
+
+const verdict = await sharedService({ bulkChecksMax: ITEMS })
+const defaults = {
+  subject: { type: 'user', id: 'alice' },
+  action: { name: 'read' },
+  resource: { type: 'document', id: 'd1' },
+}
+
+test.each([
+  ['a long subject id', { subject: { type: 'user', id: LONG } }],
+  ['a long resource id', { resource: { type: 'document', id: LONG } }],
+  ['a long resource type', { resource: { type: LONG, id: 'd1' } }],
+  ['a long action', { action: { name: LONG } }],
+  ['a long tenant', { resource: { ...defaults.resource, properties: { tenant: LONG } } }],
+  ['a wide context', { context: wide }],
+  ['a wide context beside a bad action', { context: wide, action: { name: 5 } }],
+  ['wide properties of the subject', { subject: { ...defaults.subject, properties: wide } }],
+  ['a subject without id, and with much else', { subject: { type: 'user', ...wide } }],
+  ['a deep tenant', { resource: { ...defaults.resource, properties: { tenant: wide } } }],
+])('%s, read from its bytes and as JSON', async (_, own) => {
+  // With an escape the body is none that is read from its bytes.
+  for (const more of [{}, { 'line\nend': 1 }]) {
+    const evaluations = Array.from({ length: ITEMS }, (_item, index) => ({ [`x${index}`]: 0 }))
+    const text = JSON.stringify({ ...defaults, ...more, ...own, evaluations })
+    const from = performance.now()
+    const { status, body } = await verdict.send<{ evaluations: unknown[] }>(
+      'POST',
+      '/access/v1/evaluations',
+      {
+        key: API_KEY,
+        text,
+      },
+    )
+    expect(performance.now() - from).toBeLessThan(MS_MAX)
+    expect([status, body.evaluations.length]).toEqual([200, ITEMS])
+  }
+})

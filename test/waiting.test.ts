@@ -1,0 +1,91 @@
+/**
+ * Tests wait for what happens and assert what cannot vary: on a busy machine, or one that stands still, they take longer and
+ * say the same. So none of them sleeps, has a deadline of its own, or judges how long something took or what it allocated;
+ * what does is a claim (`bench/claims`). Exceptions are listed, each with its reason, and those that are none any more are found.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** What looks like sleeping, like a deadline, or like measuring. */
+const RULES: Readonly<Record<string, RegExp>> = {
+  sleeps: /\bset(Timeout|Interval)\b|\.waitForTimeout\(/,
+  'has a deadline':
+    /AbortSignal\.timeout|\btimeout:(?! HANG_MS)|\btimeout\(|withinMs: \d|, \{ timeout|^\s*\}, [\d_]+\)$|\bretry: [\d{](?!\})|Atomics\.wait\([^)]*, \d|testTimeout|hookTimeout/m,
+  'measures time': /\bperformance\.now\(\)|\bDate\.now\(\)|\bprocess\.(hrtime|cpuUsage)|eventLoopUtilization/,
+  'measures memory': /\bmemoryUsage\(|\bheapUsed\b|--trace-gc|getHeapStatistics/,
+}
+
+/** A clock, or the time, that is handed to a part, as the service hands its own. */
+const CLOCK = /\b(elapsedMs|now): (\(\) => )?(performance|Date)\.now\(\)/g
+
+/** Waiting out what settings promise, and how soon nodes are back, is what these are about. */
+const ELSEWHERE = /^(faults|oracle)\//
+
+const POLLS = 'looks again after a pause, for as long as it takes'
+const LOWER = 'at least so long, which a slow machine cannot break'
+const LEAK = 'after a forced collection: tens of megabytes are there, or nothing'
+
+const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'engine/memory.test.ts': { 'measures memory': LEAK },
+  'http/api-keys.test.ts': {
+    'measures time': 'moments that a caller is told lie between two looks at the clock',
+  },
+  'http/audit.test.ts': {
+    'measures time': 'moments that a caller is told lie between two looks at the clock',
+  },
+  'http/content.test.ts': { sleeps: 'keeps a body coming, since the HTTP library ends one that does not' },
+  'http/edge/lifecycle.test.ts': { 'has a deadline': 'is about the one that closing a server has' },
+  'http/limits.test.ts': {
+    sleeps: 'a sender that is slower than the HTTP library would have it',
+    'measures time': 'a slow machine raises what is allowed: so much for each second',
+  },
+  'http/min-revision.test.ts': { 'measures time': LOWER },
+  'sdk/retries.test.ts': { 'measures time': LOWER },
+  'service/content.redis.test.ts': { 'measures time': 'asks for so long; each answer is judged, no time is' },
+  'service/decision-deadline.test.ts': { 'measures time': LOWER },
+  'service/staleness.redis.test.ts': { 'measures time': LOWER },
+  'store/fact-lists.test.ts': { 'measures time': 'the present is one of the times that are written' },
+  'support/store-look.ts': { sleeps: POLLS },
+  'system/process.test.ts': { sleeps: POLLS },
+  'threads/content-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
+  'threads/credential-check.test.ts': { 'measures memory': LEAK },
+  'threads/job-pool.test.ts': {
+    sleeps: 'at moments all over a start, at each of which the same must hold',
+    'measures time': 'to find those moments',
+  },
+}
+
+const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter(path => /\.(ts|js)$/.test(path) && !ELSEWHERE.test(path) && path !== 'waiting.test.ts')
+  .map(path => ({ path, text: readFileSync(join(root, 'test', path), 'utf8').replace(CLOCK, '') }))
+
+test.each(Object.entries(RULES))('no test %s, but for those that say why', (rule, pattern) => {
+  const offenders = files.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
+  const excepted = Object.entries(EXCEPTIONS).flatMap(([path, why]) =>
+    why[rule] === undefined ? [] : [path],
+  )
+  expect(offenders.toSorted()).toEqual(excepted.toSorted())
+})
+
+test('the one deadline is that of a hang, and nothing that failed is tried again', () => {
+  for (const kind of ['', '.faults', '.claims']) {
+    const config = readFileSync(join(root, `vitest${kind}.config.ts`), 'utf8')
+    expect(config.match(/\w*[tT]imeout: \w+/g)).toEqual([
+      'testTimeout: HANG_MS',
+      'hookTimeout: HANG_MS',
+      'teardownTimeout: HANG_MS',
+      'timeout: HANG_MS',
+    ])
+    expect(config).not.toMatch(/retry/)
+  }
+  const ci = readFileSync(join(root, '.ci/run'), 'utf8')
+  expect(ci).not.toMatch(/retry/)
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  expect(readme).toContain('npm ci && npm test\n')
+  for (const command of ['npm ci', 'npm test', 'npm run test:faults'])
+    expect(ci.split('\n')).toContain(command)
+})
