@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['bench/claims/**/*.claim.ts'],
     globalSetup: 'test/support/redis-setup.ts',
+    setupFiles: 'test/support/patient-fetch.ts',
     pool: 'forks',
     execArgv: ['--disable-warning=ExperimentalWarning'],
     maxWorkers: 1,

@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/faults/**/*.test.ts'],
     globalSetup: 'test/support/redis-setup.ts',
+    setupFiles: 'test/support/patient-fetch.ts',
     pool: 'forks',
     // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.
     execArgv: ['--disable-warning=ExperimentalWarning'],

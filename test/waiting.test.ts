@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const RULES: Readonly<Record<string, RegExp>> = {
   sleeps: /\bset(Timeout|Interval)\b|\.waitForTimeout\(/,
   'has a deadline':
-    /AbortSignal\.timeout|\btimeout:(?! HANG_MS)|\btimeout\(|withinMs: \d|, \{ timeout|^\s*\}, [\d_]+\)$|\bretry: [\d{](?!\})|Atomics\.wait\([^)]*, \d|testTimeout|hookTimeout/m,
+    /AbortSignal\.timeout|\btimeout:(?! HANG_MS| 0\b)|\btimeout\(|withinMs: \d|, \{ timeout|^\s*\}, [\d_]+\)$|\bretry: [\d{](?!\})|Atomics\.wait\([^)]*, \d|testTimeout|hookTimeout/m,
   'measures time': /\bperformance\.now\(\)|\bDate\.now\(\)|\bprocess\.(hrtime|cpuUsage)|eventLoopUtilization/,
   'measures memory': /\bmemoryUsage\(|\bheapUsed\b|--trace-gc|getHeapStatistics/,
 }
