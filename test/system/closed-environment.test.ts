@@ -10,7 +10,7 @@ import { KIND_BYTES } from '#store/record-codec.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { decodeRow, encodeRow } from '#store/row-codec.ts'
 import { ServiceProcess } from './service-process.ts'
-import { KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
+import { brokenAt, KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
 
 const REASON = /closed on this node: the index holds no more users/
 let cwd: string
@@ -90,6 +90,24 @@ test('it keeps no start from serving the others, after a kill either, and opens 
   expect(await other.decisions()).toEqual([true, true, true])
 })
 
+test.each([
+  ['an HTTP thread', (environments: ThreeEnvironments) => environments.decision('second', 'trap')],
+  ['a thread of the pool', (environments: ThreeEnvironments) => environments.bulk('second', 'trap')],
+])(
+  'an invariant that %s finds broken in an index ends that index; another is made of the rows',
+  async (_, ask) => {
+    const { service, environments } = await start({ NODE_OPTIONS: brokenAt('trap'), POOL_THREADS: '1' })
+    const stop = environments.keepAsking('default', 'third')
+    expect([500, 503]).toContain((await ask(environments)).status)
+    await service.logMatch(/an environment is closed/)
+    await service.logMatch(/is open again/)
+    expect(await environments.decisions()).toEqual([true, true, true])
+    expect((await stop()).refused).toEqual([])
+    expect(await environments.end('SIGTERM')).toBe(0)
+    expect(service.stderr).toContain('InvariantError: on purpose')
+  },
+)
+
 test('an environment with a damaged row is closed at the start, and replaced by an import', async () => {
   const { environments: first } = await start()
   const { id } = await first.told('second')
@@ -102,8 +120,6 @@ test('an environment with a damaged row is closed at the start, and replaced by 
   expect((await environments.told('second')).closed?.reason).toMatch(/the log has the reason/)
   expect(await environments.imported('second', exported)).toBe(200)
   expect(await environments.decisions()).toEqual([true, true, true])
-  await environments.end('SIGKILL')
-  expect(await (await start()).environments.decisions()).toEqual([true, true, true])
 })
 
 test('an environment with a damaged row can be deleted, and made again by its key', async () => {

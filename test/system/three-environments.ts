@@ -108,10 +108,17 @@ export class ThreeEnvironments {
   }
 
   /** The answer to whether the user may read documents there. */
-  decision(environment: EnvironmentKey): Promise<Answer<{ allow?: boolean; message?: string }>> {
-    const resource = { type: 'document', tenant: 'default' }
-    const question = { user: { key: 'alice' }, action: 'read', resource }
-    return this.#send(secrets.get(this)!.get(environment)!, 'POST', '/allowed', question)
+  decision(
+    environment: EnvironmentKey,
+    tenant = 'default',
+  ): Promise<Answer<{ allow?: boolean; message?: string }>> {
+    return this.#send(secrets.get(this)!.get(environment)!, 'POST', '/allowed', readingIn(tenant))
+  }
+
+  /** The same, so often that the pool answers. */
+  bulk(environment: EnvironmentKey, tenant = 'default'): Promise<Answer> {
+    const questions = Array.from({ length: 4_000 }, () => readingIn(tenant))
+    return this.#send(secrets.get(this)!.get(environment)!, 'POST', '/allowed/bulk', questions)
   }
 
   /** What each of them answers: whether it allows, or the status it refuses with. */
@@ -193,6 +200,24 @@ export class ThreeEnvironments {
     const told = text === '' ? undefined : (JSON.parse(text) as unknown)
     return { status: response.status, headers: response.headers, body: told as Body }
   }
+}
+
+function readingIn(tenant: string) {
+  return { user: { key: 'alice' }, action: 'read', resource: { type: 'document', tenant } }
+}
+
+/** What makes the threads that decide find an invariant broken when they are asked about that tenant. */
+export function brokenAt(tenant: string): string {
+  const href = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
+  const broken = `import { isMainThread } from 'node:worker_threads'
+    import { Question } from '${href('engine/shared-index/question.ts')}'
+    import { InvariantError } from '${href('model/assert.ts')}'
+    const { place } = Question.prototype
+    if (!isMainThread) Question.prototype.place = function (record, tenant, sequence) {
+      if (tenant === '${tenant}') throw new InvariantError('on purpose')
+      return place.call(this, record, tenant, sequence)
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(broken)}`
 }
 
 /** What makes a process have an index that holds no user whose key begins so, as one of another release may. */
