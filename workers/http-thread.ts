@@ -81,13 +81,14 @@ const decisionLog =
       })
 const slowRequests = new SlowRequestLog(log, () => performance.now())
 const connections = new SharedCount(counts, 'connections')
+const accepted = new SharedCount(counts, 'accepted')
 
 const edge = {
   authenticate: credentials.authenticate,
   limits: {
     bodyBytesMax: settings.bodyBytesMax,
     receiveMsMax: settings.receiveMsMax,
-    connections: { max: settings.connectionsMax, add: (change: 1 | -1) => connections.add(change) },
+    connections: { max: settings.connectionsMax, add: countConnection },
   },
   observer: counters,
   tracing,
@@ -122,6 +123,11 @@ const opaServer = new HttpServer({
   routes: opaThreadRoutes(engines, settings, observer),
   familyOf: () => 'opa',
 })
+
+function countConnection(change: 1 | -1): number {
+  if (change === 1) accepted.add(1)
+  return connections.add(change)
+}
 
 function replaceCredentials(replacing: readonly Credential[]): void {
   credentials.replaceAll(replacing)
@@ -202,6 +208,16 @@ function receive(message: ToHttpThread): void {
     case 'drain':
       server.drain()
       opaServer.drain()
+      break
+    case 'hold':
+      server.hold()
+      opaServer.hold()
+      send({ kind: 'acknowledged', acknowledge: message.acknowledge })
+      break
+    case 'stop-listening':
+      void Promise.all([server.stopListening(), opaServer.stopListening()]).then(() =>
+        send({ kind: 'acknowledged', acknowledge: message.acknowledge }),
+      )
       break
     case 'close':
       void close(message).then(() => main.close())

@@ -2,7 +2,7 @@
 import type { BodyBuffers } from './body.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
-import type { LargeBodyTurns } from './large-body-turns.ts'
+import type { BodyTurns } from './large-body-turns.ts'
 import type { RequestIds } from './request-id.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import type { RequestWatch } from './request-watch.ts'
@@ -22,7 +22,7 @@ export interface ConversationHost<Conversation> {
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
   readonly bodies: BodyBuffers
-  readonly largeBodies: LargeBodyTurns
+  readonly bodyTurns: BodyTurns
   /** The form of errors under a path, as long as no route is known. */
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */

@@ -133,7 +133,8 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       return
     }
     if (!headers.announcesBody) {
-      this.#answerAtOnce(EMPTY_BODY)
+      if (this.#host.bodyTurns.begin(0)) this.#answerAtOnce(EMPTY_BODY)
+      else this.#host.bodyTurns.take(0, () => this.#answerLater(EMPTY_BODY))
       return
     }
     if (this.#isAdmitted && this.#match?.route.bodyInPieces) {
@@ -192,7 +193,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.#bodyBytesMax()
     this.#setReceiving(!isLast)
     // As nearly all come. One that has to wait is copied: the piece is the library's.
-    if (isWhole && this.#host.largeBodies.begin(piece.byteLength))
+    if (isWhole && this.#host.bodyTurns.begin(piece.byteLength))
       this.#answerAtOnce(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
     // Where a packet ends behind the head, the library hands on first that nothing of the body has come.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
@@ -226,7 +227,10 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
         this.#awaitMore()
         return
       }
-      this.#host.largeBodies.take(whole.byteLength, () => this.#answerCollected(whole, body))
+      this.#host.bodyTurns.take(whole.byteLength, () => {
+        this.#answerLater(whole)
+        body.release()
+      })
       return
     }
     const refusal = this.#refusal ?? this.#tooLarge()
@@ -243,10 +247,9 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
    * Inside a callback of the library, or in a turn of the body's own, before which the caller may have left: what changes
    * something, all of it management, is done all the same, as if it had been read at once, unless the server closes.
    */
-  #answerCollected(whole: DataView, body: BodyCollector): void {
+  #answerLater(whole: DataView): void {
     if (!this.#isOver) this.#wire.cork(() => this.#answer(whole))
     else if (this.#family === 'management') this.#answer(whole)
-    body.release()
   }
 
   /** The library would end a connection that brings less than 16 kB a second, and begins to count anew where it is resumed. */

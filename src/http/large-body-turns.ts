@@ -12,7 +12,15 @@
  */
 export const LARGE_BODY_BYTES_MIN = 256 * 1_024
 
-export class LargeBodyTurns {
+/** When a body that has come whole is read and answered. */
+export interface BodyTurns {
+  /** Whether one of so many bytes may be read now. */
+  begin(bytes: number): boolean
+  /** Has it answered, now or later. */
+  take(bytes: number, answer: () => void): void
+}
+
+export class LargeBodyTurns implements BodyTurns {
   readonly #waiting: (() => void)[] = []
   #isTaken = false
 

@@ -28,7 +28,8 @@ import type { Authenticate } from './credentials.ts'
 import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
 import type { HeaderList } from './header-list.ts'
-import { LargeBodyTurns } from './large-body-turns.ts'
+import { HeldBodies } from './held-bodies.ts'
+import { type BodyTurns, LargeBodyTurns } from './large-body-turns.ts'
 import { familyOfPath } from './path.ts'
 import { loggedId } from './request-id.ts'
 import type { RequestTracing } from './request-tracing.ts'
@@ -80,6 +81,9 @@ export interface ConnectionLimit {
 /** How long `close` waits for answers that are still being made or sent. */
 const DRAIN_MS_DEFAULT = 5_000
 
+/** How long a connection that was made is waited for its first request, when the server closes. */
+const SETTLE_MS = 50
+
 /** How often bodies that do not arrive are looked for. */
 const RECEIVE_LOOK_MS_MAX = 1_000
 
@@ -95,11 +99,15 @@ export class HttpServer {
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
   readonly #hasStrictHeaders: boolean
-  readonly #host: ConversationHost<Conversation> & { isDraining: boolean }
+  readonly #host: ConversationHost<Conversation> & { isDraining: boolean; bodyTurns: BodyTurns }
+  readonly #bodyTurns = new LargeBodyTurns()
+  readonly #held = new HeldBodies()
   #receiveTimer: NodeJS.Timeout | null = null
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
+  /** When the last connection came. */
+  #connectedAt = -Infinity
   /** For the next request. One is enough: what is answered at once is answered before the next comes. */
   #idle: Conversation | null = null
   /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
@@ -133,7 +141,7 @@ export class HttpServer {
       requestIds: requestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
-      largeBodies: new LargeBodyTurns(),
+      bodyTurns: this.#bodyTurns,
       familyOf,
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),
@@ -169,6 +177,23 @@ export class HttpServer {
     })
   }
 
+  /**
+   * Goes on taking connections and requests, and answers none of those that come from now on before `close`: the first of the
+   * steps in which several servers on one port stop listening without losing a connection that was made.
+   */
+  hold(): void {
+    this.#host.isDraining = true
+    this.#host.bodyTurns = this.#held
+  }
+
+  /** Takes no more connections. Resolves behind those that the kernel had when it was called. */
+  async stopListening(): Promise<void> {
+    // The library takes all there are in the turn in which it hears of one, in whatever order it hears of it and of this.
+    await new Promise(resolve => setImmediate(resolve))
+    if (this.#socket !== null) us_listen_socket_close(this.#socket)
+    this.#socket = null
+  }
+
   /** Goes on serving, and asks every caller to take the next request elsewhere. */
   drain(): void {
     this.#host.isDraining = true
@@ -184,14 +209,18 @@ export class HttpServer {
   }
 
   async #drainAndClose(withinMs: number): Promise<void> {
+    const until = performance.now() + withinMs
     this.#host.isDraining = true
     if (this.#socket !== null) us_listen_socket_close(this.#socket)
-    if (this.#inFlightCount > 0) {
-      const idle = Promise.withResolvers<void>()
-      const timeout = setTimeout(idle.resolve, withinMs)
-      this.#onIdle = idle.resolve
-      await idle.promise
-      clearTimeout(timeout)
+    this.#socket = null
+    this.#host.bodyTurns = this.#bodyTurns
+    this.#held.release(this.#bodyTurns)
+    await this.#idleBy(until)
+    // Of a connection that was made a moment ago the request may still be on its way.
+    const settledAt = Math.min(until, this.#connectedAt + SETTLE_MS)
+    if (performance.now() < settledAt) {
+      await new Promise(resolve => setTimeout(resolve, settledAt - performance.now()))
+      await this.#idleBy(until)
     }
     // This may run inside a callback of the library, which sends the last answer only when that callback returned.
     await new Promise(resolve => setImmediate(resolve))
@@ -199,9 +228,20 @@ export class HttpServer {
     if (this.#receiveTimer !== null) clearInterval(this.#receiveTimer)
   }
 
+  /** Resolves when nothing is in flight, and at that time at the latest. */
+  async #idleBy(until: number): Promise<void> {
+    if (this.#inFlightCount === 0) return
+    const idle = Promise.withResolvers<void>()
+    const timeout = setTimeout(idle.resolve, Math.max(0, until - performance.now()))
+    this.#onIdle = idle.resolve
+    await idle.promise
+    clearTimeout(timeout)
+  }
+
   /** One that is too many is closed at once; it has been counted, and will be counted off. */
   #connected(res: HttpResponse, change: 1 | -1): void {
     this.#observer?.connected(change)
+    if (change === 1) this.#connectedAt = performance.now()
     const { connections } = this.#limits
     if (connections === undefined || connections.add(change) <= connections.max || change === -1) return
     this.#observer?.limitReached('connections')

@@ -13,6 +13,7 @@ import type { Waiting } from '#services/decision-pool.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
 import type { NodeState } from '#services/node-state.ts'
 import type { ProgressHandle } from './index-progress.ts'
+import { SharedCount } from './shared-count.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 import type {
   Credential,
@@ -32,6 +33,9 @@ import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
  * before it.
  */
 const NEW_OBJECTS_MB = 3
+/** For how long nobody must have come when the port is closed, and how long that is waited for. */
+const QUIET_MS = 20
+const HOLD_MS_MAX = 1_000
 /** How long `close` lets the threads work off what is in flight. */
 const DRAIN_MS = 5_000
 /** How long `abandon` waits for threads that may be stuck. */
@@ -72,6 +76,8 @@ export class HttpThreads {
   readonly #callsOfThreads = new Map<Worker, Map<number, { isGone: boolean }>>()
   #lastAcknowledge = 0
   #isClosing = false
+  /** Connections that have come to the threads; null before there are threads. */
+  #accepted: SharedCount | null = null
 
   constructor(options: HttpThreadsOptions) {
     this.#options = options
@@ -79,6 +85,7 @@ export class HttpThreads {
 
   /** Starts the threads, all on one port, and returns it; 0 is for one thread only. Throws when one cannot listen. */
   async start(options: HttpThreadOptions<unknown>): Promise<number> {
+    this.#accepted = new SharedCount(options.counts, 'accepted')
     let { port } = options
     for (let index = 0; index < this.#options.count; index += 1) {
       port = await this.#startThread(`http-${index + 1}`, { ...options, port })
@@ -144,15 +151,34 @@ export class HttpThreads {
     }
   }
 
-  /** Stops listening, lets what is in flight finish, and ends the threads. */
-  close(): Promise<void> {
-    return this.#end(DRAIN_MS)
+  /**
+   * Stops listening, lets what is in flight finish, and ends the threads. Every connection that was made is served: no new
+   * ones are answered until all threads have stopped listening, and they do when no more come, since who waits for an
+   * answer makes no other; what the kernel has when a port is closed it would reset.
+   */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await this.#holdUntilNobodyComes()
+    await this.#sendAcknowledged(acknowledge => ({ kind: 'stop-listening', acknowledge }))
+    await this.#end(DRAIN_MS)
   }
 
   /** Ends the threads without their requests, before a process in trouble exits: it is aborted if one still listens. */
   async abandon(): Promise<void> {
     const patience = new Promise(resolve => setTimeout(resolve, ABANDON_MS_MAX))
     await Promise.race([this.#end(0), patience])
+  }
+
+  async #holdUntilNobodyComes(): Promise<void> {
+    const until = performance.now() + HOLD_MS_MAX
+    let accepted
+    do {
+      accepted = this.#accepted?.value
+      // Behind what the threads have been told of by the kernel.
+      await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
+      await new Promise(resolve => setTimeout(resolve, QUIET_MS))
+      await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
+    } while (this.#accepted?.value !== accepted && performance.now() < until)
   }
 
   async #end(withinMs: number): Promise<void> {

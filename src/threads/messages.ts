@@ -75,6 +75,10 @@ export type ToHttpThread =
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
   /** Go on serving, and ask callers to take the next request elsewhere. */
   | { readonly kind: 'drain' }
+  /** Take connections and requests, and answer those that come from now on when `close` says so. Acknowledged. */
+  | { readonly kind: 'hold'; readonly acknowledge: number }
+  /** Take no more connections. Acknowledged. */
+  | { readonly kind: 'stop-listening'; readonly acknowledge: number }
   /** Stop listening, finish what is in flight within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }
 

@@ -1,7 +1,7 @@
-/** Numbers that all threads of the process keep together, each in a shared cell: what is open or under way right now. */
+/** Numbers that all threads of the process keep together, each in a shared cell: what is open or under way right now, and how many connections came. */
 
 /** Which cell counts what. */
-const CELLS = { connections: 0, management: 1 } as const
+const CELLS = { connections: 0, management: 1, accepted: 2 } as const
 
 /** To be posted as it is. */
 export type SharedCountsHandle = Int32Array

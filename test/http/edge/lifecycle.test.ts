@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { reservePort } from '#http/reserve-port.ts'
-import { startEdge } from './edge-server.ts'
+import { allowedBody, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from './raw-connection.ts'
 
 const HOST = '127.0.0.1'
@@ -34,6 +34,44 @@ test('an address that is not ours is refused', async () => {
   await expect(reservePort({ host: '192.0.2.1', port: 0 })).rejects.toThrow('192.0.2.1:0 cannot be used')
   const { server } = await startEdge()
   await server.close()
+})
+
+test('a server that holds takes requests, answers none of them before it closes, and then all', async () => {
+  const { server, port, origin } = await startEdge()
+  server.hold()
+  const asked = ['GET /healthy', 'DELETE /nothing', 'POST /allowed'].map(async line => {
+    const connection = await RawConnection.open(port)
+    const body = line.startsWith('POST') ? allowedBody() : ''
+    const headers = [
+      'Authorization: Bearer of-the-environment',
+      ...(body === '' ? [] : [`Content-Length: ${body.length}`]),
+    ]
+    await connection.send(requestText(line, headers, body))
+    return connection
+  })
+  const connections = await Promise.all(asked)
+  // Nobody is answered, however long it is waited: the next connection is taken behind those.
+  const latest = await RawConnection.open(port)
+  const answers = connections.map(connection => connection.answer())
+  expect(await Promise.race([...answers, server.stopListening().then(() => 'nobody')])).toBe('nobody')
+  await expect(fetch(`${origin}/healthy`)).rejects.toThrow()
+  const closing = server.close()
+  const told = await Promise.all(answers)
+  expect(told.map(answer => answer?.status)).toEqual([200, 404, 401])
+  expect(told.map(answer => answer?.headers.get('connection'))).toEqual(['close', 'close', 'close'])
+  await closing
+  await latest.closed
+})
+
+test('a connection that was made before the port was closed is served, also if its request comes later', async () => {
+  const { server, port } = await startEdge()
+  server.hold()
+  const connection = await RawConnection.open(port)
+  await server.stopListening()
+  const closing = server.close()
+  await connection.send(requestText('GET /healthy'))
+  expect((await connection.answer())?.status).toBe(200)
+  await closing
 })
 
 test('closing lets a promised answer out, takes nobody new, and ends idle connections', async () => {

@@ -1,0 +1,23 @@
+/**
+ * Requests that are read and not answered yet, while a server stops listening. A caller who makes a connection for each
+ * request makes the next one when he is answered: as long as nobody is, nobody comes who would be between the kernel and
+ * the server when the port is closed.
+ */
+import type { BodyTurns } from './large-body-turns.ts'
+
+export class HeldBodies implements BodyTurns {
+  readonly #waiting: { readonly bytes: number; readonly answer: () => void }[] = []
+
+  begin(): boolean {
+    return false
+  }
+
+  take(bytes: number, answer: () => void): void {
+    this.#waiting.push({ bytes, answer })
+  }
+
+  /** Answers them in the turns that they would have had. Nobody adds to them afterwards. */
+  release(turns: BodyTurns): void {
+    for (const { bytes, answer } of this.#waiting.splice(0)) turns.take(bytes, answer)
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Callers that make a connection for each request, and the next as soon as they have their answer, while the service stops:
+ * one is made at every moment, also at that at which the port is closed. Each that is made is served.
+ */
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { expect, test } from 'vitest'
+import { API_KEY, question, storeDirectory } from '../support/running-service.ts'
+import { ServiceProcess } from './service-process.ts'
+
+const CALLERS = 8
+const ROUNDS = 5
+const BODY = JSON.stringify(question('alice', 'read', 'document'))
+/** Nobody listens there any more: nothing was begun. */
+const GONE = 'ECONNREFUSED'
+
+/** The status, or why there is none. */
+async function askOnConnectionOfItsOwn(address: string): Promise<number | string> {
+  const headers = { authorization: `Bearer ${API_KEY}`, 'content-length': Buffer.byteLength(BODY) }
+  const asking = request(`${address}/allowed`, { method: 'POST', agent: false, headers })
+  asking.end(BODY)
+  try {
+    const [answer] = (await once(asking, 'response')) as [NodeJS.ReadableStream & { statusCode: number }]
+    await once(answer.resume(), 'end')
+    return answer.statusCode
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error)
+  }
+}
+
+test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
+  'a stop serves every connection that was made, time after time: %i',
+  async round => {
+    const env = { API_KEY, HTTP_THREADS: String(1 + (round % 2)), STORE_URL: 'memory:', STOP_DELAY_MS: '50' }
+    const service = new ServiceProcess({ cwd: storeDirectory(), env })
+    const address = await service.address()
+    const underLoad = Promise.withResolvers<void>()
+    let answered = 0
+    const instead: (number | string)[] = []
+    const callers = Array.from({ length: CALLERS }, async () => {
+      for (;;) {
+        const outcome = await askOnConnectionOfItsOwn(address)
+        if (outcome !== 200) return instead.push(outcome)
+        answered += 1
+        if (answered === 200) underLoad.resolve()
+      }
+    })
+    await underLoad.promise
+    expect(await service.end('SIGTERM')).toBe(0)
+    await Promise.all(callers)
+    expect(instead).toEqual(Array.from({ length: CALLERS }, () => GONE))
+  },
+)
