@@ -2,13 +2,14 @@
  * The benches of the service as a set: prints a table, writes `bench/results/NAME.json`, draws the plots.
  *
  *     npm run bench                everything but the peers; under ten minutes
- *     npm run bench -- NAME…       single bulk evaluations latency pool beside-bulks behind-bulks beside-writes facts peers
+ *     npm run bench -- NAME…       single bulk evaluations latency pool beside-bulks behind-bulks beside-writes beside-hostiles facts peers
  *
  * BENCH_SCALE=0.1 takes a tenth of the dataset. Needs Linux (`taskset`), wrk for `single` and `latency`, and two cores
  * that nobody else uses.
  */
 import { measureSizes } from './engine/sizes.ts'
 import { measureBesideWrites } from './http/beside-writes.ts'
+import { measureBesideHostiles } from './hostile/beside-hostiles.ts'
 import { measureBehindBulks } from './http/behind-bulks.ts'
 import { measureBesideBulks, measureLatency } from './http/latency.ts'
 import { measurePool } from './http/pool.ts'
@@ -26,11 +27,12 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   'beside-bulks': measureBesideBulks,
   'behind-bulks': measureBehindBulks,
   'beside-writes': measureBesideWrites,
+  'beside-hostiles': measureBesideHostiles,
   facts: measureSizes,
   peers: measurePeers,
 }
-/** Asked for by name: it installs what it compares with. */
-const ONLY_BY_NAME = new Set(['peers'])
+/** Asked for by name: one installs what it compares with, the other takes five minutes of both cores. */
+const ONLY_BY_NAME = new Set(['peers', 'beside-hostiles'])
 
 const asked = process.argv.slice(2)
 const names = asked.length > 0 ? asked : Object.keys(BENCHES).filter(name => !ONLY_BY_NAME.has(name))

@@ -87,7 +87,7 @@ export const settings = {
   MAX_BODY_BYTES: integer(
     16_777_216,
     { min: 1_024, max: 1_073_741_824 },
-    'largest body of a bulk or batch; others may have 1 MiB, or 4 where they bring parts along; beyond it 413',
+    'largest body of a bulk or batch; others may have 256 KiB, or 4 MiB where they bring parts along; beyond it 413',
   ),
   MAX_ATTRIBUTES_BYTES: integer(
     65_536,

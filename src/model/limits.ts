@@ -15,7 +15,7 @@ export const GROUP_READ_ENTRIES_MAX = 1_000
  * Bytes of a body about one thing, and of one that brings its parts along (a resource, a role, a user with what it is to hold).
  * Where attributes may be larger than usual, so may these. Parsing takes some 15 ms a mebibyte, in which the thread decides nothing.
  */
-export const PLAIN_BODY_BYTES_MAX = 1_048_576
+export const PLAIN_BODY_BYTES_MAX = 262_144
 export const PARTS_BODY_BYTES_MAX = 4_194_304
 /** Bytes of JSON in all the attributes of a resource and its parts, in attributes of one thing (`MAX_ATTRIBUTES_BYTES`). */
 export const RESOURCE_ATTRIBUTES_FACTOR = 16

@@ -5,13 +5,13 @@
 import { Worker } from 'node:worker_threads'
 import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
 import { InvariantError } from '#model/assert.ts'
-import { jsonText } from '#model/json-text.ts'
 import { formatRevision } from '#model/revision.ts'
 import { Created } from '#services/management/created.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Waiting } from '#services/decision-pool.ts'
 import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
 import type { NodeState } from '#services/node-state.ts'
+import { answerText } from './answer-text.ts'
 import type { ProgressHandle } from './index-progress.ts'
 import { SharedCount } from './shared-count.ts'
 import type { IndexHandle } from './shared-indexes.ts'
@@ -216,7 +216,7 @@ export class HttpThreads {
       }
       const isCreated = given instanceof Created
       const told = isCreated ? given.body : given
-      return { json: told === undefined ? null : jsonText(told), isCreated, revision }
+      return { json: told === undefined ? null : await answerText(told), isCreated, revision }
     }
     // Of what cannot be told as well.
     const answer = await work().catch((error: unknown): ManagementAnswerMessage => ({
@@ -224,7 +224,9 @@ export class HttpThreads {
     }))
     pieces.forgetBody(call)
     calls.delete(call)
-    thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+    const isInBytes = 'json' in answer && answer.json instanceof Uint8Array
+    const moved = isInBytes ? [(answer.json as Uint8Array<ArrayBuffer>).buffer] : []
+    thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread, moved)
   }
 
   /** Nobody waits for the answer any more. It may have crossed this on its way. */

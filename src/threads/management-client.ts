@@ -17,7 +17,7 @@ import type { SharedCount } from './shared-count.ts'
 
 export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
-  readonly json: string | null
+  readonly json: string | Uint8Array | null
   readonly isCreated: boolean
   /** `<epoch>.<sequence>`: the state the answer tells of, or several, separated by commas. */
   readonly revision: string
@@ -114,7 +114,7 @@ export class ManagementClient {
   /** The metrics of the process, as text. */
   async scrape(requestId: string): Promise<string> {
     const { json } = await this.#call(call => ({ kind: 'scrape', call, requestId }))
-    assert(json !== null, 'a scrape is answered with text')
+    assert(typeof json === 'string', 'a scrape is answered with text')
     return json
   }
 

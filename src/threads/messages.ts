@@ -83,7 +83,8 @@ export type ToHttpThread =
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
-  | { readonly json: string | null; readonly isCreated: boolean; readonly revision: string }
+  /** As bytes where it is long: those are moved, not copied. */
+  | { readonly json: string | Uint8Array | null; readonly isCreated: boolean; readonly revision: string }
   /** It comes in pieces, which are to be asked for. */
   | { readonly inPieces: true; readonly revision: string }
   | { readonly error: ErrorData }

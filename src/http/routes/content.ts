@@ -10,10 +10,10 @@ import {
   ImportResult,
 } from '#model/wire/environment-content.ts'
 import type { PieceSource } from '#services/content-stream.ts'
-import { type Call, RawJson, RawPieces } from '../exchange.ts'
+import { type Call, RawPieces } from '../exchange.ts'
 import { REVISION } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
-import type { ManagementGateway } from './managed.ts'
+import { type ManagementGateway, rawJson } from './managed.ts'
 
 const ENVIRONMENT = '/v2/projects/{proj_id}/envs/{env_id}'
 
@@ -74,7 +74,7 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
         const body = (call.body as PieceSource | undefined) ?? NOTHING
         const by = { caller: call.caller, isRead: false, body }
         const { json, revision } = await gateway.execute(request, by)
-        return { status: 200, body: new RawJson(json ?? ''), headers: { 'x-revision': revision } }
+        return { status: 200, body: rawJson(json ?? ''), headers: { 'x-revision': revision } }
       },
     }),
   ]

@@ -5,10 +5,9 @@ import { pagingQuery } from '#model/wire/building-blocks.ts'
 import { Tenant } from '#model/wire/tenant.ts'
 import { User } from '#model/wire/user.ts'
 import type { EverywhereOperation } from '#services/management-service.ts'
-import { RawJson } from '../exchange.ts'
 import { REVISION } from '../header-fields.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { type ManagementGateway, plainNames } from './managed.ts'
+import { type ManagementGateway, plainNames, rawJson } from './managed.ts'
 
 export function legacyRoutes(gateway: ManagementGateway): Route[] {
   return [
@@ -45,7 +44,7 @@ function listOf(
       } as const
       const { json, revision } = await gateway.execute(request, { caller, isRead: true })
       assert(json !== null, 'a list answers with a body')
-      return { status: 200, body: new RawJson(json), headers: { 'x-revision': revision } }
+      return { status: 200, body: rawJson(json), headers: { 'x-revision': revision } }
     },
   })
 }

@@ -14,13 +14,13 @@ import type {
 import type { PieceSource } from '#services/content-stream.ts'
 import type { RouteAccess } from '../credentials.ts'
 import type { Call, Reply, RequestNames } from '../exchange.ts'
-import { RawJson } from '../exchange.ts'
+import { RawBytes, RawJson } from '../exchange.ts'
 import { type HeaderField, type RequestHeaderField, REVISION } from '../header-fields.ts'
 import { defineRoute, type Method, type Responses, type Route } from '../route.ts'
 
 export interface ManagementReply {
   /** The answer as JSON; null: there is none. */
-  readonly json: string | null
+  readonly json: string | Uint8Array | null
   /** Whether the answer is about something that did not exist before, where callers can tell. */
   readonly isCreated: boolean
   /** The state the answer tells of, or several, separated by commas. */
@@ -193,5 +193,10 @@ async function forward(
 function replyOf({ json, isCreated, revision }: ManagementReply): Reply {
   const headers = { 'x-revision': revision }
   if (json === null) return { status: 204, body: undefined, headers }
-  return { status: isCreated ? 201 : 200, body: new RawJson(json), headers }
+  return { status: isCreated ? 201 : 200, body: rawJson(json), headers }
+}
+
+/** JSON that came from the thread that writes. */
+export function rawJson(json: string | Uint8Array): RawJson | RawBytes {
+  return typeof json === 'string' ? new RawJson(json) : new RawBytes(json)
 }

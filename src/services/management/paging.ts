@@ -13,6 +13,9 @@ const SKIP_ROWS_MAX = 100_000
 /** The same where several lists are gone through side by side: some tenths of a millisecond. */
 const SKIP_MERGED_ROWS_MAX = 128
 
+/** Reading and measuring one takes as long as reading some tens of small rows. */
+const LARGE_ITEM_BYTES = 16_384
+
 /** Below so many rows a list, strides are no faster than going row by row. */
 const STRIDE_MIN = 32
 
@@ -84,18 +87,19 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   let rows = 0
   if (after !== null) {
     for (const { record, isDead } of records.foundIn(request.kind, request.lists, { after })) {
+      let isLarge = false
       const isShown = !isDead || (standsForLive !== undefined && (yield* settled(standsForLive(record))))
       if (isShown && (matches === null || (yield* settled(matches(record))))) {
         matched += 1
         if (matched > offset && data.length < limit) {
           const item = request.present(record)
-          bytes.add(item)
+          isLarge = bytes.add(item) >= LARGE_ITEM_BYTES
           data.push(item)
         }
         if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
       }
       // Last: behind a stop, what was found before it may be gone.
-      if (++rows % YIELD_ROWS === 0) yield
+      if (++rows % YIELD_ROWS === 0 || isLarge) yield
     }
   }
   if (isNarrowed || !hasTotal) return pageFrom(data, matched, limit)
@@ -112,11 +116,12 @@ export class PageBytes {
   #bytes = 0
   #items = 0
 
-  /** Throws `LIMIT_EXCEEDED` when the page is too long with this item; one item alone never is. */
-  add(item: unknown): void {
-    this.#bytes += jsonBytes(item, PAGE_BYTES_MAX)
+  /** Returns what the item has. Throws `LIMIT_EXCEEDED` when the page is too long with it; one item alone never is. */
+  add(item: unknown): number {
+    const bytes = jsonBytes(item, PAGE_BYTES_MAX)
+    this.#bytes += bytes
     this.#items += 1
-    if (this.#bytes <= PAGE_BYTES_MAX || this.#items === 1) return
+    if (this.#bytes <= PAGE_BYTES_MAX || this.#items === 1) return bytes
     const message = `this page would have more than ${PAGE_BYTES_MAX} bytes: ask for a smaller one (per_page), ${this.#items - 1} or fewer`
     throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'page' })
   }

@@ -1,0 +1,32 @@
+/** A thread that attacks: what it costs to make and to read megabytes must not be measured with those who are attacked. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { Caller } from './caller.ts'
+import { HOSTILES, type Size } from './hostiles.ts'
+
+const { name, address, key, size } = workerData as {
+  readonly name: string
+  readonly address: string
+  readonly key: string
+  readonly size: Size
+}
+const caller = new Caller(address, key, size.callers)
+const statuses: Record<string, number> = {}
+let turns = 0
+const over = new AbortController()
+
+async function goOn(): Promise<void> {
+  while (!over.signal.aborted) {
+    // One that is turned away with the connection has no status.
+    const status = await HOSTILES[name]!(caller, size, turns++).catch(() => 'no answer')
+    statuses[status] = (statuses[status] ?? 0) + 1
+    if (status === 'no answer') await new Promise(resolve => setTimeout(resolve, 5))
+  }
+}
+
+parentPort!.on('message', () => {
+  over.abort()
+  caller.close()
+})
+await Promise.all(Array.from({ length: size.callers }, goOn))
+parentPort!.postMessage(statuses)
+parentPort!.close()

@@ -1,0 +1,63 @@
+/** Requests over kept connections, as a caller sends them: what came back is counted, and parsed for nobody who does not ask. */
+import { Agent, request } from 'node:http'
+
+export interface Answered {
+  readonly status: number
+  readonly text: string
+}
+
+export class Caller {
+  readonly #address: URL
+  readonly #key: string
+  readonly #agent: Agent
+
+  constructor(address: string, key: string, connections = 64) {
+    this.#address = new URL(address)
+    this.#key = key
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
+  }
+
+  /** Rejects when no answer comes. */
+  send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answered> {
+    const text = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        this.#address,
+        {
+          method,
+          path,
+          agent: this.#agent,
+          signal,
+          headers: {
+            authorization: `Bearer ${this.#key}`,
+            ...(text !== undefined && {
+              'content-type': 'application/json',
+              'content-length': Buffer.byteLength(text),
+            }),
+          },
+        },
+        answer => {
+          const pieces: Buffer[] = []
+          answer.on('data', (piece: Buffer) => pieces.push(piece))
+          answer.on('error', reject)
+          answer.on('end', () => {
+            resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString() })
+          })
+        },
+      )
+      sent.on('error', reject)
+      sent.end(text)
+    })
+  }
+
+  /** Insists on success, and returns what came. */
+  async done<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+    const { status, text } = await this.send(method, path, body)
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`)
+    return (text === '' ? undefined : JSON.parse(text)) as Body
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * What a tenant can do to the others with nothing but the key of its own environment: one entry each. All of it is within the
+ * ceilings, or is refused by one; neither may be felt next door.
+ */
+import type { Caller } from './caller.ts'
+
+/** How much there is in the hostile environment: 1 is what the bench takes, the test less. */
+export interface Size {
+  readonly groups: number
+  readonly instances: number
+  readonly actions: number
+  readonly roles: number
+  readonly elements: number
+  readonly bodyBytes: number
+  readonly attributeBytes: number
+  /** Callers at once. */
+  readonly callers: number
+}
+
+export const WHOLE: Size = {
+  groups: 20_000,
+  instances: 20_000,
+  actions: 200,
+  roles: 500,
+  elements: 10_000,
+  bodyBytes: 14_000_000,
+  attributeBytes: 60_000,
+  callers: 50,
+}
+
+/** Asks once; `turn` counts the calls of all callers. Resolves with the status, 0 where the caller left. */
+export type Attack = (caller: Caller, size: Size, turn: number) => Promise<number>
+
+const FACTS = '/v2/facts/default/hostile'
+const SCHEMA = '/v2/schema/default/hostile'
+const LARGE_USERS = 100
+
+/** The lines of the hostile environment's content, which is imported before anything is measured. */
+export function* contentOf(size: Size): Iterable<object> {
+  const actions = Object.fromEntries(Array.from({ length: size.actions }, (_, n) => [`action-${n}`, {}]))
+  const permissions = Object.keys(actions)
+  const nesting = { name: 'group', group_use: { use: 'nesting' } }
+  const member = { role: 'member', on_resource: 'group', linked_by_relation: 'group' }
+  yield { kind: 'environment', format: 1 }
+  yield {
+    kind: 'resource',
+    key: 'group',
+    name: 'group',
+    actions: {},
+    relations: { group: 'group' },
+    relation_details: { group: nesting },
+    roles: { member: { name: 'member', granted_to: { users_with_role: [member] } } },
+  }
+  const viewer = { name: 'Viewer', permissions }
+  yield { kind: 'resource', key: 'document', name: 'Document', actions, roles: { viewer } }
+  yield { kind: 'tenant', key: 'default', name: 'Default' }
+  const long = 'x'.repeat(size.attributeBytes)
+  for (let n = 0; n < LARGE_USERS; n += 1) yield { kind: 'user', key: `user-${n}`, attributes: { long } }
+  for (let n = 0; n < size.groups; n += 1) {
+    yield { kind: 'instance', resource: 'group', key: `g${n}`, tenant: 'default', is_group: true }
+  }
+  for (let n = 0; n < size.instances; n += 1) {
+    yield { kind: 'instance', resource: 'document', key: `d${n}`, tenant: 'default' }
+  }
+  for (let n = 0; n < size.instances; n += 1) {
+    yield { kind: 'assignment', user: 'user-0', role: 'viewer', resource_instance: `document:d${n}` }
+  }
+  yield { kind: 'assignment', user: 'user-1', role: 'member', resource_instance: 'group:g0' }
+  for (let n = 1; n < size.groups; n += 1) {
+    yield { kind: 'tuple', subject: `group:g${n - 1}`, relation: 'group', object: `group:g${n}` }
+  }
+}
+
+export function textOf(size: Size): string {
+  const lines = [...contentOf(size)]
+  return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')
+}
+
+const asked = (method: string, path: string, body?: unknown) => async (caller: Caller) =>
+  (await caller.send(method, path, body)).status
+
+const lastInstance = (size: Size): string => `d${size.instances - 1}`
+
+/** Made once: serializing megabytes for each call would keep the attacker more than the attacked. */
+const bodies = new Map<string, string>()
+
+function bodyOnce(name: string, make: () => unknown): string {
+  let text = bodies.get(name)
+  if (text === undefined) bodies.set(name, (text = JSON.stringify(make())))
+  return text
+}
+
+export const HOSTILES: Readonly<Record<string, Attack>> = {
+  'lists of permissions': asked('POST', '/user-permissions', { user: { key: 'user-0' } }),
+  'lists of users': (caller, size) =>
+    asked('POST', '/authorized_users', {
+      action: 'action-0',
+      resource: { type: 'document', key: lastInstance(size), tenant: 'default' },
+    })(caller),
+  explanations: (caller, size) =>
+    asked('POST', '/allowed/explain', {
+      user: { key: 'user-1' },
+      action: 'none',
+      resource: { type: 'group', key: `g${size.groups - 1}`, tenant: 'default' },
+    })(caller),
+  'deep nestings': (caller, size) =>
+    asked('POST', '/allowed', {
+      user: { key: 'user-1' },
+      action: 'none',
+      resource: { type: 'group', key: `g${size.groups - 1}`, tenant: 'default' },
+    })(caller),
+  searches: asked('POST', '/access/v1/search/resource', {
+    subject: { type: 'user', id: 'user-0' },
+    action: { name: 'action-0' },
+    resource: { type: 'document' },
+  }),
+  'bulks of checks': (caller, size) => {
+    const check = { user: { key: 'user-0' }, action: 'action-0', resource: { type: 'document', key: 'd0' } }
+    const body = bodyOnce('checks', () => Array.from({ length: size.elements }, () => check))
+    return asked('POST', '/allowed/bulk', body)(caller)
+  },
+  'checks that have to be parsed': (caller, size) => {
+    const check = { user: { key: 'é\\n' }, action: 'action-0', resource: { type: 'document', key: 'd0' } }
+    const long = { ...check, context: { long: 'x'.repeat(size.bodyBytes / size.elements) } }
+    const body = bodyOnce('parsed checks', () => Array.from({ length: size.elements }, () => long))
+    return asked('POST', '/allowed/bulk', body)(caller)
+  },
+  'roles and actions': (caller, size, turn) => {
+    const permissions = Array.from({ length: size.actions }, (_, n) => `document:action-${n}`)
+    if (turn % 8 !== 0) {
+      const name = { name: `Name ${turn}` }
+      return asked(
+        'PATCH',
+        `${SCHEMA}/resources/document/actions/action-${turn % size.actions}`,
+        name,
+      )(caller)
+    }
+    const operations = Array.from({ length: size.roles }, (_, n) => ({
+      key: `role-${n}`,
+      name: 'R',
+      permissions,
+    }))
+    return asked('PUT', `${SCHEMA}/bulk/roles`, { operations })(caller)
+  },
+  'large bodies': (caller, size) => {
+    const body = bodyOnce('user', () => ({ key: 'user-9', attributes: { long: 'x'.repeat(size.bodyBytes) } }))
+    return asked('PUT', `${FACTS}/users/user-9`, body)(caller)
+  },
+  'large bulks': (caller, size) => {
+    const bytes = Math.floor(size.bodyBytes / size.elements)
+    const body = bodyOnce('users', () => ({
+      operations: Array.from({ length: size.elements }, (_, n) => ({
+        key: `bulk-${n}`,
+        attributes: { long: 'x'.repeat(bytes) },
+      })),
+    }))
+    return asked('PUT', `${FACTS}/bulk/users`, body)(caller)
+  },
+  'large pages': asked('GET', `${FACTS}/users?per_page=100`),
+  'large pages nobody waits for': async (caller, _, turn) => {
+    const leaving = AbortSignal.timeout(20 + (turn % 30))
+    try {
+      return (await caller.send('GET', `${FACTS}/users?per_page=100`, undefined, leaving)).status
+    } catch {
+      return 0
+    }
+  },
+  'pages far behind': asked('GET', `${FACTS}/role_assignments?per_page=1000&page=19&resource=document`),
+  'large attributes': (caller, size, turn) =>
+    asked('PATCH', `${FACTS}/users/user-${turn % LARGE_USERS}`, {
+      attributes: { long: `${turn}`.padEnd(size.attributeBytes, 'y') },
+    })(caller),
+  'bulks of changes': (caller, size, turn) => {
+    const body = Array.from({ length: size.elements }, (_, n) => ({
+      user: `user-${turn % LARGE_USERS}`,
+      role: 'viewer',
+      resource_instance: `document:d${n % size.instances}`,
+    }))
+    return asked(turn % 2 === 0 ? 'POST' : 'DELETE', `${FACTS}/role_assignments/bulk`, body)(caller)
+  },
+  'group in a chain': (caller, size) =>
+    // The circle that this would close is looked for along all of them.
+    asked('PUT', `${SCHEMA}/groups/group:g0/assign_group`, {
+      group_instance_key: `group:g${size.groups - 1}`,
+    })(caller),
+  exports: asked('GET', '/v2/projects/default/envs/hostile/export'),
+  imports: (caller, size) =>
+    asked('POST', '/v2/projects/default/envs/hostile/import?replace=true', bodyOf(size))(caller),
+  'tenants deleted': async (caller, size, turn) => {
+    const key = `doomed-${turn}`
+    await caller.send('POST', `${FACTS}/tenants`, { key, name: key })
+    const operations = Array.from({ length: Math.min(1_000, size.elements) }, (_, n) => ({
+      key: `${key}-${n}`,
+      resource: 'document',
+      tenant: key,
+    }))
+    await caller.send('PUT', `${FACTS}/bulk/resource_instances`, { operations })
+    return (await caller.send('DELETE', `${FACTS}/tenants/${key}`)).status
+  },
+}
+
+function bodyOf(size: Size): string {
+  let text = bodies.get('content')
+  if (text === undefined) bodies.set('content', (text = textOf(size)))
+  return text
+}

@@ -1,0 +1,54 @@
+/**
+ * The text of an answer. Where that is a long list it is made item by item, so that others get their turns, and comes as bytes:
+ * those can be handed to another thread, which a text of megabytes would have to copy and to encode.
+ */
+import { jsonText } from '#model/json-text.ts'
+
+/** Characters that are made in one go: some tenths of a millisecond. */
+const SLICE_LENGTH = 131_072
+
+const encoder = new TextEncoder()
+
+/** A list, or an envelope around one. What `JSON.stringify` would write of it. */
+export async function answerText(told: unknown): Promise<string | Uint8Array<ArrayBuffer>> {
+  const items: unknown = Array.isArray(told) ? told : (told as { readonly data?: unknown } | null)?.data
+  if (!Array.isArray(items) || items.length < 2) return jsonText(told)
+  const slices: Uint8Array[] = []
+  let texts: string[] = []
+  let length = 0
+  for (const item of items) {
+    const text = jsonText(item)
+    texts.push(text)
+    length += text.length
+    if (length < SLICE_LENGTH) continue
+    slices.push(encoder.encode(`${slices.length === 0 ? '' : ','}${texts.join(',')}`))
+    texts = []
+    length = 0
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  if (slices.length === 0) return jsonText(told)
+  if (texts.length > 0) slices.push(encoder.encode(`,${texts.join(',')}`))
+  const [head, tail] = Array.isArray(told) ? ['[', ']'] : around(told as Readonly<Record<string, unknown>>)
+  return joined([encoder.encode(head), ...slices, encoder.encode(tail)])
+}
+
+/** What stands around the items of an envelope. */
+function around(envelope: Readonly<Record<string, unknown>>): readonly [head: string, tail: string] {
+  const names = Object.keys(envelope).filter(name => envelope[name] !== undefined)
+  const fields = names.map(
+    name => `${JSON.stringify(name)}:${name === 'data' ? '[' : jsonText(envelope[name])}`,
+  )
+  const at = names.indexOf('data') + 1
+  const behind = fields.slice(at).map(field => `,${field}`)
+  return [`{${fields.slice(0, at).join(',')}`, `]${behind.join('')}}`]
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}

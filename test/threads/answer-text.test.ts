@@ -1,0 +1,40 @@
+/** Long answers are made in slices and moved as bytes; what they say is what `JSON.stringify` would. */
+import { expect, test } from 'vitest'
+import { answerText } from '#threads/answer-text.ts'
+
+const items = Array.from({ length: 40 }, (_, n) => ({ key: `é"${n}`, long: 'ü'.repeat(10_000), none: null }))
+
+test.each([
+  ['a long list', items],
+  ['a long envelope', { data: items, total_count: 40, page_count: 1 }],
+  [
+    'one with fields before the list, and some that are not there',
+    { a: undefined, b: [1], data: items, c: 'x' },
+  ],
+  ['one that ends with a slice', items.slice(0, 14)],
+])('%s comes as bytes, with turns for others on the way', async (_, told) => {
+  let turns = 0
+  let isOver = false
+  const turn = (): void => {
+    turns += 1
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const text = await answerText(told)
+  isOver = true
+  expect(text).toBeInstanceOf(Uint8Array)
+  expect(Buffer.from(text as Uint8Array).toString()).toBe(JSON.stringify(told))
+  expect(turns).toBeGreaterThan(0)
+})
+
+test.each([
+  [items.slice(0, 3)],
+  [[]],
+  [{ data: [], total_count: 0 }],
+  [{ data: 'no list' }],
+  ['text'],
+  [null],
+  [{ key: 'x'.repeat(200_000) }],
+])('what is short, or no list, is a text', async told => {
+  expect(await answerText(told)).toBe(JSON.stringify(told))
+})
