@@ -1,0 +1,81 @@
+/**
+ * The short form of the bench of hostile tenants (`bench/hostile`): each attack with the key of one environment, little of it, beside a
+ * polite tenant of another. What cannot vary with the machine is asserted: nothing of the polite one's fails or is wrong, nothing
+ * of the hostile one's is a defect, and the polite one is served in between. How long it takes is measured there.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { Caller } from '../../bench/hostile/caller.ts'
+import { HOSTILES, type Size, textOf } from '../../bench/hostile/hostiles.ts'
+import { arrangePolite, livePolitely } from '../../bench/hostile/polite.ts'
+import { neighbourOf, sharedService } from '../support/running-service.ts'
+
+const SMALL: Size = {
+  groups: 200,
+  instances: 200,
+  actions: 20,
+  roles: 20,
+  elements: 200,
+  bodyBytes: 300_000,
+  attributeBytes: 20_000,
+  callers: 8,
+}
+const TURNS = 24
+/** Answers that are no defects: done, or refused for a reason that the caller can read. */
+const IN_ORDER = [0, 200, 201, 204, 400, 404, 409, 413, 422, 429, 503]
+const IMPORT = '/v2/projects/default/envs/hostile/import?replace=true'
+const PACE = { decisionsPerSecond: 100, writesPerSecond: 50 }
+
+const directory = mkdtempSync(join(tmpdir(), 'verdict-hostile-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const verdict = await sharedService({ storeUrl: `lmdb:${directory}` })
+const keys = { polite: await neighbourOf(verdict, 'polite'), hostile: await neighbourOf(verdict, 'hostile') }
+const polite = new Caller(verdict.address, keys.polite)
+const hostile = new Caller(verdict.address, keys.hostile)
+afterAll(() => {
+  polite.close()
+  hostile.close()
+})
+await arrangePolite(polite)
+await hostile.done('POST', IMPORT, textOf(SMALL))
+
+test.each(Object.entries(HOSTILES))(
+  'beside %s a polite tenant is answered, and rightly',
+  async (_, attack) => {
+    let turns = 0
+    const statuses: number[] = []
+    const goOn = async (): Promise<void> => {
+      while (turns < TURNS) statuses.push(await attack(hostile, SMALL, turns++))
+    }
+    let isOver = false
+    const attacking = Promise.all(Array.from({ length: SMALL.callers }, goOn)).then(() => {
+      isOver = true
+    })
+    const felt = await livePolitely(polite, PACE, () => isOver)
+    await attacking
+    expect(felt.failures).toEqual([])
+    expect(felt.decisions.length).toBeGreaterThan(0)
+    expect(statuses.filter(status => !IN_ORDER.includes(status))).toEqual([])
+    expect((await verdict.get('/ready')).status).toBe(200)
+  },
+)
+
+test('what a polite tenant asks behind sixty pages of another is served in between, not behind them', async () => {
+  await hostile.done('POST', IMPORT, textOf(SMALL))
+  const many = new Caller(verdict.address, keys.hostile, 60)
+  let answered = 0
+  const pages = Array.from({ length: 60 }, async () => {
+    const { status } = await many.send('GET', '/v2/facts/default/hostile/users?per_page=100')
+    answered += 1
+    return status
+  })
+  await Promise.race(pages)
+  const before = answered
+  await polite.done('POST', '/v2/facts/default/polite/users', { key: 'late' })
+  // A change takes a handful of turns, a page of two megabytes some tens.
+  expect(answered - before).toBeLessThan(15)
+  expect(new Set(await Promise.all(pages))).toEqual(new Set([200]))
+  many.close()
+})
