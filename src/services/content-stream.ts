@@ -1,5 +1,6 @@
 /** Long answers and bodies in pieces: asked for one after the other, so that who takes them sets the pace. */
 import { AuthzError } from '#model/errors.ts'
+import { FairTurns, SLICE_MS, type Turns } from './turns.ts'
 
 export interface PieceSource {
   /** The next bytes; null at the end. One call at a time. Rejects when there will be no end. */
@@ -10,8 +11,6 @@ export interface PieceSource {
 
 /** Bytes in a piece, about. */
 const PIECE_BYTES = 65_536
-/** How long making a piece may keep the thread before others get their turn. */
-const SLICE_MS = 4
 /** How long a reader may take before the next piece, unless told otherwise: what it reads is kept for it as long. */
 const IDLE_MS_MAX_DEFAULT = 60_000
 const encoder = new TextEncoder()
@@ -21,14 +20,21 @@ export class ContentStream implements PieceSource {
   readonly #lines: Iterator<string>
   readonly #release: () => void
   readonly #idle: NodeJS.Timeout
+  readonly #turns: Turns
   #isOver = false
 
   /** `release` is called once, when no line will be asked for any more. */
   constructor(
     lines: Iterable<string>,
     release: () => void,
-    { idleMsMax = IDLE_MS_MAX_DEFAULT }: { readonly idleMsMax?: number } = {},
+    options: {
+      readonly idleMsMax?: number
+      /** Whose share of the thread it takes; absent: its own. */
+      readonly turns?: Turns
+    } = {},
   ) {
+    const { idleMsMax = IDLE_MS_MAX_DEFAULT, turns = new FairTurns().share() } = options
+    this.#turns = turns
     this.#lines = lines[Symbol.iterator]()
     this.#release = release
     this.#idle = setTimeout(() => this.cancel(), idleMsMax)
@@ -39,16 +45,20 @@ export class ContentStream implements PieceSource {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
     this.#idle.refresh()
     const parts: string[] = []
-    let until = performance.now() + SLICE_MS
-    for (let bytes = 0; bytes < PIECE_BYTES;) {
-      const step = this.#step()
-      if (step.done) break
-      parts.push(step.value)
-      bytes += step.value.length
-      if (performance.now() < until) continue
-      await new Promise(resolve => setImmediate(resolve))
-      if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
-      until = performance.now() + SLICE_MS
+    let bytes = 0
+    let isLast = false
+    while (bytes < PIECE_BYTES && !isLast) {
+      await this.#turns.take(() => {
+        if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
+        const until = performance.now() + SLICE_MS
+        do {
+          const step = this.#step()
+          isLast = step.done === true
+          if (step.done) break
+          parts.push(step.value)
+          bytes += step.value.length
+        } while (bytes < PIECE_BYTES && performance.now() < until)
+      })
     }
     if (parts.length > 0) return encoder.encode(parts.join(''))
     this.cancel()

@@ -144,10 +144,12 @@ export class EnvironmentService {
     const snapshot = this.#store.view.snapshot()
     try {
       const revision = await this.#inForce(snapshot.view.sequence())
-      const answer = new ContentStream(containedLines(contentLines(snapshot.view)), () => {
+      const release = (): void => {
         snapshot.release()
         onOver()
-      })
+      }
+      const lines = containedLines(contentLines(snapshot.view))
+      const answer = new ContentStream(lines, release, { turns: this.#turns })
       return { answer, revision }
     } catch (error) {
       snapshot.release()
