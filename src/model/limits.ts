@@ -27,6 +27,14 @@ export const PARTS_PER_BODY_MAX = 1_000
 export const PARTS_PER_RESOURCE_MAX = PARTS_PER_BODY_MAX
 /** Tenant roles: what goes with a resource may be mentioned in all of them, and all are written then. */
 export const TENANT_ROLES_MAX = 10_000
+/**
+ * Resources of an environment, relations and roles of all of them. An index has numbers for six times as many and more, so that as
+ * many as may stand can be replaced at once while those before them are collected.
+ */
+export const RESOURCES_MAX = 2_000
+export const RELATIONS_MAX = 10_000
+/** Roles of an environment, tenant roles included. */
+export const ROLES_MAX = 50_000
 /** Roles that a role may extend, directly and through others, when it is written. */
 export const EXTENDS_REACH_MAX = 100
 /** Rows one commit may write; longer work is cut into several commits. */

@@ -175,6 +175,15 @@ export interface PurgeRecord {
   readonly lists: readonly Uint8Array[]
 }
 
+/**
+ * Written by every commit that adds a resource, a role or a relation: of two that do so at the same moment the later one runs again,
+ * and counts what the earlier one has added. Says nothing itself.
+ */
+export interface SchemaRecord {
+  readonly kind: 'schema'
+  readonly id: string
+}
+
 /** One management call that changed something; written with the change, in the same commit. */
 export interface AuditRecord {
   readonly kind: 'audit'
@@ -271,6 +280,7 @@ export type StoredRecord =
   | TupleRecord
   | PurgeRecord
   | AuditRecord
+  | SchemaRecord
   | OrganizationRecord
   | ProjectRecord
   | EnvironmentRecord

@@ -6,6 +6,7 @@
  * nothing with those of others, and change nothing but by a commit that is whole. So it ends the operation and not the process.
  */
 import { InvariantError } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -27,6 +28,12 @@ import {
 } from './management/operations.ts'
 import { RecordReader } from './management/record-reader.ts'
 import { type Asker, drive, type Resumable } from './management/resumable.ts'
+import {
+  checkSchemaCeilings,
+  lookedAt,
+  SCHEMA_CEILINGS,
+  type SchemaCeilings,
+} from './management/schema-ceilings.ts'
 import { SOMEBODY, type Waiting } from './decision-pool.ts'
 import { contentLines } from './management/content-export.ts'
 import { ContentStream, type PieceSource } from './content-stream.ts'
@@ -49,6 +56,8 @@ export class EnvironmentService {
   /** How many hold changes back. */
   #freezes = 0
   readonly #retention: AuditRetention
+  readonly #ceilings: SchemaCeilings
+  readonly #setAside: (changes: readonly Change[]) => () => void
 
   constructor(options: {
     readonly store: EnvironmentStore
@@ -61,6 +70,10 @@ export class EnvironmentService {
     readonly longReads?: ReadLane
     /** How long entries of the audit log are kept; absent or 0: for ever. */
     readonly auditRetentionMs?: number
+    /** Sets room aside in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
+    readonly setAside?: (changes: readonly Change[]) => () => void
+    /** How many parts its schema may have; for tests. */
+    readonly ceilings?: SchemaCeilings
   }) {
     this.#store = options.store
     this.#scope = options.scope
@@ -70,6 +83,8 @@ export class EnvironmentService {
     this.#turns = options.turns ?? new FairTurns().share()
     this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
+    this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
+    this.#setAside = options.setAside ?? (() => () => {})
     this.#purging = new Purging({
       ...options,
       whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
@@ -211,11 +226,20 @@ export class EnvironmentService {
   ): Promise<Answered<Answer>> {
     if (this.#freezes > 0)
       throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
-    const commit = this.#commits.run(records => command({ ...this.#operationContext(), records }), asker)
+    const givesBack: (() => void)[] = []
+    const held = lookedAt(command, context => {
+      checkSchemaCeilings(context, this.#ceilings)
+      givesBack.push(this.#setAside(context.records.changes))
+    })
+    const commit = this.#commits.run(records => held({ ...this.#operationContext(), records }), asker)
     this.#underWay.add(commit)
-    const answered = await commit.finally(() => this.#underWay.delete(commit))
-    await this.#whenVisible(answered.revision)
-    return answered
+    try {
+      const answered = await commit.finally(() => this.#underWay.delete(commit))
+      await this.#whenVisible(answered.revision)
+      return answered
+    } finally {
+      for (const giveBack of givesBack) giveBack()
+    }
   }
 
   #operationContext() {

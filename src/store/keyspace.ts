@@ -12,6 +12,7 @@
  * tenant   4 │ key                 organization 16
  * user     5 │ key                 project     17 │ key
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
+ * schema  11
  *                                  removed-environment 20 │ id
  * ```
  */
@@ -66,6 +67,7 @@ export const rowKeys = {
     join(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
   purge: (id: string) => join(KIND_BYTES.purge, [id]),
   audit: (id: string) => join(KIND_BYTES.audit, [id]),
+  schema: () => join(KIND_BYTES.schema, []),
   organization: () => join(KIND_BYTES.organization, []),
   project: (key: string) => join(KIND_BYTES.project, [], key),
   environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
@@ -114,6 +116,8 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.purge(record.id)
     case 'audit':
       return rowKeys.audit(record.id)
+    case 'schema':
+      return rowKeys.schema()
     case 'organization':
       return rowKeys.organization()
     case 'project':

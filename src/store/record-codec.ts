@@ -25,6 +25,7 @@ export const KIND_BYTES = {
   tuple: 8,
   purge: 9,
   audit: 10,
+  schema: 11,
   organization: 16,
   project: 17,
   environment: 18,
@@ -81,6 +82,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   tuple: ['id', 'createdAt', 'tenantId'],
   purge: ['id', 'deadIds', 'lists'],
   audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut', 'sequence'],
+  schema: ['id'],
   organization: ['id', 'tokenSecret', 'isSetUp'],
   project: [
     'id',

@@ -20,6 +20,7 @@ import { Draft } from '#services/management/draft.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#services/management/operations.ts'
 import { RecordReader } from '#services/management/record-reader.ts'
 import { isResumable, runAtOnce } from '#services/management/resumable.ts'
+import { SCHEMA_CEILINGS, type SchemaCeilings } from '#services/management/schema-ceilings.ts'
 import { loadChanges } from '#services/load-changes.ts'
 import { Replica } from '#services/replica.ts'
 import { listRule, lists } from '#store/keyspace.ts'
@@ -46,15 +47,25 @@ export class RunningEnvironment {
   #isClosed = false
 
   /** Opens the store, loads the engine, and takes up what an earlier run left to do. */
-  static async open(url = 'memory:'): Promise<RunningEnvironment> {
+  static async open(url = 'memory:', ceilings?: SchemaCeilings): Promise<RunningEnvironment> {
     const store = await openStore(url, listRule)
-    const environment = new RunningEnvironment(url, store, await store.environment(scope.environmentId))
+    const environment = new RunningEnvironment(
+      url,
+      store,
+      await store.environment(scope.environmentId),
+      ceilings,
+    )
     onTestFinished(() => environment.close())
     await environment.#start()
     return environment
   }
 
-  private constructor(url: string, store: Store, environment: EnvironmentStore) {
+  private constructor(
+    url: string,
+    store: Store,
+    environment: EnvironmentStore,
+    ceilings: SchemaCeilings = SCHEMA_CEILINGS,
+  ) {
     this.#url = url
     this.#store = store
     this.#environment = environment
@@ -79,6 +90,7 @@ export class RunningEnvironment {
       scope,
       surroundings: surroundingsWith({ onBackgroundFault: error => this.faults.push(error) }),
       whenVisible: revision => this.#replica.whenVisible(revision),
+      ceilings,
     })
   }
 

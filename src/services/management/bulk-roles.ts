@@ -6,7 +6,6 @@ import type { WriteContext } from './context.ts'
 import { requireType } from './lookups.ts'
 import type { Resumable } from './resumable.ts'
 import { checkTenantPermissions } from './role-rules.ts'
-import { checkRoleCeiling } from './schema-ceilings.ts'
 import { type ReplacedRole, replaceRole } from './roles.ts'
 
 const PLACE = ['body', 'operations']
@@ -36,7 +35,6 @@ export function* putRolesInBulk(
   yield* forEachElement(begun, PLACE, ({ complete }) => {
     complete()
   })
-  for (const type of types) checkRoleCeiling(context.records, type)
   return { created: [...created], updated: [...updated] }
 }
 

@@ -26,6 +26,7 @@ import { checkAttributes } from './attribute-ceilings.ts'
 import { Draft } from './draft.ts'
 import { runAtOnce } from './resumable.ts'
 import type { ExportedSchema } from './schema-export.ts'
+import { checkSchemaCeilings } from './schema-ceilings.ts'
 import { importSchema } from './schema-import.ts'
 
 export interface ContentImportOptions {
@@ -105,7 +106,7 @@ export class ContentImport {
     return this.#line
   }
 
-  /** The rows a line means, in the order in which they are to be created. Throws `INVALID_INPUT`, naming the line. */
+  /** The rows a line means, in the order in which they are to be created. Throws `INVALID_INPUT` or `LIMIT_EXCEEDED`, naming the line. */
   take({ number, text }: NumberedLine): RowPut[] {
     this.#line = number
     this.#count += 1
@@ -116,9 +117,9 @@ export class ContentImport {
     } catch (error) {
       if (!(error instanceof AuthzError) && !(error instanceof SyntaxError)) throw error
       const message = `line ${this.#line}: ${error.message}`
-      if (!(error instanceof AuthzError) || error.limit === null)
+      if (!(error instanceof AuthzError) || error.code !== 'LIMIT_EXCEEDED')
         throw new AuthzError('INVALID_INPUT', message)
-      throw new AuthzError('LIMIT_EXCEEDED', message, { limit: error.limit })
+      throw new AuthzError('LIMIT_EXCEEDED', message, error.limit === null ? {} : { limit: error.limit })
     }
   }
 
@@ -203,6 +204,7 @@ export class ContentImport {
     const scope = { organizationId: '', projectId: '', environmentId: '' }
     const schema = schemaOf(this.#resources, this.#roles, this.#userAttributes)
     runAtOnce(importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' }))
+    checkSchemaCeilings({ records, newId })
     const defined: StoredRecord[] = [...records.list('type', lists.builtInTypes())]
     for (const type of records.list('type', lists.all('type'))) {
       this.#typeIds.set(type.key, type.id)

@@ -12,7 +12,7 @@
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
-import { isListed, lists, rowKeyOf } from '#store/keyspace.ts'
+import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import { decodeAs, decodeRecord, encodeRecord } from '#store/record-codec.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
@@ -35,6 +35,8 @@ interface Pending {
 
 export class Draft extends RecordReader {
   readonly #pending = new Map<string, Pending>()
+  /** The same by kind: who puts a schema together reads many short lists, and must not go through all of it for each. */
+  readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
   readonly #pendingById = new Map<string, Pending>()
   readonly #changes: Change[] = []
   readonly #attributesBytesMax: number
@@ -82,7 +84,7 @@ export class Draft extends RecordReader {
       }
     }
     // What the draft adds is the newest there is.
-    for (const pending of this.#pending.values()) {
+    for (const pending of this.#ofKind(kind)) {
       const isNew = pending.written && (pending.row === null || pending.restarted)
       if (isNew && isPendingIn(pending, list)) {
         const record = pending.record as RecordOf<Kind>
@@ -123,7 +125,7 @@ export class Draft extends RecordReader {
     const name = nameOf(key)
     // What the list says of the row holds as long as it is the same generation.
     const contentMatters = this.#pending.get(name)?.contentMatters ?? false
-    this.#pending.set(name, { key, row, record: null, written: true, contentMatters, restarted: true })
+    this.#keep(name, { key, row, record: null, written: true, contentMatters, restarted: true })
   }
 
   /** Whether something is stored under that key that a new record there must not be taken for. */
@@ -154,6 +156,26 @@ export class Draft extends RecordReader {
     this.#changes.push(...changes)
   }
 
+  /** The records of that kind that this draft writes or removes: as they are stored, and as it leaves them; null for none. */
+  *written<Kind extends RecordKind>(
+    kind: Kind,
+  ): Iterable<readonly [before: RecordOf<Kind> | null, after: RecordOf<Kind> | null]> {
+    for (const { row, record, written } of this.#ofKind(kind)) {
+      if (!written) continue
+      yield [row === null ? null : decodeAs(kind, row), record as RecordOf<Kind> | null]
+    }
+  }
+
+  /** How many rows of a list are stored, whatever this draft changes. O(1). */
+  storedCount(list: ListName): number {
+    return this.view.count(list)
+  }
+
+  /** What the commit will mean to the engine, so far. */
+  get changes(): readonly Change[] {
+    return this.#changes
+  }
+
   /** Whether there is anything to commit. */
   get isEmpty(): boolean {
     for (const pending of this.#pending.values()) if (pending.written) return false
@@ -176,6 +198,18 @@ export class Draft extends RecordReader {
     return { id, require, put, delete: remove, changes: this.#changes }
   }
 
+  #keep(name: string, pending: Pending): void {
+    this.#pending.set(name, pending)
+    const kind = pending.key[0]!
+    const known = this.#pendingOfKind.get(kind)
+    if (known) known.set(name, pending)
+    else this.#pendingOfKind.set(kind, new Map([[name, pending]]))
+  }
+
+  #ofKind(kind: RecordKind): Iterable<Pending> {
+    return this.#pendingOfKind.get(recordsBegin(kind))?.values() ?? []
+  }
+
   #meet(kind: RecordKind, key: Uint8Array): Pending {
     const name = nameOf(key)
     const known = this.#pending.get(name)
@@ -185,7 +219,7 @@ export class Draft extends RecordReader {
     const record = stored && this.#isWhole(stored) ? stored : null
     const restarted = row !== null && record === null
     const met: Pending = { key, row, record, written: false, contentMatters: false, restarted }
-    this.#pending.set(name, met)
+    this.#keep(name, met)
     if (record !== null) this.#pendingById.set(record.id, met)
     return met
   }

@@ -14,7 +14,6 @@ import { findRole } from './lookups.ts'
 import { addRelation } from './relations.ts'
 import { isSameDerivation } from './role-rules.ts'
 import { putRole } from './roles.ts'
-import { checkRelationCeiling } from './schema-ceilings.ts'
 import { removeRelations } from './schema-removals.ts'
 
 /** Dead tuples of a relation that are passed over for a live one: about a millisecond. */
@@ -132,8 +131,6 @@ function addGroupRelation(
     description: null,
     groupUse,
   })
-  checkRelationCeiling(context.records, objectType)
-  checkRelationCeiling(context.records, groupType)
   return added
 }
 

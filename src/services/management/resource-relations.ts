@@ -6,7 +6,6 @@ import type { ReadContext, WriteContext } from './context.ts'
 import { requireRelation, requireType } from './lookups.ts'
 import { arrayOrEnvelope, type Page, pageOf } from './paging.ts'
 import { addRelation, presentRelation } from './relations.ts'
-import { checkRelationCeiling } from './schema-ceilings.ts'
 import { removeRelations } from './schema-removals.ts'
 
 interface RelationParams {
@@ -57,8 +56,6 @@ export function createRelation(
     description: body.description ?? null,
     groupUse: null,
   })
-  checkRelationCeiling(records, objectType)
-  checkRelationCeiling(records, subjectType)
   return presentRelation(context, record)
 }
 

@@ -22,7 +22,6 @@ import {
   resolveGrantedTo,
   resolvePermissions,
 } from './role-rules.ts'
-import { checkRoleCeiling } from './schema-ceilings.ts'
 
 /**
  * Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken, `LIMIT_EXCEEDED` when
@@ -36,7 +35,6 @@ export function createRole(context: WriteContext, type: TypeRecord | null, body:
     const place = type ? ` on resource ${JSON.stringify(type.key)}` : ''
     throw new AuthzError('DUPLICATE_ENTITY', `there is a role ${JSON.stringify(body.key)}${place} already`)
   }
-  checkRoleCeiling(context.records, type)
   return role
 }
 
