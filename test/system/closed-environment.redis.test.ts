@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sharedRedis } from '../support/redis-server.ts'
 import { storeDirectory } from '../support/running-service.ts'
 import { ServiceProcess } from './service-process.ts'
-import { KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
+import { KEYS, ThreeEnvironments, withoutCopyOf, withoutRoomFor } from './three-environments.ts'
 
 const redis = await sharedRedis()
 
@@ -42,4 +42,19 @@ test('closes one environment of the node that cannot take it; the others decide,
   await again.whenOpen('second')
   expect(await again.decisions()).toEqual([true, true, true])
   expect((await again.told('second')).closed).toBeUndefined()
+})
+
+test('a commit that a node cannot bring into its local copy ends no process: another copy is loaded, and decided from', async () => {
+  const storeUrl = redis.url()
+  const sound = await startNode(storeDirectory(), storeUrl)
+  const broken = await startNode(storeDirectory(), storeUrl, { NODE_OPTIONS: withoutCopyOf('unreadable') })
+  const stop = broken.keepAsking('default', 'third')
+  expect((await sound.addUser('second', 'unreadable')).status).toBe(200)
+  await broken.logMatch(/an environment does not follow its store/)
+  await broken.logMatch(/another copy is in force/)
+  await broken.whenOpen('second')
+  const user = await broken.manage('GET', '/v2/facts/default/second/users/unreadable')
+  expect([user.status, await broken.decisions()]).toEqual([200, [true, true, true]])
+  expect((await stop()).refused).toEqual([])
+  expect(await broken.end('SIGTERM')).toBe(0)
 })

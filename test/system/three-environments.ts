@@ -170,6 +170,10 @@ export class ThreeEnvironments {
     return closed.map(({ labels }) => labels['environment']!)
   }
 
+  logMatch(pattern: RegExp): Promise<unknown> {
+    return this.#service.logMatch(pattern)
+  }
+
   end(signal: NodeJS.Signals): Promise<number | null> {
     return this.#service.end(signal)
   }
@@ -216,6 +220,18 @@ export function brokenAt(tenant: string): string {
     if (!isMainThread) Question.prototype.place = function (record, tenant, sequence) {
       if (tenant === '${tenant}') throw new InvariantError('on purpose')
       return place.call(this, record, tenant, sequence)
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(broken)}`
+}
+
+/** What makes a node fail to bring commits about a user whose key begins so into its local copy, as a defect or a bad disk may. */
+export function withoutCopyOf(prefix: string): string {
+  const { href } = new URL('../../src/store/redis/local-copy.ts', import.meta.url)
+  const broken = `import { LocalCopy } from '${href}'
+    const { apply } = LocalCopy.prototype
+    LocalCopy.prototype.apply = async function (entry, ...rest) {
+      if (JSON.stringify(entry.changes).includes('${prefix}')) throw new Error('on purpose')
+      return apply.call(this, entry, ...rest)
     }`
   return `--import=data:text/javascript,${encodeURIComponent(broken)}`
 }

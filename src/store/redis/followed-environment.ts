@@ -380,11 +380,14 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     const { source, copy } = this.#followed
     const underWay = new Set<Promise<void>>()
     let failure: unknown = null
-    for await (const entry of source.feed(copy.position())) {
+    const feed = source.feed(copy.position())
+    for await (const entry of feed) {
       const written: Promise<void> = copy.apply(entry).then(
         () => void underWay.delete(written),
         (error: unknown) => {
           failure ??= error
+          // Not only when another commit comes.
+          void feed.return()
         },
       )
       underWay.add(written)

@@ -205,7 +205,7 @@ export class RedisLedger implements Ledger {
   }
 
   /** With the id of the commit at `after`, also a history that was changed up to there is noticed: `STORE_RESET`. */
-  feed(after: Position): AsyncIterable<Entry> {
+  feed(after: Position): LogFeed {
     this.#assertOpen()
     const log = new RedisLog(this.#link, this.#keys, after)
     let refusals = 0
