@@ -48,8 +48,13 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'service/content.redis.test.ts': { 'measures time': 'asks for so long; each answer is judged, no time is' },
   'service/decision-deadline.test.ts': { 'measures time': LOWER },
   'service/staleness.redis.test.ts': { 'measures time': LOWER },
+  'service/without-redis.redis.test.ts': { 'measures time': LOWER },
   'store/fact-lists.test.ts': { 'measures time': 'the present is one of the times that are written' },
   'support/store-look.ts': { sleeps: POLLS },
+  'system/fatal-while-writing.ts': {
+    sleeps: 'in the process that is to fail: it comes to nothing a moment later',
+    'measures time': 'tells it; test/faults judges it',
+  },
   'system/process.test.ts': { sleeps: POLLS },
   'threads/content-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
   'threads/credential-check.test.ts': { 'measures memory': LEAK },

@@ -258,7 +258,7 @@ test('a commit is whole or absent also when the script that is to finish it is r
       await expectWhole(place, expected, expected.rows)
     }
   }
-}, 120_000)
+})
 
 test('whichever call of a start is refused, the next one begins the history, or goes on with it', async () => {
   const link = await linkTo('tells')

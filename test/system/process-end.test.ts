@@ -1,4 +1,4 @@
-/** A process that cannot go on is gone within 10 s, whatever lmdb is at; fifty times of it are in `test/faults`. */
+/** A process that cannot go on ends, whatever lmdb is at; fifty times of it, each within 10 s, are in `test/faults`. */
 import { expect, test } from 'vitest'
 import { fatalWhileWriting } from './fatal-while-writing.ts'
 
