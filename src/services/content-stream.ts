@@ -45,24 +45,25 @@ export class ContentStream implements PieceSource {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
     this.#idle.refresh()
     const parts: string[] = []
-    let bytes = 0
-    let isLast = false
-    while (bytes < PIECE_BYTES && !isLast) {
-      await this.#turns.take(() => {
-        if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
-        const until = performance.now() + SLICE_MS
-        do {
-          const step = this.#step()
-          isLast = step.done === true
-          if (step.done) break
-          parts.push(step.value)
-          bytes += step.value.length
-        } while (bytes < PIECE_BYTES && performance.now() < until)
-      })
-    }
+    for (let isWhole = false; !isWhole;) isWhole = await this.#turns.take(() => this.#fill(parts))
     if (parts.length > 0) return encoder.encode(parts.join(''))
     this.cancel()
     return null
+  }
+
+  /** For one slice. Returns whether they are a piece, or all that is left. */
+  #fill(parts: string[]): boolean {
+    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
+    const until = performance.now() + SLICE_MS
+    let bytes = parts.reduce((sum, { length }) => sum + length, 0)
+    do {
+      const step = this.#step()
+      if (step.done) return true
+      parts.push(step.value)
+      bytes += step.value.length
+      if (bytes >= PIECE_BYTES) return true
+    } while (performance.now() < until)
+    return false
   }
 
   cancel(): void {
