@@ -11,19 +11,18 @@
  * begun by a start only: a node that has followed one does not take an empty Redis for the truth, but says that it is empty.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
+import { AuthzError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
-import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
+import type { Ledger } from '../ledger.ts'
 import type { SnapshotPlace } from '../snapshot-place.ts'
 import type { EnvironmentStore } from '../store.ts'
 import type { View } from '../view.ts'
+import { type Followed, FollowedLedger, type FollowedState } from './followed-ledger.ts'
 import type { HeadListener } from './head-channels.ts'
-import type { HeardNote } from './heard-note.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { PresentView } from './present-view.ts'
-import { COMMIT_MS_MAX, EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
+import { EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
 import { isReply } from './redis-link.ts'
-import type { Position } from './redis-log.ts'
 import { pauseMs } from './retry-pause.ts'
 import { StandingFailure } from './standing-failure.ts'
 import { DamagedStoreError } from './store-damage.ts'
@@ -33,10 +32,6 @@ import type { StoreLog } from './store-log.ts'
 const WRITES_UNDER_WAY_MAX = 128
 /** How long `close` waits for commits that nobody answers. */
 const CLOSE_MS_MAX = 3_000
-/** How long a commit that Redis has taken is waited for at least, however long it took to get there. */
-const SEEN_MS_MIN = 1_000
-const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
-const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
 /** How long a copy whose lists cannot be built is decided from before another is loaded, which costs as much as a start. */
 const LISTED_AGAIN_MS = 30_000
 /** How long to wait before another attempt to load, and how long when many have led to nothing. */
@@ -48,14 +43,6 @@ const RELOAD_PAUSE_MS_MAX = 5_000
  * has not heard yet.
  */
 const EMPTY_FOUND_MIN = 2
-
-/** A copy and what it is a copy of. */
-export interface Followed {
-  readonly source: RedisLedger
-  readonly copy: LocalCopy
-  /** When the copy last had everything. */
-  readonly heard: HeardNote
-}
 
 /** The making of a copy's lists. */
 interface Listing {
@@ -84,7 +71,7 @@ export interface FollowedEnvironmentOptions {
   readonly onFault: (error: Error) => void
 }
 
-export class FollowedEnvironment implements EnvironmentStore, HeadListener {
+export class FollowedEnvironment implements EnvironmentStore, HeadListener, FollowedState {
   readonly ledger: Ledger
   readonly view: View
   readonly #options: FollowedEnvironmentOptions
@@ -442,72 +429,6 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener {
     const pauseFor = pauseMs(this.#loadsInVain - 1, RELOAD_PAUSE_MS, RELOAD_PAUSE_MS_MAX)
     this.#loadsInVain += 1
     await pause(pauseFor, undefined, { signal: this.#abort.signal }).catch(() => undefined)
-  }
-}
-
-/** The ledger as services see it: commits in Redis, everything else of the copy. */
-class FollowedLedger implements Ledger {
-  readonly #environment: FollowedEnvironment
-
-  constructor(environment: FollowedEnvironment) {
-    this.#environment = environment
-  }
-
-  async head(): Promise<Revision> {
-    const { source, copy } = this.#open()
-    return { epoch: source.epoch, sequence: copy.mark.sequence }
-  }
-
-  /** Resolves when the copy has it, too: who wrote reads what was written. */
-  async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
-    const { source, copy } = this.#open()
-    if (commit.epoch !== undefined && commit.epoch !== source.epoch) throw historyReplaced()
-    const revision = await this.#environment.track(this.#commit(source, commit, copy.position()))
-    onApplied?.(this.#environment.followed.copy.keptThreadMs(revision.sequence))
-    return revision
-  }
-
-  async #commit(source: RedisLedger, commit: Commit, ground: Position): Promise<Revision> {
-    const until = performance.now() + COMMIT_MS_MAX
-    try {
-      const revision = await source.commitOn(ground, commit)
-      await this.#seen(revision, source, until, new AuthzError('STORE_UNAVAILABLE', UNKNOWN))
-      return revision
-    } catch (error) {
-      // Whoever tries again needs what was in the way.
-      if (error instanceof ConflictError) {
-        const { epoch, mark } = source
-        const head = { epoch, sequence: mark.sequence }
-        await this.#seen(head, source, until, new AuthzError('STORE_REFUSED', NOT_MADE))
-      }
-      if (error instanceof AuthzError) this.#environment.noteDoubt(error)
-      throw error
-    }
-  }
-
-  /** As `reached`, but not for ever: what Redis took may be lost before anybody could read it. */
-  async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: AuthzError): Promise<void> {
-    const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
-    if (!(await this.#environment.reachedWithin(withinMs, revision, source))) throw otherwise
-  }
-
-  async *rows(): AsyncIterable<readonly Row[]> {
-    const { copy } = this.#open()
-    for (const batch of copy.view.batches()) {
-      yield batch
-      this.#open()
-    }
-  }
-
-  feed(after: Revision): AsyncIterable<Entry> {
-    const { copy } = this.#open()
-    return copy.feed(after)
-  }
-
-  #open(): Followed {
-    if (this.#environment.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
-    if (this.#environment.fault) throw this.#environment.fault
-    return this.#environment.followed
   }
 }
 

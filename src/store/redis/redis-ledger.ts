@@ -211,17 +211,18 @@ export class RedisLedger implements Ledger {
     let refusals = 0
     const read = async (): Promise<readonly Entry[]> => {
       try {
-        await this.#confirm()
-        const entries = await log.read()
+        const entries = await this.#readOn(log)
         this.#reading.noteSuccess()
         this.#wasRead = true
         refusals = 0
         return entries
       } catch (error) {
         // The end of the connection is not the end of the feed. Nobody else may notice it, nor that the server says "not now":
-        // the client of a cluster stays ready when it loses one server. What is refused may be granted again.
+        // the client of a cluster stays ready when it loses one server. What is refused may be granted again, and what is
+        // lost restored.
         if (error instanceof UnansweredError) await this.#link.recovered(READ_AGAIN_MS, refusals)
-        else if (isRefusal(error)) await this.#pause(pauseMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
+        else if (isRefusal(error) || error instanceof DamagedStoreError)
+          await this.#pause(pauseMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
         else throw error
         if (saysWhy(error)) this.#reading.noteFailure(error)
         refusals += 1
@@ -284,6 +285,20 @@ export class RedisLedger implements Ledger {
 
   async #confirm(): Promise<void> {
     if (!this.#isConfirmed) await this.#standing()
+  }
+
+  /** A log that does not go on from there may be part of what was lost: then it is not for a feed to end. */
+  async #readOn(log: RedisLog): Promise<readonly Entry[]> {
+    await this.#confirm()
+    try {
+      return await log.read()
+    } catch (error) {
+      const isEnd = error instanceof AuthzError && /^(STORE_RESET|REVISION_TOO_OLD)$/.test(error.code)
+      if (!isEnd) throw error
+    }
+    await this.#standing()
+    // What was lost may have come back between the two.
+    return log.read()
   }
 
   /** What is known by the ids and the log alone begins with that commit; rows are whole. */

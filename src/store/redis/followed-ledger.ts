@@ -1,0 +1,100 @@
+/** The ledger of a followed environment as services see it: commits go to Redis, everything else is the copy's. */
+import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
+import type { Revision } from '#model/revision.ts'
+import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
+import type { HeardNote } from './heard-note.ts'
+import type { LocalCopy } from './local-copy.ts'
+import { COMMIT_MS_MAX, type RedisLedger } from './redis-ledger.ts'
+import type { Position } from './redis-log.ts'
+
+/** How long a commit that Redis has taken is waited for at least, however long it took to get there. */
+const SEEN_MS_MIN = 1_000
+const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
+const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
+
+/** A copy and what it is a copy of. */
+export interface Followed {
+  readonly source: RedisLedger
+  readonly copy: LocalCopy
+  /** When the copy last had everything. */
+  readonly heard: HeardNote
+}
+
+/** What the ledger needs of the environment that it is the ledger of. */
+export interface FollowedState {
+  readonly followed: Followed
+  readonly isClosed: boolean
+  /** Why nothing can be committed, nor followed, just now. */
+  readonly fault: AuthzError | null
+  /** Waits for the commit when the environment closes. */
+  track<Answer>(commit: Promise<Answer>): Promise<Answer>
+  /** Whether the copy has the revision, which was heard of from `from`, within so long. */
+  reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean>
+  /** Somebody who asked Redis for something met that. */
+  noteDoubt(error: unknown): void
+}
+
+export class FollowedLedger implements Ledger {
+  readonly #environment: FollowedState
+
+  constructor(environment: FollowedState) {
+    this.#environment = environment
+  }
+
+  async head(): Promise<Revision> {
+    const { source, copy } = this.#open()
+    return { epoch: source.epoch, sequence: copy.mark.sequence }
+  }
+
+  /** Resolves when the copy has it, too: who wrote reads what was written. */
+  async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
+    const { source, copy } = this.#open()
+    if (commit.epoch !== undefined && commit.epoch !== source.epoch) throw historyReplaced()
+    const revision = await this.#environment.track(this.#commit(source, commit, copy.position()))
+    onApplied?.(this.#environment.followed.copy.keptThreadMs(revision.sequence))
+    return revision
+  }
+
+  async #commit(source: RedisLedger, commit: Commit, ground: Position): Promise<Revision> {
+    const until = performance.now() + COMMIT_MS_MAX
+    try {
+      const revision = await source.commitOn(ground, commit)
+      await this.#seen(revision, source, until, new AuthzError('STORE_UNAVAILABLE', UNKNOWN))
+      return revision
+    } catch (error) {
+      // Whoever tries again needs what was in the way.
+      if (error instanceof ConflictError) {
+        const { epoch, mark } = source
+        const head = { epoch, sequence: mark.sequence }
+        await this.#seen(head, source, until, new AuthzError('STORE_REFUSED', NOT_MADE))
+      }
+      if (error instanceof AuthzError) this.#environment.noteDoubt(error)
+      throw error
+    }
+  }
+
+  /** As `reached`, but not for ever: what Redis took may be lost before anybody could read it. */
+  async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: AuthzError): Promise<void> {
+    const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
+    if (!(await this.#environment.reachedWithin(withinMs, revision, source))) throw otherwise
+  }
+
+  async *rows(): AsyncIterable<readonly Row[]> {
+    const { copy } = this.#open()
+    for (const batch of copy.view.batches()) {
+      yield batch
+      this.#open()
+    }
+  }
+
+  feed(after: Revision): AsyncIterable<Entry> {
+    const { copy } = this.#open()
+    return copy.feed(after)
+  }
+
+  #open(): Followed {
+    if (this.#environment.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (this.#environment.fault) throw this.#environment.fault
+    return this.#environment.followed
+  }
+}
