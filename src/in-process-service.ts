@@ -77,6 +77,7 @@ export class InProcessService {
         onBackgroundFault: onFault,
       },
       whenVisible: revision => replica.whenVisible(revision),
+      holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
     })
     await replica.start(onFault)
     await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })

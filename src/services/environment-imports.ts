@@ -19,7 +19,7 @@ import { lists, rowKeys } from '#store/keyspace.ts'
 import type { AuditTransfer } from './audit-transfer.ts'
 import type { ContentLoader } from './content-loader.ts'
 import type { PieceSource } from './content-stream.ts'
-import { environmentClosed } from './closure.ts'
+import { environmentClosed, replacementClosed } from './closure.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { Answered } from './management/commit-draft.ts'
 import { removeEnvironment } from './management/environments.ts'
@@ -119,7 +119,7 @@ export class EnvironmentImports {
     })
     // What was there before stays, rather than something that cannot be decided on.
     const closure = this.#environments.closureOf(id)
-    if (closure) throw environmentClosed(closure.reason)
+    if (closure) throw replacementClosed(closure)
     const service = this.#environments.serviceOf(id)
     if (service) return service
     throw new AuthzError('INTERNAL', 'what was imported could not be opened; the log has the reason')

@@ -57,7 +57,7 @@ export class EnvironmentService {
   #freezes = 0
   readonly #retention: AuditRetention
   readonly #ceilings: SchemaCeilings
-  readonly #setAside: (changes: readonly Change[]) => () => void
+  readonly #holdRoom: (changes: readonly Change[]) => () => void
 
   constructor(options: {
     readonly store: EnvironmentStore
@@ -70,8 +70,8 @@ export class EnvironmentService {
     readonly longReads?: ReadLane
     /** How long entries of the audit log are kept; absent or 0: for ever. */
     readonly auditRetentionMs?: number
-    /** Sets room aside in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
-    readonly setAside?: (changes: readonly Change[]) => () => void
+    /** Holds room in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
+    readonly holdRoom?: (changes: readonly Change[]) => () => void
     /** How many parts its schema may have; for tests. */
     readonly ceilings?: SchemaCeilings
   }) {
@@ -84,7 +84,7 @@ export class EnvironmentService {
     this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
-    this.#setAside = options.setAside ?? (() => () => {})
+    this.#holdRoom = options.holdRoom ?? (() => () => {})
     this.#purging = new Purging({
       ...options,
       whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
@@ -229,7 +229,7 @@ export class EnvironmentService {
     const givesBack: (() => void)[] = []
     const held = lookedAt(command, context => {
       checkSchemaCeilings(context, this.#ceilings)
-      givesBack.push(this.#setAside(context.records.changes))
+      givesBack.push(this.#holdRoom(context.records.changes))
     })
     const commit = this.#commits.run(records => held({ ...this.#operationContext(), records }), asker)
     this.#underWay.add(commit)

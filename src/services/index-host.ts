@@ -34,6 +34,15 @@ export interface ClosableIndexHost extends IndexHost {
   remove(environmentId: string): Promise<void>
 }
 
+/** Asked before a commit is made, so that what is durable can be applied. */
+export interface IndexRoom {
+  /**
+   * Holds room for the changes of a commit; returns what gives it back, to be called when it has been applied or has
+   * failed. Throws `LIMIT_EXCEEDED` when the engine of the environment has no room for them.
+   */
+  holdRoom(environmentId: string, changes: readonly Change[]): () => void
+}
+
 /** Engines that outlive the process, so that a start need not load them. */
 export interface IndexKeeper {
   /**

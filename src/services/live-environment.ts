@@ -14,9 +14,9 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-import { type Closure, reasonOf } from './closure.ts'
+import { type Closure, closureOf } from './closure.ts'
 import { EnvironmentService } from './environment-service.ts'
-import type { ClosableIndexHost, IndexKeeper } from './index-host.ts'
+import type { ClosableIndexHost, IndexKeeper, IndexRoom } from './index-host.ts'
 import type { EnvironmentScope } from './management/context.ts'
 import { Replica } from './replica.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -41,7 +41,7 @@ export interface LiveEnvironmentOptions {
   openStore(): Promise<EnvironmentStore>
   /** Closes the store and removes what it holds. Safe to repeat. */
   dropStore(): Promise<void>
-  readonly indexes: ClosableIndexHost & IndexKeeper
+  readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom
   /** It is closed, for another reason than before. */
   onClosed(closure: Closure, error: unknown): void
   /** It was closed, and is open again. */
@@ -155,6 +155,7 @@ export class LiveEnvironment {
       longReads,
       auditRetentionMs,
       whenVisible: revision => this.#whenVisible(replica, revision),
+      holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
     })
     void store.whenListed().then(
       () => service.resumePurges(),
@@ -184,9 +185,9 @@ export class LiveEnvironment {
   #close(error: unknown): void {
     if (this.#isEnding) return
     const { scope, indexes, surroundings, onClosed } = this.#options
-    const reason = reasonOf(error)
     const former = this.#closure
-    this.#closure = { reason, since: former?.since ?? surroundings.now() }
+    this.#closure = closureOf(error, former?.since ?? surroundings.now())
+    const { reason } = this.#closure
     if (former?.reason !== reason) onClosed(this.#closure, error)
     this.#closing = indexes.close(scope.environmentId, reason)
     this.#opened?.store.setAside()

@@ -7,7 +7,7 @@ import type { ChangeSink } from '#engine/engine.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
-import type { ClosableIndexHost, IndexKeeper } from '#services/index-host.ts'
+import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#services/index-host.ts'
 import { SLICE_MS } from '#services/turns.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import {
@@ -47,6 +47,8 @@ export interface IndexWriter extends ChangeSink {
    * `LIMIT_EXCEEDED`, with nothing changed, for what an index cannot name.
    */
   applyInSteps(changes: readonly Change[]): Generator<void>
+  /** Holds room for a commit; returns what gives it back. Throws `LIMIT_EXCEEDED` when there is none. */
+  holdRoom(changes: readonly Change[]): () => void
   /** Collects what removals left, so many short steps of it. False when nothing is left. */
   collect(steps: number): boolean
   /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
@@ -111,7 +113,7 @@ const REHEARSED_FROM = 100_000
 /** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
 const KEEP_MS_MAX = 3_000
 
-export class SharedIndexes implements ClosableIndexHost, IndexKeeper {
+export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom {
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   readonly #collecting = new Set<IndexWriter>()
@@ -185,6 +187,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper {
     // At once: what a commit left half done is no state, and threads hear of it when they come to it.
     this.#forget(environmentId)?.retire()
     await this.#options.detach(environmentId, reason)
+  }
+
+  holdRoom(environmentId: string, changes: readonly Change[]): () => void {
+    return this.#loaded.get(environmentId)?.writer.holdRoom(changes) ?? (() => {})
   }
 
   /** An environment's index as it is now; null while there is none. */

@@ -25,6 +25,7 @@ export interface SharedEngineOptions {
   readonly statesMax?: number
   readonly closureBytesMax?: number
   readonly firstTenantPlace?: number
+  readonly graphBytesMax?: number
   readonly lockEveryRead?: boolean
 }
 

@@ -22,6 +22,7 @@ export function allocate(regions: Regions, log2: number): number {
     const block = header[L.H_FREE_LISTS + size]!
     if (block === 0) continue
     header[L.H_FREE_LISTS + size] = regions.graph[block]!
+    header[L.H_FREE_COUNTS + size] = header[L.H_FREE_COUNTS + size]! - 1
     header[L.H_GRAPH_FREE_WORDS] = header[L.H_GRAPH_FREE_WORDS]! - (1 << size)
     return splitDown(regions, block, size, log2)
   }
@@ -44,13 +45,27 @@ export function release(regions: Regions, block: number, log2: number): void {
   const { header } = regions
   regions.graph[block] = header[L.H_FREE_LISTS + log2]!
   header[L.H_FREE_LISTS + log2] = block
+  header[L.H_FREE_COUNTS + log2] = header[L.H_FREE_COUNTS + log2]! + 1
   header[L.H_GRAPH_FREE_WORDS] = header[L.H_GRAPH_FREE_WORDS]! + (1 << log2)
 }
 
-/** Opens room for so many words more. */
+/** Whether a block of 2^log2 words can be had. O(sizes). */
+export function hasBlock({ header, graphWordsMax }: Regions, log2: number): boolean {
+  for (let size = log2; size < L.SIZE_CLASSES; size++) if (header[L.H_FREE_COUNTS + size] !== 0) return true
+  const words = 1 << Math.max(log2, L.LINE_WORDS_LOG2)
+  return header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP <= graphWordsMax
+}
+
+/** Opens room for so many words more. Throws `LIMIT_EXCEEDED` where the region has no room for them. */
 export function reserve(regions: Regions, words: number): void {
   const wanted = regions.header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP
   if (wanted > regions.graph.length) regions.growGraph(wanted)
+}
+
+/** The same for what may be wanted: as far as there is room. */
+export function reserveIfThere(regions: Regions, words: number): void {
+  const { header, graphWordsMax } = regions
+  reserve(regions, Math.min(words, graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]!))
 }
 
 /** The smallest k with 2^k >= n. */

@@ -87,6 +87,8 @@ export const H_GRAPH_TOP = 48
 export const H_GRAPH_FREE_WORDS = 49
 export const H_FREE_LISTS = 50
 export const SIZE_CLASSES = 31
+/** How many blocks are on each free list. */
+export const H_FREE_COUNTS = 112
 
 /** First free word of the closure region, and the words in it that are no longer referred to. */
 export const H_CLOSURE_TOP = 96

@@ -38,6 +38,12 @@ export interface SchemaPlace {
   readonly words: number
 }
 
+/** Bytes there may be of the regions that grow with what is in an environment. */
+export interface RegionCeilings {
+  readonly closureBytesMax?: number | undefined
+  readonly graphBytesMax?: number | undefined
+}
+
 /** The secrets of the key hash. Drawn at random per index; a test may choose a multiplier of 0, and all keys collide. */
 export interface HashSecrets {
   readonly start: number
@@ -89,11 +95,14 @@ export class Regions {
     return this.#handle
   }
 
-  /** `closureBytesMax`: for tests, which fill a small region sooner. */
-  static create(secrets: HashSecrets, closureBytesMax = CLOSURE_BYTES_MAX): Regions {
+  /** `closureBytesMax`, `graphBytesMax`: for tests, which fill small regions sooner. */
+  static create(
+    secrets: HashSecrets,
+    { closureBytesMax = CLOSURE_BYTES_MAX, graphBytesMax = GRAPH_BYTES_MAX }: RegionCeilings = {},
+  ): Regions {
     const handle = {
       header: new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES),
-      graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: GRAPH_BYTES_MAX }),
+      graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: graphBytesMax }),
       closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: closureBytesMax }),
       schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
       otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
@@ -180,11 +189,24 @@ export class Regions {
     this.#view()
   }
 
-  /** Lock held. Grows the graph by an eighth, at least to `words`. Touches nothing: see `touchAhead`. */
+  /**
+   * Lock held. Grows the graph by an eighth, at least to `words`. Touches nothing: see `touchAhead`. Throws `LIMIT_EXCEEDED` beyond
+   * what there may be of it.
+   */
   growGraph(words: number): void {
     const { graph } = this.handle
-    assert(words * L.WORD_BYTES <= GRAPH_BYTES_MAX, 'an environment has at most 4 GiB of records and slabs')
-    this.#open(graph, L.H_GRAPH_WORDS, grownBytes(this.graph.byteLength, words, GRAPH_BYTES_MAX, 8))
+    const bytesMax = this.graphWordsMax * L.WORD_BYTES
+    if (words * L.WORD_BYTES > bytesMax) {
+      const message = `an environment has at most ${bytesMax} bytes of facts and attributes in its index`
+      throw new AuthzError('LIMIT_EXCEEDED', message)
+    }
+    this.#open(graph, L.H_GRAPH_WORDS, grownBytes(this.graph.byteLength, words, bytesMax, 8))
+  }
+
+  /** Words there may be of the graph. */
+  get graphWordsMax(): number {
+    const { graph } = this.handle
+    return (graph.maxByteLength - firstLineAt(graph)) / L.WORD_BYTES
   }
 
   /**
@@ -226,11 +248,11 @@ export class Regions {
     this.#closuresTouched = touch(all, Math.max(top, this.#closuresTouched), end)
   }
 
-  /** The buffer that the next schema is to be written into, of so many words. Nobody reads it. */
+  /** The buffer that the next schema is to be written into, of so many words. Nobody reads it. Throws `LIMIT_EXCEEDED`. */
   spareSchema(words: number): Int32Array {
     const bytes = words * L.WORD_BYTES
     const buffer = this.#schemaBuffer(1)
-    assert(bytes <= SCHEMA_BYTES_MAX, 'the ceilings on a schema keep it within its region')
+    if (bytes > SCHEMA_BYTES_MAX) throw schemaTooLarge(bytes)
     if (bytes > buffer.byteLength) buffer.grow(grownBytes(buffer.byteLength, words, SCHEMA_BYTES_MAX, 2))
     return new Int32Array(buffer, 0, words)
   }
@@ -289,6 +311,13 @@ export class Regions {
 
 function indexRetired(): AuthzError {
   return new AuthzError('ENVIRONMENT_CLOSED', 'this environment cannot be decided on just now')
+}
+
+function schemaTooLarge(bytes: number): AuthzError {
+  return new AuthzError(
+    'LIMIT_EXCEEDED',
+    `the compiled schema takes ${bytes} bytes, of ${SCHEMA_BYTES_MAX} at most`,
+  )
 }
 
 /** Null where the system gives no such address space: a small machine, or one that promises only what it has. */

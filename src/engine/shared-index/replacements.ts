@@ -8,7 +8,7 @@
  * Invariant: between filling and installing nobody changes what was copied. Only the writer changes slabs and tables,
  * and it does not in between; builders, who may run meanwhile, change neither.
  */
-import { allocate } from './allocator.ts'
+import { allocate, hasBlock } from './allocator.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 import { blockLog2, capacityLog2, copySlab, isSparse, replaceBlock } from './slab.ts'
@@ -54,7 +54,7 @@ export class Replacements {
 
   /** Whether a large slab or a partition is mostly empty. */
   isShrinkingNeeded(): boolean {
-    return this.#regions.sparse.size > 0 || table.nextSparse(this.#regions.header, 0) >= 0
+    return this.#regions.sparse.size > 0 || this.#sparsePartition() >= 0
   }
 
   /** No lock. Half the block, for one that is mostly empty. */
@@ -63,13 +63,24 @@ export class Replacements {
     for (const [descriptor, width] of sparse) {
       sparse.delete(descriptor)
       const meta = graph[descriptor + 1]!
-      if (!isSparse(meta)) continue
-      return this.#fillSlab(descriptor, width, capacityLog2((meta >>> L.COUNT_SHIFT) * 2))
+      const log2 = capacityLog2((meta >>> L.COUNT_SHIFT) * 2)
+      // Without room it stays as it is, until the next removal.
+      if (!isSparse(meta) || !hasBlock(this.#regions, blockLog2(log2, width))) continue
+      return this.#fillSlab(descriptor, width, log2)
     }
-    const partition = table.nextSparse(header, 0)
+    const partition = this.#sparsePartition()
     if (partition < 0) return
     const meta = header[L.H_PARTITIONS + (partition << 1) + 1]!
     this.#fillPartition(partition, (meta & L.LOG2_MASK) - 1)
+  }
+
+  /** One that is mostly empty, and has room for a smaller block; -1 if there is none. */
+  #sparsePartition(): number {
+    const { header } = this.#regions
+    const partition = table.nextSparse(header, 0)
+    if (partition < 0) return partition
+    const log2 = header[L.H_PARTITIONS + (partition << 1) + 1]! & L.LOG2_MASK
+    return hasBlock(this.#regions, log2) ? partition : -1
   }
 
   /** Lock held, in a section. */

@@ -16,7 +16,7 @@
  * Writing functions: lock held, in a section. Readers bound probes by the capacity and check that a block lies
  * within their view, for what they see may be torn.
  */
-import { allocateZeroed, release } from './allocator.ts'
+import { allocateZeroed, hasBlock, release } from './allocator.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 
@@ -28,8 +28,8 @@ export const SET = 0
 export const PAIRS = 1
 
 const CAPACITY_LOG2_MIN = 1
-/** Slabs of so many entries do not shrink in the section of a deletion but later (`replacements.ts`). */
-const LARGE_LOG2 = 12
+/** Slabs of more entries do not shrink in the section of a deletion but later (`replacements.ts`). */
+export const SHRINKING_LOG2_MAX = 11
 /** A one-entry slab of this shape is kept inline. Assignments are not: their second word needs all 32 bits. */
 export type Width = typeof SET | typeof PAIRS
 
@@ -248,8 +248,8 @@ function closeGap(regions: Regions, descriptor: number, width: Width, index: num
   const count = meta >>> COUNT_SHIFT
   if (count === 0) releaseSlab(regions, descriptor, width)
   else if (isSparse(meta)) {
-    if (log2 >= LARGE_LOG2) regions.sparse.set(descriptor, width)
-    else resize(regions, descriptor, width, log2 - 1)
+    if (log2 > SHRINKING_LOG2_MAX) regions.sparse.set(descriptor, width)
+    else if (hasBlock(regions, blockLog2(log2 - 1, width))) resize(regions, descriptor, width, log2 - 1)
   }
 }
 

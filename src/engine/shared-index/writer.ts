@@ -13,9 +13,10 @@ import { assert, InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ChangeSink } from '../engine.ts'
-import { reserve } from './allocator.ts'
+import { reserveIfThere } from './allocator.ts'
 import { ClosuresAhead } from './closures-ahead.ts'
 import { Facts } from './facts.ts'
+import { type BlockCounts, blocksFor, haveRoom, noBlocks } from './graph-demand.ts'
 import { Graveyard } from './graveyard.ts'
 import { Invalidation } from './invalidation.ts'
 import { Key } from './key.ts'
@@ -43,8 +44,9 @@ export interface WriterOptions {
   readonly statesMax?: number
   /** Place of the first tenant role; for tests. */
   readonly firstTenantPlace?: number
-  /** Cap on the closure region, in bytes; for tests. */
+  /** Caps on regions, in bytes; for tests. */
   readonly closureBytesMax?: number
+  readonly graphBytesMax?: number
 }
 
 /** Room made and touched ahead of a commit, besides what its preparation finds it to need. */
@@ -64,6 +66,17 @@ const FETCHED_AT_ONCE = 128
 /** Steps of a compilation done at once where nobody may read yet: some milliseconds. */
 const COMPILED_AT_ONCE = 16
 
+/** The part of the graph that is left for commits which other nodes have accepted. */
+const SPARE_PART = 16
+/** The part that is left for what readers note beside containers. */
+const SPARE_FOR_READERS = 256
+/** All there is, and what it doubles into, with room for what lies between. */
+const DOUBLING = 5
+/** A record with the longest key, a container, and first blocks of its slabs; without attributes. */
+const WORDS_PER_CHANGE = 1_024
+/** Of a whole commit: some bodies of the largest size. */
+const ATTRIBUTE_WORDS_MAX = 1 << 25
+
 export class SharedIndexWriter implements ChangeSink {
   readonly #regions: Regions
   readonly #threadId: number
@@ -77,6 +90,8 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #preparation: Preparation
   readonly #graveyard: Graveyard
   readonly #sweep: Sweep
+  /** Blocks held for commits that are being made. */
+  readonly #held: BlockCounts = noBlocks()
   readonly #closuresAhead: ClosuresAhead
   /** Nobody ever wakes it: to wait on for a while. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -104,13 +119,13 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   constructor(
-    { threadId, secrets, statesMax, firstTenantPlace, closureBytesMax }: WriterOptions,
+    { threadId, secrets, statesMax, firstTenantPlace, ...ceilings }: WriterOptions,
     restored?: { readonly regions: Regions; readonly state: SavedState },
   ) {
     assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
     const state = restored?.state
     this.#threadId = threadId
-    this.#regions = restored?.regions ?? Regions.create(secrets, closureBytesMax)
+    this.#regions = restored?.regions ?? Regions.create(secrets, ceilings)
     this.#schema = new Schema(state && standingSchema(state.schema), firstTenantPlace)
     this.#compiler = new SchemaCompiler(this.#schema.types.values(), statesMax, state?.states)
     this.#closuresAhead = new ClosuresAhead(this.#regions, {
@@ -202,10 +217,9 @@ export class SharedIndexWriter implements ChangeSink {
 
   /**
    * Sees to it that there are numbers for what the changes name, of which some may still be carried by facts of what was removed:
-   * collects until they are free, a step well under a millisecond at a time. For who wants to do something else between two
-   * steps; `apply` does what is left of it at once. Throws `LIMIT_EXCEEDED` when there are too few even then.
+   * collects until they are free, a step well under a millisecond at a time. Throws `LIMIT_EXCEEDED` when there are too few even then.
    */
-  *makeNumbersFree(changes: readonly Change[]): Iterable<void> {
+  *#makeNumbersFree(changes: readonly Change[]): Iterable<void> {
     const demand = demandOf(this.#schema, changes)
     while (!areNumbersFree(this.#schema, demand)) {
       if (!this.#isCollecting()) {
@@ -217,6 +231,23 @@ export class SharedIndexWriter implements ChangeSink {
       this.#collectStep()
       yield
     }
+  }
+
+  /**
+   * Holds room for a commit that is about to be made, so that others that are accepted meanwhile leave it; returns what gives
+   * it back, once the commit has been applied or has failed. Throws `LIMIT_EXCEEDED` when there is none, beside what is
+   * held and a sixteenth of all, which is left for commits of other nodes. O(changes), where not much is left.
+   */
+  holdRoom(changes: readonly Change[]): () => void {
+    if (this.#hasRoomInAnyCase(changes)) return () => {}
+    const blocks = blocksFor(changes, this.#regions, this.#names)
+    if (!hasBlocks(blocks)) return () => {}
+    const held = this.#held
+    addTo(held, blocks, 1)
+    const giveBack = (): void => addTo(held, blocks, -1)
+    if (haveRoom(this.#regions, held, this.#regions.graphWordsMax / SPARE_PART)) return giveBack
+    giveBack()
+    throw noRoom()
   }
 
   /**
@@ -236,7 +267,10 @@ export class SharedIndexWriter implements ChangeSink {
     assert(!this.#isApplying, 'commits are applied one after the other')
     this.#settle()
     if (this.#compiling) this.#compileLoaded()
-    if (Array.isArray(changes)) for (const _ of this.makeNumbersFree(changes)) yield
+    if (Array.isArray(changes)) {
+      for (const _ of this.#makeNumbersFree(changes)) yield
+      this.#requireRoom(changes)
+    }
     this.#isApplying = true
     try {
       const isPrepared = this.#isShared && Array.isArray(changes)
@@ -296,6 +330,21 @@ export class SharedIndexWriter implements ChangeSink {
     return !this.#closuresAhead.isDone
   }
 
+  /** Before anything is changed. A load, which nobody reads, comes upon it. */
+  #requireRoom(changes: readonly Change[]): void {
+    if (!this.#isShared || this.#hasRoomInAnyCase(changes)) return
+    // Readers may take some for heads of closures until the section.
+    const spare = this.#regions.graphWordsMax / SPARE_FOR_READERS
+    if (!haveRoom(this.#regions, blocksFor(changes, this.#regions, this.#names), spare)) throw noRoom()
+  }
+
+  /** Whether there would be room even if every slab and table doubled: then nothing has to be reckoned. */
+  #hasRoomInAnyCase(changes: readonly Change[]): boolean {
+    const { header, graphWordsMax } = this.#regions
+    const most = header[L.H_GRAPH_TOP]! * DOUBLING + changes.length * WORDS_PER_CHANGE + ATTRIBUTE_WORDS_MAX
+    return most <= graphWordsMax - graphWordsMax / SPARE_PART
+  }
+
   /** Whether removals have left something behind. */
   #isCollecting(): boolean {
     return !this.#graveyard.isEmpty() || this.#sweep.isNeeded()
@@ -340,7 +389,7 @@ export class SharedIndexWriter implements ChangeSink {
 
   /** Pages are touched after the lock is given back: nobody waits for them. */
   #makeRoom(words: number): void {
-    this.#locked(() => reserve(this.#regions, WORDS_AHEAD + words))
+    this.#locked(() => reserveIfThere(this.#regions, WORDS_AHEAD + words))
     this.#regions.touchAhead(WORDS_AHEAD + words)
   }
 
@@ -441,6 +490,23 @@ export class SharedIndexWriter implements ChangeSink {
 
 function runToEnd(steps: Generator<void>): void {
   while (!steps.next().done);
+}
+
+function noRoom(): AuthzError {
+  return new AuthzError(
+    'LIMIT_EXCEEDED',
+    'the index of this environment is full, its facts and attributes take all the room there is: remove some, or have several environments',
+  )
+}
+
+function hasBlocks(blocks: BlockCounts): boolean {
+  return blocks.some(count => count > 0)
+}
+
+function addTo(sum: BlockCounts, blocks: BlockCounts, by: 1 | -1): void {
+  blocks.forEach((count, log2) => {
+    sum[log2]! += by * count
+  })
 }
 
 function isOfSchema({ kind }: Change): boolean {

@@ -1,0 +1,166 @@
+/** An index that is full: what it has no room for is refused before anything is changed, and what is removed makes room. */
+import { describe, expect, test } from 'vitest'
+import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import type { Change } from '#model/change.ts'
+import {
+  assign,
+  assignInTenant,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+import { World } from '../world.ts'
+
+const FULL = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
+const ACTIONS = ['open', 'read']
+const SCHEMA: Change[] = [
+  tenant('default'),
+  tenant('acme'),
+  resourceType('folder', 'open'),
+  resourceType('document', 'read'),
+  relation('folder', 'parent', 'folder'),
+  relation('document', 'parent', 'folder'),
+  tenantRole('reader', { can: ['document:read', 'folder:open'] }),
+  tenantRole('writer', { can: ['document:read'] }),
+  role('folder', 'viewer', {
+    can: ['open'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+  role('document', 'viewer', {
+    can: ['read'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+]
+
+/** Numbers that are always the same, for worlds that are. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed
+  return below => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
+    return Math.floor(((state >>> 8) / 2 ** 24) * below)
+  }
+}
+
+function anyCommit(below: (n: number) => number, names: number): Change[] {
+  const folder = () => `folder:f${below(names)}`
+  const document = () => `document:${below(5) === 0 ? 'long-key-'.repeat(8) : 'd'}${below(4 * names)}`
+  const anybody = () => `u${below(2 * names)}`
+  const note = () => (below(4) === 0 ? { note: 'x'.repeat(below(400)) } : null)
+  const puts: (() => Change)[] = [
+    () => user(anybody()),
+    () => ({ ...instance(folder(), below(9) === 0 ? 'acme' : 'default'), attributes: note() }),
+    () => ({ ...instance(document(), below(9) === 0 ? 'acme' : 'default'), attributes: note() }),
+    () => assign(anybody(), 'viewer', below(2) === 0 ? folder() : document()),
+    () =>
+      assignInTenant(anybody(), below(2) === 0 ? 'reader' : 'writer', below(2) === 0 ? 'default' : 'acme'),
+    () => link(folder(), 'parent', below(2) === 0 ? folder() : document()),
+    () => ({ ...tenant('acme'), attributes: note() }),
+  ]
+  const removals = below(4) === 0 ? 0.9 : 0.1
+  return Array.from({ length: 1 + below(60) }, () => {
+    const put = puts[below(puts.length)]!()
+    return below(100) < removals * 100 ? removed(put) : put
+  })
+}
+
+describe.each([1, 2, 3, 4])('a small index that is filled and emptied by chance, seed %i', seed => {
+  test('refuses whole commits and no others, decides as ever, and takes what there is room for again', () => {
+    const below = numbers(seed)
+    const engine = new SharedEngine({ graphBytesMax: 1 << 17, firstTenantPlace: 2_047 })
+    const judge = new MapEngine()
+    for (const each of [engine, judge]) each.apply(SCHEMA)
+    const { handle } = engine.writer
+    let refusals = 0
+    let taken = 0
+    for (let round = 0; round < 300; round++) {
+      const commit = anyCommit(below, 150)
+      const before = [new Uint8Array(handle.header).slice(), new Uint8Array(handle.graph).slice()]
+      try {
+        engine.apply(commit)
+        judge.apply(commit)
+        taken += 1
+      } catch (error) {
+        expect(error).toEqual(FULL)
+        // The graph may have been opened further, and the lock taken for it.
+        expect(new Uint8Array(handle.graph).subarray(0, before[1]!.length)).toEqual(before[1])
+        refusals += 1
+      }
+      if (below(3) === 0) engine.writer.collect(1 + below(30))
+      if (below(60) === 0) {
+        const all = Array.from({ length: 600 }, (_, n) => removed(instance(`document:d${n}`)))
+        for (const each of [engine, judge]) each.apply(all)
+      }
+      const questions = Array.from({ length: 20 }, () => {
+        const type = below(2) === 0 ? 'folder' : 'document'
+        const key = type === 'folder' ? `f${below(150)}` : `d${below(600)}`
+        return {
+          user: `u${below(300)}`,
+          action: ACTIONS[type === 'folder' ? 0 : 1]!,
+          type,
+          key,
+          tenant: null,
+        }
+      })
+      expect(engine.evaluateAll(questions)).toEqual(judge.evaluateAll(questions))
+    }
+    expect(refusals).toBeGreaterThan(5)
+    expect(taken).toBeGreaterThan(100)
+  })
+})
+
+describe('room is held for commits that are being made', () => {
+  const bulk = (prefix: string): Change[] => Array.from({ length: 1_000 }, (_, n) => user(`${prefix}${n}`))
+
+  test('so that what was accepted is applied, whatever comes first; and given back', () => {
+    const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
+    engine.apply(SCHEMA)
+    const accepted: { readonly changes: Change[]; readonly giveBack: () => void }[] = []
+    const accept = (prefix: string): void => {
+      const changes = bulk(prefix)
+      accepted.push({ changes, giveBack: engine.writer.holdRoom(changes) })
+    }
+    expect(() => {
+      for (let n = 0; n < 100; n++) accept(`u${n}-`)
+    }).toThrow(FULL)
+    expect(accepted.length).toBeGreaterThan(1)
+    for (const { changes, giveBack } of accepted.toReversed()) {
+      engine.apply(changes)
+      giveBack()
+    }
+    const fill = (changes: Change[]): void => {
+      engine.writer.holdRoom(changes)()
+      engine.apply(changes)
+    }
+    expect(() => {
+      for (let n = 0; n < 100; n++) fill(bulk(`v${n}-`))
+    }).toThrow(FULL)
+    // What removes is taken, full or not.
+    const gone = accepted[0]!.changes.map(removed)
+    engine.writer.holdRoom(gone)()
+    engine.apply(gone)
+    while (engine.writer.collect(100));
+    fill(accepted[0]!.changes)
+  })
+
+  test('of one that failed it is given back', () => {
+    const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
+    for (let n = 0; n < 100; n++) engine.writer.holdRoom(bulk('u'))()
+  })
+})
+
+test('a load of more than there is room for is refused, and another engine of its size goes on', () => {
+  const engine = new SharedEngine({ graphBytesMax: 1 << 18 })
+  const world = new World(engine, ...SCHEMA, user('alice'))
+  const load = (): void => engine.writer.apply(Array.from({ length: 5_000 }, (_, n) => user(`u${n}`)))
+  expect(load).toThrow(FULL)
+  world.apply(instance('document:d'), assign('alice', 'viewer', 'document:d'))
+  expect(world.can('alice', 'read', 'document:d')).toBe(true)
+})

@@ -1,0 +1,92 @@
+/**
+ * An environment whose index is full: what it has no room for is refused before it is committed, by whatever call, and what is
+ * committed is applied. The index is a real one, with less room than it has in the service; the code is the same.
+ */
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { EnvironmentService } from '#services/environment-service.ts'
+import { Replica } from '#services/replica.ts'
+import { listRule } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { surroundingsWith } from '../support/surroundings.ts'
+
+const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
+const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
+
+/** An environment with so much room in its index. */
+async function environmentWith(graphBytesMax: number) {
+  const faults: unknown[] = []
+  const store = await openStore('memory:', listRule)
+  const environment = await store.environment(scope.environmentId)
+  const indexes = new SharedIndexes({
+    createWriter: () =>
+      new SharedIndexWriter({ threadId: 1, secrets: { start: 7, multiplier: 0x2545f491 }, graphBytesMax }),
+    attach: async () => {},
+    detach: async () => {},
+    kept: null,
+    rehearsal: null,
+    onFault: (_id, error) => void faults.push(error),
+  })
+  const replica = new Replica(scope.environmentId, environment, indexes)
+  const service = new EnvironmentService({
+    store: environment,
+    scope,
+    surroundings: surroundingsWith({ onBackgroundFault: error => faults.push(error) }),
+    whenVisible: revision => replica.whenVisible(revision),
+    holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
+  })
+  await replica.start(error => faults.push(error))
+  onTestFinished(async () => {
+    await service.close()
+    await store.close()
+    expect(faults).toEqual([])
+  })
+  await service.execute('createTenant', { body: { key: 'default', name: 'Default' } })
+  return { service, records: () => indexes.look(scope.environmentId)!.records }
+}
+
+function users(prefix: string, count = 200) {
+  return { body: { operations: Array.from({ length: count }, (_, n) => ({ key: `${prefix}-${n}` })) } }
+}
+
+test('bulks of users sent at once: those that are answered are in the index, the others nowhere', async () => {
+  const { service, records } = await environmentWith(1 << 18)
+  const sent = Array.from({ length: 40 }, (_, n) => service.execute('createUsers', users(`u${n}`)))
+  const outcomes = await Promise.allSettled(sent)
+  const refused = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  expect(refused.length).toBeGreaterThan(0)
+  for (const reason of refused) expect(reason).toMatchObject(REFUSED)
+  const taken = outcomes.length - refused.length
+  expect(taken).toBeGreaterThan(1)
+  // The tenant, too.
+  expect(records()).toBe(1 + taken * 200)
+  expect((await service.execute('countEnvironment', undefined)).answer.users).toBe(taken * 200)
+})
+
+test('attributes count, removals are taken, and make room', async () => {
+  const { service } = await environmentWith(1 << 18)
+  await service.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: {} } })
+  const create = (key: string, attributes: object) =>
+    service.execute('createResourceInstance', {
+      body: { key, resource: 'doc', tenant: 'default', attributes: { ...attributes } },
+    })
+  const note = 'x'.repeat(20_000)
+  const made: string[] = []
+  const fill = async (): Promise<void> => {
+    for (let n = 0; n < 100; n++) {
+      await create(`d${n}`, { note })
+      made.push(`d${n}`)
+    }
+  }
+  await expect(fill()).rejects.toMatchObject(REFUSED)
+  expect(made.length).toBeGreaterThan(2)
+  const update = { params: { instance_id: `doc:${made[0]}` }, body: { attributes: { note: note + note } } }
+  await expect(service.execute('updateResourceInstance', update)).rejects.toMatchObject(REFUSED)
+  for (const key of made) {
+    await service.execute('deleteResourceInstance', { params: { instance_id: `doc:${key}` } })
+  }
+  // What is removed is collected in idle moments.
+  await vi.waitUntil(() => create('again', { note }).catch(() => null), { timeout: 0x7fff_ffff, interval: 1 })
+})
