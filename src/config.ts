@@ -110,6 +110,11 @@ export const settings = {
     { min: 1, max: 10_000_000 },
     'most entries of `/user-permissions` and `/authorized_users`; beyond it 400',
   ),
+  MAX_LISTED_BYTES: integer(
+    67_108_864,
+    { min: 1_024, max: 536_870_912 },
+    'longest answer of these two; beyond it 400',
+  ),
   SEARCH_PAGE_SIZE: integer(
     1_000,
     { min: 1, max: 100_000 },
@@ -223,6 +228,7 @@ export interface Config {
   readonly headerBytesMax: number
   readonly bulkChecksMax: number
   readonly listedEntriesMax: number
+  readonly listedBytesMax: number
   readonly searchPageSize: number
   readonly searchPageSizeMax: number
   readonly publicUrl: string | null
@@ -291,6 +297,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     headerBytesMax: read('MAX_HEADER_BYTES'),
     bulkChecksMax: read('MAX_BULK_CHECKS'),
     listedEntriesMax: read('MAX_LISTED_ENTRIES'),
+    listedBytesMax: read('MAX_LISTED_BYTES'),
     searchPageSize: read('SEARCH_PAGE_SIZE'),
     searchPageSizeMax: read('MAX_SEARCH_PAGE_SIZE'),
     publicUrl: read('PUBLIC_URL'),

@@ -5,9 +5,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
+import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { ask, groupRelation } from '../datasets/dataset.ts'
 import type { Random } from '../datasets/random.ts'
 import { AUDITOR, CHAIN, constants, LISTER, PAIRS, PAIRS_GROUP } from './barrage.ts'
+import { grantsOn, instanceRolesOf, tenantRolesOf } from '../../test/engine/listed.ts'
 
 const READERS_OF_PAIRS = ['insider', LISTER, 'member']
 const ALL = 1_000
@@ -39,14 +42,16 @@ export const QUESTIONS: Record<string, Question> = {
 
   actions(reader, random) {
     const user = random.pick(['insider', 'outsider'])
-    const actions = reader.searchActions({ user, type: 'document', key: someDeep(random), tenant: null })
+    const actions = runAtOnce(
+      reader.searchActions({ user, type: 'document', key: someDeep(random), tenant: null }),
+    )
     return isDeepStrictEqual(actions, user === 'insider' ? ['read'] : [])
       ? null
       : `actions ${actions.join(' ')}`
   },
 
   'instance roles'(reader) {
-    const listed = reader.instanceRolesOf(LISTER, ANY, ALL)
+    const listed = instanceRolesOf(reader, LISTER, ANY, ALL)
     const [group, ...others] = listed.filter(({ instance }) => instance.type === 'group')
     const documents = listed.filter(({ instance }) => instance.type === 'document')
     if (group?.instance.key !== PAIRS_GROUP || others.length > 0) return 'not the group'
@@ -60,13 +65,13 @@ export const QUESTIONS: Record<string, Question> = {
   },
 
   'tenant roles'(reader) {
-    const [entry, ...others] = reader.tenantRolesOf(AUDITOR, null, ALL)
+    const [entry, ...others] = tenantRolesOf(reader, AUDITOR, null, ALL)
     const isRight = entry?.tenant === 'default' && isDeepStrictEqual(entry.roles, ['auditor'])
     return isRight && others.length === 0 ? null : JSON.stringify([entry, others])
   },
 
   grants(reader, random) {
-    const grants = reader.grantsOn(onPair(random), ALL)
+    const grants = grantsOn(reader, onPair(random), ALL)
     if (grants.length === 0) return null
     const named = grants.map(({ user, role, instance }) => `${user} ${role} ${instance?.key}`)
     const right = [`insider member ${PAIRS_GROUP}`, `${LISTER} member ${PAIRS_GROUP}`, 'member member inner']
@@ -80,13 +85,17 @@ export const QUESTIONS: Record<string, Question> = {
 
   'explanations of what is constant'(reader, random) {
     const { query, answer } = random.pick(known)
-    const { allow, path } = reader.explain(query)
+    const { allow, path } = runAtOnce(reader.explain(query, EXPLAIN_STEPS_MAX))
     return allow === answer && path.length > 0 === answer ? null : JSON.stringify({ query, allow, path })
   },
 
   'explanations of what changes'(reader, random) {
     const { action, type, key } = onPair(random)
-    const { allow, path, known: names } = reader.explain(ask(LISTER, action, type, key))
+    const {
+      allow,
+      path,
+      known: names,
+    } = runAtOnce(reader.explain(ask(LISTER, action, type, key), EXPLAIN_STEPS_MAX))
     if (!names.user || !names.action || !names.instance) return 'a name was not known'
     if (!allow) return path.length === 0 ? null : 'a path to a deny'
     const [first, second, ...more] = path

@@ -4,11 +4,14 @@
  *
  * Every question is the same decision seen from another side: what a search lists is exactly what `evaluate` allows.
  * Each call answers for one state (long bulks for one after the other); calls that may find much take a limit, so that
- * memory stays bounded.
+ * memory stays bounded. What may take long is resumable: other questions may be asked whenever it has stopped. It still answers
+ * for one state: where that has changed meanwhile it begins again, and under writes that never pause it does its last
+ * attempt in one piece.
  */
-import type { Attributes, Change, InstanceKey } from '#model/change.ts'
+import type { Change, InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import type { Resumable } from '#model/resumable.ts'
 import type { Explanation } from './explanation.ts'
 
 /** An engine whole: what hears the changes and answers the questions. */
@@ -48,20 +51,33 @@ export interface DecisionEngine {
   /** The users who may do the action on the instance, or, without a key, on the type. */
   searchUsers(question: UserQuestion, page: PageRequest): KeyPage
   /** The declared actions the user may do there, ascending by UTF-8 bytes. */
-  searchActions(question: ActionQuestion): string[]
+  searchActions(question: ActionQuestion): Resumable<string[]>
 
-  /** The accepted tenants (`null`: any) in which the user holds a tenant role, in no particular order. */
-  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number): TenantRoles[]
-  /** The instances on which the user holds a role, direct or derived, in no particular order. */
-  instanceRolesOf(user: string, filter: InstanceFilter, limit: number): InstanceRoles[]
-  /** Every way in which any user may do the action there, in no particular order, each once. */
-  grantsOn(question: UserQuestion, limit: number): UserGrant[]
+  /** The accepted tenants (`null`: any) in which the user holds a tenant role, at most `limit`, in no particular order. */
+  tenantRolesOf(
+    user: string,
+    accepts: TenantFilter | null,
+    limit: number,
+    taker: Taker<TenantRoles>,
+  ): Resumable<void>
+  /** The instances on which the user holds a role, direct or derived, at most `limit`, in no particular order. */
+  instanceRolesOf(
+    user: string,
+    filter: InstanceFilter,
+    limit: number,
+    taker: Taker<InstanceRoles>,
+  ): Resumable<void>
+  /** Every way in which any user may do the action there, at most `limit`, in no particular order, each once. */
+  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>): Resumable<void>
 
   /** The tenant a stored instance lives in; `null` when nobody has stored it. */
   tenantOf(type: string, key: string): string | null
 
-  /** Why `evaluate` answers as it does. May be slow; agrees with it always. */
-  explain(query: Query): Explanation
+  /**
+   * Why `evaluate` answers as it does; agrees with it always. Each of its three walks over the graph makes so many steps at
+   * most, and what is not found by then is left out (`isCutShort`).
+   */
+  explain(query: Query, stepsMax: number): Resumable<Explanation>
 }
 
 export interface ResourceQuestion {
@@ -94,11 +110,21 @@ export interface KeyPage {
   readonly total: number
 }
 
+/** Takes what a listing finds, as it is found. What it has counts when the listing is over. */
+export interface Taker<Entry> {
+  /** Forgets what it has: the listing begins, maybe anew at a later state. */
+  begin(): void
+  /** False: it wants no more, and the listing is over. */
+  take(entry: Entry): boolean
+}
+
+/** `roles` and `permissions` are shared by tenants with the same roles, as far as the engine knows. */
 export interface TenantRoles {
   readonly tenant: string
-  readonly attributes: Attributes | null
+  /** As JSON. */
+  readonly attributes: string | null
   /** The tenant roles assigned there, as they are: without those they extend. */
-  readonly roles: string[]
+  readonly roles: readonly string[]
   /** What the roles permit, with what they extend, on declared actions; without duplicates. */
   readonly permissions: readonly { readonly type: string; readonly action: string }[]
 }
@@ -113,10 +139,12 @@ export interface InstanceFilter {
   readonly accepts: ((instance: InstanceKey) => boolean) | null
 }
 
+/** `roles` and `actions` are shared by instances of the same type with the same roles, as far as the engine knows. */
 export interface InstanceRoles {
   readonly instance: InstanceKey
   readonly tenant: string
-  readonly attributes: Attributes | null
+  /** As JSON. */
+  readonly attributes: string | null
   /** Effective roles: direct and derived, without those they extend. */
   readonly roles: readonly string[]
   /** The declared actions that those roles, with what they extend, permit; without duplicates. */

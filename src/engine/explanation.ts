@@ -18,11 +18,23 @@ export interface Explanation {
   /** The named tenant is not the stored instance's: denied, whatever the user holds (contract D-14). */
   readonly isTenantMismatch: boolean
   /** Tenant roles the user holds in the tenant, and those among all tenant roles that would allow. */
-  readonly tenantRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
-  /** The same for roles on the instance; held ones are direct or derived. */
+  readonly tenantRoles: {
+    readonly held: readonly string[]
+    readonly allowing: readonly string[]
+    /** False only if the user is known to hold no tenant role in any tenant. */
+    readonly isHeldAnywhere: boolean
+  }
+  /** The same for roles on the instance; held ones are direct or derived, and some of them where it was cut short. */
   readonly instanceRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
   /** A shortest way that allows, from what the user holds to what was asked; empty for a deny. */
   readonly path: readonly ExplanationStep[]
+  /**
+   * Too much leads to the instance, or the path is too long: there may be more roles on it than those in `instanceRoles.held`,
+   * and an allow may have no path. What is told is true, the decision is right.
+   */
+  readonly isCutShort: boolean
+  /** What finding it cost. */
+  readonly steps: number
 }
 
 export type ExplanationStep =

@@ -468,7 +468,11 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
         wire.cork(() => {
           isTaken = wire.write(bytes)
         })
-        if (isTaken) continue
+        if (isTaken) {
+          // Others' requests go first: a caller who reads fast would have the whole answer sent in one go.
+          await new Promise(resolve => setImmediate(resolve))
+          continue
+        }
         const turn = Promise.withResolvers<void>()
         this.#onTurn = turn.resolve
         wire.onWritable(() => {

@@ -8,6 +8,7 @@ import { evaluationDialect } from './bytes/asked-question.ts'
 import { BatchReader } from './bytes/batch-reader.ts'
 import { SingleReader } from './bytes/single-reader.ts'
 import { createDocument } from './openapi/document.ts'
+import { LargeAnswers } from './large-answers.ts'
 import type { Route } from './route.ts'
 import { contentRoutes } from './routes/content.ts'
 import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
@@ -49,8 +50,12 @@ export interface RouteParts {
     readonly bulkChecksMax: number
     /** Bytes of JSON that the attributes of one thing may have. */
     readonly attributesBytesMax: number
+    readonly listedBytesMax: number
   }
 }
+
+/** As many lists of the greatest length are kept for callers who read slowly, in one thread. */
+const LONGEST_ANSWERS = 4
 
 function accessReaders(options: RouteParts['options']): AccessRouteOptions['bytes'] {
   if (!options.hasBytesPath) return null
@@ -63,9 +68,10 @@ function accessReaders(options: RouteParts['options']): AccessRouteOptions['byte
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
+  const answers = new LargeAnswers(LONGEST_ANSWERS * options.listedBytesMax)
   const defined: Route[] = [
-    ...allowedRoutes(parts.decisions, options),
-    ...permissionRoutes(parts.permissions),
+    ...allowedRoutes(parts.decisions, options, answers),
+    ...permissionRoutes(parts.permissions, answers),
     ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
     ...accessSearchRoutes(parts.search, options),
     ...metadataRoutes(options.publicUrl),

@@ -78,3 +78,10 @@ export const IMPORTS_PER_ENVIRONMENT_MAX = 2
 export const CONTENT_DEPTH_MAX = JSON_DEPTH_MAX + 2
 /** Bytes in one line of an export or import: a resource with all its parts. */
 export const CONTENT_LINE_BYTES_MAX = 16_777_216
+/**
+ * Steps along relationships of each of the three walks of an explanation, and of all explanations of one bulk together: some
+ * tens of milliseconds each.
+ */
+export const EXPLAIN_STEPS_MAX = 262_144
+/** Characters of JSON in which the reasons of an explanation are told, or of all explanations of one bulk together. */
+export const EXPLAIN_LENGTH_MAX = 16_777_216

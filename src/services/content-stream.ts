@@ -15,9 +15,9 @@ const PIECE_BYTES = 65_536
 const IDLE_MS_MAX_DEFAULT = 60_000
 const encoder = new TextEncoder()
 
-/** Lines of text as bytes, made when they are asked for. */
+/** Lines of text, or bytes, in pieces, made when they are asked for. */
 export class ContentStream implements PieceSource {
-  readonly #lines: Iterator<string>
+  readonly #lines: Iterator<string | Uint8Array>
   readonly #release: () => void
   readonly #idle: NodeJS.Timeout
   readonly #turns: Turns
@@ -25,7 +25,7 @@ export class ContentStream implements PieceSource {
 
   /** `release` is called once, when no line will be asked for any more. */
   constructor(
-    lines: Iterable<string>,
+    lines: Iterable<string> | Iterable<Uint8Array>,
     release: () => void,
     options: {
       readonly idleMsMax?: number
@@ -44,15 +44,15 @@ export class ContentStream implements PieceSource {
   async next(): Promise<Uint8Array | null> {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
     this.#idle.refresh()
-    const parts: string[] = []
+    const parts: (string | Uint8Array)[] = []
     for (let isWhole = false; !isWhole;) isWhole = await this.#turns.take(() => this.#fill(parts))
-    if (parts.length > 0) return encoder.encode(parts.join(''))
+    if (parts.length > 0) return bytesOf(parts)
     this.cancel()
     return null
   }
 
   /** For one slice. Returns whether they are a piece, or all that is left. */
-  #fill(parts: string[]): boolean {
+  #fill(parts: (string | Uint8Array)[]): boolean {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
     const until = performance.now() + SLICE_MS
     let bytes = parts.reduce((sum, { length }) => sum + length, 0)
@@ -74,7 +74,7 @@ export class ContentStream implements PieceSource {
     this.#release()
   }
 
-  #step(): IteratorResult<string> {
+  #step(): IteratorResult<string | Uint8Array> {
     try {
       return this.#lines.next()
     } catch (error) {
@@ -82,4 +82,10 @@ export class ContentStream implements PieceSource {
       throw error
     }
   }
+}
+
+/** Of parts that are all texts, or all bytes. */
+function bytesOf(parts: readonly (string | Uint8Array)[]): Uint8Array {
+  if (typeof parts[0] === 'string') return encoder.encode(parts.join(''))
+  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts as readonly Uint8Array[])
 }

@@ -3,42 +3,62 @@ import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 
+/** Roles that a reason names; of more it says how many. */
+const ROLES_NAMED_MAX = 20
+
 interface Part {
   readonly allow: boolean
   readonly code: string
   readonly reason: string
 }
 
-/** The `debug` object. `hasTenantRoles`: whether the user holds a tenant role anywhere. */
-export function debugOf(
-  question: AllowedQuery,
-  query: Query,
-  explanation: Explanation,
-  hasTenantRoles: boolean,
-) {
-  const { known, tenant } = explanation
+/** A decision with the reasons for it. */
+export interface ToldDecision {
+  readonly allow: boolean
+  /** The tenant it was answered in. */
+  readonly tenant: string
+  readonly isUserKnown: boolean
+  /** Members of the `debug` object as JSON, without braces. */
+  readonly reasons: string
+}
+
+/** The `debug` object as JSON: the question as it was evaluated, and the reasons. */
+export function debugText(question: AllowedQuery, query: Query, told: ToldDecision): string {
+  const request = {
+    user: { key: query.user, synced: told.isUserKnown, attributes: question.user.attributes ?? {} },
+    tenant: told.tenant,
+    action: query.action,
+    resource: { type: query.type, key: query.key, attributes: question.resource.attributes ?? {} },
+  }
+  return `{"request":${JSON.stringify(request)},${told.reasons}}`
+}
+
+/** Why tenant roles allow or do not, and why roles on the instance. */
+export function reasonsOf(query: Query, explanation: Explanation) {
+  const { tenant, isCutShort } = explanation
   const [first] = explanation.path
   const isByTenant = first?.kind === 'tenant-role'
   return {
-    request: {
-      user: { key: query.user, synced: known.user, attributes: question.user.attributes ?? {} },
-      tenant,
-      action: query.action,
-      resource: { type: query.type, key: query.key, attributes: question.resource.attributes ?? {} },
-    },
     rbac: isByTenant
       ? { ...allowed(`tenant role ${first.role} in ${tenant} allows it`), allowing_roles: [first.role] }
-      : { ...deniedByTenantRoles(query, explanation, hasTenantRoles), allowing_roles: [] },
-    rebac:
-      explanation.allow && !isByTenant
-        ? { ...allowed('a role on the instance allows it'), ...pathOf(explanation) }
-        : { ...deniedByInstanceRoles(query, explanation), allowing_roles: [], path: [] },
+      : { ...deniedByTenantRoles(query, explanation), allowing_roles: [] },
+    rebac: {
+      ...(explanation.allow && !isByTenant
+        ? { ...allowedOnInstance(explanation), ...pathOf(explanation) }
+        : { ...deniedByInstanceRoles(query, explanation), allowing_roles: [], path: [] }),
+      ...(isCutShort && { truncated: true }),
+    },
   }
 }
 
 function pathOf({ path }: Explanation) {
   const last = path.at(-1)
   return { allowing_roles: last && 'role' in last ? [last.role] : [], path }
+}
+
+function allowedOnInstance({ path }: Explanation): Part {
+  if (path.length > 0) return allowed('a role on the instance allows it')
+  return allowed('a role on the instance allows it; how it is held would take too long to find or to tell')
 }
 
 function allowed(reason: string): Part {
@@ -62,20 +82,29 @@ function deniedByNames(query: Query, explanation: Explanation): Part | null {
   return null
 }
 
-function deniedByTenantRoles(query: Query, explanation: Explanation, hasTenantRoles: boolean): Part {
+function deniedByTenantRoles(query: Query, explanation: Explanation): Part {
   const byNames = deniedByNames(query, explanation)
   if (byNames) return byNames
-  if (!hasTenantRoles) return denied('no_user_roles', 'the user holds no tenant role')
-  const { held, allowing } = explanation.tenantRoles
+  const { held, allowing, isHeldAnywhere } = explanation.tenantRoles
+  if (!isHeldAnywhere) return denied('no_user_roles', 'the user holds no tenant role')
   if (held.length === 0) return denied('no_role_in_tenant', `the user holds no role in ${explanation.tenant}`)
-  return denied('no_permission', `held: ${held.join(', ')}; would allow: ${allowing.join(', ') || 'none'}`)
+  return denied('no_permission', `held: ${named(held)}; would allow: ${named(allowing)}`)
 }
 
 function deniedByInstanceRoles(query: Query, explanation: Explanation): Part {
   const byNames = deniedByNames(query, explanation)
   if (byNames) return byNames
-  const { held, allowing } = explanation.instanceRoles
-  if (held.length === 0) return denied('no_graph_roles', 'the user holds no role on the instance')
+  const { instanceRoles, isCutShort } = explanation
+  const { held, allowing } = instanceRoles
+  if (held.length === 0 && !isCutShort)
+    return denied('no_graph_roles', 'the user holds no role on the instance')
   if (explanation.allow) return denied('no_permission', 'not needed: a tenant role allows it')
-  return denied('no_permission', `held: ${held.join(', ')}; would allow: ${allowing.join(', ') || 'none'}`)
+  const others = isCutShort ? ' and perhaps others, which would take too long to find' : ''
+  return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
+}
+
+function named(roles: readonly string[]): string {
+  if (roles.length === 0) return 'none'
+  const more = roles.length - ROLES_NAMED_MAX
+  return `${roles.slice(0, ROLES_NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

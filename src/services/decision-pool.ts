@@ -1,6 +1,8 @@
 /** What takes wide work off the thread that parsed it. Its answers are those the engine gives, in the same order. */
-import type { KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
+import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'
+import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
 
 /** Who waits for an answer. */
 export interface Waiting {
@@ -14,10 +16,13 @@ export interface Caller extends Waiting {
   readonly bodyBytes: number
   /**
    * Has `listener` called when nobody waits any more: the last byte of the answer is out, or the connection has ended. At once, if
-   * that is so already. For one listener.
+   * that is so already. For one listener: a later one takes its place.
    */
   whenOver(listener: () => void): void
 }
+
+/** Who waits for what is given up in its midst when nobody does any more. */
+export type Leaver = Pick<Caller, 'isGone' | 'whenOver'>
 
 /** Work that is done whoever left. */
 export const SOMEBODY: Waiting = Object.freeze({ isGone: false })
@@ -26,9 +31,29 @@ export type SearchJob =
   | { readonly kind: 'users'; readonly question: UserQuestion; readonly page: PageRequest }
   | { readonly kind: 'resources'; readonly question: ResourceQuestion; readonly page: PageRequest }
 
+/** Reads that may take long and are done in slices. */
+export interface SlicedJobs {
+  /** Actions, ascending. */
+  readonly actions: { readonly job: ActionsJob; readonly answer: string[] }
+  readonly explain: { readonly job: ExplainJob; readonly answer: ToldDecisions }
+  /** JSON text in bytes. */
+  readonly permissions: { readonly job: PermissionsJob; readonly answer: Uint8Array }
+  readonly 'authorized-users': { readonly job: AuthorizedUsersJob; readonly answer: Uint8Array }
+}
+
+export interface ActionsJob {
+  readonly kind: 'actions'
+  readonly question: ActionQuestion
+}
+
+export type SlicedKind = keyof SlicedJobs
+export type SlicedJob<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['job']
+export type SlicedAnswer<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['answer']
+
 /**
- * Both throw or reject with `OVERLOADED` when too much waits already, and when the thread that was at it died. What nobody
- * waits for any more is not begun; its promise is rejected with `OVERLOADED`, too.
+ * All throw or reject with `OVERLOADED` when too much waits already, and when the thread that was at it died. What nobody
+ * waits for any more is not begun, and what is done in slices is not gone on with; its promise is rejected with
+ * `OVERLOADED`, too.
  */
 export interface DecisionPool {
   /** From so many checks on a bulk is better spread over the pool. */
@@ -36,4 +61,9 @@ export interface DecisionPool {
   /** 1 or 0 for each question, as `DecisionEngine.evaluatePacked`. The bytes are not used after this returned. */
   evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array>
   search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage>
+  read<Kind extends SlicedKind>(
+    environmentId: string,
+    job: SlicedJob<Kind>,
+    waiting: Leaver,
+  ): Promise<SlicedAnswer<Kind>>
 }

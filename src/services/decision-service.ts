@@ -3,12 +3,27 @@
  * a pool, where there is one.
  */
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
-import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
+import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { type PackedQueries, packQueries } from '#model/packed-queries.ts'
-import type { DecisionPool, SearchJob, Waiting } from './decision-pool.ts'
+import type { ToldDecision } from './decision-debug.ts'
+import type {
+  DecisionPool,
+  Leaver,
+  SearchJob,
+  SlicedAnswer,
+  SlicedJob,
+  SlicedKind,
+  Waiting,
+} from './decision-pool.ts'
 import { searchWith } from './search-job.ts'
+import { readWith } from './sliced-job.ts'
+import { SlicedReads } from './sliced-reads.ts'
+import type { ToldDecisions } from './told-decisions.ts'
+
+/** Explained in one go: what comes of them crosses threads and is put together at once. */
+const EXPLAINED_AT_ONCE = 64
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
@@ -29,8 +44,11 @@ export interface DecisionObserver {
     environmentId: string,
     asked: readonly Query[] | PackedQueries,
   ): void
-  /** Questions whose bytes go before they are decided. Returns who is to hear of the decisions then. */
-  asked(environmentId: string, packed: PackedQueries): (decisions: ArrayLike<boolean | number>) => void
+  /** Questions that are decided later, of which the bytes may go before. Returns who is to hear of the decisions then. */
+  asked(
+    environmentId: string,
+    asked: Query | readonly Query[] | PackedQueries,
+  ): (decisions: ArrayLike<boolean | number>) => void
 }
 
 export class DecisionService {
@@ -38,17 +56,20 @@ export class DecisionService {
   readonly #bulkChecksMax: number
   readonly #observer: DecisionObserver | null
   readonly #pool: DecisionPool | null
+  /** Without a pool. */
+  readonly #reads: SlicedReads
 
   /** `pool`: takes what is wide; null: everything is done here. */
   constructor(
     engines: EngineSource,
-    limits: { readonly bulkChecksMax: number },
+    limits: { readonly bulkChecksMax: number; readonly poolJobsMax: number },
     parts: { readonly observer: DecisionObserver | null; readonly pool: DecisionPool | null },
   ) {
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
     this.#observer = parts.observer
     this.#pool = parts.pool
+    this.#reads = new SlicedReads(limits.poolJobsMax)
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
@@ -127,8 +148,63 @@ export class DecisionService {
     return searchWith(this.engine(environmentId), job)
   }
 
-  explain(environmentId: string, query: Query): Explanation {
-    return this.engine(environmentId).explain(query)
+  /**
+   * A read in slices: what takes no more than one is there at once, all else is promised. The pool does it, where there is one,
+   * else this thread between other requests.
+   */
+  read<Kind extends SlicedKind>(
+    environmentId: string,
+    job: SlicedJob<Kind>,
+    waiting: Leaver,
+  ): SlicedAnswer<Kind> | Promise<SlicedAnswer<Kind>> {
+    const work = readWith<Kind>(this.engine(environmentId), job)
+    const first = work.next()
+    if (first.done) return first.value
+    if (this.#pool !== null) return this.#pool.read<Kind>(environmentId, job, waiting)
+    return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
+  }
+
+  /** A decision with the reasons for it. */
+  explain(environmentId: string, query: Query, waiting: Leaver): ToldDecision | Promise<ToldDecision> {
+    const limits = { stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX }
+    const decided = this.#observer?.asked(environmentId, query)
+    const told = this.read<'explain'>(
+      environmentId,
+      { kind: 'explain', queries: [query], ...limits },
+      waiting,
+    )
+    const only = ({ decisions }: ToldDecisions): ToldDecision => {
+      const [decision] = decisions as [ToldDecision]
+      decided?.([decision.allow])
+      return decision
+    }
+    return told instanceof Promise ? told.then(only) : only(told)
+  }
+
+  /**
+   * Many, in order, some at a time, so that neither they nor what they are told in keeps a thread. They share what one alone may
+   * cost in steps and text: behind that, explanations are cut short, and too much text is `LIMIT_EXCEEDED`.
+   */
+  async explainAll(
+    environmentId: string,
+    queries: readonly Query[],
+    waiting: Leaver,
+  ): Promise<readonly ToldDecision[]> {
+    this.requireBulkSize(queries.length)
+    const decided = this.#observer?.asked(environmentId, queries)
+    const told: ToldDecision[] = []
+    let stepsMax = EXPLAIN_STEPS_MAX
+    let lengthMax = EXPLAIN_LENGTH_MAX
+    for (let from = 0; from < queries.length; from += EXPLAINED_AT_ONCE) {
+      const part = queries.slice(from, from + EXPLAINED_AT_ONCE)
+      const job = { kind: 'explain', queries: part, stepsMax, lengthMax } as const
+      const { decisions, steps } = await this.read<'explain'>(environmentId, job, waiting)
+      stepsMax -= steps
+      lengthMax -= decisions.reduce((sum, { reasons }) => sum + reasons.length, 0)
+      told.push(...decisions)
+    }
+    if (queries.length > 0) decided?.(told.map(({ allow }) => allow))
+    return told
   }
 
   requireBulkSize(count: number): void {

@@ -8,7 +8,7 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import type { ActionSearchRequest, ResourceSearchRequest, SubjectSearchRequest } from '#model/wire/access.ts'
 import { tenantOf } from './access-mapping.ts'
 import type { AccessService } from './access-service.ts'
-import type { Waiting } from './decision-pool.ts'
+import type { Leaver, Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 
 const NOTHING: KeyPage = { keys: [], hasMore: false, total: 0 }
@@ -57,7 +57,12 @@ export class SearchService {
   }
 
   /** The actions of a type are few: they are found whole and cut to the page. */
-  actions(environmentId: string, request: ActionSearchRequest, page: PageRequest): KeyPage {
+  actions(
+    environmentId: string,
+    request: ActionSearchRequest,
+    page: PageRequest,
+    waiting: Leaver,
+  ): KeyPage | Promise<KeyPage> {
     const { subject, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
     const question = {
@@ -66,9 +71,12 @@ export class SearchService {
       key: resource.id,
       tenant: tenantOf(resource),
     }
-    const all = this.#decisions.engine(environmentId).searchActions(question)
-    const { after, limit } = page
-    const rest = after === null ? all : all.filter(action => compareUtf8(action, after) > 0)
-    return { keys: rest.slice(0, limit), hasMore: rest.length > limit, total: all.length }
+    const found = this.#decisions.read<'actions'>(environmentId, { kind: 'actions', question }, waiting)
+    return found instanceof Promise ? found.then(all => pageOf(all, page)) : pageOf(found, page)
   }
+}
+
+function pageOf(all: readonly string[], { after, limit }: PageRequest): KeyPage {
+  const rest = after === null ? all : all.filter(action => compareUtf8(action, after) > 0)
+  return { keys: rest.slice(0, limit), hasMore: rest.length > limit, total: all.length }
 }

@@ -95,11 +95,17 @@ export class DecisionLog {
   }
 
   /** Keeps what is to be recorded of questions that are decided later; returns who is to hear of the decisions. */
-  asked(environmentId: string, packed: AskedInBytes): (decisions: ArrayLike<boolean | number>) => void {
+  asked(
+    environmentId: string,
+    asked: Asked | readonly Asked[] | AskedInBytes,
+  ): (decisions: ArrayLike<boolean | number>) => void {
     const requestId = this.#requestId
     const drawn: { readonly index: number; readonly question: Asked }[] = []
-    for (let index = 0; index < packed.count; index++) {
-      if (this.#isDrawn()) drawn.push({ index, question: packed.query(index) })
+    const questions = 'user' in asked ? [asked] : asked
+    const count = 'query' in questions ? questions.count : questions.length
+    for (let index = 0; index < count; index++) {
+      if (!this.#isDrawn()) continue
+      drawn.push({ index, question: 'query' in questions ? questions.query(index) : questions[index]! })
     }
     return decisions => {
       for (const { index, question } of drawn) {

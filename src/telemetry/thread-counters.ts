@@ -140,11 +140,13 @@ export class ThreadCounters {
     this.#decidedAll(decisions, 'nobodysCount' in asked ? asked.nobodysCount : 0)
   }
 
-  /** Of questions that are decided later: who counts the decisions then. */
+  /** Of questions, or one, that are decided later: who counts the decisions then. */
   asked(
     _environmentId: string,
-    { nobodysCount }: { readonly nobodysCount: number },
+    asked: AskedAtOnce | { readonly user: string },
   ): (decisions: ArrayLike<boolean | number>) => void {
+    if ('user' in asked) return decisions => this.decided(Boolean(decisions[0]))
+    const nobodysCount = 'nobodysCount' in asked ? asked.nobodysCount : 0
     return decisions => this.#decidedAll(decisions, nobodysCount)
   }
 

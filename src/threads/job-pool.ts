@@ -16,13 +16,25 @@ import { Piscina } from 'piscina'
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import type { DecisionPool, SearchJob, Waiting } from '#services/decision-pool.ts'
+import type {
+  DecisionPool,
+  Leaver,
+  SearchJob,
+  SlicedAnswer,
+  SlicedJob,
+  SlicedKind,
+  Waiting,
+} from '#services/decision-pool.ts'
 import { searchWith } from '#services/search-job.ts'
+import { readWith } from '#services/sliced-job.ts'
+import { nobodyWaits, SlicedReads, tooManyReads } from '#services/sliced-reads.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {
   type BulkPart,
   decidePart,
   type JobIndex,
+  markOver,
+  newOver,
   placesOf,
   type PoolAnswer,
   type PoolJob,
@@ -107,6 +119,15 @@ interface Search extends Outcome<KeyPage> {
   readonly waiting: Waiting
 }
 
+interface Read extends Outcome<unknown> {
+  readonly kind: 'read'
+  readonly environmentId: string
+  readonly job: SlicedJob
+  readonly waiting: Leaver
+}
+
+type Job = Bulk | Search | Read
+
 export class JobPool implements DecisionPool {
   readonly pooledChecksMin = POOLED_CHECKS_MIN
   readonly #options: JobPoolOptions
@@ -114,8 +135,12 @@ export class JobPool implements DecisionPool {
   readonly #memory = new MemoryStock()
   readonly #watched = new WeakSet<object>()
   /** Not begun, or begun and with parts left, the oldest first. */
-  readonly #queue: (Bulk | Search)[] = []
+  readonly #queue: Job[] = []
   #jobCount = 0
+  /** Reads whose answers may be large, in the pool: one a thread, for what they keep while they are made. */
+  #largeRunning = 0
+  /** What is read here while the pool has no threads. */
+  readonly #readsHere: SlicedReads
   /** Jobs in the pool: never more than its threads take, so that what waits, waits here. */
   #running = 0
   /** Time its threads have worked, all together, up to that moment. */
@@ -130,6 +155,7 @@ export class JobPool implements DecisionPool {
 
   constructor(options: JobPoolOptions) {
     this.#options = options
+    this.#readsHere = new SlicedReads(options.jobsMax)
     this.#pool = new Piscina({
       filename: options.entry.href,
       // Piscina tries `require` before `import`, and a thread that is ended while it requires a module ends the process:
@@ -187,6 +213,37 @@ export class JobPool implements DecisionPool {
     return this.#queued<KeyPage>(outcome => ({ kind: 'search', environmentId, job, waiting, ...outcome }))
   }
 
+  read<Kind extends SlicedKind>(
+    environmentId: string,
+    job: SlicedJob<Kind>,
+    waiting: Leaver,
+  ): Promise<SlicedAnswer<Kind>> {
+    this.#options.engine(environmentId)
+    if (!this.#isWarm) {
+      this.#warmUp()
+      return this.#readHere<Kind>(environmentId, job, waiting)
+    }
+    this.#admit()
+    return this.#queued<SlicedAnswer<Kind>>(({ resolve, reject }) => ({
+      kind: 'read',
+      environmentId,
+      job,
+      waiting,
+      // Whoever did the job has answered it.
+      resolve: answer => resolve(answer as SlicedAnswer<Kind>),
+      reject,
+    }))
+  }
+
+  #readHere<Kind extends SlicedKind>(
+    environmentId: string,
+    job: SlicedJob<Kind>,
+    waiting: Leaver,
+  ): Promise<SlicedAnswer<Kind>> {
+    const engineNow = () => this.#options.engine(environmentId)
+    return this.#readsHere.run({ work: readWith<Kind>(engineNow().engine, job), waiting, check: engineNow })
+  }
+
   /** An index was replaced or taken back: has the threads let go of it, which they would only at their next job. */
   letGo(): void {
     if (this.#pool.threads.length === 0 || this.#isClosed) return
@@ -215,18 +272,12 @@ export class JobPool implements DecisionPool {
     if (this.#isClosed) throw shuttingDown()
     if (this.#jobCount >= this.#options.jobsMax) this.#dropAbandoned()
     if (this.#jobCount >= this.#options.jobsMax) {
-      throw new AuthzError(
-        'OVERLOADED',
-        'too many large bulks and searches are under way; try again shortly',
-        {
-          limit: 'pool',
-        },
-      )
+      throw tooManyReads()
     }
   }
 
   /** Queues a job; it counts until it has its first outcome. */
-  #queued<Value>(jobWith: (outcome: Outcome<Value>) => Bulk | Search): Promise<Value> {
+  #queued<Value>(jobWith: (outcome: Outcome<Value>) => Job): Promise<Value> {
     // Only here: there may have been no memory for what was admitted.
     this.#jobCount++
     return new Promise((resolve, reject) => {
@@ -252,9 +303,9 @@ export class JobPool implements DecisionPool {
     for (const job of this.#queue.filter(({ waiting }) => waiting.isGone)) this.#drop(job)
   }
 
-  #drop(job: Bulk | Search): void {
+  #drop(job: Job): void {
     this.#remove(job)
-    if (job.kind === 'search') job.reject(abandoned())
+    if (job.kind !== 'bulk') job.reject(nobodyWaits())
     else {
       job.next = job.shared.count
       this.#endIfDone(job)
@@ -269,6 +320,7 @@ export class JobPool implements DecisionPool {
       const job = this.#nextJob()
       if (job === null) break
       if (job.kind === 'search') this.#runSearch(job)
+      else if (job.kind === 'read') this.#runRead(job)
       else this.#runPart(job)
     }
     if (!this.#isTurnPlanned && this.#queue.some(({ kind }) => kind === 'bulk')) {
@@ -278,14 +330,15 @@ export class JobPool implements DecisionPool {
     }
   }
 
-  /** The oldest that somebody waits for. */
-  #nextJob(): Bulk | Search | null {
-    for (;;) {
-      const job = this.#queue[0]
-      if (job === undefined) return null
-      if (!job.waiting.isGone) return job
-      this.#drop(job)
+  /** The oldest that somebody waits for and that may begin. */
+  #nextJob(): Job | null {
+    for (let place = 0; place < this.#queue.length;) {
+      const job = this.#queue[place]!
+      if (job.waiting.isGone) this.#drop(job)
+      else if (isLarge(job) && this.#largeRunning >= this.#options.threads) place += 1
+      else return job
     }
+    return null
   }
 
   #takeTurn(): void {
@@ -346,8 +399,29 @@ export class JobPool implements DecisionPool {
       .catch(search.reject)
   }
 
+  #runRead(read: Read): void {
+    const index = this.#indexNow(read)
+    if (index === null) return
+    this.#remove(read)
+    const over = newOver()
+    read.waiting.whenOver(() => markOver(over))
+    const count = isLarge(read) ? 1 : 0
+    this.#largeRunning += count
+    this.#run({ kind: 'read', index, read: read.job, over })
+      .finally(() => {
+        this.#largeRunning -= count
+        // Behind that the next large one may begin.
+        this.#giveOut()
+      })
+      .then(answer => {
+        this.#options.engine(read.environmentId)
+        read.resolve(answer)
+      })
+      .catch(read.reject)
+  }
+
   /** What a job is to be decided on that may have waited for long; null if by now it must not be: it is answered so. */
-  #indexNow(job: Bulk | Search): JobIndex | null {
+  #indexNow(job: Job): JobIndex | null {
     try {
       return this.#options.engine(job.environmentId).index
     } catch (error) {
@@ -391,7 +465,7 @@ export class JobPool implements DecisionPool {
 
   #endIfDone(bulk: Bulk): void {
     if (bulk.next < bulk.shared.count || bulk.running > 0) return
-    if (bulk.waiting.isGone) bulk.reject(abandoned())
+    if (bulk.waiting.isGone) bulk.reject(nobodyWaits())
     else this.#resolve(bulk)
     this.#memory.giveBack(bulk.shared.memory)
   }
@@ -414,7 +488,7 @@ export class JobPool implements DecisionPool {
     this.#endIfDone(bulk)
   }
 
-  #remove(job: Bulk | Search): void {
+  #remove(job: Job): void {
     const place = this.#queue.indexOf(job)
     if (place >= 0) this.#queue.splice(place, 1)
   }
@@ -453,16 +527,19 @@ export class JobPool implements DecisionPool {
       })
   }
 
-  /** Does the searches that wait as one that came now would be done, one a turn, as long as the pool has no threads. */
+  /** Does the searches and reads that wait as one that came now would be done, one a turn, as long as the pool has no threads. */
   #searchHere(): void {
     this.#nextJob()
-    const search = this.#queue.find(({ kind }) => kind === 'search') as Search | undefined
-    if (search === undefined || this.#isWarm) return
-    this.#remove(search)
+    const job = this.#queue.find(({ kind }) => kind !== 'bulk') as Search | Read | undefined
+    if (job === undefined || this.#isWarm) return
+    this.#remove(job)
     try {
-      search.resolve(searchWith(this.#options.engine(search.environmentId).engine, search.job))
+      const { environmentId } = job
+      if (job.kind === 'read')
+        this.#readHere(environmentId, job.job, job.waiting).then(job.resolve, job.reject)
+      else job.resolve(searchWith(this.#options.engine(environmentId).engine, job.job))
     } catch (error) {
-      search.reject(error)
+      job.reject(error)
     }
     setImmediate(() => this.#searchHere())
   }
@@ -499,6 +576,7 @@ function shuttingDown(): AuthzError {
   return new AuthzError('OVERLOADED', 'this node is stopping; try another')
 }
 
-function abandoned(): AuthzError {
-  return new AuthzError('OVERLOADED', 'nobody waits for this any more')
+/** Whether its answer may be as large as a list may be. */
+function isLarge(job: Job): boolean {
+  return job.kind === 'read' && (job.job.kind === 'permissions' || job.job.kind === 'authorized-users')
 }

@@ -6,7 +6,7 @@
 import type { DecisionEngine } from '#engine/engine.ts'
 import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 import type { ErrorData } from '#model/errors.ts'
-import type { SearchJob } from '#services/decision-pool.ts'
+import type { SearchJob, SlicedJob } from '#services/decision-pool.ts'
 
 /** The index a job is decided on; one that is attached anew has another number. */
 export interface JobIndex {
@@ -23,6 +23,19 @@ export function markGone({ gone }: JobIndex): void {
 
 export function isGone({ gone }: JobIndex): boolean {
   return Atomics.load(gone, 0) !== 0
+}
+
+/** The `over` of a read that waits for the answer. */
+export function newOver(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+}
+
+export function markOver(over: Int32Array): void {
+  Atomics.store(over, 0, 1)
+}
+
+export function isOver(over: Int32Array): boolean {
+  return Atomics.load(over, 0) !== 0
 }
 
 /** A bulk in shared memory: its body, where the keys stand in it, and room for the verdicts, one byte each. */
@@ -52,6 +65,13 @@ export type PoolJob =
       readonly part: BulkPart
     }
   | { readonly kind: 'search'; readonly index: JobIndex; readonly search: SearchJob }
+  | {
+      readonly kind: 'read'
+      readonly index: JobIndex
+      readonly read: SlicedJob
+      /** Shared: not 0 once nobody waits for it any more. */
+      readonly over: Int32Array
+    }
 
 /**
  * What a job throws on purpose crosses threads as data, and so does what it found wrong in the index, with the words for the log;

@@ -5,6 +5,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Engine, InstanceFilter, KeyPage } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
+import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import {
   assign,
   assignInTenant,
@@ -22,6 +24,7 @@ import {
   user,
 } from './changes.ts'
 import { ENGINES } from './engines.ts'
+import { grantsOn, instanceRolesOf, tenantRolesOf } from './listed.ts'
 
 const ALL = { after: null, limit: 1_000 }
 const ANY: InstanceFilter = { tenants: null, types: null, accepts: null }
@@ -48,13 +51,12 @@ class Asked {
   }
 
   actions(userKey: string, on: string, inTenant: string | null = null): string[] {
-    return this.engine.searchActions({ user: userKey, ...place(on), tenant: inTenant })
+    return runAtOnce(this.engine.searchActions({ user: userKey, ...place(on), tenant: inTenant }))
   }
 
   /** `user role@type:key`, or `user role` for a tenant role. */
   grants(action: string, on: string, inTenant: string | null = null): string[] {
-    return this.engine
-      .grantsOn({ action, ...place(on), tenant: inTenant }, 1_000)
+    return grantsOn(this.engine, { action, ...place(on), tenant: inTenant }, 1_000)
       .map(grant => {
         const held = grant.instance ? `@${grant.instance.type}:${grant.instance.key}` : ''
         return `${grant.user} ${grant.role}${held}`
@@ -64,8 +66,7 @@ class Asked {
 
   /** `type:key: roles: actions`. */
   held(userKey: string, filter: Partial<InstanceFilter> = {}): string[] {
-    return this.engine
-      .instanceRolesOf(userKey, { ...ANY, ...filter }, 1_000)
+    return instanceRolesOf(this.engine, userKey, { ...ANY, ...filter }, 1_000)
       .map(({ instance: { type, key }, roles, actions }) => {
         return `${type}:${key}: ${roles.toSorted().join()}: ${actions.toSorted().join()}`
       })
@@ -73,7 +74,9 @@ class Asked {
   }
 
   explain(userKey: string, action: string, on: string, inTenant: string | null = null) {
-    return this.engine.explain({ user: userKey, action, ...place(on), tenant: inTenant })
+    return runAtOnce(
+      this.engine.explain({ user: userKey, action, ...place(on), tenant: inTenant }, EXPLAIN_STEPS_MAX),
+    )
   }
 }
 
@@ -429,7 +432,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
         assignInTenant('bob', 'reader', 'acme'),
         assign('alice', 'editor', 'document:d1'),
       )
-      const byTenant = asked.engine.tenantRolesOf('alice', null, 10).map(entry => ({
+      const byTenant = tenantRolesOf(asked.engine, 'alice', null, 10).map(entry => ({
         ...entry,
         permissions: entry.permissions.toSorted((left, right) => (left.action < right.action ? -1 : 1)),
       }))
@@ -445,7 +448,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
           ],
         },
       ])
-      expect(asked.engine.tenantRolesOf('stranger', null, 10)).toEqual([])
+      expect(tenantRolesOf(asked.engine, 'stranger', null, 10)).toEqual([])
     })
 
     test('are complete in the tenants that come, and no more tenants come than asked for', () => {
@@ -455,18 +458,18 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
         assignInTenant('alice', 'lead', 'acme'),
         assignInTenant('alice', 'lead', 'default'),
       )
-      for (const { roles } of asked.engine.tenantRolesOf('alice', null, 1)) {
+      for (const { roles } of tenantRolesOf(asked.engine, 'alice', null, 1)) {
         expect(roles.toSorted()).toEqual(['lead', 'nobody'])
       }
-      expect(asked.engine.tenantRolesOf('alice', null, 1)).toHaveLength(1)
-      expect(asked.engine.tenantRolesOf('alice', null, 0)).toEqual([])
+      expect(tenantRolesOf(asked.engine, 'alice', null, 1)).toHaveLength(1)
+      expect(tenantRolesOf(asked.engine, 'alice', null, 0)).toEqual([])
     })
 
     test('are looked for in the accepted tenants only, however many others there are', () => {
       const asked = inOffice(
         ...['t1', 't2', 't3'].flatMap(key => [tenant(key), assignInTenant('alice', 'lead', key)]),
       )
-      const found = asked.engine.tenantRolesOf('alice', key => key === 't3', 1)
+      const found = tenantRolesOf(asked.engine, 'alice', key => key === 't3', 1)
       expect(found.map(({ tenant: key }) => key)).toEqual(['t3'])
     })
   })
@@ -491,7 +494,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
         'folder:f1: viewer: read',
       ])
       expect(asked.held('stranger')).toEqual([])
-      const [d1] = asked.engine.instanceRolesOf('alice', { ...ANY, accepts: ({ key }) => key === 'd1' }, 10)
+      const [d1] = instanceRolesOf(asked.engine, 'alice', { ...ANY, accepts: ({ key }) => key === 'd1' }, 10)
       expect(d1).toMatchObject({ tenant: 'default', attributes: { secret: true } })
     })
 
@@ -511,9 +514,9 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
 
     test('are complete on the instances that come, and no more instances come than asked for', () => {
       const asked = inOffice(...facts)
-      const complete = asked.engine.instanceRolesOf('alice', ANY, 10)
+      const complete = instanceRolesOf(asked.engine, 'alice', ANY, 10)
       for (const limit of [0, 1, 2, 3, 4, 5]) {
-        const some = asked.engine.instanceRolesOf('alice', ANY, limit)
+        const some = instanceRolesOf(asked.engine, 'alice', ANY, limit)
         expect(some).toHaveLength(Math.min(limit, 4))
         for (const entry of some) expect(complete).toContainEqual(entry)
       }
@@ -574,7 +577,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.grants('read', 'document:d1')).toEqual(['alice viewer@folder:f1', 'bob reader'])
       const question = { action: 'read', type: 'document', key: 'd1', tenant: null }
       for (const limit of [0, 1, 2, 3]) {
-        expect(asked.engine.grantsOn(question, limit)).toHaveLength(Math.min(limit, 2))
+        expect(grantsOn(asked.engine, question, limit)).toHaveLength(Math.min(limit, 2))
       }
     })
   })
@@ -589,6 +592,8 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('an explanation', () => {
+    const WHOLE = { isCutShort: false, steps: expect.any(Number) }
+
     test('of an allow by tenant role is that role', () => {
       const asked = inOffice(assignInTenant('alice', 'lead', 'acme'))
       expect(asked.explain('alice', 'read', 'document:a1')).toEqual({
@@ -596,9 +601,10 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
         tenant: 'acme',
         known: { user: true, tenant: true, type: true, action: true, instance: true },
         isTenantMismatch: false,
-        tenantRoles: { held: ['lead'], allowing: ['reader', 'lead'] },
+        tenantRoles: { held: ['lead'], allowing: ['reader', 'lead'], isHeldAnywhere: true },
         instanceRoles: { held: [], allowing: ['viewer', 'editor'] },
         path: [{ kind: 'tenant-role', tenant: 'acme', role: 'lead' }],
+        ...WHOLE,
       })
     })
 
@@ -670,18 +676,20 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
         tenant: 'default',
         known: { user: true, tenant: true, type: true, action: true, instance: true },
         isTenantMismatch: false,
-        tenantRoles: { held: ['nobody'], allowing: ['reader', 'lead'] },
+        tenantRoles: { held: ['nobody'], allowing: ['reader', 'lead'], isHeldAnywhere: true },
         instanceRoles: { held: ['guest'], allowing: ['viewer', 'editor'] },
         path: [],
+        ...WHOLE,
       })
       expect(asked.explain('stranger', 'fly', 'castle:c1', 'nowhere')).toEqual({
         allow: false,
         tenant: 'nowhere',
         known: { user: false, tenant: false, type: false, action: false, instance: false },
         isTenantMismatch: false,
-        tenantRoles: { held: [], allowing: [] },
+        tenantRoles: { held: [], allowing: [], isHeldAnywhere: false },
         instanceRoles: { held: [], allowing: [] },
         path: [],
+        ...WHOLE,
       })
       expect(asked.explain('alice', 'read', 'document').known.instance).toBe(false)
     })

@@ -3,9 +3,13 @@ import type {
   ActionQuestion,
   Engine,
   InstanceFilter,
+  InstanceRoles,
   PageRequest,
   ResourceQuestion,
+  Taker,
   TenantFilter,
+  TenantRoles,
+  UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -70,24 +74,24 @@ export class SharedEngine implements Engine {
     return this.reader.searchActions(question)
   }
 
-  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number) {
-    return this.reader.tenantRolesOf(user, accepts, limit)
+  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number, taker: Taker<TenantRoles>) {
+    return this.reader.tenantRolesOf(user, accepts, limit, taker)
   }
 
-  instanceRolesOf(user: string, filter: InstanceFilter, limit: number) {
-    return this.reader.instanceRolesOf(user, filter, limit)
+  instanceRolesOf(user: string, filter: InstanceFilter, limit: number, taker: Taker<InstanceRoles>) {
+    return this.reader.instanceRolesOf(user, filter, limit, taker)
   }
 
-  grantsOn(question: UserQuestion, limit: number) {
-    return this.reader.grantsOn(question, limit)
+  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>) {
+    return this.reader.grantsOn(question, limit, taker)
   }
 
   tenantOf(type: string, key: string) {
     return this.reader.tenantOf(type, key)
   }
 
-  explain(query: Query) {
-    return this.reader.explain(query)
+  explain(query: Query, stepsMax: number) {
+    return this.reader.explain(query, stepsMax)
   }
 }
 

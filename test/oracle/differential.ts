@@ -10,6 +10,8 @@ import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
+import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { Coverage } from '../properties/coverage.ts'
 import { COLLIDING, CollectingEngine, PrecomputingEngine, SharedEngine } from '../engine/shared-engine.ts'
 import { Moment } from './moment.ts'
@@ -105,7 +107,7 @@ export class Differential {
         expectSame(query, right, {
           batch: batch[index],
           single: engine.evaluate(query),
-          explained: engine.explain(query).allow,
+          explained: runAtOnce(engine.explain(query, EXPLAIN_STEPS_MAX)).allow,
         })
         counting.count(query, right)
         for (const feature of features.of(query)) this.#count(feature, 1)

@@ -11,11 +11,14 @@ import { SmallestKeys } from '#engine/structures/smallest-keys.ts'
 import type { InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
+import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { Oracle } from '../oracle/oracle.ts'
 import { histories } from '../oracle/random-history.ts'
 import { StandingWorld } from '../oracle/standing-world.ts'
 import { holdsFor, howToRepeat, seed } from './seeded.ts'
+import { grantsOn, instanceRolesOf, tenantRolesOf } from '../engine/listed.ts'
 
 const ALL: PageRequest = { after: null, limit: 1_000 }
 
@@ -47,7 +50,9 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
 
           const actions = world.actionsOf(type).filter(each => oracle.evaluate({ ...query, action: each }))
           compared.actions += world.actionsOf(type).length
-          expect(engine.searchActions({ user, type, key, tenant })).toEqual(actions.toSorted(compareUtf8))
+          expect(runAtOnce(engine.searchActions({ user, type, key, tenant }))).toEqual(
+            actions.toSorted(compareUtf8),
+          )
           found += keys.length + users.length + actions.length
         }
       }
@@ -66,25 +71,25 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
         const world = new StandingWorld(oracle.standingFacts())
         for (const user of world.users) {
           const any = { tenants: null, types: null, accepts: null }
-          const held = engine.instanceRolesOf(user, any, 1_000).map(entry => ({
+          const held = instanceRolesOf(engine, user, any, 1_000).map(entry => ({
             ...entry,
             roles: entry.roles.toSorted(),
             actions: entry.actions.toSorted(),
           }))
           expect(unordered(held)).toEqual(unordered(world.instanceRolesOf(oracle.effectiveRoles(user))))
-          const inTenants = engine
-            .tenantRolesOf(user, null, 1_000)
-            .map(({ roles, permissions, ...entry }) => ({
+          const inTenants = tenantRolesOf(engine, user, null, 1_000).map(
+            ({ roles, permissions, ...entry }) => ({
               ...entry,
               roles: roles.toSorted(),
               permissions: unordered(permissions),
-            }))
+            }),
+          )
           expect(unordered(inTenants)).toEqual(unordered(world.tenantRolesOf(user)))
           entries += held.length + inTenants.length
           compared.listings += 2
         }
         for (const { user: _, ...question } of queries) {
-          const grants = engine.grantsOn(question, 1_000)
+          const grants = grantsOn(engine, question, 1_000)
           const allowed = (user: string) => oracle.evaluate({ ...question, user })
           expect(unordered(grants)).toEqual(unordered(world.grantsOn(question, allowed)))
           expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
@@ -108,7 +113,9 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
         for (const follower of [engine, oracle]) follower.apply(changes)
         const world = new StandingWorld(oracle.standingFacts())
         for (const query of queries) {
-          const { allow, path, known, tenant, instanceRoles } = engine.explain(query)
+          const { allow, path, known, tenant, instanceRoles } = runAtOnce(
+            engine.explain(query, EXPLAIN_STEPS_MAX),
+          )
           compared.explained += 1
           expect(allow).toBe(oracle.evaluate(query))
           expect(path.length > 0).toBe(allow)

@@ -1,9 +1,10 @@
 /** A long read lets others have their turn: what they remove meanwhile is not in what it reads after that. */
+import { runAtOnce } from '#model/resumable.ts'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { EnvironmentService } from '#services/environment-service.ts'
 import { RecordReader } from '#services/management/record-reader.ts'
-import { runAtOnce, YIELD_ROWS } from '#services/management/resumable.ts'
+import { YIELD_ROWS } from '#services/management/resumable.ts'
 import { listRoleAssignments } from '#services/management/role-assignment-lists.ts'
 import { listRule } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'

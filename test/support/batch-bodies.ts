@@ -34,7 +34,7 @@ export class OrdinaryBatches {
     }
     const decisions = new DecisionService(
       { engine: () => engine as never },
-      { bulkChecksMax: 50 },
+      { bulkChecksMax: 50, poolJobsMax: 1 },
       { observer: null, pool: null },
     )
     this.#service = new AccessService(decisions, {

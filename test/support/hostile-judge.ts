@@ -4,12 +4,11 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
-import { RawJson } from '#http/exchange.ts'
-import { permissionRoutes } from '#http/routes/permissions.ts'
 import type { Query } from '#model/decision.ts'
+import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { DecisionService } from '#services/decision-service.ts'
-import { PermissionService } from '#services/permission-service.ts'
+import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/permissions.ts'
+import { listAuthorizedUsers, listPermissions } from '#services/listing.ts'
 import { RawConnection, type RawAnswer } from '../http/edge/raw-connection.ts'
 import { Oracle } from '../oracle/oracle.ts'
 import { StandingWorld } from '../oracle/standing-world.ts'
@@ -19,7 +18,6 @@ import { answerFindings, routes } from './routes.ts'
 const BODY_BYTES_MAX = 16_777_216
 /** What is sent at once whatever the other side does. */
 const PACKET_BYTES = 16_384
-const BULK_CHECKS_MAX = 10_000
 const PAGE_SIZE = 1_000
 const PAGE_SIZE_MAX = 10_000
 const REFUSALS = new Set([400, 401, 413])
@@ -79,39 +77,32 @@ export class HostileJudge {
     this.#oracle.apply(WORLD)
     const engine = new MapEngine()
     engine.apply(WORLD)
-    const decisions = new DecisionService(
-      { engine: () => engine },
-      { bulkChecksMax: BULK_CHECKS_MAX },
-      { observer: null, pool: null },
-    )
-    const options = { listedEntriesMax: 100_000, permissionFormat: 'action:resource' } as const
-    const ids = { organizationId: '', projectId: '', environmentId: '' }
-    const principal = {
-      kind: 'environment',
-      keyId: null,
-      ...ids,
-      projectKey: '',
-      environmentKey: '',
-    } as const
-    this.#listings = new Map(
-      permissionRoutes(new PermissionService(decisions, options)).map(route => [
-        route.path,
+    const limits = { entriesMax: 100_000, bytesMax: Infinity }
+    const listed = (work: Resumable<Uint8Array>): unknown =>
+      JSON.parse(Buffer.from(runAtOnce(work)).toString())
+    this.#listings = new Map([
+      [
+        '/user-permissions',
+        query =>
+          listed(
+            listPermissions(engine, {
+              kind: 'permissions',
+              query: query as UserPermissionsQuery,
+              limits,
+              format: 'action:resource',
+            }),
+          ),
+      ],
+      [
+        '/authorized_users',
         body => {
-          const reply = route.handle({
-            principal,
-            params: {},
-            query: {},
-            body,
-            names: { requestId: 'r', traceparent: null },
-            headers: new Map(),
-            caller: { isGone: false, bodyBytes: 0, whenOver: () => {} },
-          })
-          if (reply instanceof Promise || !(reply.body instanceof RawJson))
-            throw new Error('a listing is a text')
-          return JSON.parse(reply.body.text)
+          const { action, resource } = body as AuthorizedUsersQuery
+          const { type, key = null, tenant = null } = resource
+          const question = { action, type, key, tenant }
+          return listed(listAuthorizedUsers(engine, { kind: 'authorized-users', question, limits }))
         },
-      ]),
-    )
+      ],
+    ])
   }
 
   /** What is wrong with an answer; null when nothing is. */

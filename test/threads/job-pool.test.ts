@@ -7,12 +7,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { UserQuestion } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { beginSection, lock } from '#engine/shared-index/sequence.ts'
 import { PackedQueries, type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_WORDS } from '#model/packed-queries.ts'
-import type { SearchJob } from '#services/decision-pool.ts'
+import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import type { SearchJob, SlicedJob } from '#services/decision-pool.ts'
+import { readWith } from '#services/sliced-job.ts'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { createProgress } from '#threads/index-progress.ts'
@@ -23,7 +27,7 @@ import { World } from '../engine/world.ts'
 
 const ENTRY = new URL('../../workers/pool-thread.ts', import.meta.url)
 const COUNT = 20_000
-const HERE = { isGone: false }
+const HERE = { isGone: false, whenOver: () => {} }
 
 const engine = new SharedEngine()
 const world = new World(
@@ -137,6 +141,62 @@ test('of a bulk that is alone this thread decides its share', async () => {
   decide.mockRestore()
 })
 
+/** A read that takes a pool thread many slices. */
+const LONG: SlicedJob<'explain'> = {
+  kind: 'explain',
+  queries: Array.from({ length: COUNT }, () => ({
+    user: 'alice',
+    action: 'read',
+    type: 'document',
+    key: 'd',
+    tenant: null,
+  })),
+  stepsMax: EXPLAIN_STEPS_MAX,
+  lengthMax: Infinity,
+}
+
+test('a read in slices for a caller who has left is ended, and the thread does what comes next', async () => {
+  const { pool } = await warmPool()
+  // Gone as soon as the pool asks to be told.
+  const leaving = { isGone: false, whenOver: (call: () => void) => call() }
+  const left = pool.read<'explain'>('e', LONG, leaving)
+  const search = pool.search('e', SEARCH, HERE)
+  await expect(left).rejects.toMatchObject({ code: 'OVERLOADED', message: expect.stringMatching(/nobody/) })
+  expect(await search).toMatchObject({ keys: ['alice'] })
+  expect(pool.figures().jobs).toBe(0)
+})
+
+test('reads in slices let searches come between, and answer the same with a pool and without', async () => {
+  const { pool } = await warmPool()
+  const order: string[] = []
+  const read = pool.read<'explain'>('e', LONG, HERE).finally(() => order.push('read'))
+  const search = pool.search('e', SEARCH, HERE).finally(() => order.push('search'))
+  const [{ decisions }] = await Promise.all([read, search])
+  expect(order).toEqual(['search', 'read'])
+  const here = runAtOnce(readWith<'explain'>(readers.shareable('e').engine, LONG))
+  expect(decisions).toEqual(here.decisions)
+  expect(decisions.every(({ allow }) => allow)).toBe(true)
+})
+
+test('lists are made one at a time in each thread, and all of them are answered', async () => {
+  const { pool } = await warmPool({ jobsMax: 100 })
+  const list: SlicedJob<'authorized-users'> = {
+    kind: 'authorized-users',
+    question: SEARCH.question as UserQuestion,
+    limits: { entriesMax: 10, bytesMax: 10_000 },
+  }
+  const texts = await Promise.all(
+    Array.from({ length: 50 }, () => pool.read<'authorized-users'>('e', list, HERE)),
+  )
+  for (const text of texts) {
+    expect(JSON.parse(Buffer.from(text).toString())).toEqual({
+      resource: 'document:d',
+      tenant: 'default',
+      users: { alice: [{ user: 'alice', tenant: 'default', resource: 'document:d', role: 'viewer' }] },
+    })
+  }
+})
+
 test('bulks are answered in order, several at once, with one thread or with three', async () => {
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
   for (const threads of [1, 3]) {
@@ -174,7 +234,7 @@ test('a bulk there is no memory for takes no room from others', async () => {
 
 test('what nobody waits for any more is dropped, and makes room', async () => {
   const { pool } = newPool({ jobsMax: 2 })
-  const gone = { isGone: false }
+  const gone = { isGone: false, whenOver: () => {} }
   const jobs = [pool.evaluate('e', questions(), gone), pool.evaluate('e', questions(), gone)]
   const ends = Promise.allSettled(jobs)
   gone.isGone = true

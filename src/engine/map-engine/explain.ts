@@ -15,7 +15,7 @@ export interface ResolvedQuestion {
   readonly instance: Instance | undefined
   readonly grants: Grants | undefined
   readonly isTenantMismatch: boolean
-  readonly tenantRoles: Iterable<Role>
+  readonly tenantRoles: readonly Role[]
 }
 
 export function explain(question: ResolvedQuestion): Explanation {
@@ -35,12 +35,16 @@ export function explain(question: ResolvedQuestion): Explanation {
     tenantRoles: {
       held: user && tenant ? keysOf(question.tenantRoles, role => role.holders.has(user, tenant)) : [],
       allowing: keysOf(grants?.tenantRoles ?? [], () => true),
+      isHeldAnywhere:
+        user !== undefined && question.tenantRoles.some(role => role.holders.rightsOf(user).size > 0),
     },
     instanceRoles: {
       held: user && instance ? keysOf(instance.type.roles.values(), role => holds(user, role, instance)) : [],
       allowing: keysOf(grants?.resourceRoles ?? [], () => true),
     },
     path,
+    isCutShort: false,
+    steps: 0,
   }
 }
 

@@ -1,5 +1,6 @@
 /** What the permission listings read on the nodes of the plain-Map engine (contract A.4, A.5). */
 import type { InstanceFilter, InstanceRoles, TenantFilter, TenantRoles, UserGrant } from '../engine.ts'
+import type { Attributes } from '#model/change.ts'
 import { effectiveRoles } from './forward-search.ts'
 import { findGoals } from './goals.ts'
 import type { Instance, Role, Tenant, User } from './nodes.ts'
@@ -21,7 +22,7 @@ export function tenantRolesOf(
   }
   return Array.from(rolesByTenant, ([tenant, roles]) => ({
     tenant: tenant.key,
-    attributes: tenant.attributes,
+    attributes: textOf(tenant.attributes),
     roles: roles.map(role => role.key),
     permissions: permissionsOf(roles),
   }))
@@ -43,10 +44,14 @@ export function instanceRolesOf(
   return Array.from(rolesByInstance, ([{ type, key, tenant, attributes }, roles]) => ({
     instance: { type: type.key, key },
     tenant: tenant.key,
-    attributes,
+    attributes: textOf(attributes),
     roles: roles.map(role => role.key),
     actions: permissionsOf(roles).map(({ action }) => action),
   }))
+}
+
+function textOf(attributes: Attributes | null): string | null {
+  return attributes === null ? null : JSON.stringify(attributes)
 }
 
 /** Adds the role to a known scope, or to a new one while there are fewer than `limit`. */

@@ -10,6 +10,7 @@ import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type {
   ActionQuestion,
@@ -19,6 +20,7 @@ import type {
   KeyPage,
   PageRequest,
   ResourceQuestion,
+  Taker,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -79,35 +81,48 @@ export class MapEngine implements Engine {
     return searchUsers({ grants, tenant, instance }, page)
   }
 
-  searchActions(question: ActionQuestion): string[] {
+  // The following do at once what others do in slices: it is asked about small worlds.
+
+  // oxlint-disable-next-line require-yield
+  *searchActions(question: ActionQuestion): Resumable<string[]> {
     const actions = this.#schema.types.get(question.type)?.actions ?? []
     return Array.from(actions)
       .filter(action => this.evaluate({ ...question, action }))
       .toSorted(compareUtf8)
   }
 
-  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number): TenantRoles[] {
+  tenantRolesOf(
+    user: string,
+    accepts: TenantFilter | null,
+    limit: number,
+    taker: Taker<TenantRoles>,
+  ): Resumable<void> {
     const known = this.#facts.users.get(user)
-    return known ? tenantRolesOf(this.#schema, known, accepts, limit) : []
+    return given(taker, known ? tenantRolesOf(this.#schema, known, accepts, limit) : [])
   }
 
-  instanceRolesOf(user: string, filter: InstanceFilter, limit: number): InstanceRoles[] {
+  instanceRolesOf(
+    user: string,
+    filter: InstanceFilter,
+    limit: number,
+    taker: Taker<InstanceRoles>,
+  ): Resumable<void> {
     const known = this.#facts.users.get(user)
-    return known ? instanceRolesOf(this.#schema, known, filter, limit) : []
+    return given(taker, known ? instanceRolesOf(this.#schema, known, filter, limit) : [])
   }
 
-  grantsOn(question: UserQuestion, limit: number): UserGrant[] {
+  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>): Resumable<void> {
     const { grants, tenant = null, instance = null, isTenantMismatch } = this.#resolve(question)
-    if (!grants || isTenantMismatch) return []
-    return grantsOn({ grants, tenant, instance }, limit)
+    return given(taker, !grants || isTenantMismatch ? [] : grantsOn({ grants, tenant, instance }, limit))
   }
 
   tenantOf(type: string, key: string): string | null {
     return this.#schema.types.get(type)?.instances.get(key)?.tenant.key ?? null
   }
 
-  explain(query: Query): Explanation {
-    return explain({ ...this.#resolve(query), tenantRoles: this.#schema.tenantRoles.values() })
+  // oxlint-disable-next-line require-yield
+  *explain(query: Query): Resumable<Explanation> {
+    return explain({ ...this.#resolve(query), tenantRoles: [...this.#schema.tenantRoles.values()] })
   }
 
   /** Looks up the names of a question, its tenant by contract A.2: the instance's own, else the default one. */
@@ -182,6 +197,12 @@ export class MapEngine implements Engine {
     const relation = this.#schema.types.get(typeKey)?.relations.get(key)
     if (relation) this.#schema.removeRelation(relation)
   }
+}
+
+// oxlint-disable-next-line require-yield
+function* given<Entry>(taker: Taker<Entry>, entries: readonly Entry[]): Resumable<void> {
+  taker.begin()
+  for (const entry of entries) if (!taker.take(entry)) return
 }
 
 /** Skipping a change that this version does not know would leave an engine that answers from half the facts. */

@@ -3,23 +3,35 @@
  * from the instance along in-edges, nearest first. Guards depend on the user, so there are two readings: all goals
  * for anybody (guards ignored, and whether any was met), or those that count for one user.
  *
+ * A walk may be cut into stages (`begin`, `advance`), so that others get their turn in between.
+ *
  * For listings and explanations, which name roles singly; checks use states and closures instead. It reads without
  * the lock: a result counts only after validation.
  */
-import { holdsAny } from './holdings.ts'
+import { holdsAny, holdsPlace } from './holdings.ts'
 import * as L from './layout.ts'
 import { NumberList } from './number-list.ts'
 import type { Regions } from './regions.ts'
 import type { SchemaView } from './schema-view.ts'
 import { isWithin, PAIRS } from './slab.ts'
 import { VisitedPairs } from './visited-pairs.ts'
+import { BACKWARD_STEPS_MAX, type StagedWalk, tooMuchToWalk } from './walk-steps.ts'
+
+const NONE = -1
+
+export interface WalkOptions {
+  /** Hears of every step. */
+  readonly listener?: StepListener | null
+  /** The walk ends at the first goal that its user holds, which is one of the nearest. */
+  readonly endsAtHeld?: boolean
+}
 
 /** Hears of every step from a goal to one that it was found from, each once, whether or not the goal had been found before. */
 export interface StepListener {
   step(from: number, to: number, isGuarded: boolean): void
 }
 
-export class BackwardWalk {
+export class BackwardWalk implements StagedWalk {
   readonly #regions: Regions
   #schema: SchemaView
   readonly #seen = new VisitedPairs()
@@ -31,6 +43,17 @@ export class BackwardWalk {
   readonly #isGuarded = new NumberList()
   #user = 0
   #listener: StepListener | null = null
+  #endsAtHeld = false
+  /** Of the walk: the goal whose in-edges are looked at, how many of them were, and what is left of the present stage. */
+  #goalNow = 0
+  #edgesSeen = 0
+  #stepsLeft = 0
+  /** What was last looked up in the schema: most edges in a row are of one class. */
+  #lastClass = -1
+  #lastPlace = -1
+  #lastDerivations: readonly number[] = []
+  /** The goal at which the walk ended since its user holds it; -1: it did not. */
+  heldGoal = NONE
   /** Whether a guarded derivation was met, so that some goals may not count for some users. */
   hasGuards = false
 
@@ -41,6 +64,11 @@ export class BackwardWalk {
 
   useSchema(schema: SchemaView): void {
     this.#schema = schema
+    this.#lastClass = -1
+  }
+
+  get stepsLeft(): number {
+    return this.#stepsLeft
   }
 
   get length(): number {
@@ -85,39 +113,77 @@ export class BackwardWalk {
     return masks
   }
 
-  /** `user` 0: guards ignored. O(goals and their in-edges). */
+  /** `user` 0: guards ignored. O(goals and their in-edges); throws `LIMIT_EXCEEDED` where that is too much. */
   run(instance: number, places: Iterable<number>, user: number, listener: StepListener | null = null): void {
+    this.begin(instance, places, user, { listener })
+    if (!this.advance(BACKWARD_STEPS_MAX)) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
+  }
+
+  /** Begins a walk, which goes on with each `advance`. */
+  begin(
+    instance: number,
+    places: Iterable<number>,
+    user: number,
+    { listener = null, endsAtHeld = false }: WalkOptions,
+  ): void {
     this.#user = user
     this.#listener = listener
+    this.#endsAtHeld = endsAtHeld
+    this.#goalNow = 0
+    this.#edgesSeen = 0
+    this.heldGoal = NONE
     this.hasGuards = false
     this.#seen.clear()
     for (const list of [this.#lines, this.#places, this.#next, this.#edgeClasses, this.#isGuarded]) {
       list.length = 0
     }
-    for (const place of places) this.#goal(instance, place, -1, 0, 0)
-    for (let goal = 0; goal < this.#lines.length; goal++) this.#expand(goal)
+    for (const place of places) this.#goal(instance, place, NONE, 0, 0)
   }
 
-  #expand(goal: number): void {
+  /**
+   * Goes on for about so many steps, which are the goals, the edges and the derivations that it looks at. True when there is
+   * nothing left. What is read must be of the state in which the walk began.
+   */
+  advance(steps: number): boolean {
+    this.#stepsLeft = steps
+    while (this.heldGoal === NONE && this.#goalNow < this.#lines.length) {
+      if (!this.#expand(this.#goalNow)) return false
+      this.#goalNow += 1
+      this.#edgesSeen = 0
+    }
+    return true
+  }
+
+  /** False if the steps were used up on the way. */
+  #expand(goal: number): boolean {
     const { graph } = this.#regions
+    this.#stepsLeft -= 1
     const instance = this.lineAt(goal) << L.LINE_WORDS_LOG2
     const ptr = graph[instance + L.I_IN]!
     const meta = graph[instance + L.I_IN + 1]!
-    if (!meta) return
-    if ((meta & L.LOG2_MASK) === L.INLINE) return this.#derive(goal, ptr, meta >>> L.COUNT_SHIFT)
-    if (!isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return
+    if (!meta) return true
+    if ((meta & L.LOG2_MASK) === L.INLINE) {
+      this.#derive(goal, ptr, meta >>> L.COUNT_SHIFT)
+      return true
+    }
+    if (!isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return true
     const end = ptr + (2 << (meta & L.LOG2_MASK))
-    for (let at = ptr; at < end; at += 2) {
+    for (let at = ptr + 2 * this.#edgesSeen; at < end && this.heldGoal === NONE; at += 2) {
+      if (this.#stepsLeft <= 0) {
+        this.#edgesSeen = (at - ptr) >> 1
+        return false
+      }
+      this.#stepsLeft -= 1
       if (graph[at] !== 0) this.#derive(goal, graph[at]!, graph[at + 1]!)
     }
+    return true
   }
 
   #derive(goal: number, container: number, edgeClass: number): void {
-    const { derivations, derivationsFrom } = this.#schema
-    const end = derivationsFrom[edgeClass + 1]!
-    for (let d = derivationsFrom[edgeClass]!; d < end; d += 3) {
-      if (derivations[d + 1] !== this.placeAt(goal)) continue
-      const isGuarded = derivations[d + 2]!
+    const derivations = this.#derivations(edgeClass, this.placeAt(goal))
+    for (let d = 0; d < derivations.length; d += 2) {
+      const isGuarded = derivations[d + 1]!
+      this.#stepsLeft -= 1
       if (isGuarded === 1) {
         this.hasGuards = true
         if (this.#user !== 0 && holdsAny(this.#regions.graph, this.#schema, this.#user, this.lineAt(goal))) {
@@ -131,6 +197,15 @@ export class BackwardWalk {
     }
   }
 
+  #derivations(edgeClass: number, place: number): readonly number[] {
+    if (edgeClass !== this.#lastClass || place !== this.#lastPlace) {
+      this.#lastClass = edgeClass
+      this.#lastPlace = place
+      this.#lastDerivations = this.#schema.derivationsTo(edgeClass, place)
+    }
+    return this.#lastDerivations
+  }
+
   /** The goal, found now if it was not before. */
   #goal(line: number, place: number, next: number, edgeClass: number, isGuarded: number): number {
     const goal = this.#seen.numberOf(line, place)
@@ -140,6 +215,9 @@ export class BackwardWalk {
     this.#next.push(next)
     this.#edgeClasses.push(edgeClass)
     this.#isGuarded.push(isGuarded)
+    if (this.#endsAtHeld && this.heldGoal === NONE) {
+      if (holdsPlace(this.#regions.graph, this.#user, line, place)) this.heldGoal = goal
+    }
     return goal
   }
 }

@@ -13,6 +13,7 @@ import type { Regions } from './regions.ts'
 import type { SchemaView } from './schema-view.ts'
 import { isWithin, PAIRS } from './slab.ts'
 import { VisitedPairs } from './visited-pairs.ts'
+import type { StagedWalk } from './walk-steps.ts'
 
 export interface WalkScope {
   /** Also to instances without a container, i.e. those that give nothing further. */
@@ -20,7 +21,7 @@ export interface WalkScope {
   readonly stepsMax: number
 }
 
-export class ForwardWalk {
+export class ForwardWalk implements StagedWalk {
   readonly #regions: Regions
   #schema: SchemaView
   readonly #items = new NumberList()
@@ -28,6 +29,11 @@ export class ForwardWalk {
   #user = 0
   #steps = 0
   #toOthers = false
+  /** Of the walk: whether the user's assignments were all taken, the item that is followed, along which of its lists, how far. */
+  #hasAssignments = false
+  #next = 0
+  #list = 0
+  #pairsSeen = 0
 
   constructor(regions: Regions, schema: SchemaView) {
     this.#regions = regions
@@ -36,6 +42,10 @@ export class ForwardWalk {
 
   useSchema(schema: SchemaView): void {
     this.#schema = schema
+  }
+
+  get stepsLeft(): number {
+    return this.#steps
   }
 
   /** Items found by the last run. */
@@ -54,61 +64,105 @@ export class ForwardWalk {
 
   /** False if it gave up after `stepsMax` steps, with part of the items found. */
   run(user: number, { toOthers, stepsMax }: WalkScope): boolean {
+    this.begin(user, toOthers)
+    return this.advance(stepsMax)
+  }
+
+  /** Begins a walk, which goes on with each `advance`. `toOthers`: see `WalkScope`. */
+  begin(user: number, toOthers: boolean): void {
     this.#user = user << L.LINE_WORDS_LOG2
     this.#toOthers = toOthers
-    this.#steps = stepsMax
     this.#items.length = 0
     this.#seen.clear()
-    this.#takeAssignments()
-    for (let next = 0; next < this.#items.length; next += 2) {
-      if (this.#steps <= 0) return false
-      this.#follow(this.#items.items[next]!, this.#items.items[next + 1]!)
+    this.#hasAssignments = false
+    this.#next = 0
+    this.#list = 0
+    this.#pairsSeen = 0
+  }
+
+  /**
+   * Goes on for about so many steps, which are the assignments and edges it looks at. True when there is nothing left. What is
+   * read must be of the state in which the walk began.
+   */
+  advance(steps: number): boolean {
+    this.#steps = steps
+    if (!this.#hasAssignments && !this.#takeAssignments()) return false
+    while (this.#next < this.#items.length) {
+      if (
+        this.#steps <= 0 ||
+        !this.#follow(this.#items.items[this.#next]!, this.#items.items[this.#next + 1]!)
+      )
+        return false
+      this.#next += 2
     }
     return this.#steps > 0
   }
 
-  #takeAssignments(): void {
+  /** False if the steps were used up on the way, as of the others below. */
+  #takeAssignments(): boolean {
     const { graph } = this.#regions
     const ptr = graph[this.#user + L.U_ASSIGNMENTS]!
     const meta = graph[this.#user + L.U_ASSIGNMENTS + 1]!
-    if (meta === 0 || !isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return
-    const end = ptr + (2 << (meta & L.LOG2_MASK))
-    for (let at = ptr; at < end && this.#steps > 0; at += 2) {
-      const scope = graph[at]!
-      if (scope === 0) continue
-      this.#steps -= 1
-      const line = scope & L.LINE_MASK
-      const head = graph[line << L.LINE_WORDS_LOG2]!
-      const type = this.#schema.typesById[head >>> L.TYPE_SHIFT]
-      if (type === undefined || type.id === L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
-      const bank = scope >>> L.BANK_SHIFT
-      const mask = graph[at + 1]! & (type.liveMasks[bank] ?? 0)
-      for (let rest = mask; rest !== 0; rest &= rest - 1) {
-        this.#add(line, bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest))
+    if (meta !== 0 && isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) {
+      const end = ptr + (2 << (meta & L.LOG2_MASK))
+      for (let at = ptr + 2 * this.#pairsSeen; at < end; at += 2) {
+        if (this.#steps <= 0) {
+          this.#pairsSeen = (at - ptr) >> 1
+          return false
+        }
+        if (graph[at] !== 0) this.#takeAssignment(graph[at]!, graph[at + 1]!)
       }
+    }
+    this.#hasAssignments = true
+    this.#pairsSeen = 0
+    return true
+  }
+
+  #takeAssignment(scope: number, held: number): void {
+    this.#steps -= 1
+    const line = scope & L.LINE_MASK
+    const head = this.#regions.graph[line << L.LINE_WORDS_LOG2]!
+    const type = this.#schema.typesById[head >>> L.TYPE_SHIFT]
+    if (type === undefined || type.id === L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) return
+    const bank = scope >>> L.BANK_SHIFT
+    const mask = held & (type.liveMasks[bank] ?? 0)
+    for (let rest = mask; rest !== 0; rest &= rest - 1) {
+      this.#add(line, bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest))
     }
   }
 
-  #follow(line: number, place: number): void {
+  #follow(line: number, place: number): boolean {
     const { graph } = this.#regions
     const container = graph[(line << L.LINE_WORDS_LOG2) + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
-    if (container === 0) return
-    this.#followList(container + L.C_OUT_CONTAINERS, place, false)
-    if (this.#toOthers) this.#followList(container + L.C_OUT_OTHERS, place, true)
+    if (container === 0) return true
+    if (this.#list === 0 && !this.#followList(container + L.C_OUT_CONTAINERS, place, false)) return false
+    this.#list = 1
+    if (this.#toOthers && !this.#followList(container + L.C_OUT_OTHERS, place, true)) return false
+    this.#list = 0
+    return true
   }
 
-  #followList(descriptor: number, place: number, isLast: boolean): void {
+  #followList(descriptor: number, place: number, isLast: boolean): boolean {
     const { graph } = this.#regions
     const ptr = graph[descriptor]!
     const meta = graph[descriptor + 1]!
     // `!meta`: a torn container may lie beyond the view.
-    if (!meta) return
-    if ((meta & L.LOG2_MASK) === L.INLINE) return this.#derive(ptr, meta >>> L.COUNT_SHIFT, place, isLast)
-    if (!isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return
+    if (!meta) return true
+    if ((meta & L.LOG2_MASK) === L.INLINE) {
+      this.#derive(ptr, meta >>> L.COUNT_SHIFT, place, isLast)
+      return true
+    }
+    if (!isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return true
     const end = ptr + (2 << (meta & L.LOG2_MASK))
-    for (let at = ptr; at < end && this.#steps > 0; at += 2) {
+    for (let at = ptr + 2 * this.#pairsSeen; at < end; at += 2) {
+      if (this.#steps <= 0) {
+        this.#pairsSeen = (at - ptr) >> 1
+        return false
+      }
       if (graph[at] !== 0) this.#derive(graph[at]!, graph[at + 1]!, place, isLast)
     }
+    this.#pairsSeen = 0
+    return true
   }
 
   /**
@@ -116,12 +170,15 @@ export class ForwardWalk {
    * may be dead or come several times, and whoever reads them looks at them anyway (see `search.ts`).
    */
   #derive(object: number, edgeClass: number, place: number, isLast: boolean): void {
-    this.#steps -= 1
     const { graph } = this.#regions
     const { derivations, derivationsFrom } = this.#schema
     const end = derivationsFrom[edgeClass + 1]!
+    // A class may have a thousand derivations: a walk that looks through them has not made one step.
+    this.#steps -= 1 + ((end - derivationsFrom[edgeClass]!) >> 5)
+    let found = 0
     for (let d = derivationsFrom[edgeClass]!; d < end; d += 3) {
       if (derivations[d] !== place) continue
+      found += 1
       if (
         derivations[d + 2] === 1 &&
         holdsAny(graph, this.#schema, this.#user >>> L.LINE_WORDS_LOG2, object)
@@ -135,6 +192,8 @@ export class ForwardWalk {
         this.#add(object, derivations[d + 1]!)
       }
     }
+    // Nor has one that finds a thousand roles at one object.
+    if (found > 1) this.#steps -= found - 1
   }
 
   #add(line: number, place: number): void {

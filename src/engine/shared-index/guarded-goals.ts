@@ -18,7 +18,9 @@ import * as L from './layout.ts'
 import { NumberList } from './number-list.ts'
 import type { Regions } from './regions.ts'
 import type { SchemaView } from './schema-view.ts'
+import { NO_STEP, StepLists } from './step-lists.ts'
 import { VisitedPairs } from './visited-pairs.ts'
+import { BACKWARD_STEPS_MAX, tooMuchToWalk } from './walk-steps.ts'
 
 const NONE = -1
 
@@ -32,12 +34,7 @@ export class GuardedGoals implements StepListener {
   readonly #regions: Regions
   readonly #walk: BackwardWalk
   #schema: SchemaView
-  /** The steps that lead away from each goal, as lists: the first by goal, the others by step. */
-  readonly #firstStep = new NumberList()
-  readonly #nextStep = new NumberList()
-  /** Where each step leads, and whether it is guarded. */
-  readonly #to = new NumberList()
-  readonly #isGuarded = new NumberList()
+  readonly #steps = new StepLists()
   /** The lines at which guards stand. */
   readonly #guarded = new Set<number>()
   /** Who is held up, with whom. */
@@ -45,6 +42,7 @@ export class GuardedGoals implements StepListener {
   /** (user, goal): counts, for those who are held up. */
   readonly #counting = new VisitedPairs()
   readonly #holders = new NumberList()
+  #stepsLeft = 0
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
   fetched = 0
 
@@ -59,21 +57,17 @@ export class GuardedGoals implements StepListener {
   }
 
   step(from: number, to: number, isGuarded: boolean): void {
-    while (this.#firstStep.length <= from) this.#firstStep.push(NONE)
-    this.#nextStep.push(this.#firstStep.items[from]!)
-    this.#firstStep.items[from] = this.#to.length
-    this.#to.push(to)
-    this.#isGuarded.push(isGuarded ? 1 : 0)
+    this.#steps.step(from, to, isGuarded)
     if (isGuarded) this.#guarded.add(this.#walk.lineAt(to))
   }
 
-  /** Runs the walk for anybody once more, and finds out for whom its goals count. */
+  /** Runs the walk for anybody once more, and finds out for whom its goals count. Throws `LIMIT_EXCEEDED` as the walk does. */
   look(instance: number, places: Iterable<number>): void {
-    for (const list of [this.#firstStep, this.#nextStep, this.#to, this.#isGuarded]) list.length = 0
+    this.#stepsLeft = BACKWARD_STEPS_MAX
+    this.#steps.clear()
     this.forget()
     this.#counting.clear()
     this.#walk.run(instance, places, 0, this)
-    while (this.#firstStep.length < this.#walk.length) this.#firstStep.push(NONE)
     const companies = this.#gather()
     if (companies.length === 0) return
     this.#takeHeld()
@@ -102,6 +96,7 @@ export class GuardedGoals implements StepListener {
     const objectsOf = new Map<number, number[]>()
     for (const line of this.#guarded) {
       for (const user of assigneesOf(this.#regions, line)) {
+        this.#count()
         if (!holdsAny(graph, this.#schema, user, line)) continue
         const objects = objectsOf.get(user)
         if (objects) objects.push(line)
@@ -138,14 +133,21 @@ export class GuardedGoals implements StepListener {
     }
   }
 
+  #count(): void {
+    this.#stepsLeft -= 1
+    if (this.#stepsLeft < 0) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
+  }
+
   #decide({ objects, held }: Company, spread: Spread): void {
+    const steps = this.#steps
     spread.begin()
     for (let i = 0; i < held.length; i += 2) spread.reach(held[i + 1]!)
     for (let i = 0; i < spread.length; i++) {
       const goal = spread.goalAt(i)
-      for (let step = this.#firstStep.items[goal]!; step !== NONE; step = this.#nextStep.items[step]!) {
-        const to = this.#to.items[step]!
-        if (this.#isGuarded.items[step] === 1 && objects.has(this.#walk.lineAt(to))) continue
+      for (let step = steps.firstOf(goal); step !== NO_STEP; step = steps.after(step)) {
+        this.#count()
+        const to = steps.toOf(step)
+        if (steps.isGuarded(step) && objects.has(this.#walk.lineAt(to))) continue
         spread.link(goal, to)
       }
     }

@@ -4,7 +4,7 @@
  */
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryForm } from '#model/packed-queries.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type {
   ActionQuestion,
   DecisionEngine,
@@ -13,6 +13,7 @@ import type {
   KeyPage,
   PageRequest,
   ResourceQuestion,
+  Taker,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -25,14 +26,14 @@ import { type BatchSource, PackedSource, QuerySource } from './batch-source.ts'
 import { ALLOW, BUILD, DENY, InstanceCheck } from './check.ts'
 import type { Verdict } from './check.ts'
 import { ClosureBuilder } from './closure-builder.ts'
-import { explain } from './explain.ts'
+import { explain, heldOn, tenantMasksOf } from './explain.ts'
 import { ForwardWalk } from './forward-walk.ts'
 import { GuardedGoals } from './guarded-goals.ts'
 import { BATCH_MAX } from './key-column.ts'
 import { KeyPages } from './key-pages.ts'
 import { Key } from './key.ts'
 import * as L from './layout.ts'
-import { grantsOn, instanceRolesOf, tenantOf, tenantRolesOf } from './listings.ts'
+import { actionsOf, grantsOn, instanceRolesOf, tenantOf, tenantRolesOf } from './listings.ts'
 import { Question } from './question.ts'
 import { isDead, keyText } from './records.ts'
 import type { SharedIndexHandle } from './regions.ts'
@@ -40,6 +41,7 @@ import { type ActionView, emptySchema, type SchemaView, type TypeView } from './
 import { Search } from './search.ts'
 import { Snapshot } from './snapshot.ts'
 import type { ReaderOptions } from './snapshot.ts'
+import { BACKWARD_STEPS_MAX, StepBudget, tooMuchToWalk } from './walk-steps.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
@@ -135,34 +137,63 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
-  searchActions(question: ActionQuestion): string[] {
-    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
-      const actions = Array.from(this.#schema.types.get(question.type)?.actions.keys() ?? [])
-      return actions.filter(action => this.#allows({ ...question, action })).toSorted(compareUtf8)
-    })
+  *searchActions(question: ActionQuestion): Resumable<string[]> {
+    return yield* this.#snapshot.readSliced(SEARCH_ATTEMPTS, () => this.#searchActions(question))
   }
 
-  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number): TenantRoles[] {
-    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+  *#searchActions({ user, type, key, tenant }: ActionQuestion): Resumable<string[]> {
+    const { typeView, isMismatch } = this.#placed({ action: '', type, key, tenant })
+    const userLine = this.#question.findUser(user)
+    if (!typeView || isMismatch || userLine === 0) return []
+    const { instance, tenant: tenantLine } = this.#question
+    const parts = this.#parts()
+    const inTenant = tenantLine === 0 ? new Int32Array(0) : tenantMasksOf(parts, userLine, tenantLine)
+    if (instance === 0) return actionsOf(typeView, { inTenant, places: new Set() })
+    const budgets = [new StepBudget(BACKWARD_STEPS_MAX), new StepBudget(BACKWARD_STEPS_MAX)] as const
+    const { places, isWhole } = yield* heldOn(parts, userLine, { instance, type: typeView }, budgets)
+    if (!isWhole) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
+    return actionsOf(typeView, { inTenant, places })
+  }
+
+  tenantRolesOf(
+    user: string,
+    accepts: TenantFilter | null,
+    limit: number,
+    taker: Taker<TenantRoles>,
+  ): Resumable<void> {
+    return this.#list(taker, () => {
       const line = this.#question.findUser(user)
-      return line === 0 ? [] : tenantRolesOf(this.#parts(), line, accepts, limit)
+      return line === 0 ? null : tenantRolesOf(this.#parts(), { user: line, accepts, limit }, taker)
     })
   }
 
-  instanceRolesOf(user: string, filter: InstanceFilter, limit: number): InstanceRoles[] {
-    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+  instanceRolesOf(
+    user: string,
+    filter: InstanceFilter,
+    limit: number,
+    taker: Taker<InstanceRoles>,
+  ): Resumable<void> {
+    return this.#list(taker, () => {
       const line = this.#question.findUser(user)
-      return line === 0 ? [] : instanceRolesOf(this.#parts(), this.#walk, line, filter, limit)
+      return line === 0 ? null : instanceRolesOf(this.#parts(), { user: line, filter, limit }, taker)
     })
   }
 
-  grantsOn(question: UserQuestion, limit: number): UserGrant[] {
-    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>): Resumable<void> {
+    return this.#list(taker, () => {
       const { actionView: action, isMismatch } = this.#placed(question)
-      if (!action || isMismatch) return []
+      if (!action || isMismatch) return null
       const { tenant, instance } = this.#question
-      const walks = { walk: this.#goals, guarded: this.#guardedGoals }
-      return grantsOn(this.#parts(), walks, { tenant, instance, action }, limit)
+      return grantsOn(this.#parts(), { tenant, instance, action }, limit, taker)
+    })
+  }
+
+  /** `find` looks up the names and begins; null: there is nothing to list. */
+  #list<Entry>(taker: Taker<Entry>, find: () => Resumable<void> | null): Resumable<void> {
+    return this.#snapshot.readSliced(SEARCH_ATTEMPTS, function* begun(): Resumable<void> {
+      taker.begin()
+      const listing = find()
+      if (listing !== null) yield* listing
     })
   }
 
@@ -176,13 +207,24 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
-  explain(query: Query): Explanation {
-    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
-      const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
-      const { tenant } = this.#question
-      const user = this.#question.findUser(query.user)
-      return explain(this.#parts(), this.#goals, { query, type, action, user, instance, tenant, isMismatch })
-    })
+  *explain(query: Query, stepsMax: number): Resumable<Explanation> {
+    // Closures that the decision needs are there then.
+    this.evaluate(query)
+    const explained = yield* this.#snapshot.readSliced(SEARCH_ATTEMPTS, () =>
+      this.#explain(query, stepsMax, false),
+    )
+    return explained ?? this.#snapshot.locked(() => runAtOnce(this.#explain(query, stepsMax, true))!)
+  }
+
+  /** Null if a closure has to be built first. */
+  *#explain(query: Query, stepsMax: number, mayBuild: boolean): Resumable<Explanation | null> {
+    const verdict = this.#decideQuery(query, mayBuild)
+    if (verdict === BUILD) return null
+    const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
+    const { tenant } = this.#question
+    const user = this.#question.findUser(query.user)
+    const names = { query, type, action, user, instance, tenant, isMismatch }
+    return yield* explain(this.#parts(), { ...names, isAllowed: verdict === ALLOW }, stepsMax)
   }
 
   /** `names` has the keys of the question, in strings or in bytes. */
@@ -278,14 +320,6 @@ export class SharedIndexReader implements DecisionEngine {
     if (question.isAllowedByTenant(user, action)) return ALLOW
     if (question.instance === 0) return DENY
     return this.#check.run(user, question.instance, action.start, mayBuild)
-  }
-
-  /** For searches, which read in long attempts: the decision without building, by the walk that needs no closure. */
-  #allows(query: Query): boolean {
-    const verdict = this.#decideQuery(query, false)
-    if (verdict !== BUILD) return verdict === ALLOW
-    const { actionView } = this.#placed(query)
-    return this.#search.mayReach(this.#question.findUser(query.user), this.#question.instance, actionView!)
   }
 
   /** Looks up the names of a question but the user's; tenant and instance stand in `#question` afterwards. */

@@ -66,18 +66,14 @@ export function keyText(graph: Int32Array, line: number): string {
   return textAt(graph, keyStart(graph, record), keyBytes(graph, record))
 }
 
-export function attributesOf(graph: Int32Array, line: number): Attributes | null {
+/** The attributes as JSON, as it was made of them. Allocates: for listings only. */
+export function attributesText(graph: Int32Array, line: number): string | null {
   const record = line << L.LINE_WORDS_LOG2
   const head = graph[record]!
-  if ((head & L.FLAG_EMPTY_ATTRIBUTES) !== 0) return {}
+  if ((head & L.FLAG_EMPTY_ATTRIBUTES) !== 0) return '{}'
   if ((head & L.FLAG_ATTRIBUTES) === 0) return null
   const block = graph[attributesSlot(graph, record)]!
-  // Torn bytes may be no JSON; the caller validates before it believes either outcome.
-  try {
-    return JSON.parse(textAt(graph, block + 1, graph[block]!)) as Attributes
-  } catch {
-    return null
-  }
+  return textAt(graph, block + 1, graph[block]!)
 }
 
 /** Replaces the attributes. They are opaque here: JSON in bytes, [length, bytes…]. */

@@ -8,6 +8,9 @@ import { packArrays, packTexts, unpackArrays, unpackTexts } from './packed-array
 import { PlaceSet } from './role-masks.ts'
 
 const COLUMN_MASK = PAGE_COLUMNS - 1
+/** Places of the roles of a type. */
+const PLACES_MAX = L.BANKS_MAX * L.BANK_ROLES
+const NO_DERIVATIONS: readonly number[] = []
 
 export interface ActionView {
   readonly key: string
@@ -53,6 +56,8 @@ export class SchemaView {
   readonly #columns: Int32Array
   readonly #rows: Int32Array
   readonly #pages: Int32Array
+  /** See `derivationsTo`; null: nobody has asked yet. */
+  #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
 
   /** `head`: the view's own. */
   constructor(head: Int32Array, source: UnitSource) {
@@ -116,6 +121,29 @@ export class SchemaView {
       if (type.edgeClasses.includes(edgeClass)) return type.relationKey(edgeClass)
     }
     return ''
+  }
+
+  /**
+   * The derivations over an edge class that give the role at a place: pairs [source place, guarded]. Expected O(1), once
+   * O(derivations): a class may have a thousand, and a walk that looked through them at each edge would be roles × edges.
+   */
+  derivationsTo(edgeClass: number, place: number): readonly number[] {
+    this.#derivationsTo ??= this.#indexDerivations()
+    return this.#derivationsTo.get(edgeClass * PLACES_MAX + place) ?? NO_DERIVATIONS
+  }
+
+  #indexDerivations(): Map<number, number[]> {
+    const index = new Map<number, number[]>()
+    const { derivations, derivationsFrom } = this
+    for (let edgeClass = 0; edgeClass + 1 < derivationsFrom.length; edgeClass++) {
+      for (let d = derivationsFrom[edgeClass]!; d < derivationsFrom[edgeClass + 1]!; d += 3) {
+        const name = edgeClass * PLACES_MAX + derivations[d + 1]!
+        const known = index.get(name)
+        if (known) known.push(derivations[d]!, derivations[d + 2]!)
+        else index.set(name, [derivations[d]!, derivations[d + 2]!])
+      }
+    }
+    return index
   }
 }
 

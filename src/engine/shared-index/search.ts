@@ -6,7 +6,7 @@ import { allowingLines, bankOf, tenantAt } from './annexes.ts'
 import type { BackwardWalk } from './backward-walk.ts'
 import type { ForwardWalk } from './forward-walk.ts'
 import type { GuardedGoals } from './guarded-goals.ts'
-import { assignmentsOf, holdsPlace, maskAt, placesIn, takeHolders } from './holdings.ts'
+import { assignmentsOf, maskAt, placesIn, takeHolders } from './holdings.ts'
 import * as L from './layout.ts'
 import { LineSet } from './line-set.ts'
 import { NumberList } from './number-list.ts'
@@ -14,8 +14,8 @@ import { isDead } from './records.ts'
 import type { Regions } from './regions.ts'
 import type { ActionView, TypeView } from './schema-view.ts'
 import * as table from './string-table.ts'
+import { FORWARD_STEPS_MAX, tooMuchToWalk } from './walk-steps.ts'
 
-const NO_LIMIT = 2 ** 52
 /** Records fetched at a time (see `batch-check.ts`). */
 const STAGE = 64
 
@@ -45,14 +45,18 @@ export class Search {
     this.#guardedGoals = parts.guardedGoals
   }
 
-  /** `tenant` 0: any. O(what the user reaches, plus all records if a tenant role of the user allows). */
+  /**
+   * `tenant` 0: any. O(what the user reaches, plus all records if a tenant role of the user allows); throws `LIMIT_EXCEEDED`
+   * where that is too much to walk.
+   */
   resources(user: number, type: TypeView, action: ActionView, tenant: number): void {
     this.#begin()
     const { graph } = this.#regions
     const whole = this.#tenantsAllowing(user, action)
     if (whole.size > 0) this.#takeInstancesOf(type.id, whole, tenant)
     const forward = this.#forward
-    forward.run(user, { toOthers: true, stepsMax: NO_LIMIT })
+    if (!forward.run(user, { toOthers: true, stepsMax: FORWARD_STEPS_MAX }))
+      throw tooMuchToWalk(FORWARD_STEPS_MAX)
     this.#wanted.fill(0)
     for (const place of action.rolePlaces) this.#wanted[place] = 1
     for (let from = 0; from < forward.length; from += STAGE) {
@@ -106,16 +110,6 @@ export class Search {
     const held = maskAt(this.#regions.graph, user, scope) & mask
     for (const place of placesIn(scope >>> L.BANK_SHIFT, held)) {
       if (guarded.counts(user, this.#backward.goalAt(scope & L.LINE_MASK, place))) return true
-    }
-    return false
-  }
-
-  /** Whether the user holds one of the goals that count for it, guards and all. */
-  mayReach(user: number, instance: number, action: ActionView): boolean {
-    const backward = this.#backward
-    backward.run(instance, action.rolePlaces, user)
-    for (let goal = 0; goal < backward.length; goal++) {
-      if (holdsPlace(this.#regions.graph, user, backward.lineAt(goal), backward.placeAt(goal))) return true
     }
     return false
   }

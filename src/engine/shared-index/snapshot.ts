@@ -3,6 +3,7 @@
  * attempts, or when a closure has to be built, it takes the lock, and then nothing changes.
  */
 import { assert, InvariantError } from '#model/assert.ts'
+import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import { IndexFault } from '../engine.ts'
 import * as L from './layout.ts'
 import { Regions } from './regions.ts'
@@ -100,6 +101,31 @@ export class Snapshot {
       }
     }
     return this.locked(work)
+  }
+
+  /**
+   * The same for work in slices, which must keep to itself whatever it goes on with: others may read in between. Each
+   * attempt begins anew.
+   */
+  *readSliced<T>(attempts: number, begin: () => Resumable<T>): Resumable<T> {
+    const { header } = this.regions
+    for (let attempt = 0; attempt < this.attempts(attempts); attempt++) {
+      this.begin()
+      const sequence = this.#sequence
+      const work = begin()
+      try {
+        for (;;) {
+          const step = work.next()
+          if (!isUnchanged(header, sequence)) break
+          if (step.done) return step.value
+          yield
+          if (!isUnchanged(header, sequence)) break
+        }
+      } catch (error) {
+        if (isUnchanged(header, sequence)) throw this.faultOf(error)
+      }
+    }
+    return this.locked(() => runAtOnce(begin()))
   }
 
   /** False if the schema changed while it was being read. */

@@ -73,12 +73,12 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       summary: 'AuthZEN action search: what may they do on that?',
       body: ActionSearchRequest,
       responses: { 200: { description: 'A page, ascending by name.', schema: ActionSearchResponse } },
-      handle: ({ principal, body }) => {
+      handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const { subject, resource, context, page } = body
         const bound = ['action', environmentId, ...[subject, resource].map(known), context]
         const position = positionOf(options, bound, page ?? null)
-        const found = search.actions(environmentId, body, position)
+        const found = search.actions(environmentId, body, position, caller)
         return answer(options, { bound, position, found }, name => ({ name }))
       },
     }),

@@ -7,14 +7,17 @@ import {
   BulkAuthorizationQuery,
   ExplainedResult,
 } from '#model/wire/decision.ts'
-import { debugOf } from '#services/decision-debug.ts'
+import { debugText, type ToldDecision } from '#services/decision-debug.ts'
+import type { Leaver } from '#services/decision-pool.ts'
 import type { DecisionService } from '#services/decision-service.ts'
 import { queryOf } from '#services/native-query.ts'
 import { StandingReply } from '../answer.ts'
 import { NATIVE } from '../bytes/asked-question.ts'
 import { BulkReader } from '../bytes/bulk-reader.ts'
 import { SingleReader } from '../bytes/single-reader.ts'
+import { RawJson, type Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
+import type { LargeAnswers } from '../large-answers.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 import { environmentOf } from './caller.ts'
@@ -27,26 +30,21 @@ export interface AllowedOptions {
   readonly bulkChecksMax: number
 }
 
+/** Explained decisions of a bulk written without a stop. */
+const WRITTEN_AT_ONCE = 64
+
 /** A deny and an allow. */
 const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, result: allow }))
 
-export function allowedRoutes(decisions: DecisionService, options: AllowedOptions): Route[] {
+export function allowedRoutes(
+  decisions: DecisionService,
+  options: AllowedOptions,
+  answers: LargeAnswers,
+): Route[] {
   const { hasDebug, hasBytesPath, bulkChecksMax } = options
   const isReadFromBytes = hasBytesPath && !hasDebug
   const singles = isReadFromBytes ? new SingleReader(NATIVE) : null
   const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax) : null
-  const withDebug = (environmentId: string, question: AllowedQuery, allow: boolean) => {
-    const query = queryOf(question)
-    const hasTenantRoles = decisions.engine(environmentId).tenantRolesOf(query.user, null, 1).length > 0
-    const debug = debugOf(question, query, decisions.explain(environmentId, query), hasTenantRoles)
-    const { user, action, resource } = question
-    return { allow, result: allow, debug, query: { user, action, resource } }
-  }
-  const explained = (environmentId: string, question: AllowedQuery) => {
-    const allow = decisions.evaluate(environmentId, queryOf(question))
-    const { query: _query, ...result } = withDebug(environmentId, question, allow)
-    return result
-  }
   return [
     defineRoute({
       method: 'POST',
@@ -60,14 +58,14 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
       body: AllowedQuery,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedResult } },
       readBytes: singles === null ? undefined : body => singles.read(body),
-      handle: ({ principal, body }) => {
+      handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
           return ANSWERS[Number(decisions.evaluateFirst(environmentId, body))]!
         }
-        const allow = decisions.evaluate(environmentId, queryOf(body))
-        if (!hasDebug) return ANSWERS[Number(allow)]!
-        return { status: 200, body: withDebug(environmentId, body, allow) }
+        const query = queryOf(body)
+        if (!hasDebug) return ANSWERS[Number(decisions.evaluate(environmentId, query))]!
+        return told(decisions.explain(environmentId, query, caller), one => withQuestion(body, one))
       },
     }),
     defineRoute({
@@ -80,7 +78,10 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
       headers: [REQUIRED_REQUEST_ID],
       body: AllowedQuery,
       responses: { 200: { description: 'The decision with its explanation.', schema: ExplainedResult } },
-      handle: ({ principal, body }) => ({ status: 200, body: explained(environmentOf(principal), body) }),
+      handle: ({ principal, body, caller }) => {
+        const explained = decisions.explain(environmentOf(principal), queryOf(body), caller)
+        return told(explained, one => `${resultOf(body, one)}}`)
+      },
     }),
     defineRoute({
       method: 'POST',
@@ -101,10 +102,49 @@ export function allowedRoutes(decisions: DecisionService, options: AllowedOption
         }
         const queries = body.map(queryOf)
         if (!hasDebug) return replyWith(decisions.evaluateBulk(environmentId, queries, caller), bulkAnswer)
-        const decided = decisions.evaluateAll(environmentId, queries)
-        const results = decided.map((allow, index) => withDebug(environmentId, body[index]!, allow))
-        return { status: 200, body: { allow: results } }
+        return explainedBulk(decisions, answers, { environmentId, questions: body, caller })
       },
     }),
   ]
+}
+
+function told(
+  explained: ToldDecision | Promise<ToldDecision>,
+  write: (one: ToldDecision) => string,
+): Reply | Promise<Reply> {
+  if (explained instanceof Promise)
+    return explained.then(one => ({ status: 200, body: new RawJson(write(one)) }))
+  return { status: 200, body: new RawJson(write(explained)) }
+}
+
+/** A decision with its reasons as JSON, but for the last brace. */
+function resultOf(question: AllowedQuery, one: ToldDecision): string {
+  const { allow } = one
+  return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question), one)}`
+}
+
+function withQuestion(question: AllowedQuery, one: ToldDecision): string {
+  const { user, action, resource } = question
+  return `${resultOf(question, one)},"query":${JSON.stringify({ user, action, resource })}}`
+}
+
+async function explainedBulk(
+  decisions: DecisionService,
+  answers: LargeAnswers,
+  asked: {
+    readonly environmentId: string
+    readonly questions: readonly AllowedQuery[]
+    readonly caller: Leaver
+  },
+): Promise<Reply> {
+  const { environmentId, questions, caller } = asked
+  const explained = await decisions.explainAll(environmentId, questions.map(queryOf), caller)
+  const parts: Uint8Array[] = [Buffer.from('{"allow":[')]
+  for (const [index, one] of explained.entries()) {
+    // Some at a time, as they were explained: all of them would keep the thread.
+    if (index % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await new Promise(resolve => setImmediate(resolve))
+    parts.push(Buffer.from(`${index === 0 ? '' : ','}${withQuestion(questions[index]!, one)}`))
+  }
+  parts.push(Buffer.from(']}'))
+  return answers.reply(environmentId, parts)
 }

@@ -1,7 +1,4 @@
-/**
- * `/user-permissions` and `/authorized_users` (contract A.4, A.5). Their members are named by callers' keys, so the JSON
- * is put together here: an object of ours would reorder keys that look like numbers and trip over `__proto__`.
- */
+/** `/user-permissions` and `/authorized_users` (contract A.4, A.5). */
 import {
   AuthorizedUsers,
   AuthorizedUsersQuery,
@@ -9,12 +6,17 @@ import {
   UserPermissionsQuery,
 } from '#model/wire/permissions.ts'
 import type { PermissionService } from '#services/permission-service.ts'
-import { RawJson } from '../exchange.ts'
+import type { Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
+import type { LargeAnswers } from '../large-answers.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
 
-export function permissionRoutes(permissions: PermissionService): Route[] {
+export function permissionRoutes(permissions: PermissionService, answers: LargeAnswers): Route[] {
+  const reply = (environmentId: string, json: Uint8Array | Promise<Uint8Array>): Reply | Promise<Reply> => {
+    if (json instanceof Promise) return json.then(come => answers.reply(environmentId, [come]))
+    return answers.reply(environmentId, [json])
+  }
   return [
     defineRoute({
       method: 'POST',
@@ -26,10 +28,9 @@ export function permissionRoutes(permissions: PermissionService): Route[] {
       headers: [REQUIRED_REQUEST_ID],
       body: UserPermissionsQuery,
       responses: { 200: { description: 'All of it; never a part.', schema: UserPermissions } },
-      handle: ({ principal, body }) => {
-        const entries = permissions.permissionsOf(environmentOf(principal), body)
-        const members = entries.map(({ name, ...entry }) => [name, entry] as const)
-        return { status: 200, body: new RawJson(objectText(members)) }
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
+        return reply(environmentId, permissions.permissionsOf(environmentId, body, caller))
       },
     }),
     defineRoute({
@@ -42,19 +43,12 @@ export function permissionRoutes(permissions: PermissionService): Route[] {
       headers: [REQUIRED_REQUEST_ID],
       body: AuthorizedUsersQuery,
       responses: { 200: { description: 'All of them; never a part.', schema: AuthorizedUsers } },
-      handle: ({ principal, body }) => {
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
         const { type, key = null, tenant = null } = body.resource
         const question = { action: body.action, type, key, tenant }
-        const { users, ...listing } = permissions.authorizedUsers(environmentOf(principal), question)
-        const head = JSON.stringify(listing).slice(0, -1)
-        return { status: 200, body: new RawJson(`${head},"users":${objectText(users)}}`) }
+        return reply(environmentId, permissions.authorizedUsers(environmentId, question, caller))
       },
     }),
   ]
-}
-
-/** A JSON object with these members in this order. */
-function objectText(members: Iterable<readonly [string, unknown]>): string {
-  const texts = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
-  return `{${texts.join(',')}}`
 }

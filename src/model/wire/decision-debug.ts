@@ -29,6 +29,12 @@ export const DecisionDebugPart = Type.Object({
   reason: Type.String(),
   allowing_roles: Type.Array(Type.String()),
   path: Type.Optional(Type.Array(DecisionStep)),
+  truncated: Type.Optional(
+    Type.Boolean({
+      description:
+        'Only where too much leads to the resource for the reasons to be found: it may be that more roles are held on it than named, and an allow may be without roles and path. The decision is right all the same.',
+    }),
+  ),
 })
 
 export const DecisionDebug = Type.Object({

@@ -17,6 +17,7 @@ import type {
   ContentResource,
   ContentRole,
 } from '#model/wire/environment-content.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { lists, rowKeyOf } from '#store/keyspace.ts'
 import { encodeRecord } from '#store/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'
@@ -24,7 +25,6 @@ import type { View } from '#store/view.ts'
 import type { NumberedLine } from '../content-lines.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
 import { Draft } from './draft.ts'
-import { runAtOnce } from './resumable.ts'
 import type { ExportedSchema } from './schema-export.ts'
 import { checkSchemaCeilings } from './schema-ceilings.ts'
 import { importSchema } from './schema-import.ts'

@@ -4,9 +4,10 @@ import { jsonBytes } from '#model/json-text.ts'
 import { PAGE_BYTES_MAX, PAGE_SIZE_DEFAULT } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import type { ListName } from '#store/view.ts'
 import type { RecordReader } from './record-reader.ts'
-import { type Resumable, runAtOnce, YIELD_ROWS } from './resumable.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
 /** Rows skipped in one go: some 2.5 ms. */
 const SKIP_ROWS_MAX = 100_000

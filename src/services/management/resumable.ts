@@ -1,14 +1,14 @@
 /**
- * Work that may take long, cut so that others get their turn: a generator that stops every few rows. Whoever drives it
- * decides whether to go on at once or to let the event loop run first; it may have met later commits when it goes on.
+ * Work in slices on the rows of a store: it stops every few rows. Whoever drives it decides whether to go on at once or to let
+ * the event loop run first; it may have met later commits when it goes on.
  */
-
 import { AuthzError } from '#model/errors.ts'
+import type { Resumable } from '#model/resumable.ts'
 import type { Waiting } from '../decision-pool.ts'
 import type { ReadLane } from '../read-lanes.ts'
 import { SLICE_MS, type Turns } from '../turns.ts'
 
-export type Resumable<Answer> = Generator<void, Answer, void>
+export type { Resumable }
 
 /** Rows read between two stops: some tenths of a millisecond. */
 export const YIELD_ROWS = 32
@@ -63,14 +63,6 @@ function slice<Answer>(work: Resumable<Answer>, waiting: Waiting): IteratorResul
 /** Nobody hears it. */
 export function abandoned(): AuthzError {
   return new AuthzError('OVERLOADED', 'nobody waits for this any more')
-}
-
-/** Runs it to its end at once: for what is bounded where it is called. */
-export function runAtOnce<Answer>(work: Resumable<Answer>): Answer {
-  for (;;) {
-    const step = work.next()
-    if (step.done) return step.value
-  }
 }
 
 /** What an operation answers, whether at once or resumed. */

@@ -6,11 +6,12 @@ import { type GroupUse, type RoleRecord, type TypeRecord, USER_TYPE_KEY } from '
 import type { CopyFilter } from '#model/wire/environment.ts'
 import type { ResourceReplace } from '#model/wire/resource.ts'
 import type { DerivationBlock, RoleBlock } from '#model/wire/role.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { lists } from '#store/keyspace.ts'
 import type { ReadContext } from './context.ts'
 import { matchesPattern } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
-import { type Resumable, runAtOnce, YIELD_ROWS } from './resumable.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 import { findUserType } from './types.ts'
 
 export interface ExportedSchema {

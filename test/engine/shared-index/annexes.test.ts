@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/layout.ts'
-import { TENANT_ROLES_MAX } from '#model/limits.ts'
+import { EXPLAIN_STEPS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import {
   assign,
   assignInTenant,
@@ -14,6 +15,7 @@ import {
   tenantRole,
   user,
 } from '../changes.ts'
+import { grantsOn, tenantRolesOf } from '../listed.ts'
 import { packed } from '../packed.ts'
 import { SharedEngine, standAgain } from '../shared-engine.ts'
 import { World } from '../world.ts'
@@ -73,12 +75,14 @@ describe('with 10,000 tenant roles', () => {
     expect(engine.searchResources({ user: name, action, type: 'document', tenant: null }, page).keys).toEqual(
       ['d'],
     )
-    expect(engine.searchActions({ user: name, type: 'document', key: 'd', tenant: null })).toEqual([action])
-    expect(engine.tenantRolesOf(name, null, 10)).toEqual([
+    expect(runAtOnce(engine.searchActions({ user: name, type: 'document', key: 'd', tenant: null }))).toEqual(
+      [action],
+    )
+    expect(tenantRolesOf(engine, name, null, 10)).toEqual([
       { tenant: 'default', attributes: null, roles: [roleKey], permissions: [{ type: 'document', action }] },
     ])
-    expect(engine.grantsOn(on, 10)).toEqual([{ user: name, role: roleKey, instance: null }])
-    expect(engine.explain({ user: name, ...on })).toMatchObject({
+    expect(grantsOn(engine, on, 10)).toEqual([{ user: name, role: roleKey, instance: null }])
+    expect(runAtOnce(engine.explain({ user: name, ...on }, EXPLAIN_STEPS_MAX))).toMatchObject({
       allow: true,
       tenantRoles: { held: [roleKey], allowing: [roleKey] },
       path: [{ kind: 'tenant-role', tenant: 'default', role: roleKey }],
@@ -88,7 +92,7 @@ describe('with 10,000 tenant roles', () => {
   test('one user holds some of each line, and what is taken away is gone alone', () => {
     world.apply(...PLACES.map(place => assignInTenant('none', `r${place}`, 'acme')))
     expect(allowed(world, 'document:a')).toEqual(ACTIONS.map(action => `none ${action}`))
-    const rows = engine.tenantRolesOf('none', null, 10)
+    const rows = tenantRolesOf(engine, 'none', null, 10)
     expect(rows.map(({ tenant: where, roles }) => [where, roles.toSorted()])).toEqual([
       ['acme', PLACES.map(place => `r${place}`).toSorted()],
     ])

@@ -16,6 +16,7 @@ import {
   user,
 } from '../changes.ts'
 import { SharedEngine } from '../shared-engine.ts'
+import { grantsOn } from '../listed.ts'
 
 const COUNT = 20_000
 const ALL = { after: null, limit: COUNT }
@@ -38,7 +39,7 @@ function usersOf(engine: SharedEngine, type: string, key: string): string[] {
 }
 
 function grantsOf(engine: SharedEngine, type: string, key: string): string[] {
-  const grants = engine.grantsOn({ action: 'read', type, key, tenant: null }, 3 * COUNT)
+  const grants = grantsOn(engine, { action: 'read', type, key, tenant: null }, 3 * COUNT)
   return grants.map(grant => `${grant.user} ${grant.role}@${grant.instance!.type}:${grant.instance!.key}`)
 }
 

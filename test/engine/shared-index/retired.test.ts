@@ -10,6 +10,9 @@ import { Snapshot } from '#engine/shared-index/snapshot.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
+import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import { grantsOn, instanceRolesOf, tenantRolesOf } from '../listed.ts'
 import { assign, instance, resourceType, role, tenant, user } from '../changes.ts'
 import { packed } from '../packed.ts'
 import { SharedEngine } from '../shared-engine.ts'
@@ -27,13 +30,13 @@ const WAYS: Readonly<Record<string, (engine: DecisionEngine) => unknown>> = {
   evaluatePacked: engine => engine.evaluatePacked(packed([QUERY])),
   searchResources: engine => engine.searchResources({ ...QUERY, tenant: null }, PAGE),
   searchUsers: engine => engine.searchUsers(QUERY, PAGE),
-  searchActions: engine => engine.searchActions(QUERY),
-  tenantRolesOf: engine => engine.tenantRolesOf('alice', null, 10),
+  searchActions: engine => runAtOnce(engine.searchActions(QUERY)),
+  tenantRolesOf: engine => tenantRolesOf(engine, 'alice', null, 10),
   instanceRolesOf: engine =>
-    engine.instanceRolesOf('alice', { tenants: null, types: null, accepts: null }, 10),
-  grantsOn: engine => engine.grantsOn(QUERY, 10),
+    instanceRolesOf(engine, 'alice', { tenants: null, types: null, accepts: null }, 10),
+  grantsOn: engine => grantsOn(engine, QUERY, 10),
   tenantOf: engine => engine.tenantOf('document', 'd'),
-  explain: engine => engine.explain(QUERY),
+  explain: engine => runAtOnce(engine.explain(QUERY, EXPLAIN_STEPS_MAX)),
 }
 
 function standingEngine(options: { readonly lockEveryRead?: boolean } = {}): SharedEngine {
@@ -79,7 +82,7 @@ test('a reader in the midst of an answer when a commit is cut short gives none',
       return true
     },
   }
-  expect(() => engine.instanceRolesOf('alice', filter, 10)).toThrow(CLOSED)
+  expect(() => instanceRolesOf(engine, 'alice', filter, 10)).toThrow(CLOSED)
 })
 
 test('a section that a reader leaves half done, as where there is no room for a closure, ends the index and stops nobody', () => {

@@ -1,0 +1,344 @@
+/**
+ * The permission listings as JSON in bytes: what one user may do everywhere (contract A.4), and who may do one thing
+ * (contract A.5). Made in slices, by whichever thread has an engine. A listing is whole or refused: beyond a ceiling the
+ * caller is told to narrow it, never given a part of it, and nothing is put together before it is known to be below.
+ *
+ * Members are named by callers' keys, so the JSON is made here: an object of ours would reorder keys that look like numbers
+ * and trip over `__proto__`. What a set of roles permits is written once, and copied for all who have it.
+ */
+import type {
+  DecisionEngine,
+  InstanceFilter,
+  InstanceRoles,
+  Taker,
+  TenantFilter,
+  TenantRoles,
+  UserGrant,
+  UserQuestion,
+} from '#engine/engine.ts'
+import { assert } from '#model/assert.ts'
+import type { InstanceKey } from '#model/change.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import type { AuthorizedUserGrant, UserPermissionsQuery } from '#model/wire/permissions.ts'
+import { sortedInSlices } from './sliced-sort.ts'
+
+const TENANT_TYPE = '__tenant'
+const TENANT_PREFIX = `${TENANT_TYPE}:`
+/** Entries written between two stops. */
+const WRITTEN_ENTRIES = 256
+
+/** How a permission is written: SEED's `action:type`, or `type:action` for clients of the original (section 0, row 2). */
+export type PermissionFormat = 'action:resource' | 'resource:action'
+
+export interface ListingLimits {
+  readonly entriesMax: number
+  /** Of the JSON. */
+  readonly bytesMax: number
+}
+
+export interface PermissionsJob {
+  readonly kind: 'permissions'
+  readonly query: Pick<UserPermissionsQuery, 'user' | 'tenants' | 'resources' | 'resource_types'>
+  readonly limits: ListingLimits
+  readonly format: PermissionFormat
+}
+
+export interface AuthorizedUsersJob {
+  readonly kind: 'authorized-users'
+  readonly question: UserQuestion
+  readonly limits: ListingLimits
+}
+
+/** Tenants first, then instances, each ascending. Throws `LIMIT_EXCEEDED` beyond a ceiling. */
+export function* listPermissions(
+  engine: DecisionEngine,
+  { query, limits, format }: PermissionsJob,
+): Resumable<Uint8Array> {
+  const room = new Room(limits)
+  const writer = new RolesWriter(format)
+  const tenants = new Entries(room, ({ tenant, attributes, roles, permissions }: TenantRoles) => {
+    const name = TENANT_PREFIX + tenant
+    const head = `${JSON.stringify(name)}:{"tenant":{"key":${JSON.stringify(tenant)},"attributes":${attributes ?? '{}'}},`
+    return { name, head, rest: writer.text(roles, permissions) }
+  })
+  const instances = new Entries(room, ({ instance, attributes, roles, actions }: InstanceRoles) => {
+    const { type, key } = instance
+    const name = formatInstanceReference(instance)
+    const resource = `{"key":${JSON.stringify(key)},"type":${JSON.stringify(type)},"attributes":${attributes ?? '{}'}}`
+    const permitted = () => actions.map(action => ({ type, action }))
+    return {
+      name,
+      head: `${JSON.stringify(name)}:{"resource":${resource},`,
+      rest: writer.text(roles, permitted),
+    }
+  })
+  const user = query.user.key
+  const wayOut = 'narrow it by tenants, resources or resource_types, or page through a resource search'
+  yield* engine.tenantRolesOf(user, tenantFilter(query), limits.entriesMax + 1, tenants)
+  room.requireEnough(wayOut)
+  const more = limits.entriesMax + 1 - tenants.items.length
+  yield* engine.instanceRolesOf(user, instanceFilter(query), more, instances)
+  room.requireEnough(wayOut)
+  const ofTenants = yield* sortedInSlices(tenants.items, byName)
+  const ofInstances = yield* sortedInSlices(instances.items, byName)
+  // Each brings a comma; that of the last one is where the brace goes.
+  const text = new Text(1 + Math.max(1, room.bytes))
+  text.write('{')
+  let written = 0
+  for (const entries of [ofTenants, ofInstances]) {
+    for (const { head, rest } of entries) {
+      if (written > 0) text.write(',')
+      text.write(head)
+      text.copy(rest)
+      written += 1
+      if (written % WRITTEN_ENTRIES === 0) yield
+    }
+  }
+  text.write('}')
+  return text.whole()
+}
+
+/** By user, ascending by UTF-8 bytes; the grants of instances before those of the tenant. Throws `LIMIT_EXCEEDED` beyond a ceiling. */
+export function* listAuthorizedUsers(
+  engine: DecisionEngine,
+  { question, limits }: AuthorizedUsersJob,
+): Resumable<Uint8Array> {
+  const { type, key } = question
+  const tenant = question.tenant ?? (key === null ? null : engine.tenantOf(type, key)) ?? DEFAULT_TENANT
+  const resource = key === null ? `${type}:*` : formatInstanceReference({ type, key })
+  const head = `${JSON.stringify({ resource, tenant }).slice(0, -1)},"users":{`
+  const room = new Room(limits)
+  const grants = new Grants(room, tenant)
+  yield* engine.grantsOn(question, limits.entriesMax + 1, grants)
+  room.requireEnough('page through a subject search instead')
+  const ordered = yield* sortedInSlices(grants.items, byUser)
+  const text = new Text(Buffer.byteLength(head) + room.bytes + 2)
+  text.write(head)
+  for (const [index, { user, json }] of ordered.entries()) {
+    const before = ordered[index - 1]?.user
+    if (user === before) text.write(',')
+    else text.write(`${before === undefined ? '' : '],'}${JSON.stringify(user)}:[`)
+    text.write(json)
+    if ((index + 1) % WRITTEN_ENTRIES === 0) yield
+  }
+  text.write(ordered.length === 0 ? '}}' : ']}}')
+  return text.whole()
+}
+
+/** What is left of the ceilings for all parts of a listing. */
+class Room {
+  readonly #limits: ListingLimits
+  #entries = 0
+  bytes = 0
+
+  constructor(limits: ListingLimits) {
+    this.#limits = limits
+  }
+
+  /** Counts an entry, or some off. False: there was no room for it. */
+  take(bytes: number, entries = 1): boolean {
+    this.bytes += bytes
+    this.#entries += entries
+    const { entriesMax, bytesMax } = this.#limits
+    return this.#entries <= entriesMax && this.bytes <= bytesMax
+  }
+
+  /** Throws `LIMIT_EXCEEDED` if there was not. */
+  requireEnough(wayOut: string): void {
+    const { entriesMax, bytesMax } = this.#limits
+    if (this.#entries > entriesMax) {
+      throw tooLarge(`more than ${entriesMax} entries (MAX_LISTED_ENTRIES)`, wayOut)
+    }
+    if (this.bytes > bytesMax) throw tooLarge(`more than ${bytesMax} bytes (MAX_LISTED_BYTES)`, wayOut)
+  }
+}
+
+function tooLarge(size: string, wayOut: string): AuthzError {
+  return new AuthzError('LIMIT_EXCEEDED', `the list has ${size}; ${wayOut}`, { limit: 'list' })
+}
+
+interface Entry {
+  /** `__tenant:<tenant>` or `<type>:<key>`. */
+  readonly name: string
+  /** What is its own, then what it shares with others. */
+  readonly head: string
+  readonly rest: Buffer
+}
+
+/** Entries of a listing, as far as there is room. */
+class Entries<Found> implements Taker<Found> {
+  readonly #room: Room
+  readonly #write: (found: Found) => Entry
+  #bytes = 0
+  items: Entry[] = []
+
+  constructor(room: Room, write: (found: Found) => Entry) {
+    this.#room = room
+    this.#write = write
+  }
+
+  begin(): void {
+    this.#room.take(-this.#bytes, -this.items.length)
+    this.#bytes = 0
+    this.items = []
+  }
+
+  take(found: Found): boolean {
+    const entry = this.#write(found)
+    const bytes = Buffer.byteLength(entry.head) + entry.rest.length + 1
+    this.#bytes += bytes
+    this.items.push(entry)
+    return this.#room.take(bytes)
+  }
+}
+
+/** Permissions and roles as members of an entry: each set of roles is written once. */
+class RolesWriter {
+  readonly #isActionFirst: boolean
+  readonly #known = new WeakMap<readonly string[], Buffer>()
+
+  constructor(format: PermissionFormat) {
+    this.#isActionFirst = format === 'action:resource'
+  }
+
+  /** The end of an entry. Both without duplicates, ascending. */
+  text(roles: readonly string[], permissions: Permissions | (() => Permissions)): Buffer {
+    const known = this.#known.get(roles)
+    if (known !== undefined) return known
+    const permitted = typeof permissions === 'function' ? permissions() : permissions
+    const texts = permitted.map(({ type, action }) =>
+      this.#isActionFirst ? `${action}:${type}` : `${type}:${action}`,
+    )
+    const members = {
+      permissions: [...new Set(texts)].toSorted(compareUtf8),
+      roles: roles.toSorted(compareUtf8),
+    }
+    const text = Buffer.from(JSON.stringify(members).slice(1))
+    this.#known.set(roles, text)
+    return text
+  }
+}
+
+type Permissions = TenantRoles['permissions']
+
+interface Grant {
+  readonly user: string
+  readonly role: string
+  /** Where the role is held; that of a tenant comes last. */
+  readonly resource: string
+  readonly isOfTenant: boolean
+  readonly json: string
+}
+
+/** The grants of a listing, as far as there is room. */
+class Grants implements Taker<UserGrant> {
+  readonly #room: Room
+  readonly #tenant: string
+  readonly #users = new Set<string>()
+  #bytes = 0
+  items: Grant[] = []
+
+  constructor(room: Room, tenant: string) {
+    this.#room = room
+    this.#tenant = tenant
+  }
+
+  begin(): void {
+    this.#room.take(-this.#bytes, -this.items.length)
+    this.#bytes = 0
+    this.#users.clear()
+    this.items = []
+  }
+
+  take({ user, role, instance }: UserGrant): boolean {
+    const resource = instance ? formatInstanceReference(instance) : TENANT_PREFIX + this.#tenant
+    const grant: AuthorizedUserGrant = { user, tenant: this.#tenant, resource, role }
+    const json = JSON.stringify(grant)
+    // A comma, or what closes the user's: a bracket.
+    let bytes = Buffer.byteLength(json) + 1
+    if (!this.#users.has(user)) {
+      // A name, a colon, a bracket, and a comma before it but for the first one.
+      bytes += Buffer.byteLength(JSON.stringify(user)) + (this.#users.size === 0 ? 2 : 3)
+      this.#users.add(user)
+    }
+    this.#bytes += bytes
+    this.items.push({ user, role, resource, isOfTenant: instance === null, json })
+    return this.#room.take(bytes)
+  }
+}
+
+function byName(left: Entry, right: Entry): number {
+  return compareUtf8(left.name, right.name)
+}
+
+function byUser(left: Grant, right: Grant): number {
+  return (
+    compareUtf8(left.user, right.user) ||
+    Number(left.isOfTenant) - Number(right.isOfTenant) ||
+    compareUtf8(left.resource, right.resource) ||
+    compareUtf8(left.role, right.role)
+  )
+}
+
+/** Bytes of a length that is known before the first of them is written. */
+class Text {
+  readonly #bytes: Buffer
+  #length = 0
+
+  constructor(bytes: number) {
+    // Not of the pool of buffers: it goes to another thread.
+    this.#bytes = Buffer.allocUnsafeSlow(bytes)
+  }
+
+  write(text: string): void {
+    this.#length += this.#bytes.write(text, this.#length)
+  }
+
+  copy(bytes: Buffer): void {
+    this.#length += bytes.copy(this.#bytes, this.#length)
+  }
+
+  whole(): Uint8Array {
+    assert(this.#length === this.#bytes.length, 'a listing has the length that was counted')
+    return this.#bytes
+  }
+}
+
+type Filters = Pick<UserPermissionsQuery, 'tenants' | 'resources' | 'resource_types'>
+
+/** Which tenants are listed as entries of their own (contract A.4). */
+function tenantFilter({ tenants, resources, resource_types: types }: Filters): TenantFilter {
+  const named = tenants ? bareTenants(tenants) : null
+  const asResources = resources && !tenants ? bareTenants(resources.filter(isTenantName)) : null
+  const isWithoutTenants = types ? !types.includes(TENANT_TYPE) : false
+  return tenant => {
+    if (isWithoutTenants) return false
+    if (named && !named.has(tenant)) return false
+    return !asResources || asResources.has(tenant)
+  }
+}
+
+/** Which instances are listed; a list of resources that holds tenants only says nothing about instances. */
+function instanceFilter({ tenants, resources, resource_types: types }: Filters): InstanceFilter {
+  const wanted = new Set(resources?.filter(name => !isTenantName(name)))
+  const isNarrowed = wanted.size > 0 || resources?.length === 0
+  const accepts = (instance: InstanceKey) =>
+    wanted.has(instance.key) || wanted.has(formatInstanceReference(instance))
+  return {
+    tenants: tenants ? bareTenants(tenants) : null,
+    types: types ? new Set(types) : null,
+    accepts: isNarrowed ? accepts : null,
+  }
+}
+
+function isTenantName(name: string): boolean {
+  return name.startsWith(TENANT_PREFIX)
+}
+
+function bareTenants(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map(name => (isTenantName(name) ? name.slice(TENANT_PREFIX.length) : name)))
+}

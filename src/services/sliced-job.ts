@@ -1,0 +1,29 @@
+/** A read as a job in slices, done by whichever thread has an engine. */
+import type { DecisionEngine } from '#engine/engine.ts'
+import type { Resumable } from '#model/resumable.ts'
+import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision-pool.ts'
+import { listAuthorizedUsers, listPermissions } from './listing.ts'
+import { tellDecisions } from './told-decisions.ts'
+
+type Doers = {
+  readonly [Kind in SlicedKind]: (
+    engine: DecisionEngine,
+    job: SlicedJobs[Kind]['job'],
+  ) => Resumable<SlicedJobs[Kind]['answer']>
+}
+
+const DOERS: Doers = {
+  actions: (engine, { question }) => engine.searchActions(question),
+  explain: tellDecisions,
+  permissions: listPermissions,
+  'authorized-users': listAuthorizedUsers,
+}
+
+export function readWith<Kind extends SlicedKind>(
+  engine: DecisionEngine,
+  job: SlicedJob<Kind>,
+): Resumable<SlicedAnswer<Kind>> {
+  // The kind of the job is that of who does it; the compiler does not follow that.
+  const does = DOERS[job.kind] as (of: DecisionEngine, what: SlicedJob) => Resumable<SlicedAnswer<Kind>>
+  return does(engine, job)
+}

@@ -1,0 +1,63 @@
+/** The listings of an engine as arrays, with attributes as values. */
+import type {
+  DecisionEngine,
+  InstanceFilter,
+  InstanceRoles,
+  Taker,
+  TenantFilter,
+  TenantRoles,
+  UserGrant,
+  UserQuestion,
+} from '#engine/engine.ts'
+import type { Attributes } from '#model/change.ts'
+import { runAtOnce } from '#model/resumable.ts'
+
+type WithAttributes<Entry> = Omit<Entry, 'attributes'> & { readonly attributes: Attributes | null }
+
+class Collected<Entry> implements Taker<Entry> {
+  entries: Entry[] = []
+
+  begin(): void {
+    this.entries = []
+  }
+
+  take(entry: Entry): boolean {
+    this.entries.push(entry)
+    return true
+  }
+}
+
+export function tenantRolesOf(
+  engine: DecisionEngine,
+  user: string,
+  accepts: TenantFilter | null,
+  limit: number,
+): WithAttributes<TenantRoles>[] {
+  const found = new Collected<TenantRoles>()
+  runAtOnce(engine.tenantRolesOf(user, accepts, limit, found))
+  return found.entries.map(withAttributes)
+}
+
+export function instanceRolesOf(
+  engine: DecisionEngine,
+  user: string,
+  filter: InstanceFilter,
+  limit: number,
+): WithAttributes<InstanceRoles>[] {
+  const found = new Collected<InstanceRoles>()
+  runAtOnce(engine.instanceRolesOf(user, filter, limit, found))
+  return found.entries.map(withAttributes)
+}
+
+export function grantsOn(engine: DecisionEngine, question: UserQuestion, limit: number): UserGrant[] {
+  const found = new Collected<UserGrant>()
+  runAtOnce(engine.grantsOn(question, limit, found))
+  return found.entries
+}
+
+function withAttributes<Entry extends { readonly attributes: string | null }>(
+  entry: Entry,
+): WithAttributes<Entry> {
+  const { attributes } = entry
+  return { ...entry, attributes: attributes === null ? null : (JSON.parse(attributes) as Attributes) }
+}

@@ -1,0 +1,79 @@
+/** Reads in slices in the thread that takes requests: others come in between, and what nobody waits for ends. */
+import { expect, test } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { SlicedReads } from '#services/sliced-reads.ts'
+
+const HERE = { isGone: false, whenOver: () => {} }
+const fine = (): void => {}
+
+/** Goes on until told otherwise, and counts how often it did. */
+function* until(state: { isDone: boolean; resumed: number }): Resumable<string> {
+  while (!state.isDone) {
+    state.resumed += 1
+    yield
+  }
+  return 'done'
+}
+
+const working = () => ({ isDone: false, resumed: 0 })
+
+test('the event loop turns between two slices: what others ask meanwhile is answered first', async () => {
+  const state = working()
+  const read = new SlicedReads(10).run({ work: until(state), waiting: HERE, check: fine })
+  // Work that waits for a turn of the loop would never end if there was none.
+  setImmediate(() => (state.isDone = true))
+  expect(await read).toBe('done')
+  expect(state.resumed).toBeGreaterThan(0)
+})
+
+test('they are done one after the other, in the order in which they came', async () => {
+  const reads = new SlicedReads(10)
+  const [first, second] = [working(), working()]
+  const answers = [first, second].map(state => reads.run({ work: until(state), waiting: HERE, check: fine }))
+  await new Promise(resolve => setImmediate(resolve))
+  expect([first.resumed > 0, second.resumed]).toEqual([true, 0])
+  first.isDone = true
+  second.isDone = true
+  expect(await Promise.all(answers)).toEqual(['done', 'done'])
+})
+
+test('more than may wait are refused, until one has ended', async () => {
+  const reads = new SlicedReads(1)
+  const state = working()
+  const first = reads.run({ work: until(state), waiting: HERE, check: fine })
+  const second = reads.run({ work: until(working()), waiting: HERE, check: fine })
+  await expect(second).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'pool' })
+  state.isDone = true
+  await first
+  expect(await reads.run({ work: until(state), waiting: HERE, check: fine })).toBe('done')
+})
+
+test('the work for a caller who left ends, and the next one begins', async () => {
+  const reads = new SlicedReads(2)
+  const waiting = { ...HERE, isGone: false }
+  const left = working()
+  const first = reads.run({ work: until(left), waiting, check: fine })
+  const next = { isDone: true, resumed: 0 }
+  const second = reads.run({ work: until(next), waiting: HERE, check: fine })
+  setImmediate(() => (waiting.isGone = true))
+  await expect(first).rejects.toMatchObject({ code: 'OVERLOADED' })
+  expect(await second).toBe('done')
+  const { resumed } = left
+  await new Promise(resolve => setImmediate(resolve))
+  expect(left.resumed).toBe(resumed)
+})
+
+test('what must not be decided any more is not answered, however far it has come', async () => {
+  const state = working()
+  let isStale = false
+  const check = (): void => {
+    if (isStale) throw new AuthzError('STALE', 'too old')
+  }
+  const read = new SlicedReads(1).run({ work: until(state), waiting: HERE, check })
+  setImmediate(() => {
+    isStale = true
+    state.isDone = true
+  })
+  await expect(read).rejects.toMatchObject({ code: 'STALE' })
+})
