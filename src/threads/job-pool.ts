@@ -1,5 +1,5 @@
 /**
- * The Piscina pool beside an HTTP thread: it takes large bulks and searches, so that neither keeps single decisions waiting,
+ * The Piscina pool beside an HTTP thread: it takes large bulks, searches and long reads, so that none keeps single decisions waiting,
  * and so that one large bulk is worked on by several cores.
  *
  *     bulk ─► copied once into shared memory ─► parts, in order ─► pool threads, some parts ahead
@@ -81,7 +81,7 @@ export interface JobPoolOptions {
   /** The module that does the jobs, see `pool-jobs.ts`. */
   readonly entry: URL
   readonly threads: number
-  /** Bulks and searches that may wait or be under way at once. */
+  /** Bulks, searches and reads that may wait or be under way at once. */
   readonly jobsMax: number
   /**
    * The environment's engine in this thread, and what another needs to have the same. Throws what a decision would: asked

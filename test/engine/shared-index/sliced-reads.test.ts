@@ -1,0 +1,131 @@
+/** Reads in slices, between which others read and write: each still answers for one state. */
+import { expect, test } from 'vitest'
+import type { InstanceRoles, Taker } from '#engine/engine.ts'
+import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '../changes.ts'
+import { SharedEngine } from '../shared-engine.ts'
+
+const ANY = { tenants: null, types: null, accepts: null }
+/** More than one slice. */
+const COUNT = 2_000
+
+function newEngine(): SharedEngine {
+  const engine = new SharedEngine()
+  engine.apply([
+    tenant('default'),
+    user('alice'),
+    user('bob'),
+    resourceType('document', 'read'),
+    role('document', 'viewer', { can: ['read'] }),
+    ...Array.from({ length: COUNT }, (_, n) => [
+      instance(`document:${n}`),
+      assign('alice', 'viewer', `document:${n}`),
+    ]).flat(),
+  ])
+  return engine
+}
+
+class Keys implements Taker<InstanceRoles> {
+  begun = 0
+  keys = new Set<string>()
+
+  begin(): void {
+    this.begun += 1
+    this.keys = new Set()
+  }
+
+  take({ instance: { key } }: InstanceRoles): boolean {
+    this.keys.add(key)
+    return true
+  }
+}
+
+/** Gives and takes at once, so that of every two documents alice may see exactly one. */
+function flip(engine: SharedEngine, turn: number): void {
+  engine.apply(
+    Array.from({ length: COUNT }, (_, n) => {
+      const given = assign('alice', 'viewer', `document:${n}`)
+      return n % 2 === turn % 2 ? given : removed(given)
+    }),
+  )
+}
+
+test('a list that meets one write begins anew, and is that of the later state', () => {
+  const engine = newEngine()
+  const found = new Keys()
+  const reading = engine.instanceRolesOf('alice', ANY, COUNT, found)
+  for (let slices = 0; slices < 5; slices++) expect(reading.next().done).toBe(false)
+  flip(engine, 0)
+  runAtOnce(reading)
+  expect(found.begun).toBe(2)
+  expect([...found.keys].filter(key => Number(key) % 2 === 1)).toEqual([])
+  expect(found.keys.size).toBe(COUNT / 2)
+})
+
+test('a list under writes that never pause comes to its end all the same, and is that of one state', () => {
+  const engine = newEngine()
+  const found = new Keys()
+  const reading = engine.instanceRolesOf('alice', ANY, COUNT, found)
+  let turn = 0
+  while (!reading.next().done) flip(engine, turn++)
+  const parities = new Set([...found.keys].map(key => Number(key) % 2))
+  expect([found.keys.size, parities.size]).toEqual([COUNT / 2, 1])
+})
+
+test('other questions asked between two slices are answered right, and leave the list right', () => {
+  const engine = newEngine()
+  const found = new Keys()
+  const reading = engine.instanceRolesOf('alice', ANY, COUNT, found)
+  const asked = { type: 'document', key: '7', tenant: null }
+  while (!reading.next().done) {
+    expect(engine.evaluate({ user: 'bob', action: 'read', ...asked })).toBe(false)
+    expect(runAtOnce(engine.searchActions({ user: 'alice', ...asked }))).toEqual(['read'])
+    const page = { after: null, limit: 1 }
+    expect(engine.searchUsers({ action: 'read', ...asked }, page).keys).toEqual(['alice'])
+  }
+  expect([found.begun, found.keys.size]).toEqual([1, COUNT])
+})
+
+test('the roles held on an instance are found by one walk, however many roles its type has', () => {
+  const roles = Array.from({ length: 300 }, (_, n) => `role-${n}`)
+  const folders = Array.from({ length: 1_000 }, (_, n) => `folder:${n}`)
+  const engine = new SharedEngine()
+  engine.apply([
+    tenant('default'),
+    user('alice'),
+    resourceType('folder', 'read'),
+    relation('folder', 'parent', 'folder'),
+    role('folder', 'viewer', {
+      can: ['read'],
+      from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+    }),
+    resourceType('paper', 'read'),
+    relation('paper', 'parent', 'folder'),
+    ...roles.map(key =>
+      role('paper', key, { can: ['read'], from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })] }),
+    ),
+    ...folders.map(name => instance(name)),
+    ...folders.slice(1).map((name, n) => link(folders[n]!, 'parent', name)),
+    instance('paper:deep'),
+    link(folders.at(-1)!, 'parent', 'paper:deep'),
+    assign('alice', 'viewer', folders[0]!),
+  ])
+  const question = { user: 'alice', action: 'read', type: 'paper', key: 'deep', tenant: null }
+  const { steps, instanceRoles, isCutShort, path } = runAtOnce(engine.explain(question, EXPLAIN_STEPS_MAX))
+  expect(isCutShort).toBe(false)
+  expect([instanceRoles.held.length, path.length]).toEqual([roles.length, 1 + folders.length])
+  // Each folder and each role a few times, not each folder for each role.
+  expect(steps).toBeLessThan(10 * (roles.length + folders.length))
+})
