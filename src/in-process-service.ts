@@ -84,7 +84,7 @@ export class InProcessService {
     const routes = threadRoutes({
       engines: readers,
       management: gatewayTo(service),
-      health: { isReady: () => true, isFresh: () => true },
+      health: { isReady: () => true, isFresh: () => true, writeRefusal: () => null },
       metrics: { scrape: () => Promise.resolve('') },
       observer: null,
       pool: null,

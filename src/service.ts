@@ -43,7 +43,12 @@ import type { EnvironmentStore, Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { ContentThread } from './threads/content-thread.ts'
 import { LoopMeter } from './telemetry/loop-meter.ts'
-import { type EnvironmentFigures, type EnvironmentState, Metrics } from './telemetry/metrics.ts'
+import {
+  type CommitOutcome,
+  type EnvironmentFigures,
+  type EnvironmentState,
+  Metrics,
+} from './telemetry/metrics.ts'
 import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
 import { DecisionDeadline } from './threads/decision-deadline.ts'
 import { HttpThreads } from './threads/http-threads.ts'
@@ -113,6 +118,7 @@ export async function startService(
     attributesBytesMax: config.attributesBytesMax,
     onCommit: (outcome, tookMs, error) => {
       metrics.observeCommit(outcome, tookMs)
+      noteWritten(outcome, error)
       if (outcome === 'failed') log.error({ err: error, tookMs: Math.round(tookMs) }, 'a commit failed')
     },
     onBackgroundFault: error => {
@@ -161,6 +167,11 @@ export async function startService(
   const mainCounters = ThreadCounters.create([], 0)
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
+  const noteWritten = (outcome: CommitOutcome, error: unknown): void => {
+    const isRefused = error instanceof AuthzError && error.code === 'NOT_WRITTEN'
+    const writeRefusal = isRefused ? error.message : outcome === 'done' ? null : state.writeRefusal
+    if (writeRefusal !== state.writeRefusal) become({ writeRefusal })
+  }
   const become = (change: Partial<NodeState>): void => {
     state = { ...state, ...change }
     threads.setState(state)

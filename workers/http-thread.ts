@@ -110,7 +110,11 @@ const pool = settings.poolThreads === 0 ? null : createPool()
 const routes = threadRoutes({
   engines,
   management,
-  health: { isReady: () => state.isServing && !deadline.isOver, isFresh: () => state.isFresh },
+  health: {
+    isReady: () => state.isServing && !deadline.isOver,
+    isFresh: () => state.isFresh,
+    writeRefusal: () => state.writeRefusal,
+  },
   metrics: management,
   observer,
   tokenSecret,

@@ -69,7 +69,7 @@ const indexes = new SharedIndexes({
 })
 await indexes.load(ENVIRONMENT_ID, changes(), { epoch: 'bench', sequence: 1 }, null)
 await indexes.publish(ENVIRONMENT_ID)
-threads.setState({ isServing: true, isFresh: true })
+threads.setState({ isServing: true, isFresh: true, writeRefusal: null })
 process.stdout.write(`listens on http://127.0.0.1:${port}\n`)
 process.once('SIGTERM', () => void threads.close().then(() => process.exit(0)))
 

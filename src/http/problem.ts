@@ -95,6 +95,12 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
   STORE_RESET: LOAD_AGAIN,
   STORE_CLOSED: LOAD_AGAIN,
   STORE_LOCKED: LOAD_AGAIN,
+  // Its own message says what the disk lacks, and no path.
+  NOT_WRITTEN: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'The store cannot be written',
+  },
   STORE_UNAVAILABLE: {
     status: 503,
     errorCode: 'UNEXPECTED_ERROR',

@@ -39,6 +39,7 @@ export type ErrorCode =
   // Known: nothing was made.
   | 'STORE_REFUSED'
   | 'STORE_DAMAGED'
+  | 'NOT_WRITTEN'
 
 /** One finding about the shape of a request (contract B.1, status 422). */
 export interface ErrorDetail {

@@ -4,7 +4,9 @@ export interface NodeState {
   readonly isServing: boolean
   /** Whether it hears what other nodes change; true where there are no others. */
   readonly isFresh: boolean
+  /** Why the store refused to write the last change, as a full disk does; null when it did not. */
+  readonly writeRefusal: string | null
 }
 
 /** Before the start has come to its end. */
-export const STARTING: NodeState = { isServing: false, isFresh: true }
+export const STARTING: NodeState = { isServing: false, isFresh: true, writeRefusal: null }

@@ -6,6 +6,7 @@
  * file stays empty and is left behind: removing it would let two processes lock two different files of that name.
  * Nothing else may open it: closing any descriptor of it in this process would drop the lock.
  */
+import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AuthzError } from '#model/errors.ts'
@@ -17,15 +18,22 @@ const SQLITE_BUSY = 5
 export class DirectoryLock {
   readonly #database: DatabaseSync
 
-  /** Locks an existing directory. Throws `STORE_LOCKED` when it is locked already. */
+  /** Locks an existing directory. Throws `STORE_LOCKED` when it is locked already, `INVALID_INPUT` when this user cannot. */
   constructor(directory: string) {
-    // No waiting: whoever holds the lock means to keep it.
-    this.#database = new DatabaseSync(join(directory, LOCK_FILE), { timeout: 0 })
+    const file = join(directory, LOCK_FILE)
+    try {
+      // SQLite would be content to read it, and then keeps nobody out. Asked without opening it.
+      if (existsSync(file)) accessSync(file, constants.W_OK)
+      // No waiting: whoever holds the lock means to keep it.
+      this.#database = new DatabaseSync(file, { timeout: 0 })
+    } catch (error) {
+      throw cannotLock(directory, file, error)
+    }
     try {
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     } catch (error) {
       this.#database.close()
-      if (!isBusy(error)) throw error
+      if (!isBusy(error)) throw cannotLock(directory, file, error)
       const message = `the data directory ${directory} is in use by another process: stop that one, or give this one a directory of its own`
       throw new AuthzError('STORE_LOCKED', message, { cause: error })
     }
@@ -34,6 +42,13 @@ export class DirectoryLock {
   release(): void {
     this.#database.close()
   }
+}
+
+function cannotLock(directory: string, file: string, cause: unknown): AuthzError {
+  const why = (cause as Error).message
+  const what = `the lock ${file} cannot be taken: ${why}`
+  const message = `${what}. Give the directory ${directory}, and all that is in it, to the user of this process (uid ${process.getuid?.()}), with the right to write there; or name another directory`
+  return new AuthzError('INVALID_INPUT', message, { cause })
 }
 
 function isBusy(error: unknown): boolean {

@@ -15,7 +15,7 @@ export function routesWithoutService(lost: Error): Route[] {
       organizationProgress: () => null,
     },
     management: { execute: () => Promise.reject(lost) },
-    health: { isReady: () => false, isFresh: () => false },
+    health: { isReady: () => false, isFresh: () => false, writeRefusal: () => null },
     metrics: { scrape: () => Promise.reject(lost) },
     observer: null,
     tokenSecret: '00'.repeat(32),

@@ -12,6 +12,8 @@ export interface HealthSource {
   isReady(): boolean
   /** Whether what other nodes change is heard of. */
   isFresh(): boolean
+  /** Why the last change could not be written; null: it could, or it is not known. */
+  writeRefusal(): string | null
 }
 
 export function healthRoutes(source: HealthSource): Route[] {
@@ -38,7 +40,8 @@ export function healthRoutes(source: HealthSource): Route[] {
       handle: () => {
         if (!source.isReady())
           throw new AuthzError('NOT_READY', 'not ready: loading, too stale or shutting down')
-        return { status: 200, body: { status: 'ready' } }
+        const refusal = source.writeRefusal()
+        return { status: 200, body: { status: 'ready', ...(refusal !== null && { changes: refusal }) } }
       },
     }),
     defineRoute({

@@ -1,4 +1,11 @@
 /** Whether the process lives, is ready or fresh, on the wire (contract A.7). */
 import { Type } from 'typebox'
 
-export const Health = Type.Object({ status: Type.String() })
+export const Health = Type.Object({
+  status: Type.String(),
+  changes: Type.Optional(
+    Type.String({
+      description: 'Why the last change could not be written, as on a full disk; decisions go on.',
+    }),
+  ),
+})

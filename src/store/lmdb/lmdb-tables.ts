@@ -7,7 +7,7 @@
  *
  * It does not keep other processes out: two of them may open one environment (`DirectoryLock` does that).
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
@@ -33,6 +33,8 @@ const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
 /** A little more than lmdb's lock file takes for so many readers. */
 const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
+/** With less than that a disk is full: a commit writes some pages at least. */
+const FREE_BYTES_MIN = 64 * 1_024
 /** lmdb reads the number of entries to skip as 32 bits. */
 const OFFSET_MAX = 0xffff_ffff
 
@@ -53,19 +55,23 @@ export class LmdbTables implements Tables {
   constructor(directory: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.directory = directory
     checkDataFile(directory)
-    makeLockFile(directory)
-    this.#root = open<Uint8Array, Uint8Array>({
-      path: directory,
-      // Otherwise a dot in the directory's name would make it a file.
-      noSubdir: false,
-      maxDbs: TABLES_MAX,
-      maxReaders: READERS_MAX,
-      // Otherwise lmdb-js makes a promise of its own per turn that nobody can get hold of: a failed commit (a full disk)
-      // would end the process as an unhandled rejection. Writes still share transactions without it.
-      eventTurnBatching: false,
-      noSync: !isFlushed,
-      ...ENCODING,
-    })
+    try {
+      makeLockFile(directory)
+      this.#root = open<Uint8Array, Uint8Array>({
+        path: directory,
+        // Otherwise a dot in the directory's name would make it a file.
+        noSubdir: false,
+        maxDbs: TABLES_MAX,
+        maxReaders: READERS_MAX,
+        // Otherwise lmdb-js makes a promise of its own per turn that nobody can get hold of: a failed commit (a full disk)
+        // would end the process as an unhandled rejection. Writes still share transactions without it.
+        eventTurnBatching: false,
+        noSync: !isFlushed,
+        ...ENCODING,
+      })
+    } catch (cause) {
+      throw cannotOpen(directory, cause)
+    }
   }
 
   table(name: string): Table {
@@ -101,7 +107,7 @@ export class LmdbTables implements Tables {
       return value
     })
     this.#lastWrite = result.catch(() => previous)
-    return result.catch(handleFailure)
+    return result.catch((error: unknown) => this.#handleFailure(error))
   }
 
   snapshot(): TablesSnapshot {
@@ -127,6 +133,15 @@ export class LmdbTables implements Tables {
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  /** lmdb reports a failed commit (a full disk) in two steps: the reason comes in a promise of its own. */
+  async #handleFailure(error: unknown): Promise<never> {
+    if (error instanceof Error && 'commitError' in error) {
+      const cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
+      throw cannotWrite(this.directory, cause)
+    }
+    throw error
   }
 
   async #close(): Promise<void> {
@@ -248,17 +263,31 @@ class Access {
   }
 }
 
-/** lmdb reports a failed commit (a full disk) in two steps: the reason comes in a promise of its own. */
-async function handleFailure(error: unknown): Promise<never> {
-  if (error instanceof Error && 'commitError' in error) {
-    const cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
-    throw cannotWrite(cause)
-  }
-  throw error
+function cannotOpen(directory: string, cause: unknown): AuthzError {
+  const reason = isFull(directory) ? 'no space is left on its disk' : (cause as Error).message
+  const message = `the files in ${directory} cannot be opened: ${reason}. Make room there, or give them to the user of this process (uid ${process.getuid?.()})`
+  return new AuthzError('STORE_UNAVAILABLE', message, { cause })
 }
 
-function cannotWrite(cause: unknown): AuthzError {
-  return new AuthzError('INTERNAL', 'the store could not write to its directory', { cause })
+/** Of a commit that the disk refused, which lmdb undoes. Says nothing of where: callers are told. */
+function cannotWrite(directory: string, cause: unknown): AuthzError {
+  const message = `the change was not made: ${reasonOf(directory, cause)}; writing goes on by itself when that is mended`
+  return new AuthzError('NOT_WRITTEN', message, { cause })
+}
+
+/** lmdb reports what could be written only in part as a fault of the disk. */
+function reasonOf(directory: string, cause: unknown): string {
+  if (isFull(directory)) return 'no space is left on the disk of the data directory'
+  return `the disk of the data directory refuses writes (${cause instanceof Error ? cause.message : String(cause)})`
+}
+
+function isFull(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize < FREE_BYTES_MIN
+  } catch {
+    return false
+  }
 }
 
 function storeClosed(): AuthzError {
@@ -279,6 +308,6 @@ function makeLockFile(directory: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
     rmSync(file, { force: true })
-    throw cannotWrite(error)
+    throw error
   }
 }
