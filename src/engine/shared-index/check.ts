@@ -49,7 +49,7 @@ const {
 
 export const DENY = 0
 export const ALLOW = 1
-/** Not known without building a closure. */
+/** Not known without building a closure; from who may build one, not known without one that there is no room for. */
 export const BUILD = 2
 export type Verdict = typeof DENY | typeof ALLOW | typeof BUILD
 
@@ -221,8 +221,7 @@ export class InstanceCheck {
 
   #inClosure(container: number, state: number): Verdict {
     if (!this.#isBuilt(container, state)) {
-      if (!this.#mayBuild) return BUILD
-      this.#build(container, state)
+      if (!this.#mayBuild || !this.#build(container, state)) return BUILD
     }
     const graph = this.#graph
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
@@ -242,12 +241,13 @@ export class InstanceCheck {
     return DENY
   }
 
-  #build(container: number, state: number): void {
+  #build(container: number, state: number): boolean {
     const era = this.#regions.header[H_CLOSURE_ERA]!
-    this.#builder.build(container, state)
+    const isBuilt = this.#builder.build(container, state)
     this.#graph = this.#regions.graph
     this.#closures = this.#regions.closures
     this.#epochs = (this.#epochs + this.#regions.header[H_CLOSURE_ERA]! - era) | 0
+    return isBuilt
   }
 
   /** The closure's entries against the user: the filter first, the slab on a hit. */

@@ -9,6 +9,11 @@ import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 import { beginSection, endSection } from './sequence.ts'
 
+/** Closures are shorter than that: two of the longest fit into the region side by side. */
+export function closureWordsEnd(regions: Regions): number {
+  return regions.closureWordsMax() / 2
+}
+
 /**
  * The first of so many fresh words. If the region started over instead, every closure is gone: `null`, and the
  * caller builds again what it has built so far.
@@ -19,7 +24,7 @@ export function appendClosure(regions: Regions, words: number): number | null {
   if (top + words > regions.closures.length) {
     const isMostlyDead = header[L.H_CLOSURE_DEAD]! * 2 > top
     const isFull = top + words > regions.closureWordsMax()
-    assert(words < regions.closureWordsMax() / 2, 'a closure fits into the closure region')
+    assert(words < closureWordsEnd(regions), 'a closure fits into the closure region')
     // Readers that began before a growth would look for new blocks beyond the end of their view: a section.
     beginSection(header)
     if (isMostlyDead || isFull) startOver(header)

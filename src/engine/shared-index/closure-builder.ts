@@ -10,7 +10,7 @@
  *
  * Lock held, no section. O(containers above).
  */
-import { appendClosure } from './closure-arena.ts'
+import { appendClosure, closureWordsEnd } from './closure-arena.ts'
 import { blockEnd, gatesAt, maskOfEntry, tableLog2, wordsMin } from './closure-block.ts'
 import { headAt, headFor } from './closure-heads.ts'
 import * as L from './layout.ts'
@@ -45,15 +45,17 @@ export class ClosureBuilder {
     if (!this.#isBuilt(container, state)) this.build(container, state)
   }
 
-  /** Builds the closure and publishes its head. */
-  build(container: number, state: number): void {
+  /** Builds the closure and publishes its head. False where there is no room for it in an index that is full. */
+  build(container: number, state: number): boolean {
     const head = headFor(this.#regions, container, this.#schema.stateOrdinal[state]!)
-    if (this.#share(head, container, state)) return
+    if (head === 0) return false
+    if (this.#share(head, container, state)) return true
     this.#collect(container, state)
     const entries = this.#scopes.length
     const hasGates = this.#gates.length > 0
     const words = this.#words(entries)
     const room = this.#roomFor(container, state, words)
+    if (room === 0 && words >= closureWordsEnd(this.#regions)) return false
     // In a section only if the region grows or starts over, not for the room: what lies there belongs to no head that holds.
     const block = room === 0 ? appendClosure(this.#regions, words) : room
     // The region started over; nothing collected refers to it, so the second try is the last.
@@ -71,6 +73,7 @@ export class ClosureBuilder {
     }
     const place = room === 0 ? block : record - room
     this.#publish(head, { container, state }, place, era | (entries << 1) | Number(hasGates))
+    return true
   }
 
   /** How long the closure is that was collected. */

@@ -15,7 +15,7 @@
  * `built at` first. So a reader that finds a head valid finds what belongs to it (on x86; elsewhere readers
  * hold the lock).
  */
-import { allocateZeroed, log2Ceil, release } from './allocator.ts'
+import { allocateZeroed, hasBlock, log2Ceil, release } from './allocator.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 import { beginSection, endSection } from './sequence.ts'
@@ -33,14 +33,15 @@ export function headAt(graph: Int32Array, container: number, ordinal: number): n
   return at + HEAD_WORDS <= 1 << graph[block]! ? block + at : 0
 }
 
-/** Lock held, no section. As `headAt`, with a place made if need be. */
+/** Lock held, no section. As `headAt`, with a place made if need be; 0 where there is no room for it. */
 export function headFor(regions: Regions, container: number, ordinal: number): number {
   const known = headAt(regions.graph, container, ordinal)
   if (known !== 0) return known
+  const log2 = log2Ceil((ordinal - C_HEADS_IN_PLACE + 2) * HEAD_WORDS)
+  if (!hasBlock(regions, log2)) return 0
   // A section: readers may be looking at the block that is replaced.
   beginSection(regions.header)
   const record = container << LINE_WORDS_LOG2
-  const log2 = log2Ceil((ordinal - C_HEADS_IN_PLACE + 2) * HEAD_WORDS)
   const block = allocateZeroed(regions, log2)
   const { graph } = regions
   const old = graph[record + C_MORE_HEADS]!

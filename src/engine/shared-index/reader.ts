@@ -248,7 +248,15 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** A function of its own: where a closure is made, each call allocates what it captures, used or not. */
   #evaluateLocked(form: QueryForm, names: Query | PackedQueries): boolean {
-    return this.#snapshot.locked(() => this.#decide(form, names, true) === ALLOW)
+    return this.#snapshot.locked(() => this.#decideForSure(form, names) === ALLOW)
+  }
+
+  /** Lock held. By closures, and where there is no room for them by the walk that needs none. */
+  #decideForSure(form: QueryForm, names: Query | PackedQueries): Verdict {
+    const verdict = this.#decide(form, names, true)
+    if (verdict !== BUILD) return verdict
+    const { user, instance } = this.#question
+    return this.#search.mayReach(user, instance, this.#action!) ? ALLOW : DENY
   }
 
   /**
@@ -294,7 +302,10 @@ export class SharedIndexReader implements DecisionEngine {
       let verdict = verdicts[i]!
       if (verdict === UNKNOWN) verdict = this.#decideQuery(source.query(from + i), false)
       // Only what cannot do without: whoever has the lock keeps writers waiting.
-      if (verdict === BUILD && mayBuild) verdict = this.#decideQuery(source.query(from + i), true)
+      if (verdict === BUILD && mayBuild) {
+        const query = source.query(from + i)
+        verdict = this.#decideForSure(query, query)
+      }
       if (verdict === BUILD) return false
       answers[from + i] = verdict
     }

@@ -1,5 +1,6 @@
 /** An index that is full: what it has no room for is refused before anything is changed, and what is removed makes room. */
 import { describe, expect, test } from 'vitest'
+import * as L from '#engine/shared-index/layout.ts'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
@@ -163,4 +164,90 @@ test('a load of more than there is room for is refused, and another engine of it
   expect(load).toThrow(FULL)
   world.apply(instance('document:d'), assign('alice', 'viewer', 'document:d'))
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
+})
+
+describe('where there is no room for a closure, questions are answered without', () => {
+  const levels = Array.from({ length: 8 }, (_, n) => `l${n}`)
+  const layered: Change[] = [
+    tenant('default'),
+    resourceType('folder', ...levels),
+    resourceType('document', ...levels),
+    relation('folder', 'parent', 'folder'),
+    relation('document', 'parent', 'folder'),
+    ...['folder', 'document'].flatMap(type =>
+      levels.map(level =>
+        role(type, level, { can: [level], from: [heldBy({ role: level, on: 'folder', over: 'parent' })] }),
+      ),
+    ),
+  ]
+
+  function expectSameAnswers(
+    engine: SharedEngine,
+    changes: readonly Change[],
+    keys: readonly string[],
+  ): void {
+    const judge = new MapEngine()
+    judge.apply(changes)
+    const questions = keys.flatMap(key =>
+      ['alice', 'bob'].flatMap(name =>
+        levels.map(action => ({ user: name, action, type: 'document', key, tenant: null })),
+      ),
+    )
+    const expected = judge.evaluateAll(questions)
+    expect(engine.evaluateAll(questions)).toEqual(expected)
+    expect(questions.map(question => engine.evaluate(question))).toEqual(expected)
+    expect(new Set(expected).size).toBe(2)
+  }
+
+  test('because its head has no place in a graph that is full', () => {
+    const engine = new SharedEngine({ graphBytesMax: 1 << 17 })
+    const folders = Array.from({ length: 100 }, (_, n) => n)
+    const changes: Change[] = [
+      ...layered,
+      user('alice'),
+      user('bob'),
+      ...folders.flatMap(n => [
+        instance(`folder:f${n}`),
+        instance(`document:d${n}`),
+        link(`folder:f${n}`, 'parent', `document:d${n}`),
+        assign(n % 2 === 0 ? 'alice' : 'bob', levels[n % levels.length]!, `folder:f${n}`),
+      ]),
+    ]
+    for (let from = 0; from < changes.length; from += 50) engine.apply(changes.slice(from, from + 50))
+    const fill = (count: number): void => {
+      for (let n = 0; n < 10_000; n++)
+        engine.apply(Array.from({ length: count }, (_, m) => user(`${count}-${n}-${m}`)))
+    }
+    for (const count of [20, 1]) expect(() => fill(count)).toThrow(FULL)
+    const header = new Int32Array(engine.writer.handle.header)
+    expectSameAnswers(
+      engine,
+      changes,
+      folders.map(n => `d${n}`),
+    )
+    const left = engine.writer.handle.graph.maxByteLength / L.WORD_BYTES - header[L.H_GRAPH_TOP]!
+    expect(left).toBeLessThan(L.OPEN_BEHIND_TOP + L.LINE_WORDS * 2)
+  })
+
+  test('because it is longer than the region of closures', () => {
+    const engine = new SharedEngine({ closureBytesMax: 1 << 13 })
+    const folders = Array.from({ length: 400 }, (_, n) => n)
+    const changes: Change[] = [
+      ...layered,
+      user('alice'),
+      user('bob'),
+      user('carol'),
+      instance('folder:all'),
+      instance('document:d'),
+      link('folder:all', 'parent', 'document:d'),
+      ...folders.flatMap(n => [
+        instance(`folder:f${n}`),
+        link(`folder:f${n}`, 'parent', 'folder:all'),
+        assign('carol', 'l0', `folder:f${n}`),
+      ]),
+      assign('alice', 'l3', 'folder:f7'),
+    ]
+    engine.apply(changes)
+    expectSameAnswers(engine, changes, ['d'])
+  })
 })
