@@ -19,6 +19,8 @@ import { partitionOf, slotsLog2 } from './string-table.ts'
 export type BlockCounts = Float64Array
 
 const CONTAINER_LOG2 = L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2
+/** Blocks of the largest size: more than any region has room for. */
+const ALL_THERE_IS = 2 ** 20
 const encoder = new TextEncoder()
 
 export function noBlocks(): BlockCounts {
@@ -202,7 +204,9 @@ class Reckoning {
   /** The blocks a slab goes through with so many entries more; one that is made again, from the first. */
   #slab(width: Width, meta: number, more: number): void {
     const isBlock = meta !== 0 && (meta & L.LOG2_MASK) !== L.INLINE
-    const to = capacityLog2((meta === 0 ? 0 : entryCount(meta)) + more)
+    const count = (meta === 0 ? 0 : entryCount(meta)) + more
+    if (count > L.ENTRIES_MAX) this.#blocks[L.SIZE_CLASSES - 1]! += ALL_THERE_IS
+    const to = capacityLog2(count)
     for (let log2 = isBlock ? (meta & L.LOG2_MASK) + 1 : 1; log2 <= to; log2++) {
       this.#block(blockLog2(log2, width))
     }

@@ -191,6 +191,8 @@ export const HEAD_SIZE_MASK = (1 << HEAD_ERA_SHIFT) - 1
 /* ---- slab descriptors: [ptr, meta] with meta = count << 5 | log2 capacity ---- */
 
 export const COUNT_SHIFT = 5
+/** Entries of a slab that can be counted. */
+export const ENTRIES_MAX = 2 ** (32 - COUNT_SHIFT) - 1
 export const LOG2_MASK = 31
 /** In place of log2 capacity: the one entry sits in the descriptor itself (ptr = entry, count bits = edge class). */
 export const INLINE = 31

@@ -1,6 +1,9 @@
 /** An index that is full: what it has no room for is refused before anything is changed, and what is removed makes room. */
 import { describe, expect, test } from 'vitest'
+import { Key } from '#engine/shared-index/key.ts'
 import * as L from '#engine/shared-index/layout.ts'
+import { Regions } from '#engine/shared-index/regions.ts'
+import { find } from '#engine/shared-index/string-table.ts'
 import { MapEngine } from '#engine/map-engine/map-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
@@ -17,7 +20,7 @@ import {
   tenantRole,
   user,
 } from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import { SECRETS, SharedEngine } from '../shared-engine.ts'
 import { World } from '../world.ts'
 
 const FULL = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
@@ -155,6 +158,25 @@ describe('room is held for commits that are being made', () => {
     const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
     for (let n = 0; n < 100; n++) engine.writer.holdRoom(bulk('u'))()
   })
+})
+
+test('a slab whose entries can just be counted takes no more of them', () => {
+  const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
+  engine.apply([
+    ...SCHEMA,
+    user('alice'),
+    user('bob'),
+    instance('document:d'),
+    assign('alice', 'viewer', 'document:d'),
+  ])
+  const regions = Regions.attach(engine.writer.handle)
+  const key = new Key(SECRETS.start, SECRETS.multiplier)
+  expect(key.read('alice', L.USER_TYPE)).toBe(true)
+  const meta = (find(regions, key, L.USER_TYPE) << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS + 1
+  // As if 134 million roles stood there, which take half of the largest graph.
+  regions.graph[meta] = ((L.ENTRIES_MAX << L.COUNT_SHIFT) | 28) >>> 0
+  expect(() => engine.writer.holdRoom([assignInTenant('alice', 'reader', 'default')])).toThrow(FULL)
+  engine.writer.holdRoom([assignInTenant('bob', 'reader', 'default')])()
 })
 
 test('a load of more than there is room for is refused, and another engine of its size goes on', () => {
