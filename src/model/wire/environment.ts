@@ -31,6 +31,9 @@ export type EnvironmentCreate = Static<typeof EnvironmentCreate>
 export const EnvironmentUpdate = Type.Object({ name: Type.Optional(Name), ...describingFields })
 export type EnvironmentUpdate = Static<typeof EnvironmentUpdate>
 
+/** Why an environment cannot be decided on by the node that answers, and since when. */
+export const EnvironmentClosure = Type.Object({ reason: Type.String(), since: Timestamp })
+
 const environmentFields = {
   id: Uuid,
   key: ShortKey,
@@ -42,8 +45,8 @@ const environmentFields = {
   custom_branch_name: nullable(Text),
   jwks: nullable(AttributeMap),
   settings: nullable(AttributeMap),
-  /** There while the node that answers cannot decide on it: why, and since when. */
-  closed: Type.Optional(Type.Object({ reason: Type.String(), since: Timestamp })),
+  /** There only while that is so. */
+  closed: Type.Optional(EnvironmentClosure),
 }
 
 export const Environment = Type.Object(environmentFields)
