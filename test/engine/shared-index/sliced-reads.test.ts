@@ -129,3 +129,37 @@ test('the roles held on an instance are found by one walk, however many roles it
   // Each folder and each role a few times, not each folder for each role.
   expect(steps).toBeLessThan(10 * (roles.length + folders.length))
 })
+
+test('more roles on instances than a walk may find are refused, by lists and by searches, before they are kept', () => {
+  const roles = Array.from({ length: 1_000 }, (_, n) => `role-${n}`)
+  const papers = Array.from({ length: 8_400 }, (_, n) => `paper:${n}`)
+  const engine = new SharedEngine()
+  engine.apply([
+    tenant('default'),
+    user('alice'),
+    resourceType('folder', 'read'),
+    role('folder', 'viewer', { can: ['read'] }),
+    resourceType('paper', 'read'),
+    relation('paper', 'parent', 'folder'),
+    ...roles.map(key =>
+      role('paper', key, { can: ['read'], from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })] }),
+    ),
+    instance('folder:all'),
+    assign('alice', 'viewer', 'folder:all'),
+    ...papers.flatMap(name => [instance(name), link('folder:all', 'parent', name)]),
+  ])
+  const refused = expect.objectContaining({ code: 'LIMIT_EXCEEDED', limit: 'list' })
+  const question = { user: 'alice', action: 'read', type: 'paper', tenant: null }
+  expect(thrownBy(() => runAtOnce(engine.instanceRolesOf('alice', ANY, 10, new Keys())))).toEqual(refused)
+  expect(thrownBy(() => engine.searchResources(question, { after: null, limit: 10 }))).toEqual(refused)
+  // What is asked about one of them is answered.
+  expect(engine.evaluate({ ...question, key: '8399' })).toBe(true)
+})
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}
