@@ -26,12 +26,7 @@ import { LiveEnvironment } from './services/live-environment.ts'
 import { type NodeState, STARTING } from './services/node-state.ts'
 import { OpenEnvironments } from './services/open-environments.ts'
 import { OrganizationService } from './services/organization-service.ts'
-import {
-  type KnownEnvironment,
-  type KnownSecret,
-  Organization,
-  ORGANIZATION_STORE_ID,
-} from './services/organization.ts'
+import { type KnownEnvironment, Organization, ORGANIZATION_STORE_ID } from './services/organization.ts'
 import { Replica } from './services/replica.ts'
 import { loadSampleWorkspace } from './services/sample-workspace.ts'
 import type { Surroundings } from './services/surroundings.ts'
@@ -52,8 +47,8 @@ import {
 import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
 import { DecisionDeadline } from './threads/decision-deadline.ts'
 import { HttpThreads } from './threads/http-threads.ts'
+import { credentialsOf } from './thread-credentials.ts'
 import { createKeyRates } from './threads/key-rates.ts'
-import type { Credential } from './threads/messages.ts'
 import { OrganizationProgress } from './threads/organization-progress.ts'
 import { Tracing } from './telemetry/tracing.ts'
 import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
@@ -186,7 +181,10 @@ export async function startService(
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
     execute: (request, body, waiting) => {
-      const work = async () => requireStarted(management).execute(request, body, waiting)
+      const work = async () => {
+        if (!management) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')
+        return management.execute(request, body, waiting)
+      }
       return tracing ? tracing.within(request.operation, request.traceparent, work) : work()
     },
     scrape: () => metrics.text(),
@@ -238,7 +236,7 @@ export async function startService(
     const organization = new Organization(organizationStore, surroundings, secrets)
     await organization.bootstrap(config, store)
     const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
-    const credentialsFor = (known: readonly KnownSecret[]) => credentialsOf(known, organization, adminHash)
+    const credentialsFor = credentialsOf(organization, adminHash)
     if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')
     const port = await threads.start({
       host: config.host,
@@ -508,27 +506,4 @@ async function ensureKey(parts: {
     for (const { service } of environments.all()) if (service) await loadSampleWorkspace(service)
   }
   return { apiKey: await organization.addGeneratedKey(), hasSampleWorkspace }
-}
-
-/** What threads check callers by: the keys that are kept, and the organization's key from the settings. */
-function credentialsOf(
-  known: readonly KnownSecret[],
-  organization: Organization,
-  adminHash: string | null,
-): Credential[] {
-  const slots = new Map<string | null, number>([[null, 0]])
-  const credentials = known.map(({ hash, principal, validUntil }): Credential => {
-    const slot = slots.get(principal.keyId) ?? slots.size
-    slots.set(principal.keyId, slot)
-    return { secretHash: hash, principal, slot, validUntil }
-  })
-  if (adminHash === null) return credentials
-  const organizationId = organization.organizationId()
-  const principal = { kind: 'organization', keyId: null, organizationId } as const
-  return [...credentials, { secretHash: adminHash, principal, slot: 0, validUntil: null }]
-}
-
-function requireStarted(management: ManagementService | null): ManagementService {
-  if (!management) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')
-  return management
 }

@@ -26,7 +26,7 @@ import type { ErrorFamily, Reply, RequestNames } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
 import { limitOf } from './limit-of.ts'
 import { RequestId } from './request-id.ts'
-import type { RequestSpan, RequestTracing } from './request-tracing.ts'
+import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
 import type { RouteMatch } from './router.ts'
 import { isWireGone, type Wire, WireHead } from './wire.ts'
 
@@ -74,9 +74,8 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
   #collector: BodyCollector | null = null
   /** Of a body that the handler takes while it comes. */
   #pieces: BodyPieces | null = null
-  /** Of whoever does something for it. */
+  /** Called when the conversation is over; the second one, too, when the socket takes more of an answer in pieces. */
   #onOver: (() => void) | null = null
-  /** Called when the conversation is over, or the socket takes more of an answer in pieces. */
   #onTurn: (() => void) | null = null
 
   constructor(host: ConversationHost<Conversation>) {
@@ -126,7 +125,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     const { headers } = this.#head
     wire.onAborted(this.#aborted)
     this.#admit()
-    if (this.#host.tracing !== null) this.#beginSpan(this.#host.tracing)
+    if (this.#host.tracing !== null) this.#span = beginSpan(this.#host, this.#match, this.#head, this)
     const { framingFault } = headers
     if (framingFault !== null) {
       this.#refuseAndClose(new AuthzError('INVALID_INPUT', framingFault))
@@ -335,8 +334,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
   }
 
   #bodyBytesMax(): number {
-    const { bodyBytesMax } = this.#host
-    return this.#match === null ? bodyBytesMax : Math.min(bodyBytesMax, this.#match.route.bodyBytesMax)
+    return Math.min(this.#host.bodyBytesMax, this.#match?.route.bodyBytesMax ?? Number.POSITIVE_INFINITY)
   }
 
   #tooLarge(): AuthzError {
@@ -499,25 +497,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     if (this.#onOver !== null) this.#onOver()
     this.#setReceiving(false)
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this)
-    if (this.#span !== null) this.#endSpan(this.#span)
+    if (this.#span !== null) endSpan(this.#host, this.#span, this.#status, this)
     this.#host.leave()
-  }
-
-  /** What is plugged in to trace requests is not ours: a defect of it must reach neither the library nor the caller. */
-  #beginSpan(tracing: RequestTracing): void {
-    try {
-      this.#span = tracing.begin(this.#match?.route.operationId ?? null, this.#head)
-    } catch (error) {
-      this.#span = null
-      this.#host.report(error, this.requestId)
-    }
-  }
-
-  #endSpan(span: RequestSpan): void {
-    try {
-      span.end(this.#status)
-    } catch (error) {
-      this.#host.report(error, this.requestId)
-    }
   }
 }
