@@ -139,8 +139,10 @@ end
 local deleted = {}
 local row_count = delete_count + put_count
 local part_count = math.max(1, math.ceil(row_count / PART_ROWS))
-local parts, row = {}, 0
+-- Fields of the entries, and what they mean.
+local entries, parts, row = {}, {}, 0
 for part = 1, part_count do
+  local removed, written = {}, {}
   local fields = { 'i', id, 'l', text(part_count - part) }
   if part == 1 then
     fields[5], fields[6] = 'c', changes
@@ -153,6 +155,7 @@ for part = 1, part_count do
     if row <= delete_count then
       at = at + 1
       deleted[key] = true
+      removed[#removed + 1] = key
       fields[#fields + 1] = 'd'
       fields[#fields + 1] = key
       account(key, stored, nil)
@@ -160,6 +163,8 @@ for part = 1, part_count do
       local created = stored and stamp_of(stored) or sequence * CREATED_PER_COMMIT + row - delete_count - 1
       local new = stamped(created, sequence, items[at + 2])
       at = at + 2
+      written[#written + 1] = key
+      written[#written + 1] = new
       fields[#fields + 1] = 'p'
       fields[#fields + 1] = key
       fields[#fields + 1] = 'v'
@@ -167,11 +172,13 @@ for part = 1, part_count do
       account(key, stored, new)
     end
   end
-  parts[part] = fields
+  entries[part] = fields
+  parts[part] = { id = id, removed = removed, written = written }
 end
 if head.is_counted then
-  local fields = parts[part_count]
-  for _, value in ipairs({ 'n', text(count), 's', text(sum) }) do
+  local fields, last = entries[part_count], parts[part_count]
+  last.count, last.sum = text(count), text(sum)
+  for _, value in ipairs({ 'n', last.count, 's', last.sum }) do
     fields[#fields + 1] = value
   end
 end
@@ -192,14 +199,14 @@ for part = 1, part_count do
   local place = text(sequence) .. '-' .. text(head.part + part - 1)
   -- A log that should be there and is not is begun again by who knows that it was lost.
   local is_first = sequence == 1 or lost == 'log'
-  if not (is_first or redis.call('XADD', log, 'NOMKSTREAM', place, unpack(parts[part]))) then
+  if not (is_first or redis.call('XADD', log, 'NOMKSTREAM', place, unpack(entries[part]))) then
     lost, is_first, head.first = 'log', true, sequence
     -- Who has read all that is gone can tell by it that this goes on from there.
-    local fields = parts[part]
+    local fields = entries[part]
     fields[#fields + 1], fields[#fields + 2] = 'b', head.id
   end
   if is_first then
-    redis.call('XADD', log, place, unpack(parts[part]))
+    redis.call('XADD', log, place, unpack(entries[part]))
   end
 end
 

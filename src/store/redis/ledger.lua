@@ -53,33 +53,38 @@ local function head_of()
   }
 end
 
+-- What a part means, as `apply` takes it, from its fields in the log.
+local function taken_apart(fields)
+  local part = { id = fields[2], removed = {}, written = {} }
+  local at = 5
+  while at < #fields do
+    local name, value = fields[at], fields[at + 1]
+    if name == 'd' then
+      part.removed[#part.removed + 1] = value
+    elseif name == 'p' then
+      part.written[#part.written + 1] = value
+      part.written[#part.written + 1] = fields[at + 3]
+      at = at + 2
+    elseif name == 'n' then
+      part.count = value
+    elseif name == 's' then
+      part.sum = value
+    end
+    at = at + 2
+  end
+  return part
+end
+
 -- Brings rows, ids and meta level with the next commit, all of whose parts these are. To the same end, however often.
 local function apply(head, parts)
-  local sequence, id = head.sequence + 1, parts[1][2]
-  local count, sum
-  for _, fields in ipairs(parts) do
-    local removed, written = {}, {}
-    local at = 5
-    while at < #fields do
-      local name = fields[at]
-      if name == 'd' then
-        removed[#removed + 1] = fields[at + 1]
-      elseif name == 'p' then
-        written[#written + 1] = fields[at + 1]
-        written[#written + 1] = fields[at + 3]
-        at = at + 2
-      elseif name == 'n' then
-        count = fields[at + 1]
-      elseif name == 's' then
-        sum = fields[at + 1]
-      end
-      at = at + 2
+  local sequence, id = head.sequence + 1, parts[1].id
+  local count, sum = parts[#parts].count, parts[#parts].sum
+  for _, part in ipairs(parts) do
+    if #part.removed > 0 then
+      redis.call('HDEL', rows, unpack(part.removed))
     end
-    if #removed > 0 then
-      redis.call('HDEL', rows, unpack(removed))
-    end
-    if #written > 0 then
-      redis.call('HSET', rows, unpack(written))
+    if #part.written > 0 then
+      redis.call('HSET', rows, unpack(part.written))
     end
   end
   redis.call('ZADD', ids, text(sequence), id)
@@ -111,7 +116,7 @@ local function finish(head)
       if fields[5] == 'c' then
         parts = {}
       end
-      parts[#parts + 1] = fields
+      parts[#parts + 1] = taken_apart(fields)
       head.part = tonumber(part) + 1
       if fields[4] == '0' then
         apply(head, parts)
