@@ -218,7 +218,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** Null if a closure has to be built first. */
   *#explain(query: Query, stepsMax: number, mayBuild: boolean): Resumable<Explanation | null> {
-    const verdict = this.#decideQuery(query, mayBuild)
+    const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query, false)
     if (verdict === BUILD) return null
     const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
     const { tenant } = this.#question

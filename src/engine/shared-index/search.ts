@@ -114,6 +114,14 @@ export class Search {
     return false
   }
 
+  /** Whether the user holds one of the goals that count for it, guards and all. O(goals and their in-edges). */
+  mayReach(user: number, instance: number, action: ActionView): boolean {
+    const backward = this.#backward
+    backward.begin(instance, action.rolePlaces, user, { endsAtHeld: true })
+    backward.advance(Infinity)
+    return backward.heldGoal !== -1
+  }
+
   #findHolders(scope: number, mask: number): void {
     this.#candidates.length = 0
     this.fetched ^= takeHolders(this.#regions, scope, mask, this.#candidates)
