@@ -131,9 +131,9 @@ export class ThreeEnvironments {
     )
   }
 
-  /** Resolves when it decides again. */
+  /** Resolves when it decides again, and says so: threads may decide a moment before. */
   async whenOpen(environment: EnvironmentKey): Promise<void> {
-    while ((await this.decision(environment)).status !== 200);
+    while ((await this.told(environment)).closed !== undefined);
   }
 
   /** Asks these all the time, until the function that it returns is called, which says what they refused. */
