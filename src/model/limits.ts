@@ -35,8 +35,16 @@ export const RESOURCES_MAX = 2_000
 export const RELATIONS_MAX = 10_000
 /** Roles of an environment, tenant roles included. */
 export const ROLES_MAX = 50_000
-/** Roles that a role may extend, directly and through others, when it is written. */
+/** Roles that a role may extend, directly and through others. */
 export const EXTENDS_REACH_MAX = 100
+/** Actions of a resource, no more than one body may give; and of all resources of an environment. */
+export const ACTIONS_PER_RESOURCE_MAX = PARTS_PER_BODY_MAX
+export const ACTIONS_MAX = 50_000
+/** A role's own permissions, without those it has by `extends`; and those of all roles of an environment. */
+export const PERMISSIONS_PER_ROLE_MAX = 5_000
+export const PERMISSIONS_MAX = 200_000
+/** Entries in the `granted_to` of all roles of an environment. */
+export const DERIVATIONS_MAX = 5_000
 /** Rows one commit may write; longer work is cut into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /** How often a command starts again because another writer was faster, before the caller is told to retry. */

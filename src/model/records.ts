@@ -184,6 +184,17 @@ export interface SchemaRecord {
   readonly id: string
 }
 
+/** How much all types and roles say together (`schema-size.ts`). */
+export interface SchemaSizeRecord {
+  readonly kind: 'schema-size'
+  readonly id: string
+  readonly actions: number
+  /** Own ones. */
+  readonly permissions: number
+  /** Entries of `grantedTo`. */
+  readonly derivations: number
+}
+
 /** One management call that changed something; written with the change, in the same commit. */
 export interface AuditRecord {
   readonly kind: 'audit'
@@ -281,6 +292,7 @@ export type StoredRecord =
   | PurgeRecord
   | AuditRecord
   | SchemaRecord
+  | SchemaSizeRecord
   | OrganizationRecord
   | ProjectRecord
   | EnvironmentRecord

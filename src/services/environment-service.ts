@@ -34,6 +34,7 @@ import {
   SCHEMA_CEILINGS,
   type SchemaCeilings,
 } from './management/schema-ceilings.ts'
+import { heldToSize, type SizeCeilings } from './management/schema-size.ts'
 import { SOMEBODY, type Waiting } from './decision-pool.ts'
 import { contentLines } from './management/content-export.ts'
 import { ContentStream, type PieceSource } from './content-stream.ts'
@@ -58,6 +59,7 @@ export class EnvironmentService {
   readonly #retention: AuditRetention
   readonly #ceilings: SchemaCeilings
   readonly #holdRoom: (changes: readonly Change[]) => () => void
+  readonly #sizeCeilings: SizeCeilings | undefined
 
   constructor(options: {
     readonly store: EnvironmentStore
@@ -74,6 +76,8 @@ export class EnvironmentService {
     readonly holdRoom?: (changes: readonly Change[]) => () => void
     /** How many parts its schema may have; for tests. */
     readonly ceilings?: SchemaCeilings
+    /** How much its schema may say; for tests. */
+    readonly sizeCeilings?: SizeCeilings
   }) {
     this.#store = options.store
     this.#scope = options.scope
@@ -85,6 +89,7 @@ export class EnvironmentService {
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
     this.#holdRoom = options.holdRoom ?? (() => () => {})
+    this.#sizeCeilings = options.sizeCeilings
     this.#purging = new Purging({
       ...options,
       whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
@@ -226,8 +231,9 @@ export class EnvironmentService {
   ): Promise<Answered<Answer>> {
     if (this.#freezes > 0)
       throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
+    const sized = heldToSize(command, this.#sizeCeilings)
     const givesBack: (() => void)[] = []
-    const held = lookedAt(command, context => {
+    const held = lookedAt(sized, context => {
       checkSchemaCeilings(context, this.#ceilings)
       givesBack.push(this.#holdRoom(context.records.changes))
     })

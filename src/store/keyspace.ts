@@ -13,6 +13,7 @@
  * user     5 │ key                 project     17 │ key
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
  * schema  11
+ * schema-size 12
  *                                  removed-environment 20 │ id
  * ```
  */
@@ -68,6 +69,7 @@ export const rowKeys = {
   purge: (id: string) => join(KIND_BYTES.purge, [id]),
   audit: (id: string) => join(KIND_BYTES.audit, [id]),
   schema: () => join(KIND_BYTES.schema, []),
+  schemaSize: () => join(KIND_BYTES['schema-size'], []),
   organization: () => join(KIND_BYTES.organization, []),
   project: (key: string) => join(KIND_BYTES.project, [], key),
   environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
@@ -118,6 +120,8 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.audit(record.id)
     case 'schema':
       return rowKeys.schema()
+    case 'schema-size':
+      return rowKeys.schemaSize()
     case 'organization':
       return rowKeys.organization()
     case 'project':

@@ -26,6 +26,7 @@ export const KIND_BYTES = {
   purge: 9,
   audit: 10,
   schema: 11,
+  'schema-size': 12,
   organization: 16,
   project: 17,
   environment: 18,
@@ -83,6 +84,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   purge: ['id', 'deadIds', 'lists'],
   audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut', 'sequence'],
   schema: ['id'],
+  'schema-size': ['id', 'actions', 'permissions', 'derivations'],
   organization: ['id', 'tokenSecret', 'isSetUp'],
   project: [
     'id',

@@ -22,6 +22,7 @@ import type { OperationAnswer, OperationInput, OperationName } from '#services/m
 import { RecordReader } from '#services/management/record-reader.ts'
 import { isResumable } from '#services/management/resumable.ts'
 import { SCHEMA_CEILINGS, type SchemaCeilings } from '#services/management/schema-ceilings.ts'
+import { SIZE_CEILINGS, type SizeCeilings } from '#services/management/schema-size.ts'
 import { loadChanges } from '#services/load-changes.ts'
 import { Replica } from '#services/replica.ts'
 import { listRule, lists } from '#store/keyspace.ts'
@@ -48,13 +49,18 @@ export class RunningEnvironment {
   #isClosed = false
 
   /** Opens the store, loads the engine, and takes up what an earlier run left to do. */
-  static async open(url = 'memory:', ceilings?: SchemaCeilings): Promise<RunningEnvironment> {
+  static async open(
+    url = 'memory:',
+    ceilings?: SchemaCeilings,
+    sizeCeilings?: SizeCeilings,
+  ): Promise<RunningEnvironment> {
     const store = await openStore(url, listRule)
     const environment = new RunningEnvironment(
       url,
       store,
       await store.environment(scope.environmentId),
       ceilings,
+      sizeCeilings,
     )
     onTestFinished(() => environment.close())
     await environment.#start()
@@ -66,6 +72,7 @@ export class RunningEnvironment {
     store: Store,
     environment: EnvironmentStore,
     ceilings: SchemaCeilings = SCHEMA_CEILINGS,
+    sizeCeilings = SIZE_CEILINGS,
   ) {
     this.#url = url
     this.#store = store
@@ -92,6 +99,7 @@ export class RunningEnvironment {
       surroundings: surroundingsWith({ onBackgroundFault: error => this.faults.push(error) }),
       whenVisible: revision => this.#replica.whenVisible(revision),
       ceilings,
+      sizeCeilings,
     })
   }
 

@@ -295,6 +295,8 @@ export class Schema {
     for (const other of wanted) other.extendedBy.add(role)
     role.extends = wanted
     for (const other of withExtended(role)) reached.add(other)
+    // Who reaches the role itself does so without what it extends, circles or not.
+    reached.delete(role)
     for (const other of reached) {
       other.reachedBy = null
       for (const type of other.permissions.keys()) this.#change(type)

@@ -6,6 +6,7 @@ import { presentScope, presentTimes, type ReadContext, type WriteContext } from 
 import { requireType } from './lookups.ts'
 import { pageOfArray } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
+import type { Resumable } from './resumable.ts'
 import { removeActions } from './schema-removals.ts'
 import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
 
@@ -68,9 +69,12 @@ export function updateAction(
   return presentAction(context, type, updated)
 }
 
-export function deleteAction(context: WriteContext, input: { readonly params: ActionParams }): void {
+export function* deleteAction(
+  context: WriteContext,
+  input: { readonly params: ActionParams },
+): Resumable<void> {
   const { type, action } = locate(context.records, input.params)
-  removeActions(context, type, new Set([action.key]))
+  yield* removeActions(context, type, new Set([action.key]))
 }
 
 function locate(records: RecordReader, params: ActionParams) {

@@ -28,6 +28,7 @@ import { Draft } from './draft.ts'
 import type { ExportedSchema } from './schema-export.ts'
 import { checkSchemaCeilings } from './schema-ceilings.ts'
 import { importSchema } from './schema-import.ts'
+import { checkSchemaSize } from './schema-size.ts'
 
 export interface ContentImportOptions {
   /** Throws `INVALID_SHAPE` unless the line has the form of its kind. */
@@ -205,6 +206,7 @@ export class ContentImport {
     const schema = schemaOf(this.#resources, this.#roles, this.#userAttributes)
     runAtOnce(importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' }))
     checkSchemaCeilings({ records, newId })
+    runAtOnce(checkSchemaSize({ records, newId }))
     const defined: StoredRecord[] = [...records.list('type', lists.builtInTypes())]
     for (const type of records.list('type', lists.all('type'))) {
       this.#typeIds.set(type.key, type.id)

@@ -19,6 +19,7 @@ import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
 import { isDead } from './dead-ids.ts'
 import { type Found, isOfKind, RecordReader } from './record-reader.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
 interface Pending {
   readonly key: Uint8Array
@@ -101,6 +102,43 @@ export class Draft extends RecordReader {
       if (isPendingIn(pending, list)) count += 1
     }
     return count
+  }
+
+  /**
+   * Goes through a list with a stop after each record, which `each` gets as it is at that moment, and may write. What others
+   * add meanwhile is not in it: who adds a mention of a thing that goes writes the thing (`touch`).
+   */
+  *visit<Kind extends RecordKind>(
+    kind: Kind,
+    list: ListName,
+    each: (record: RecordOf<Kind>) => void,
+  ): Resumable<void> {
+    const keys: Uint8Array[] = []
+    for (const { key } of this.view.scan(list)) {
+      keys.push(key)
+      if (keys.length % YIELD_ROWS === 0) yield
+    }
+    const stored = new Set<string>()
+    for (const key of keys) {
+      const name = nameOf(key)
+      stored.add(name)
+      const pending = this.#pending.get(name)
+      const record = pending ? pending.record : this.#storedRecord(kind, key)
+      if (record !== null && isListed(record, list)) each(record as RecordOf<Kind>)
+      yield
+    }
+    for (const pending of this.#ofKind(kind)) {
+      if (!pending.written || stored.has(nameOf(pending.key)) || !isPendingIn(pending, list)) continue
+      each(pending.record as RecordOf<Kind>)
+      yield
+    }
+  }
+
+  /** The record under a key if it is alive, on which nothing rests then. */
+  #storedRecord<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
+    const row = this.view.get(key)
+    const record = row ? decodeAs(kind, row) : null
+    return record && !isDead(record, this.deadIds()) ? record : null
   }
 
   /**

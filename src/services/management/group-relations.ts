@@ -14,6 +14,7 @@ import { findRole } from './lookups.ts'
 import { addRelation } from './relations.ts'
 import { isSameDerivation } from './role-rules.ts'
 import { putRole } from './roles.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { removeRelations } from './schema-removals.ts'
 
 /** Dead tuples of a relation that are passed over for a live one: about a millisecond. */
@@ -107,7 +108,8 @@ function giveUp(context: WriteContext, relation: RelationRecord, objectType: Typ
     records.put({ ...relation, groupUse: null, updatedAt: context.now })
     return
   }
-  removeRelations(context, [relation], objectType)
+  // Of one type, whose roles have a ceiling.
+  runAtOnce(removeRelations(context, [relation], objectType))
 }
 
 /** A key that is taken gets `_2`, `_3`, … (contract D-37); one that would be too long is cut first. */

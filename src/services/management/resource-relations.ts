@@ -6,6 +6,7 @@ import type { ReadContext, WriteContext } from './context.ts'
 import { requireRelation, requireType } from './lookups.ts'
 import { arrayOrEnvelope, type Page, pageOf } from './paging.ts'
 import { addRelation, presentRelation } from './relations.ts'
+import type { Resumable } from './resumable.ts'
 import { removeRelations } from './schema-removals.ts'
 
 interface RelationParams {
@@ -60,7 +61,10 @@ export function createRelation(
 }
 
 /** Removes a relation with its tuples and the entries over it; one of the groups API, too: a later grant makes it anew. */
-export function deleteRelation(context: WriteContext, input: { readonly params: RelationParams }): void {
+export function* deleteRelation(
+  context: WriteContext,
+  input: { readonly params: RelationParams },
+): Resumable<void> {
   const type = requireType(context.records, input.params.resource_id)
-  removeRelations(context, [requireRelation(context.records, type, input.params.relation_id)], type)
+  yield* removeRelations(context, [requireRelation(context.records, type, input.params.relation_id)], type)
 }

@@ -16,6 +16,7 @@ import type { ReadContext, WriteContext } from './context.ts'
 import { requireRelation, requireRole, requireType } from './lookups.ts'
 import { pageOf } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
+import type { Resumable } from './resumable.ts'
 import { isSameDerivation, resolveDerivation, resolvePermissions } from './role-rules.ts'
 import { createRole, presentDerivation, presentResourceRole, putRole, updateRole } from './roles.ts'
 import { removeRoles } from './schema-removals.ts'
@@ -64,9 +65,12 @@ export function updateResourceRole(
   return presentResourceRole(context, updateRole(context, type, role, input.body), type)
 }
 
-export function deleteResourceRole(context: WriteContext, input: { readonly params: RoleParams }): void {
+export function* deleteResourceRole(
+  context: WriteContext,
+  input: { readonly params: RoleParams },
+): Resumable<void> {
   const { type, role } = locate(context.records, input.params)
-  removeRoles(context, [role], type)
+  yield* removeRoles(context, [role], type)
 }
 
 export function addResourceRolePermissions(

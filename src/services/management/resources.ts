@@ -1,7 +1,7 @@
 /** Resources: the types of things there are, with their actions, attributes, roles and relations (contract B.4). */
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
-import { type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { type RoleRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { isShortKey } from '#model/wire/building-blocks.ts'
 import type {
   Resource,
@@ -11,7 +11,7 @@ import type {
   ResourceUpdate,
 } from '#model/wire/resource.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
-import { lists, rowKeys } from '#store/keyspace.ts'
+import { lists, rowKeyOf, rowKeys } from '#store/keyspace.ts'
 import type { ReadContext, WriteContext } from './context.ts'
 import { findType, requireType } from './lookups.ts'
 import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from './paging.ts'
@@ -20,25 +20,21 @@ import { addRelation } from './relations.ts'
 import { actionsOf, attributesOf } from './resource-parts.ts'
 import { presentResource } from './resource-present.ts'
 import type { Resumable } from './resumable.ts'
-import { replaceRole } from './roles.ts'
-import {
-  relationsOf,
-  removeActions,
-  removeRelations,
-  removeRoles,
-  removeType,
-  rolesOf,
-} from './schema-removals.ts'
+import { type ReplacedRole, replaceRole } from './roles.ts'
+import { relationsOf, removeActions, removeRelations, removeRoles, removeType } from './schema-removals.ts'
 import { addType, findUserType, putType } from './types.ts'
 
 interface TypeParams {
   readonly resource_id: string
 }
 
-export function createResource(context: WriteContext, input: { readonly body: ResourceCreate }): Resource {
+export function* createResource(
+  context: WriteContext,
+  input: { readonly body: ResourceCreate },
+): Resumable<Resource> {
   const { body } = input
   const taken = context.records.get('type', rowKeys.type(body.key))
-  const type = defineType(context, addType(context, body.key, body.name), wholeOf(body))
+  const type = yield* defineType(context, addType(context, body.key, body.name), wholeOf(body))
   // What is unknown or does not fit is said before what is there already (contract D-38).
   if (taken) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a resource ${JSON.stringify(body.key)} already`)
@@ -47,13 +43,13 @@ export function createResource(context: WriteContext, input: { readonly body: Re
 }
 
 /** Makes a resource what the body says and nothing else, or creates it; what it has by the same key keeps its id. */
-export function replaceResource(
+export function* replaceResource(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceReplace },
-): Resource {
+): Resumable<Resource> {
   const { body } = input
   const type = findType(context.records, input.params.resource_id) ?? addNamed(context, input)
-  return presentResource(context, defineType(context, type, wholeOf(body)))
+  return presentResource(context, yield* defineType(context, type, wholeOf(body)))
 }
 
 /** The resource that is to be created under the key in the path. An id is ours to give: an unknown one is not found. */
@@ -73,16 +69,19 @@ function addNamed(
 }
 
 /** Each given field replaces the old value whole; null clears it, where that takes nothing else with it. */
-export function updateResource(
+export function* updateResource(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceUpdate },
-): Resource {
+): Resumable<Resource> {
   const type = requireType(context.records, input.params.resource_id)
-  return presentResource(context, defineType(context, type, input.body))
+  return presentResource(context, yield* defineType(context, type, input.body))
 }
 
-export function deleteResource(context: WriteContext, input: { readonly params: TypeParams }): void {
-  removeType(context, requireType(context.records, input.params.resource_id))
+export function* deleteResource(
+  context: WriteContext,
+  input: { readonly params: TypeParams },
+): Resumable<void> {
+  yield* removeType(context, requireType(context.records, input.params.resource_id))
 }
 
 /** The body with what clears for everything it leaves out. */
@@ -100,13 +99,17 @@ function wholeOf(body: ResourceReplace): ResourceUpdate {
 }
 
 /** Writes what `update` says of a type; what it leaves out stays as it is. Returns the type as it is then. */
-export function defineType(context: WriteContext, type: TypeRecord, update: ResourceUpdate): TypeRecord {
+export function* defineType(
+  context: WriteContext,
+  type: TypeRecord,
+  update: ResourceUpdate,
+): Resumable<TypeRecord> {
   const { actions } = update
   const gone = new Set(
     type.actions.flatMap(({ key }) => (actions && !Object.hasOwn(actions, key) ? [key] : [])),
   )
   // First what goes with removed actions, roles and relations; then what may name those that are left or new.
-  const remaining = removeActions(context, type, gone)
+  const remaining = yield* removeActions(context, type, gone)
   const defined: TypeRecord = {
     ...remaining,
     name: update.name ?? type.name,
@@ -121,39 +124,51 @@ export function defineType(context: WriteContext, type: TypeRecord, update: Reso
     updatedAt: context.now,
   }
   putType(context, defined)
-  if (update.roles !== undefined) removeOtherRoles(context, defined, update.roles)
-  if (update.relations !== undefined) replaceRelations(context, defined, update.relations)
-  if (update.roles !== undefined) replaceRoles(context, defined, update.roles)
+  if (update.roles !== undefined) yield* removeOtherRoles(context, defined, update.roles)
+  if (update.relations !== undefined) yield* replaceRelations(context, defined, update.relations)
+  if (update.roles !== undefined) yield* replaceRoles(context, defined, update.roles)
   return defined
 }
 
-function removeOtherRoles(
+function* removeOtherRoles(
   context: WriteContext,
   type: TypeRecord,
   blocks: Readonly<Record<string, RoleBlock>>,
-): void {
-  const others = rolesOf(context, type).filter(({ key }) => !Object.hasOwn(blocks, key))
-  removeRoles(context, others, type)
+): Resumable<void> {
+  const { records } = context
+  const others: RoleRecord[] = []
+  yield* records.visit('role', lists.rolesOfType(type.id), role => {
+    // Met, so that the commit rests on its being there.
+    if (!Object.hasOwn(blocks, role.key)) others.push(records.get('role', rowKeyOf(role))!)
+  })
+  yield* removeRoles(context, others, type)
 }
 
-function replaceRoles(
+function* replaceRoles(
   context: WriteContext,
   type: TypeRecord,
   blocks: Readonly<Record<string, RoleBlock>>,
-): void {
+): Resumable<void> {
   // In the first step nothing but what does not exist can fail, which wins over all that may fail in the second.
-  const replaced = Object.entries(blocks).map(([key, block]) => replaceRole(context, type, key, block))
+  const replaced: ReplacedRole[] = []
+  for (const [key, block] of Object.entries(blocks)) {
+    replaced.push(replaceRole(context, type, key, block))
+    yield
+  }
   const winner = new WinningError<null>()
-  for (const { complete } of replaced) winner.attempt(null, complete)
+  for (const { complete } of replaced) {
+    winner.attempt(null, complete)
+    yield
+  }
   if (winner.found) throw winner.found.error
 }
 
 /** A relation that stays keeps its id and its tuples; one that gets other subjects is another relation. */
-function replaceRelations(
+function* replaceRelations(
   context: WriteContext,
   type: TypeRecord,
   subjects: Readonly<Record<string, string>>,
-): void {
+): Resumable<void> {
   const { records } = context
   const wanted = new Map(
     Object.entries(subjects).map(([key, subject]) => [key, requireType(records, subject)] as const),
@@ -161,7 +176,7 @@ function replaceRelations(
   const standing = relationsOf(context, type)
   const kept = standing.filter(({ key, subjectTypeId }) => wanted.get(key)?.id === subjectTypeId)
   for (const { key } of kept) wanted.delete(key)
-  removeRelations(
+  yield* removeRelations(
     context,
     standing.filter(relation => !kept.includes(relation)),
     type,

@@ -6,11 +6,18 @@ import type { Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
-import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type {
+  ActionRecord,
+  DerivationRecord,
+  GrantedToRecord,
+  RoleRecord,
+  TypeRecord,
+} from '#model/records.ts'
 import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
 import { lists } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
 import type { Draft } from './draft.ts'
+import { reachesTooFar } from './extends-reach.ts'
 import { requireRelation, requireRole, requireType } from './lookups.ts'
 import { keepRelation } from './relations.ts'
 
@@ -25,8 +32,8 @@ export function resolvePermissions(
   texts: readonly string[],
 ): string[] {
   if (type === null) checkTenantPermissions(texts)
-  const resolve = type === null ? tenantPermission : resourcePermission(type)
-  return [...new Set(texts.map(text => resolve(records, text)))]
+  const resolve = type === null ? tenantPermissions(records) : resourcePermissions(records, type)
+  return [...new Set(texts.map(resolve))]
 }
 
 /** What schemas cannot say of a tenant role's permissions; a matter of shape, so it comes before what exists (D-38). */
@@ -40,31 +47,53 @@ export function checkTenantPermissions(texts: readonly string[]): void {
   }
 }
 
-function tenantPermission(records: Draft, text: string): string {
-  const colon = text.indexOf(':')
-  if (colon < 0) {
-    for (const type of records.list('type', lists.all('type'))) {
-      const action = type.actions.find(candidate => candidate.id === text.toLowerCase())
-      if (action) return `${withContent(records, type).key}:${action.key}`
+/** What a permission of a tenant role is stored as. O(1) a text of a type once known, O(types) one that is an id. */
+function tenantPermissions(records: Draft): (text: string) => string {
+  const known = new Map<string, TypeRecord>()
+  return text => {
+    const colon = text.indexOf(':')
+    if (colon < 0) {
+      for (const type of records.list('type', lists.all('type'))) {
+        const action = actionIn(type, text)
+        if (action?.id === text.toLowerCase()) return `${withContent(records, type).key}:${action.key}`
+      }
+      throw unknownAction(text)
     }
-    throw unknownAction(text)
+    const reference = text.slice(0, colon)
+    let type = known.get(reference)
+    if (!type) known.set(reference, (type = withContent(records, requireType(records, reference))))
+    const action = text.slice(colon + 1)
+    if (actionIn(type, action)?.key !== action) throw unknownAction(text)
+    return `${type.key}:${action}`
   }
-  const type = withContent(records, requireType(records, text.slice(0, colon)))
-  const action = text.slice(colon + 1)
-  if (!type.actions.some(candidate => candidate.key === action)) throw unknownAction(text)
-  return `${type.key}:${action}`
 }
 
-function resourcePermission(type: TypeRecord) {
-  return (records: Draft, text: string): string => {
-    const prefix = `${type.key}:`
+function resourcePermissions(records: Draft, type: TypeRecord): (text: string) => string {
+  const prefix = `${type.key}:`
+  let isKept = false
+  return text => {
+    if (!isKept) withContent(records, type)
+    isKept = true
     const key = text.startsWith(prefix) ? text.slice(prefix.length) : text
-    const action = withContent(records, type).actions.find(
-      candidate => candidate.key === key || candidate.id === text.toLowerCase(),
-    )
-    if (!action) throw unknownAction(text)
+    const action = actionIn(type, key) ?? actionIn(type, text)
+    if (action?.key !== key && action?.id !== text.toLowerCase()) throw unknownAction(text)
     return action.key
   }
+}
+
+const actionsByName = new WeakMap<readonly ActionRecord[], ReadonlyMap<string, ActionRecord>>()
+
+/** The action of that key, else the one of that id. O(actions) the first time, O(1) later: roles name thousands. */
+function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | undefined {
+  let byName = actionsByName.get(actions)
+  if (!byName) {
+    byName = new Map([
+      ...actions.map(each => [each.id, each] as const),
+      ...actions.map(each => [each.key, each] as const),
+    ])
+    actionsByName.set(actions, byName)
+  }
+  return byName.get(reference) ?? byName.get(reference.toLowerCase())
 }
 
 /**
@@ -126,7 +155,7 @@ export function resolveExtends(
     }
     if (visited.has(key)) continue
     visited.add(key)
-    if (visited.size > EXTENDS_REACH_MAX) throw extendsTooMany(roleKey)
+    if (visited.size > EXTENDS_REACH_MAX) throw reachesTooFar(roleKey)
     const role = requireRole(records, type, key)
     // What is mentioned must not go; what that extends in turn must not change, or a circle could close.
     if (keys.includes(key)) records.touch(role)
@@ -134,13 +163,6 @@ export function resolveExtends(
     waiting.push(...role.extends)
   }
   return keys
-}
-
-function extendsTooMany(roleKey: string): AuthzError {
-  return new AuthzError(
-    'LIMIT_EXCEEDED',
-    `role ${JSON.stringify(roleKey)} would extend more than ${EXTENDS_REACH_MAX} roles, directly and through others`,
-  )
 }
 
 /** The block a body gives, checked against the model; `previousId` keeps the block's id. */

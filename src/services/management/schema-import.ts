@@ -5,14 +5,14 @@
 import { AuthzError } from '#model/errors.ts'
 import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
-import { rowKeys } from '#store/keyspace.ts'
+import { lists, rowKeys } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
 import { findRole, requireType } from './lookups.ts'
 import { defineType } from './resources.ts'
 import type { Resumable } from './resumable.ts'
 import { type ReplacedRole, replaceRole, updateRole } from './roles.ts'
 import { type ExportedResource, type ExportedSchema, grantedToOf } from './schema-export.ts'
-import { relationsOf, rolesOf } from './schema-removals.ts'
+import { relationsOf } from './schema-removals.ts'
 import { addType, ensureUserType, findUserType, putType } from './types.ts'
 
 export interface SchemaImport {
@@ -31,16 +31,17 @@ export function* importSchema(context: WriteContext, input: SchemaImport): Resum
   // Resources refer to each other, in circles too: first all are there, then all their roles, then what roles derive from.
   for (const { key, body } of schema.resources) {
     const type = context.records.get('type', rowKeys.type(key)) ?? addType(context, key, body.name)
-    defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })
+    yield* defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })
     yield
   }
-  const standing = new Map(schema.resources.map(({ key }) => [key, madeByGroups(context, key)]))
+  const standing = new Map<string, MadeByGroups>()
+  for (const { key } of schema.resources) standing.set(key, yield* madeByGroups(context, key))
   for (const resource of schema.resources) {
-    defineResource(context, resource, standing.get(resource.key)!)
+    yield* defineResource(context, resource, standing.get(resource.key)!)
     yield
   }
   for (const { key, body } of schema.resources) {
-    deriveRoles(context, key, body.roles ?? {}, standing.get(key)!)
+    yield* deriveRoles(context, key, body.roles ?? {}, standing.get(key)!)
     yield
   }
   yield* putTenantRoles(context, schema)
@@ -71,21 +72,27 @@ interface MadeByGroups {
   readonly roles: ReadonlyMap<string, RoleRecord>
 }
 
-function madeByGroups(context: WriteContext, typeKey: string): MadeByGroups {
+function* madeByGroups(context: WriteContext, typeKey: string): Resumable<MadeByGroups> {
   const type = requireType(context.records, typeKey)
-  return {
-    relations: relationsOf(context, type).filter(({ groupUse }) => groupUse !== null),
-    roles: new Map(rolesOf(context, type).map(role => [role.key, role])),
-  }
+  const relations = relationsOf(context, type).filter(({ groupUse }) => groupUse !== null)
+  const roles = new Map<string, RoleRecord>()
+  yield* context.records.visit('role', lists.rolesOfType(type.id), role => {
+    roles.set(role.key, role)
+  })
+  return { relations, roles }
 }
 
 /** All of a resource but what its roles derive from. */
-function defineResource(context: WriteContext, resource: ExportedResource, made: MadeByGroups): void {
+function* defineResource(
+  context: WriteContext,
+  resource: ExportedResource,
+  made: MadeByGroups,
+): Resumable<void> {
   const { records } = context
   const { body, actionGroups } = resource
   const bare = Object.entries(body.roles ?? {}).map(([key, block]) => [key, { ...block, granted_to: null }])
   const kept = made.relations.map(({ key, subjectTypeId }) => [key, typeKeyOf(context, subjectTypeId)])
-  const type = defineType(context, requireType(records, resource.key), {
+  const type = yield* defineType(context, requireType(records, resource.key), {
     ...body,
     relations: { ...body.relations, ...Object.fromEntries(kept) },
     roles: Object.fromEntries(bare) as Record<string, RoleBlock>,
@@ -99,12 +106,12 @@ function defineResource(context: WriteContext, resource: ExportedResource, made:
   }
 }
 
-function deriveRoles(
+function* deriveRoles(
   context: WriteContext,
   typeKey: string,
   blocks: Readonly<Record<string, RoleBlock>>,
   made: MadeByGroups,
-): void {
+): Resumable<void> {
   const { records } = context
   const type = requireType(records, typeKey)
   const keptRelations = new Set(made.relations.map(({ key }) => key))
@@ -120,6 +127,7 @@ function deriveRoles(
     updateRole(context, type, findRole(records, type, key)!, {
       granted_to: { ...block.granted_to, users_with_role: entries },
     })
+    yield
   }
 }
 

@@ -8,25 +8,19 @@
  */
 import { assert } from '#model/assert.ts'
 import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
-import { lists } from '#store/keyspace.ts'
+import { lists, rowKeyOf } from '#store/keyspace.ts'
+import type { ListName } from '#store/view.ts'
 import type { WriteContext } from './context.ts'
-import {
-  type Dead,
-  dependantsOfRelation,
-  dependantsOfRole,
-  dependantsOfType,
-  removeDependants,
-  together,
-} from './removal.ts'
-import { putRole } from './roles.ts'
+import { dependantsOfRelation, dependantsOfRole, dependantsOfType, removeDependants } from './removal.ts'
+import type { Resumable } from './resumable.ts'
 import { putType } from './types.ts'
 
 /** Removes actions that `type` has, with the permissions and the places in action groups that name them. */
-export function removeActions(
+export function* removeActions(
   context: WriteContext,
   type: TypeRecord,
   keys: ReadonlySet<string>,
-): TypeRecord {
+): Resumable<TypeRecord> {
   if (keys.size === 0) return type
   const updated: TypeRecord = {
     ...type,
@@ -39,14 +33,13 @@ export function removeActions(
     updatedAt: context.now,
   }
   putType(context, updated)
-  for (const role of rolesOf(context, type)) {
-    const permissions = role.permissions.filter(action => !keys.has(action))
-    rewriteRole(context, role, type, { permissions })
-  }
+  yield* rewriteRoles(context, type, ({ permissions }) => ({
+    permissions: permissions.filter(action => !keys.has(action)),
+  }))
   const names = new Set([...keys].map(key => `${type.key}:${key}`))
-  for (const role of rolesOf(context, null)) {
-    rewriteRole(context, role, null, { permissions: role.permissions.filter(name => !names.has(name)) })
-  }
+  yield* rewriteRoles(context, null, ({ permissions }) => ({
+    permissions: permissions.filter(name => !names.has(name)),
+  }))
   return updated
 }
 
@@ -54,101 +47,101 @@ export function removeActions(
  * Removes roles of one type, or tenant roles, with the mentions of them. A relation that the groups API made for such a
  * role goes too: whoever creates a role of that key later finds none of the grants that were meant for this one.
  */
-export function removeRoles(
+export function* removeRoles(
   context: WriteContext,
   roles: readonly RoleRecord[],
   type: TypeRecord | null,
-): void {
-  removeDependants(
-    context,
-    roles.map(role => takeOutRole(context, role, type)),
-  )
+): Resumable<void> {
+  if (roles.length === 0) return
+  const { records } = context
+  const gone = new Set(roles.map(({ key }) => key))
+  for (const role of roles) {
+    records.delete(role, { kind: 'role-removed', type: type?.key ?? null, role: role.key })
+  }
+  yield* rewriteRoles(context, type, role => ({ extends: role.extends.filter(key => !gone.has(key)) }))
+  if (type !== null) {
+    const isDropped = (entry: DerivationRecord): boolean => entry.onType === type.key && gone.has(entry.role)
+    for (const objectType of typesLinkedFrom(context, type)) {
+      yield* dropEntries(context, objectType, isDropped)
+    }
+    const grants = relationsOf(context, type).filter(({ groupUse }) => {
+      return groupUse?.use === 'grant' && gone.has(groupUse.role)
+    })
+    yield* removeRelations(context, grants, type)
+  }
+  removeDependants(context, roles.map(dependantsOfRole))
 }
 
 /** Removes relations of one object type with the derivation entries over them. */
-export function removeRelations(
+export function* removeRelations(
   context: WriteContext,
   relations: readonly RelationRecord[],
   objectType: TypeRecord,
-): void {
-  removeDependants(
-    context,
-    relations.map(relation => takeOutRelation(context, relation, objectType)),
-  )
+): Resumable<void> {
+  yield* takeOutRelations(context, relations, objectType)
+  removeDependants(context, relations.map(dependantsOfRelation))
 }
 
-/** The part of the removal that concerns the schema; returns the facts that are left to remove. */
-function takeOutRole(context: WriteContext, role: RoleRecord, type: TypeRecord | null): Dead {
-  const { records } = context
-  for (const sibling of rolesOf(context, type)) {
-    if (sibling.id === role.id) continue
-    rewriteRole(context, sibling, type, { extends: sibling.extends.filter(key => key !== role.key) })
+/** The part of the removal that concerns the schema. */
+function* takeOutRelations(
+  context: WriteContext,
+  relations: readonly RelationRecord[],
+  objectType: TypeRecord,
+): Resumable<void> {
+  if (relations.length === 0) return
+  const gone = new Set(relations.map(({ key }) => key))
+  for (const relation of relations) {
+    const named = { type: objectType.key, relation: relation.key }
+    context.records.delete(relation, { kind: 'relation-removed', ...named })
   }
-  const grants: Dead[] = []
-  if (type !== null) {
-    for (const objectType of typesLinkedFrom(context, type)) {
-      dropEntries(context, objectType, entry => entry.onType === type.key && entry.role === role.key)
-    }
-    for (const relation of relationsOf(context, type)) {
-      const use = relation.groupUse
-      if (use?.use === 'grant' && use.role === role.key) grants.push(takeOutRelation(context, relation, type))
-    }
-  }
-  records.delete(role, { kind: 'role-removed', type: type?.key ?? null, role: role.key })
-  return together([dependantsOfRole(role), ...grants])
-}
-
-function takeOutRelation(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Dead {
-  dropEntries(context, objectType, entry => entry.relation === relation.key)
-  context.records.delete(relation, {
-    kind: 'relation-removed',
-    type: objectType.key,
-    relation: relation.key,
-  })
-  return dependantsOfRelation(relation)
+  yield* dropEntries(context, objectType, entry => gone.has(entry.relation))
 }
 
 /** Removes a type with its roles and relations, the relations of others that name it, and its permissions. */
-export function removeType(context: WriteContext, type: TypeRecord): void {
+export function* removeType(context: WriteContext, type: TypeRecord): Resumable<void> {
   const { records } = context
-  const roles = rolesOf(context, type)
   const own = relationsOf(context, type)
-  const foreign = [...records.list('relation', lists.relationsFromType(type.id))].filter(
+  const foreign = listed(context, lists.relationsFromType(type.id)).filter(
     relation => relation.typeId !== type.id,
   )
-  for (const relation of foreign) takeOutRelation(context, relation, objectTypeOf(context, relation))
-  const prefix = `${type.key}:`
-  for (const role of rolesOf(context, null)) {
-    const permissions = role.permissions.filter(name => !name.startsWith(prefix))
-    rewriteRole(context, role, null, { permissions })
+  const roles: RoleRecord[] = []
+  yield* records.visit('role', lists.rolesOfType(type.id), role => {
+    roles.push(records.get('role', rowKeyOf(role))!)
+  })
+  for (const objectType of new Set(foreign.map(({ typeId }) => typeId))) {
+    const ofType = foreign.filter(({ typeId }) => typeId === objectType)
+    yield* takeOutRelations(context, ofType, typeById(context, objectType))
   }
+  const prefix = `${type.key}:`
+  yield* rewriteRoles(context, null, ({ permissions }) => ({
+    permissions: permissions.filter(name => !name.startsWith(prefix)),
+  }))
   for (const part of [...own, ...roles]) records.delete(part)
   records.delete(type, { kind: 'type-removed', type: type.key })
   removeDependants(context, [dependantsOfType(type, roles, [...own, ...foreign])])
 }
 
-/** The roles of a type, or the tenant roles; taken out of the list at once, for removing them changes it. */
-export function rolesOf(context: WriteContext, type: TypeRecord | null): RoleRecord[] {
-  return [...context.records.list('role', lists.rolesOfType(type?.id ?? null))]
+/** The relations whose objects are of a type; taken out of the list at once, for removing them changes it. */
+export function relationsOf(context: WriteContext, type: TypeRecord): RelationRecord[] {
+  return listed(context, lists.relationsOfType(type.id))
 }
 
-/** The relations whose objects are of a type, likewise. */
-export function relationsOf(context: WriteContext, type: TypeRecord): RelationRecord[] {
-  return [...context.records.list('relation', lists.relationsOfType(type.id))]
+/** Each is met, so that the commit rests on its being there: it may be removed by others while this goes on. */
+function listed(context: WriteContext, list: ListName): RelationRecord[] {
+  const { records } = context
+  return [...records.list('relation', list)].map(record => records.get('relation', rowKeyOf(record))!)
 }
 
 /** The types that have relations whose subjects are of `type`; entries with its roles as source stand on their roles. */
 function typesLinkedFrom(context: WriteContext, type: TypeRecord): TypeRecord[] {
-  const { records } = context
-  const types = new Map<string, TypeRecord>()
-  for (const relation of records.list('relation', lists.relationsFromType(type.id))) {
-    if (!types.has(relation.typeId)) types.set(relation.typeId, objectTypeOf(context, relation))
-  }
-  return [...types.values()]
+  const typeIds = [...context.records.list('relation', lists.relationsFromType(type.id))].map(
+    ({ typeId }) => typeId,
+  )
+  return Array.from(new Set(typeIds), typeId => typeById(context, typeId))
 }
 
-function objectTypeOf(context: WriteContext, relation: RelationRecord): TypeRecord {
-  const objectType = context.records.byId('type', relation.typeId)
+function typeById(context: WriteContext, typeId: string): TypeRecord {
+  const objectType = context.records.byId('type', typeId)
   assert(objectType, 'a relation lives no longer than its object type')
   return objectType
 }
@@ -157,24 +150,28 @@ function dropEntries(
   context: WriteContext,
   objectType: TypeRecord,
   isDropped: (entry: DerivationRecord) => boolean,
-): void {
-  for (const role of rolesOf(context, objectType)) {
-    const entries = role.grantedTo.entries.filter(entry => !isDropped(entry))
-    if (entries.length === role.grantedTo.entries.length) continue
-    rewriteRole(context, role, objectType, { grantedTo: { ...role.grantedTo, entries } })
-  }
+): Resumable<void> {
+  return rewriteRoles(context, objectType, ({ grantedTo }) => ({
+    grantedTo: { ...grantedTo, entries: grantedTo.entries.filter(entry => !isDropped(entry)) },
+  }))
 }
 
-/** Writes the role with the lists given, if they lost anything. */
-function rewriteRole(
+/**
+ * Writes the roles of a type, or the tenant roles, that lose anything by the lists given for each. The engine need not be told: what
+ * it is told of is what they mentioned, and mentions go with that (contract C.7).
+ */
+function rewriteRoles(
   context: WriteContext,
-  role: RoleRecord,
   type: TypeRecord | null,
-  lost: Partial<Pick<RoleRecord, 'permissions' | 'extends' | 'grantedTo'>>,
-): void {
-  const isSame =
-    (lost.permissions?.length ?? role.permissions.length) === role.permissions.length &&
-    (lost.extends?.length ?? role.extends.length) === role.extends.length &&
-    lost.grantedTo === undefined
-  if (!isSame) putRole(context, { ...role, ...lost, updatedAt: context.now }, type)
+  listsOf: (role: RoleRecord) => Partial<Pick<RoleRecord, 'permissions' | 'extends' | 'grantedTo'>>,
+): Resumable<void> {
+  const { records, now } = context
+  return records.visit('role', lists.rolesOfType(type?.id ?? null), role => {
+    const left = { ...role, ...listsOf(role), updatedAt: now }
+    const isSame =
+      left.permissions.length === role.permissions.length &&
+      left.extends.length === role.extends.length &&
+      left.grantedTo.entries.length === role.grantedTo.entries.length
+    if (!isSame) records.put(left)
+  })
 }

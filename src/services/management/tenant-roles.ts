@@ -52,8 +52,11 @@ export function updateTenantRole(
   return presentTenantRole(context, updateRole(context, null, role, input.body))
 }
 
-export function deleteTenantRole(context: WriteContext, input: { readonly params: RoleParams }): void {
-  removeRoles(context, [requireRole(context.records, null, input.params.role_id)], null)
+export function* deleteTenantRole(
+  context: WriteContext,
+  input: { readonly params: RoleParams },
+): Resumable<void> {
+  yield* removeRoles(context, [requireRole(context.records, null, input.params.role_id)], null)
 }
 
 export function addTenantRolePermissions(

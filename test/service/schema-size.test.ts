@@ -1,0 +1,209 @@
+/**
+ * How much a schema may say, whichever way it comes, and however many say it at the same moment. The ceilings are low here, the code
+ * is the same; that a compiled schema fits at the real ones is seen in `test/engine/shared-index/schema-compilation.test.ts`.
+ */
+import { describe, expect, test } from 'vitest'
+import { EXTENDS_REACH_MAX } from '#model/limits.ts'
+import type { RoleBlock } from '#model/wire/role.ts'
+import { putRolesInBulk } from '#services/management/bulk-roles.ts'
+import { createResource } from '#services/management/resources.ts'
+import type { ExportedSchema } from '#services/management/schema-export.ts'
+import type { SizeCeilings } from '#services/management/schema-size.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+const LOW: SizeCeilings = {
+  actions: 12,
+  actionsPerResource: 8,
+  permissions: 20,
+  permissionsPerRole: 6,
+  derivations: 4,
+}
+const REFUSED = { code: 'LIMIT_EXCEEDED' }
+
+function actions(count: number) {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, {}]))
+}
+
+function permissions(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, n) => `doc:a${from + n}`)
+}
+
+function bulk(...roles: readonly (Partial<RoleBlock> & { readonly key: string })[]) {
+  return { body: { operations: roles.map(role => ({ name: 'X', ...role })) } }
+}
+
+function copyOf(roles: readonly (readonly [string, Partial<RoleBlock>])[]): {
+  schema: ExportedSchema
+  conflictStrategy: 'overwrite'
+} {
+  const tenantRoles = roles.map(([key, block]) => [key, { name: 'X', ...block }] as const)
+  return { schema: { resources: [], tenantRoles, userAttributes: null }, conflictStrategy: 'overwrite' }
+}
+
+async function withActions(url?: string): Promise<RunningEnvironment> {
+  const environment = await RunningEnvironment.open(url, undefined, LOW)
+  await environment.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: actions(8) } })
+  return environment
+}
+
+describe('a role permits so many actions by itself, and not one more', () => {
+  test.each<[string, (environment: RunningEnvironment, count: number) => Promise<unknown>]>([
+    [
+      'made',
+      (environment, count) =>
+        environment.execute('createTenantRole', {
+          body: { key: 'r', name: 'X', permissions: permissions(count) },
+        }),
+    ],
+    [
+      'added to',
+      async (environment, count) => {
+        await environment.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(2) }))
+        const added = { permissions: permissions(count - 2, 2) }
+        await environment.execute('addTenantRolePermissions', { params: { role_id: 'r' }, body: added })
+      },
+    ],
+    [
+      'put in bulk',
+      (environment, count) =>
+        environment.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(count) })),
+    ],
+    [
+      'of a resource',
+      (environment, count) =>
+        environment.execute('updateResource', {
+          params: { resource_id: 'doc' },
+          body: { roles: { r: { name: 'X', permissions: permissions(count) } } },
+        }),
+    ],
+    [
+      'copied',
+      (environment, count) =>
+        environment.execute('importSchema', copyOf([['r', { permissions: permissions(count) }]])),
+    ],
+  ])('%s', async (_, put) => {
+    await put(await withActions(), LOW.permissionsPerRole)
+    const environment = await withActions()
+    await expect(put(environment, LOW.permissionsPerRole + 1)).rejects.toMatchObject({
+      ...REFUSED,
+      message: expect.stringContaining('may have 6'),
+    })
+  })
+})
+
+test('all roles together permit so many, of tenants and resources; what is taken away makes room', async () => {
+  const environment = await withActions()
+  const six = { permissions: permissions(6) }
+  await environment.execute('putRolesInBulk', bulk({ key: 'a', ...six }, { key: 'b', ...six }))
+  const ofDoc = { body: { key: 'c', name: 'X', ...six }, params: { resource_id: 'doc' } }
+  await environment.execute('createResourceRole', ofDoc)
+  const three = bulk({ key: 'd', permissions: permissions(3) })
+  await expect(environment.execute('putRolesInBulk', three)).rejects.toMatchObject(REFUSED)
+  await expect(
+    environment.execute('importSchema', copyOf([['d', { permissions: permissions(3) }]])),
+  ).rejects.toMatchObject(REFUSED)
+  await environment.execute('putRolesInBulk', bulk({ key: 'd', permissions: permissions(2) }))
+  // Five roles had it: with the action each loses one.
+  await environment.execute('deleteAction', { params: { resource_id: 'doc', action_id: 'a0' } })
+  await environment.execute('putRolesInBulk', bulk({ key: 'e', permissions: permissions(4, 1) }))
+  const one = bulk({ key: 'f', permissions: permissions(1, 1) })
+  await expect(environment.execute('putRolesInBulk', one)).rejects.toMatchObject(REFUSED)
+  await environment.execute('deleteTenantRole', { params: { role_id: 'e' } })
+  await environment.execute('deleteResourceRole', { params: { resource_id: 'doc', role_id: 'c' } })
+  await environment.execute('putRolesInBulk', one)
+})
+
+test('of those who add at the same moment what there is room for once, one goes through', async () => {
+  const environment = await withActions()
+  await environment.execute('putRolesInBulk', bulk({ key: 'a', permissions: permissions(6) }))
+  const outcomes = await Promise.allSettled(
+    ['x', 'y', 'z'].map(key =>
+      environment.execute(
+        'putRolesInBulk',
+        bulk({ key, permissions: permissions(6) }, { key: `${key}2`, permissions: permissions(4) }),
+      ),
+    ),
+  )
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected'])
+  expect(environment.count('role')).toBe(3)
+})
+
+test('a resource has so many actions, one made by itself included, and all together have so many', async () => {
+  const environment = await withActions()
+  const one = { params: { resource_id: 'doc' }, body: { key: 'more', name: 'X' } }
+  await expect(environment.execute('createAction', one)).rejects.toMatchObject(REFUSED)
+  const resource = (key: string, count: number) => ({ body: { key, name: 'X', actions: actions(count) } })
+  await expect(environment.execute('createResource', resource('b', 5))).rejects.toMatchObject(REFUSED)
+  await environment.execute('createResource', resource('b', 4))
+  await environment.execute('deleteResource', { params: { resource_id: 'doc' } })
+  await environment.execute('createResource', resource('c', 8))
+})
+
+test('all roles together derive so often', async () => {
+  const environment = await withActions()
+  const grant = (n: number) => ({ role: `r${n}`, on_resource: 'doc', linked_by_relation: 'parent' })
+  const roles = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`r${n}`, { name: 'X' }]))
+  const params = { resource_id: 'doc' }
+  await environment.execute('updateResource', { params, body: { roles, relations: { parent: 'doc' } } })
+  const put = (count: number) =>
+    environment.execute('updateResourceRole', {
+      params: { resource_id: 'doc', role_id: 'r0' },
+      body: { granted_to: { users_with_role: Array.from({ length: count }, (_, n) => grant(n)) } },
+    })
+  await expect(put(5)).rejects.toMatchObject(REFUSED)
+  await put(4)
+})
+
+describe('what an earlier release has stored', () => {
+  test('is counted when somebody first adds to it, and may say less, or as much', async () => {
+    const environment = await RunningEnvironment.open('memory:', undefined, LOW)
+    const roles = ['a', 'b', 'c'].map(key => ({ key, permissions: permissions(8) }))
+    // As they come of an earlier release, by no ceiling.
+    await environment.onOneState(context =>
+      createResource(context, { body: { key: 'doc', name: 'Doc', actions: actions(8) } }),
+    )
+    await environment.onOneState(context => putRolesInBulk(context, bulk(...roles)))
+    await environment.execute('updateTenantRole', { params: { role_id: 'a' }, body: { name: 'Y' } })
+    await expect(
+      environment.execute('putRolesInBulk', bulk({ key: 'd', permissions: permissions(1) })),
+    ).rejects.toMatchObject(REFUSED)
+    await environment.execute('putRolesInBulk', bulk({ key: 'a', permissions: permissions(7) }))
+  })
+})
+
+describe(`no role extends more than ${EXTENDS_REACH_MAX} others, directly and through others`, () => {
+  const chain = (length: number, prefix = 'c') =>
+    Array.from({ length }, (_, n) => ({
+      key: `${prefix}${n}`,
+      extends: n + 1 < length ? [`${prefix}${n + 1}`] : [],
+    }))
+
+  test('nor does one become such a role when one below it comes to extend another', async () => {
+    const environment = await RunningEnvironment.open()
+    await environment.execute('putRolesInBulk', bulk(...chain(EXTENDS_REACH_MAX + 1), { key: 'more' }))
+    const last = { params: { role_id: `c${EXTENDS_REACH_MAX}` }, body: { extends: ['more'] } }
+    await expect(environment.execute('updateTenantRole', last)).rejects.toMatchObject({
+      ...REFUSED,
+      message: expect.stringContaining('"c0"'),
+    })
+    await environment.execute('updateTenantRole', { params: { role_id: 'c0' }, body: { extends: [] } })
+    await environment.execute('updateTenantRole', last)
+  })
+
+  test.each<[string, (environment: RunningEnvironment, roles: ReturnType<typeof chain>) => Promise<unknown>]>(
+    [
+      ['put in bulk', (environment, roles) => environment.execute('putRolesInBulk', bulk(...roles))],
+      [
+        'copied',
+        (environment, roles) =>
+          environment.execute('importSchema', copyOf(roles.map(({ key, ...block }) => [key, block]))),
+      ],
+    ],
+  )('in whatever order they are %s', async (_, put) => {
+    const environment = await RunningEnvironment.open()
+    for (const roles of [chain(EXTENDS_REACH_MAX + 2), chain(EXTENDS_REACH_MAX + 2).toReversed()]) {
+      await expect(put(environment, roles)).rejects.toMatchObject(REFUSED)
+    }
+    await put(environment, chain(EXTENDS_REACH_MAX + 1).toReversed())
+  })
+})
