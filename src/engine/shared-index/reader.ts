@@ -218,7 +218,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** Null if a closure has to be built first. */
   *#explain(query: Query, stepsMax: number, mayBuild: boolean): Resumable<Explanation | null> {
-    const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query, false)
+    const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query)
     if (verdict === BUILD) return null
     const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
     const { tenant } = this.#question
@@ -300,7 +300,7 @@ export class SharedIndexReader implements DecisionEngine {
     this.#batch.run(source, from, count, this.#snapshot.sequence)
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
-      if (verdict === UNKNOWN) verdict = this.#decideQuery(source.query(from + i), false)
+      if (verdict === UNKNOWN) verdict = this.#decideQuery(source.query(from + i))
       // Only what cannot do without: whoever has the lock keeps writers waiting.
       if (verdict === BUILD && mayBuild) {
         const query = source.query(from + i)
@@ -312,8 +312,8 @@ export class SharedIndexReader implements DecisionEngine {
     return true
   }
 
-  #decideQuery(query: Query, mayBuild: boolean): Verdict {
-    return this.#decide(query, query, mayBuild)
+  #decideQuery(query: Query): Verdict {
+    return this.#decide(query, query, false)
   }
 
   #decide(form: QueryForm, names: Query | PackedQueries, mayBuild: boolean): Verdict {
