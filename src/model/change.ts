@@ -97,3 +97,8 @@ export type Change =
   | ({ readonly kind: 'assignment-removed' } & AssignmentChange)
   | ({ readonly kind: 'tuple-put' } & TupleChange)
   | ({ readonly kind: 'tuple-removed' } & TupleChange)
+
+/** Whether it is of the schema, and not a fact. */
+export function isOfSchema({ kind }: Change): boolean {
+  return kind.startsWith('type-') || kind.startsWith('role-') || kind.startsWith('relation-')
+}

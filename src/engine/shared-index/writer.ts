@@ -10,7 +10,7 @@
  * names something unknown is ignored (`model/change.ts`).
  */
 import { assert, InvariantError } from '#model/assert.ts'
-import type { Change } from '#model/change.ts'
+import { type Change, isOfSchema } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ChangeSink } from '../engine.ts'
 import { reserveIfThere } from './allocator.ts'
@@ -509,10 +509,6 @@ function addTo(sum: BlockCounts, blocks: BlockCounts, by: 1 | -1): void {
   blocks.forEach((count, log2) => {
     sum[log2]! += by * count
   })
-}
-
-function isOfSchema({ kind }: Change): boolean {
-  return kind.startsWith('type-') || kind.startsWith('role-') || kind.startsWith('relation-')
 }
 
 /** Skipping a change that this version does not know would leave an engine that answers from half the facts. */

@@ -10,7 +10,7 @@
  * on an instance relies on its tenant and its type, which may be removed without a word in the instance's own row.
  */
 import { assert } from '#model/assert.ts'
-import type { Change } from '#model/change.ts'
+import { type Change, isOfSchema } from '#model/change.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
@@ -233,7 +233,10 @@ export class Draft extends RecordReader {
       if (restarted) remove.push(key)
       if (record !== null) put.push({ key, value: encodeRecord(record) })
     }
-    return { id, require, put, delete: remove, changes: this.#changes }
+    // An engine compiles the schema before it takes in facts (`engine.md`). No command gives a fact to what it removes and makes
+    // again, so that facts mean the same behind all of that.
+    const changes = [...this.#changes.filter(isOfSchema), ...this.#changes.filter(each => !isOfSchema(each))]
+    return { id, require, put, delete: remove, changes }
   }
 
   #keep(name: string, pending: Pending): void {
