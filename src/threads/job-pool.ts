@@ -13,7 +13,7 @@
  */
 import type { Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
+import type { KeyPage } from '#engine/engine.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type {
@@ -30,6 +30,14 @@ import { readWith } from '#services/sliced-job.ts'
 import { nobodyWaits, SlicedReads, tooManyReads } from '#services/sliced-reads.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {
+  LONE_PARTS_AHEAD,
+  OWN_PART_CHECKS,
+  PARTS_AHEAD,
+  POOLED_CHECKS_MIN,
+  POOL_PART_CHECKS_MAX,
+  POOL_PART_CHECKS_MIN,
+} from './part-sizes.ts'
+import {
   type BulkPart,
   decidePart,
   type JobIndex,
@@ -39,95 +47,13 @@ import {
   type PoolAnswer,
   type PoolJob,
   shareBulk,
-  type SharedBulk,
   verdictsOf,
 } from './pool-jobs.ts'
+import { type JobPoolOptions, workerFlags } from './pool-options.ts'
+import { type Bulk, isLarge, type Job, type Outcome, type Read, type Search } from './queued-jobs.ts'
 
-/**
- * From so many checks on a bulk is spread: it would keep its thread for more than a millisecond. With one pool thread on
- * the second of two cores bulks of 2,000 are 1.34 times as fast, bulks of 4,000 1.6 times (`npm run bench -- pool`); of one
- * caller, one after the other, those of 2,000 1.02 times: the copy and the messages cost what the thread saves.
- */
-const POOLED_CHECKS_MIN = 2_000
-/**
- * Most checks of a part for the pool: over a millisecond, against 20 to 50 µs for the message there and back. With 1,024 two
- * cores were 1.44 times as fast as one, with 2,048 1.60, with 4,096 1.53 (`npm run bench -- pool`).
- */
-const POOL_PART_CHECKS_MAX = 2_048
-/**
- * Parts a pool thread has at once. This thread may be reading a body of a megabyte, which takes milliseconds, when a part is
- * done: with one part at a time the pool thread waited for it, and two cores were as fast as one. With 4, the last ones of
- * a bulk were done before the next was read: 1.53 and 1.57 times as fast as one core where 8 are 1.57 and 1.63, and 12
- * hardly more (15 rounds in turns).
- */
-const PARTS_AHEAD = 8
-/**
- * The same for a job that is alone: this thread has no other body to read, and what it gave away it could not do itself.
- * From one caller, one after the other, bulks of 10,000 are 1.30 times as fast as without a pool, with 8 ahead 0.85, with
- * 4 1.00 and 1.11, with 1 1.27 (15 rounds in turns).
- */
-const LONE_PARTS_AHEAD = 2
-/**
- * Fewest checks of a part for the pool in a large bulk: of one of 128 the message is half. With parts down to 128
- * towards the end of bulks of 10,000 two cores answered 1.8 % fewer of them (in turns, medians of four starts).
- */
-const POOL_PART_CHECKS_MIN = 512
 /** Threads that could not be started are not tried again sooner. */
 const WARM_UP_PAUSE_MS = 1_000
-/** Checks of a part done here: about 60 µs, for which single decisions have to wait. */
-const OWN_PART_CHECKS = 128
-
-export interface JobPoolOptions {
-  /** The module that does the jobs, see `pool-jobs.ts`. */
-  readonly entry: URL
-  readonly threads: number
-  /** Bulks, searches and reads that may wait or be under way at once. */
-  readonly jobsMax: number
-  /**
-   * The environment's engine in this thread, and what another needs to have the same. Throws what a decision would: asked
-   * when a job comes, when a part of it is begun, and before it is answered.
-   */
-  engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
-  /** A job came upon what cannot be in its index, which has ended with that. */
-  onIndexFault(fault: string): void
-  /** A thread of the pool has ended that should not have. */
-  onThreadEnd(threadId: number, error: Error): void
-  /** Not all threads could be started: everything is done here until they are, at some later job. */
-  onStartFailure(error: unknown): void
-}
-
-interface Outcome<Value> {
-  readonly resolve: (value: Value) => void
-  readonly reject: (error: unknown) => void
-}
-
-interface Bulk extends Outcome<Uint8Array> {
-  readonly kind: 'bulk'
-  readonly environmentId: string
-  readonly shared: SharedBulk
-  /** The next question nobody has begun. */
-  next: number
-  /** Parts under way in the pool. */
-  running: number
-  readonly waiting: Waiting
-}
-
-interface Search extends Outcome<KeyPage> {
-  readonly kind: 'search'
-  readonly environmentId: string
-  readonly job: SearchJob
-  readonly waiting: Waiting
-}
-
-interface Read extends Outcome<unknown> {
-  readonly kind: 'read'
-  readonly environmentId: string
-  readonly job: SlicedJob
-  readonly waiting: Leaver
-}
-
-type Job = Bulk | Search | Read
-
 export class JobPool implements DecisionPool {
   readonly pooledChecksMin = POOLED_CHECKS_MIN
   readonly #options: JobPoolOptions
@@ -565,18 +491,8 @@ export class JobPool implements DecisionPool {
   }
 }
 
-/** Of the flags of this process those that a thread needs; others, as that for the size of the heap, no thread may be given. */
-function workerFlags(): string[] {
-  return process.execArgv.filter(flag => flag.startsWith('--disable-warning='))
-}
-
 const THREAD_ENDED = 'the thread that was at this has ended; try again'
 
 function shuttingDown(): AuthzError {
   return new AuthzError('OVERLOADED', 'this node is stopping; try another')
-}
-
-/** Whether its answer may be as large as a list may be. */
-function isLarge(job: Job): boolean {
-  return job.kind === 'read' && (job.job.kind === 'permissions' || job.job.kind === 'authorized-users')
 }
