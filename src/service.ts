@@ -8,6 +8,7 @@ import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT, withoutSecrets } from './config.ts'
+import { watchFreshness } from './freshness-watch.ts'
 import { rehearsal } from './engine/shared-index/rehearsal.ts'
 import { SharedIndexWriter } from './engine/shared-index/writer.ts'
 import { IndexFiles } from './index-files.ts'
@@ -20,7 +21,7 @@ import { type ContentLoader, LedgerLoader } from './services/content-loader.ts'
 import { AuditRetention } from './services/audit-retention.ts'
 import { EnvironmentCopies } from './services/environment-copies.ts'
 import { EnvironmentImports } from './services/environment-imports.ts'
-import { Freshness, type Standing } from './services/freshness.ts'
+import type { Freshness } from './services/freshness.ts'
 import { ManagementService } from './services/management-service.ts'
 import { LiveEnvironment } from './services/live-environment.ts'
 import { type NodeState, STARTING } from './services/node-state.ts'
@@ -34,7 +35,7 @@ import { isKeyedLater, listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import { ReadLanes } from './services/read-lanes.ts'
 import { FairTurns } from './services/turns.ts'
-import type { EnvironmentStore, Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { ContentThread } from './threads/content-thread.ts'
 import { LoopMeter } from './telemetry/loop-meter.ts'
@@ -441,51 +442,6 @@ function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Prom
       ),
     onOpened: ({ reason }) => log.warn({ ...names, reason }, 'an environment that was closed is open again'),
   })
-}
-
-function isWhole(store: EnvironmentStore): boolean {
-  try {
-    store.requireWhole()
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Says and does what follows from not having heard from the store for a while. */
-function watchFreshness(
-  store: Store,
-  organizationStore: EnvironmentStore,
-  parts: {
-    readonly config: Config
-    readonly onChange: (isFresh: boolean) => void
-    readonly deadline: DecisionDeadline
-    readonly log: Logger
-  },
-): Freshness {
-  const { config, onChange, deadline, log } = parts
-  const said: Record<Standing, string> = {
-    fresh: 'up to date with the store again',
-    stale: 'stale: nothing was heard from the store for a while; deciding from what is known',
-    stopped: 'too stale: not ready, and decisions are refused until the store is heard from again',
-    emptied:
-      'what the store held is lost: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
-  }
-  const freshness = new Freshness({
-    stalenessMs: () => store.stalenessMs(),
-    isEmptied: () => store.isEmptied() || !isWhole(organizationStore),
-    staleAfterMs: config.staleAfterMs,
-    maxStaleMs: config.maxStaleMs,
-    onLook: decidesForMs => deadline.set(decidesForMs),
-    onChange: (standing, stalenessMs) => {
-      const fields = { standing, stalenessMs: Math.round(stalenessMs) }
-      if (standing === 'fresh') log.info(fields, said.fresh)
-      else log.warn(fields, said[standing])
-      onChange(standing === 'fresh')
-    },
-  })
-  freshness.look()
-  return freshness
 }
 
 /**

@@ -28,7 +28,7 @@ import { limitOf } from './limit-of.ts'
 import { RequestId } from './request-id.ts'
 import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
 import type { RouteMatch } from './router.ts'
-import { isWireGone, type Wire, WireHead } from './wire.ts'
+import { isWireGone, type Wire, WireHead, writePiece } from './wire.ts'
 
 /**
  * From this many characters on an answer goes out as fast as the caller reads it, and is in flight until its last byte went to
@@ -461,12 +461,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
           this.#finish()
           return
         }
-        const bytes = piece
-        let isTaken = true
-        wire.cork(() => {
-          isTaken = wire.write(bytes)
-        })
-        if (isTaken) {
+        if (writePiece(wire, piece)) {
           // Others' requests go first: a caller who reads fast would have the whole answer sent in one go.
           await new Promise(resolve => setImmediate(resolve))
           continue

@@ -44,3 +44,12 @@ export function isWireGone(wire: Wire): boolean {
     return true
   }
 }
+
+/** Writes a piece of an answer, in one packet with what stands before it. False: the socket wants a rest. */
+export function writePiece(wire: Wire, piece: Uint8Array): boolean {
+  let isTaken = true
+  wire.cork(() => {
+    isTaken = wire.write(piece)
+  })
+  return isTaken
+}

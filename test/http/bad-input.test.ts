@@ -180,7 +180,9 @@ describe('a body that is no JSON, or not of the right kind', () => {
     '{"a":1}}',
     '\u0000',
     '{"a":"\\ud800"}',
-    '\ufeff{}',
+    // Only in front of a body is it skipped, and once.
+    '{\ufeff}',
+    '\ufeff\ufeff{}',
   ]
 
   test.each(withBody)('is refused by $name', async each => {

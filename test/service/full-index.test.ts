@@ -3,7 +3,7 @@
  * committed is applied. The index is a real one, with less room than it has in the service; the code is the same.
  */
 import { randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { EnvironmentService } from '#services/environment-service.ts'
 import { Replica } from '#services/replica.ts'
@@ -88,5 +88,10 @@ test('attributes count, removals are taken, and make room', async () => {
     await service.execute('deleteResourceInstance', { params: { instance_id: `doc:${key}` } })
   }
   // What is removed is collected in idle moments.
-  await vi.waitUntil(() => create('again', { note }).catch(() => null), { timeout: 0x7fff_ffff, interval: 1 })
+  const isMade = () =>
+    create('again', { note }).then(
+      () => true,
+      () => false,
+    )
+  await expect.poll(isMade, { interval: 1 }).toBe(true)
 })

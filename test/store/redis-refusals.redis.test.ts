@@ -270,7 +270,9 @@ test('a node that cannot follow what Redis has ends, and says which environment 
     level: 60,
     msg: 'the service cannot go on',
     err: {
-      message: expect.stringMatching(/^the copy of environment organization cannot follow Redis: .*no JSON/),
+      message: expect.stringMatching(
+        /^the organization is no longer followed: the copy of this environment cannot follow: .*no JSON/,
+      ),
     },
   })
 })

@@ -5,13 +5,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PARTS_PER_RESOURCE_MAX, RELATIONS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
 import { content } from '../support/content.ts'
 import { ServiceProcess } from './service-process.ts'
-
-// Thousands of rows a call.
-vi.setConfig({ testTimeout: 600_000 })
 
 const API_KEY = 'an-environment-key-for-tests'
 const ADMIN_API_KEY = 'an-organization-key-for-tests'

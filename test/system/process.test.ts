@@ -367,9 +367,10 @@ describe('a broken invariant on the main thread is answered, logged,', () => {
     writeFileSync(join(cwd, 'break-now'), '')
     expect((await putUser(address, 'alice')).status).toBe(500)
     rmSync(join(cwd, 'break-now'))
-    expect((await putUser(address, 'alice')).status).toBe(200)
+    expect((await putUser(address, 'alice')).status).toBe(201)
     expect(await service.end('SIGTERM')).toBe(0)
-    expect(service.stderr.match(/InvariantError: on purpose/g)).toHaveLength(1)
+    expect(service.stderr.match(/a management operation failed/g)).toHaveLength(1)
+    expect(service.stderr).toContain('caused by: InvariantError: on purpose')
   })
 
   test('and in the organization, which is of all, the end of the process, with exit code 1', async () => {

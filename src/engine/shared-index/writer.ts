@@ -16,7 +16,7 @@ import type { ChangeSink } from '../engine.ts'
 import { reserveIfThere } from './allocator.ts'
 import { ClosuresAhead } from './closures-ahead.ts'
 import { Facts } from './facts.ts'
-import { type BlockCounts, blocksFor, haveRoom, noBlocks } from './graph-demand.ts'
+import { GraphRoom } from './graph-room.ts'
 import { Graveyard } from './graveyard.ts'
 import { Invalidation } from './invalidation.ts'
 import { Key } from './key.ts'
@@ -66,17 +66,6 @@ const FETCHED_AT_ONCE = 128
 /** Steps of a compilation done at once where nobody may read yet: some milliseconds. */
 const COMPILED_AT_ONCE = 16
 
-/** The part of the graph that is left for commits which other nodes have accepted. */
-const SPARE_PART = 16
-/** The part that is left for what readers note beside containers. */
-const SPARE_FOR_READERS = 256
-/** All there is, and what it doubles into, with room for what lies between. */
-const DOUBLING = 5
-/** A record with the longest key, a container, and first blocks of its slabs; without attributes. */
-const WORDS_PER_CHANGE = 1_024
-/** Of a whole commit: some bodies of the largest size. */
-const ATTRIBUTE_WORDS_MAX = 1 << 25
-
 export class SharedIndexWriter implements ChangeSink {
   readonly #regions: Regions
   readonly #threadId: number
@@ -90,8 +79,7 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #preparation: Preparation
   readonly #graveyard: Graveyard
   readonly #sweep: Sweep
-  /** Blocks held for commits that are being made. */
-  readonly #held: BlockCounts = noBlocks()
+  readonly #room: GraphRoom
   readonly #closuresAhead: ClosuresAhead
   /** Nobody ever wakes it: to wait on for a while. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -141,6 +129,7 @@ export class SharedIndexWriter implements ChangeSink {
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
+    this.#room = new GraphRoom(this.#regions, names)
     this.#lineFetch = new LineFetch(this.#regions, names)
     this.#graveyard = graveyard
     this.#invalidation = invalidation
@@ -235,21 +224,9 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  /**
-   * Holds room for a commit that is about to be made, so that others that are accepted meanwhile leave it; returns what gives
-   * it back, once the commit has been applied or has failed. Throws `LIMIT_EXCEEDED` when there is none, beside what is
-   * held and a sixteenth of all, which is left for commits of other nodes. O(changes), where not much is left.
-   */
+  /** Holds room for a commit that is about to be made (`GraphRoom.hold`). */
   holdRoom(changes: readonly Change[]): () => void {
-    if (this.#hasRoomInAnyCase(changes)) return () => {}
-    const blocks = blocksFor(changes, this.#regions, this.#names)
-    if (!hasBlocks(blocks)) return () => {}
-    const held = this.#held
-    addTo(held, blocks, 1)
-    const giveBack = (): void => addTo(held, blocks, -1)
-    if (haveRoom(this.#regions, held, this.#regions.graphWordsMax / SPARE_PART)) return giveBack
-    giveBack()
-    throw noRoom()
+    return this.#room.hold(changes)
   }
 
   /**
@@ -271,7 +248,8 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#compiling) this.#compileLoaded()
     if (Array.isArray(changes)) {
       for (const _ of this.#makeNumbersFree(changes)) yield
-      this.#requireRoom(changes)
+      // A load, which nobody reads, comes upon it.
+      if (this.#isShared) this.#room.require(changes)
     }
     this.#isApplying = true
     try {
@@ -330,21 +308,6 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#isShared) this.#regions.touchAhead(0)
     this.#locked(() => this.#closuresAhead.step(work))
     return !this.#closuresAhead.isDone
-  }
-
-  /** Before anything is changed. A load, which nobody reads, comes upon it. */
-  #requireRoom(changes: readonly Change[]): void {
-    if (!this.#isShared || this.#hasRoomInAnyCase(changes)) return
-    // Readers may take some for heads of closures until the section.
-    const spare = this.#regions.graphWordsMax / SPARE_FOR_READERS
-    if (!haveRoom(this.#regions, blocksFor(changes, this.#regions, this.#names), spare)) throw noRoom()
-  }
-
-  /** Whether there would be room even if every slab and table doubled: then nothing has to be reckoned. */
-  #hasRoomInAnyCase(changes: readonly Change[]): boolean {
-    const { header, graphWordsMax } = this.#regions
-    const most = header[L.H_GRAPH_TOP]! * DOUBLING + changes.length * WORDS_PER_CHANGE + ATTRIBUTE_WORDS_MAX
-    return most <= graphWordsMax - graphWordsMax / SPARE_PART
   }
 
   /** Whether removals have left something behind. */
@@ -492,23 +455,6 @@ export class SharedIndexWriter implements ChangeSink {
 
 function runToEnd(steps: Generator<void>): void {
   while (!steps.next().done);
-}
-
-function noRoom(): AuthzError {
-  return new AuthzError(
-    'LIMIT_EXCEEDED',
-    'the index of this environment is full, its facts and attributes take all the room there is: remove some, or have several environments',
-  )
-}
-
-function hasBlocks(blocks: BlockCounts): boolean {
-  return blocks.some(count => count > 0)
-}
-
-function addTo(sum: BlockCounts, blocks: BlockCounts, by: 1 | -1): void {
-  blocks.forEach((count, log2) => {
-    sum[log2]! += by * count
-  })
 }
 
 /** Skipping a change that this version does not know would leave an engine that answers from half the facts. */
