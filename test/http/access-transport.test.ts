@@ -86,7 +86,7 @@ describe.each(ENDPOINTS)('%s', path => {
     ['a number', '7'],
     ['a text', '"request"'],
     ['true', 'true'],
-    ['a byte order mark', `\ufeff${JSON.stringify(body)}`],
+    ['two byte order marks', `\ufeff\ufeff${JSON.stringify(body)}`],
     ['an unpaired surrogate', JSON.stringify(body).replace('alice', String.raw`\ud800`)],
     ['brackets without end', '['.repeat(BODY_BYTES_MAX)],
   ])('is 400 for a body of %s', async (_about, text) => {

@@ -120,7 +120,7 @@ test('evaluations, whole and broken, are answered and refused alike', async () =
   for (const count of outcomes.values()) expect(count).toBeGreaterThan(3)
 })
 
-test('what is refused before or behind the body is refused alike', async () => {
+test('what is refused before or behind the body is refused alike, and a byte order mark is skipped alike', async () => {
   const good = JSON.stringify(CHECKS.slice(0, 2))
   expect((await sameAnswer(good, { 'x-request-id': 'same' })).status).toBe(401)
   expect((await sameAnswer(good, { authorization: `Bearer ${API_KEY}` })).status).toBe(400)
@@ -130,7 +130,8 @@ test('what is refused before or behind the body is refused alike', async () => {
     text: expect.stringContaining('MAX_BULK_CHECKS') as string,
   })
   expect((await sameAnswer('')).status).toBe(400)
-  expect((await sameAnswer(`\ufeff${good}`)).status).toBe(400)
+  expect((await sameAnswer(`\ufeff${good}`)).status).toBe(200)
+  expect((await sameAnswer(`\ufeff\ufeff${good}`)).status).toBe(400)
 })
 
 test('a body that comes in pieces, cut anywhere, is answered as one that comes whole', async () => {

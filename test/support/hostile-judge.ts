@@ -275,7 +275,8 @@ function routeOf(path: DecisionPath) {
 function parse(body: Buffer): unknown {
   if (!isUtf8(body)) return undefined
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
+    // A byte order mark is skipped, once.
+    const value: unknown = JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
     return isWellFormed(value) ? value : undefined
   } catch {
     return undefined
