@@ -24,7 +24,7 @@ export async function endProcess(
   code: 0 | 1,
   { log, letGo }: { readonly log: Logger; readonly letGo: () => Promise<void> },
 ): Promise<never> {
-  guard(log)
+  if (!guard(log)) process.kill(process.pid, 'SIGKILL')
   await letGo().catch((error: unknown) => log.error({ err: error }, 'the end met a fault'))
   if ((await openWrites.allEnded(WRITES_MS_MAX)) && !hasWritingThreads()) process.exit(code)
   log.fatal('a write is still open: the process ends itself by SIGKILL')
@@ -33,8 +33,16 @@ export async function endProcess(
 }
 
 /** Without it, as where no thread can be started any more, nothing is waited for. */
-function guard(log: Logger): void {
-  const worker = new Worker(GUARD, { eval: true, workerData: { ms: GUARD_MS } })
+function guard(log: Logger): boolean {
+  let worker
+  try {
+    worker = new Worker(GUARD, { eval: true, workerData: { ms: GUARD_MS } })
+  } catch (error) {
+    // A thread that the system refuses is thrown at once.
+    log.error({ err: error }, 'nobody guards the end of the process')
+    return false
+  }
   worker.unref()
   worker.once('error', error => log.error({ err: error }, 'nobody guards the end of the process'))
+  return true
 }

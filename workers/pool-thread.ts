@@ -53,6 +53,7 @@ async function readInSlices({ index, read, over }: PoolJob & { kind: 'read' }): 
     }
   } catch (error) {
     if (error instanceof AuthzError) return { error: errorToData(error) }
+    if (error instanceof IndexFault) return { indexFault: inspect(error) }
     throw error
   }
 }

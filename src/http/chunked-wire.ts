@@ -17,6 +17,8 @@ export class ChunkedWire implements Wire {
   /** The caller has asked for the end of the connection: then the library leaves saying so to us. */
   readonly #isAskedToClose: boolean
   #isAborted = false
+  /** Answered, or closed: the library takes the wire away. */
+  #isOver = false
   /** The last chunk has come, whether or not that has been told. */
   #isReceived = false
 
@@ -43,7 +45,7 @@ export class ChunkedWire implements Wire {
       // The library takes it away.
       const kept = piece.slice(0)
       setImmediate(() => {
-        if (!this.#isAborted) this.#wire.cork(() => listener(kept, true))
+        if (!this.#isAborted && !this.#isOver) this.#wire.cork(() => listener(kept, true))
       })
     })
   }
@@ -62,6 +64,7 @@ export class ChunkedWire implements Wire {
   }
 
   close(): void {
+    this.#isOver = true
     this.#wire.close()
   }
 
@@ -79,16 +82,19 @@ export class ChunkedWire implements Wire {
   }
 
   end(body: string | Uint8Array | ArrayBuffer): void {
+    this.#isOver = true
     this.#wire.end(body, true)
   }
 
   /** With a length of 0, which 204 should not have: told to close without one, the library drops the answer. */
   endWithoutBody(): void {
+    this.#isOver = true
     this.#wire.end('', true)
   }
 
   /** At once, whatever its length: the library does not end the connection behind one that goes out in parts. */
   tryEnd(body: Uint8Array): [isFlushed: boolean, isDone: boolean] {
+    this.#isOver = true
     this.#wire.end(body, true)
     return [true, true]
   }

@@ -166,7 +166,7 @@ export class LiveEnvironment {
 
   /** Nobody decides on another state than that one, or one behind it. */
   async #whenVisible(replica: Replica, revision: Revision): Promise<void> {
-    if (this.#closure === null) {
+    if (this.#closure === null || replica.isComing) {
       try {
         return await replica.whenVisible(revision)
       } catch (error) {

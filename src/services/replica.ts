@@ -58,12 +58,27 @@ export class Replica {
    * error that ended it before, in the turn in which whoever waits for a revision does.
    */
   async start(onFault: (error: unknown) => void): Promise<void> {
-    this.#begin((await this.#restore()) ?? (await this.#load()), onFault)
+    await this.#beginFrom(async () => (await this.#restore()) ?? (await this.#load()), onFault)
   }
 
   /** The same when a start has failed, or following has ended by a fault: with engines that are loaded from all rows. */
   async startAnew(onFault: (error: unknown) => void): Promise<void> {
-    this.#begin(await this.#load(), onFault)
+    await this.#beginFrom(() => this.#load(), onFault)
+  }
+
+  /** Who waits for what then does not come, hears why. */
+  async #beginFrom(start: () => Promise<Revision>, onFault: (error: unknown) => void): Promise<void> {
+    try {
+      this.#begin(await start(), onFault)
+    } catch (error) {
+      this.#end(error)
+      throw error
+    }
+  }
+
+  /** Whether decisions see what is committed from now on, or will: who commits waits for that. */
+  get isComing(): boolean {
+    return this.#endReason === null
   }
 
   /** Ends the following by that fault, and says so; false when there is none under way. */
@@ -164,6 +179,8 @@ export class Replica {
     const { epoch } = await ledger.head()
     const from: Revision = { epoch, sequence: view.sequence() }
     await this.#host.load(this.#environmentId, loadChanges(view), from, place)
+    // Who has committed before was not told to wait, and is in the head that is asked for behind this.
+    this.#endReason = null
     const head = await ledger.head()
     // The view may have shown what was not on disk yet; without lists it stays behind what the ledger has.
     const shown = { ...head, sequence: Math.max(head.sequence, view.sequence()) }

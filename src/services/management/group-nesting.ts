@@ -43,6 +43,8 @@ export function* assignGroup(context: WriteContext, input: NestingInput): Resuma
     )
   }
   const relation = ensureNestingRelation(context, parent.type)
+  // Met before the walk, which takes several turns: a nesting that is made meanwhile writes it, and this runs again.
+  records.requireUnchanged(relation)
   const parts = { subject: child.instance, relation, object: parent.instance }
   if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
     throw new AuthzError(

@@ -104,13 +104,15 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   const foreign = listed(context, lists.relationsFromType(type.id)).filter(
     relation => relation.typeId !== type.id,
   )
+  // Met before the first stop: another removal may take them meanwhile, and this runs again then.
+  const objectTypes = Array.from(new Set(foreign.map(({ typeId }) => typeId)), id => typeById(context, id))
   const roles: RoleRecord[] = []
   yield* records.visit('role', lists.rolesOfType(type.id), role => {
     roles.push(records.get('role', rowKeyOf(role))!)
   })
-  for (const objectType of new Set(foreign.map(({ typeId }) => typeId))) {
-    const ofType = foreign.filter(({ typeId }) => typeId === objectType)
-    yield* takeOutRelations(context, ofType, typeById(context, objectType))
+  for (const objectType of objectTypes) {
+    const ofType = foreign.filter(({ typeId }) => typeId === objectType.id)
+    yield* takeOutRelations(context, ofType, objectType)
   }
   const prefix = `${type.key}:`
   yield* rewriteRoles(context, null, ({ permissions }) => ({

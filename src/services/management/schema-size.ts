@@ -102,7 +102,9 @@ function checkPart(
 }
 
 function sumsOf(part: Part | null): Sums {
-  if (part === null || part.key === USER_TYPE_KEY) return NOTHING
+  if (part === null) return NOTHING
+  // The built-in one has none that a caller could name; a role may go by that key.
+  if (part.kind === 'type' && part.key === USER_TYPE_KEY) return NOTHING
   if (part.kind === 'type') return { ...NOTHING, actions: part.actions.length }
   return { ...NOTHING, permissions: part.permissions.length, derivations: part.grantedTo.entries.length }
 }

@@ -68,7 +68,13 @@ export function checkDataFile(directory: string): void {
     return
   }
   try {
-    const file = { descriptor, bytes: fstatSync(descriptor).size }
+    // Asked each time, behind what was read: another thread may have it open and write (`workers/list-build.ts`), and it only grows.
+    const file = {
+      descriptor,
+      get bytes() {
+        return fstatSync(descriptor).size
+      },
+    }
     if (file.bytes > 0) checkFile(file, path)
   } finally {
     closeSync(descriptor)
