@@ -72,7 +72,7 @@ async function startSentinel(primary: RedisProcess): Promise<RedisProcess> {
           `sentinel sentinel-pass ${SENTINEL_PASSWORD}`,
           `sentinel monitor ${MASTER} ${primary.host} ${primary.port} 2`,
           `sentinel auth-pass ${MASTER} ${PASSWORD}`,
-          `sentinel down-after-milliseconds ${MASTER} 1000`,
+          `sentinel down-after-milliseconds ${MASTER} 3000`,
           `sentinel failover-timeout ${MASTER} 5000`,
         ].join('\n'),
       )
