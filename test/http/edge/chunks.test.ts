@@ -2,7 +2,7 @@
  * Bodies in chunks. The HTTP library reads their framing loosely and shows nothing of it, so what is held here is that no
  * looseness is of use: whatever follows such a body on its connection is never a request.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { AUTHORIZED, allowedBody, BODY_BYTES_MAX, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from './raw-connection.ts'
 
@@ -178,6 +178,23 @@ describe('what the library takes for framing', () => {
     await hasRead()
     expect(called).not.toContain('smuggled')
   })
+})
+
+test('a body beyond all that is read of one that is refused, its last chunk in the same packet, is answered once', async () => {
+  const bodyBytesMax = 1_000
+  const narrow = await startEdge({ limits: { bodyBytesMax } })
+  onTestFinished(() => narrow.server.close())
+  const beyond = 'x'.repeat(4 * bodyBytesMax + 1)
+  const half = 'x'.repeat(3 * bodyBytesMax)
+  for (const body of [chunk(beyond), chunk(half) + chunk(half), chunk(half) + chunk(half) + chunk('x')]) {
+    const connection = await RawConnection.open(narrow.port)
+    await connection.send(request('POST /allowed', body + LAST_CHUNK))
+    expect((await connection.answer())?.status).toBe(413)
+    await connection.closed
+    // What was wrong ended the process, a turn later.
+    expect((await fetch(`${narrow.origin}/healthy`)).status).toBe(200)
+  }
+  expect(narrow.faults).toEqual([])
 })
 
 test('a client that streams its bodies goes on with other connections', async () => {
