@@ -6,6 +6,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
+import { deleteResource } from '#services/management/resources.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '../support/running-service.ts'
 import { strayMentions } from './stray-mentions.ts'
@@ -187,4 +188,15 @@ describe.each(Object.entries(MEETINGS))('the removal of %s', (what, mentions) =>
       await environment.close()
     }
   })
+})
+
+test('the object type of a relation goes while the removal of its subject type stops: that is tried again', async () => {
+  const environment = await prepared()
+  const { work, commit } = environment.attempt(context => deleteResource(context, { params: onFolder }))
+  expect(work.next().done).toBe(false)
+  await environment.execute('deleteResource', { params: onDocument })
+  while (!work.next().done);
+  expect(await commit()).toBe(false)
+  await environment.execute('deleteResource', { params: onFolder })
+  await expectWhole(environment)
 })

@@ -121,24 +121,34 @@ export class RunningEnvironment {
    * any of the others has written. Returns for each whether it went through; none runs again.
    */
   async onOneState(...commands: readonly Command[]): Promise<boolean[]> {
-    const { view, ledger } = this.#environment
-    const commits = commands.map(command => {
-      const records = new Draft(view)
-      const result = command({ scope, now: Date.now(), newId: randomUUID, records })
-      if (isResumable(result)) runAtOnce(result)
-      return records.toCommit(randomBytes(16))
+    const attempts = commands.map(command => {
+      const { work, commit } = this.attempt(command)
+      if (isResumable(work)) runAtOnce(work)
+      return commit
     })
     const outcomes: boolean[] = []
-    for (const commit of commits) {
+    for (const commit of attempts) outcomes.push(await commit())
+    return outcomes
+  }
+
+  /**
+   * One attempt at a command, which others may meet at any of its stops. `commit` commits what it has drafted by then, and
+   * resolves to whether it went through.
+   */
+  attempt<Work>(command: (context: WriteContext) => Work) {
+    const { view, ledger } = this.#environment
+    const records = new Draft(view)
+    const work = command({ scope, now: Date.now(), newId: randomUUID, records })
+    const commit = async (): Promise<boolean> => {
       try {
-        await this.#replica.whenVisible(await ledger.commit(commit))
-        outcomes.push(true)
+        await this.#replica.whenVisible(await ledger.commit(records.toCommit(randomBytes(16))))
+        return true
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error
-        outcomes.push(false)
+        return false
       }
     }
-    return outcomes
+    return { work, commit }
   }
 
   decide(query: Query): boolean {
