@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
+import { USER_TYPE_KEY } from '#model/records.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 import { putRolesInBulk } from '#services/management/bulk-roles.ts'
 import { createResource } from '#services/management/resources.ts'
@@ -62,6 +63,13 @@ describe('a role permits so many actions by itself, and not one more', () => {
         const added = { permissions: permissions(count - 2, 2) }
         await environment.execute('addTenantRolePermissions', { params: { role_id: 'r' }, body: added })
       },
+    ],
+    [
+      'by the key of the built-in resource',
+      (environment, count) =>
+        environment.execute('createTenantRole', {
+          body: { key: USER_TYPE_KEY, name: 'X', permissions: permissions(count) },
+        }),
     ],
     [
       'put in bulk',
