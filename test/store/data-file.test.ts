@@ -1,12 +1,14 @@
 /** lmdb's file is looked at before it is mapped: one that was cut is refused with what to do, and one that is whole never. */
-import { cpSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
+import fs, { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 
 const PAGE = 4_096
+const { readSync } = fs
 
 function directory(): string {
   const made = mkdtempSync(join(tmpdir(), 'verdict-data-file-'))
@@ -56,6 +58,35 @@ test('a file that is in use, or was left by whoever had it, is taken at every mo
   const tables = await writtenOver(path, 60)
   await tables.close()
   expect(() => checkDataFile(path)).not.toThrow()
+})
+
+test('a file that another thread writes, so that it grows while it is looked at, is whole', async () => {
+  const path = directory()
+  const tables = new LmdbTables(path)
+  const table = tables.table('table')
+  await tables.write(() => table.put(key(0), Buffer.alloc(100)))
+  const before = directory()
+  cpSync(path, before, { recursive: true })
+  await tables.write(() => {
+    for (let n = 1; n < 200; n += 1) table.put(key(n), Buffer.alloc(3_000, n))
+  })
+  await tables.close()
+  expect(sizeOf(path)).toBeGreaterThan(sizeOf(before))
+  const written = readFileSync(file(path))
+  let reads = 0
+  const read = vi.spyOn(fs, 'readSync').mockImplementation((...args: unknown[]) => {
+    reads += 1
+    // In place, as the thread writes it.
+    if (reads === 1) writeFileSync(file(before), written, { flag: 'r+' })
+    return Reflect.apply(readSync, fs, args)
+  })
+  onTestFinished(() => {
+    read.mockRestore()
+    syncBuiltinESMExports()
+  })
+  syncBuiltinESMExports()
+  expect(() => checkDataFile(before)).not.toThrow()
+  expect(reads).toBeGreaterThan(1)
 })
 
 test('there may be no file yet, or an empty one', () => {
