@@ -137,6 +137,8 @@ export class LiveEnvironment {
       return this.#closing
     }
     this.#attemptMs = performance.now() - from
+    // Following has ended meanwhile: that has closed it, and it is tried again.
+    if (!this.#opened.replica.isComing) return this.#closing
     const former = this.#closure
     this.#closure = null
     this.#pauseMs = FIRST_PAUSE_MS

@@ -1,0 +1,115 @@
+/** What an environment answers while it comes, or comes again: nobody is told of a change that decisions do not see. */
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { LiveEnvironment } from '#services/live-environment.ts'
+import { ReadLanes } from '#services/read-lanes.ts'
+import { FairTurns } from '#services/turns.ts'
+import { listRule } from '#store/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { surroundingsWith } from '../support/surroundings.ts'
+
+const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
+const tenant = 'default'
+
+/** An environment whose decisions are made here. `whenAttached` holds up what a thread says to a new index. */
+async function opened(whenAttached: () => Promise<void> = async () => {}) {
+  const store = await openStore('memory:', listRule)
+  const readers = new EngineReaders(
+    handle => new SharedIndexReader(handle as SharedIndexHandle, { threadId: 2, lockEveryRead: false }),
+  )
+  const open = Promise.withResolvers<void>()
+  const reasons: string[] = []
+  const indexes = new SharedIndexes({
+    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: { start: 7, multiplier: 0x2545f491 } }),
+    kept: null,
+    rehearsal: null,
+    attach: async (id, handle) => {
+      readers.attach(id, handle)
+      await whenAttached()
+    },
+    detach: async (id, reason) => readers.detach(id, reason),
+    onFault: (_id, error) => environment.fail(error),
+  })
+  const environment = await LiveEnvironment.open({
+    scope,
+    surroundings: surroundingsWith(),
+    turns: new FairTurns().share(),
+    longReads: new ReadLanes().lane(),
+    auditRetentionMs: 0,
+    openStore: () => store.environment(scope.environmentId),
+    dropStore: () => store.drop(scope.environmentId),
+    indexes,
+    onClosed: ({ reason }) => reasons.push(reason),
+    onOpened: () => open.resolve(),
+  })
+  onTestFinished(async () => {
+    await environment.close()
+    await store.close()
+  })
+  const decide = (): boolean =>
+    readers
+      .engine(scope.environmentId)!
+      .evaluate({ user: 'alice', action: 'read', type: 'document', key: null, tenant })
+  return { environment, service: environment.service!, decide, reasons, isOpenAgain: open.promise }
+}
+
+type Service = NonNullable<LiveEnvironment['service']>
+
+const assignment = { user: 'alice', role: 'reader', tenant }
+
+async function allow(service: Service): Promise<void> {
+  await service.execute('createResource', { body: { key: 'document', name: 'D', actions: { read: {} } } })
+  const role = { key: 'reader', name: 'R', permissions: ['document:read'] }
+  await service.execute('createTenantRole', { body: role })
+  await service.execute('createUser', { body: { key: 'alice' } })
+  await service.execute('createRoleAssignment', { body: assignment })
+}
+
+test('who revokes while it opens again is answered when no decision allows it any more', async () => {
+  const attached = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  let isSlow = false
+  const { environment, service, decide, isOpenAgain } = await opened(async () => {
+    if (!isSlow) return
+    attached.resolve()
+    await goOn.promise
+  })
+  await allow(service)
+  expect(decide()).toBe(true)
+  isSlow = true
+  environment.fail(new Error('a thread found it broken'))
+  // One thread decides already; another has yet to say that it does.
+  await attached.promise
+  const before = service.sequence
+  const decidedBehind = service.execute('deleteRoleAssignment', { query: {}, body: assignment }).then(decide)
+  while (service.sequence === before) await new Promise(resolve => setImmediate(resolve))
+  // Whoever does not wait has answered by now.
+  await new Promise(resolve => setImmediate(resolve))
+  goOn.resolve()
+  expect(await decidedBehind).toBe(false)
+  await isOpenAgain
+})
+
+test('a fault in its first commit, while the first start waits for that, closes it until it has come anew', async () => {
+  const { applyInSteps } = SharedIndexWriter.prototype
+  const apply = vi.spyOn(SharedIndexWriter.prototype, 'applyInSteps')
+  onTestFinished(() => apply.mockRestore())
+  apply.mockImplementation(function (this: SharedIndexWriter, changes) {
+    // There is nothing to load.
+    if ([...changes].length === 0) return applyInSteps.call(this, [])
+    apply.mockRestore()
+    throw new Error('on purpose')
+  })
+  const { environment, service, decide, reasons, isOpenAgain } = await opened()
+  expect(reasons).toHaveLength(1)
+  expect(environment.closure?.reason).toBe(reasons[0])
+  await isOpenAgain
+  expect(environment.closure).toBeNull()
+  await allow(service)
+  expect(decide()).toBe(true)
+})
