@@ -232,10 +232,16 @@ export class EnvironmentService {
     if (this.#freezes > 0)
       throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
     const sized = heldToSize(command, this.#sizeCeilings)
-    const givesBack: (() => void)[] = []
+    let giveBack: (() => void) | null = null
+    const giveBackHeld = (): void => {
+      giveBack?.()
+      giveBack = null
+    }
     const held = lookedAt(sized, context => {
       checkSchemaCeilings(context, this.#ceilings)
-      givesBack.push(this.#holdRoom(context.records.changes))
+      // The attempt before has lost: what it held is held anew.
+      giveBackHeld()
+      giveBack = this.#holdRoom(context.records.changes)
     })
     const commit = this.#commits.run(records => held({ ...this.#operationContext(), records }), asker)
     this.#underWay.add(commit)
@@ -244,7 +250,7 @@ export class EnvironmentService {
       await this.#whenVisible(answered.revision)
       return answered
     } finally {
-      for (const giveBack of givesBack) giveBack()
+      giveBackHeld()
     }
   }
 

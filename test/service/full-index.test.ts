@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
 import { EnvironmentService } from '#services/environment-service.ts'
 import { Replica } from '#services/replica.ts'
 import { listRule } from '#store/keyspace.ts'
@@ -15,8 +16,11 @@ import { surroundingsWith } from '../support/surroundings.ts'
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
 
-/** An environment with so much room in its index. */
-async function environmentWith(graphBytesMax: number) {
+/** An environment with so much room in its index. `onHeld` hears of changes that room is held for, and of what is given back. */
+async function environmentWith(
+  graphBytesMax: number,
+  onHeld: (changes: readonly Change[], isHeld: boolean) => void = () => {},
+) {
   const faults: unknown[] = []
   const store = await openStore('memory:', listRule)
   const environment = await store.environment(scope.environmentId)
@@ -35,7 +39,14 @@ async function environmentWith(graphBytesMax: number) {
     scope,
     surroundings: surroundingsWith({ onBackgroundFault: error => faults.push(error) }),
     whenVisible: revision => replica.whenVisible(revision),
-    holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
+    holdRoom: changes => {
+      const giveBack = indexes.holdRoom(scope.environmentId, changes)
+      onHeld(changes, true)
+      return () => {
+        onHeld(changes, false)
+        giveBack()
+      }
+    },
   })
   await replica.start(error => faults.push(error))
   onTestFinished(async () => {
@@ -94,4 +105,30 @@ test('attributes count, removals are taken, and make room', async () => {
       () => false,
     )
   await expect.poll(isMade, { interval: 1 }).toBe(true)
+})
+
+test('a change that loses to others, and is made again, holds room once', async () => {
+  /** Of the change to that name: how often room was held for it, after each time that it was, or was given back. */
+  const holds = new Map<string, number[]>([
+    ['first', []],
+    ['second', []],
+  ])
+  const { service } = await environmentWith(1 << 20, (changes, isHeld) => {
+    for (const [name, counts] of holds) {
+      if (JSON.stringify(changes).includes(name)) counts.push((counts.at(-1) ?? 0) + (isHeld ? 1 : -1))
+    }
+  })
+  await service.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: {} } })
+  await service.execute('createResourceInstance', { body: { key: 'd1', resource: 'doc', tenant: 'default' } })
+  const update = (name: string) =>
+    service.execute('updateResourceInstance', {
+      params: { instance_id: 'doc:d1' },
+      body: { attributes: { name } },
+    })
+  await Promise.all([...holds.keys()].map(update))
+  // One lost.
+  expect([...holds.values()].toSorted((a, b) => a.length - b.length)).toEqual([
+    [1, 0],
+    [1, 0, 1, 0],
+  ])
 })
