@@ -243,8 +243,8 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
   }
 
   /**
-   * Inside a callback of the library, or in a turn of the body's own, before which the caller may have left: what changes
-   * something, all of it management, is done all the same, as if it had been read at once, unless the server closes.
+   * Inside a callback of the library, or in a turn of the body's own, before which the caller may have left. Then nobody decides;
+   * management is told all the same, and drops what nobody waits for before it begins (`ManagementClient`).
    */
   #answerLater(whole: DataView): void {
     if (!this.#isOver) this.#wire.cork(() => this.#answer(whole))
