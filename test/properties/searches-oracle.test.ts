@@ -140,7 +140,8 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
         }
       }
     })
-    expect(derived, howToRepeat).toBeGreaterThan(100)
+    // Usual are 300: chance alone comes to so few less than once in ten million runs.
+    expect(derived, howToRepeat).toBeGreaterThan(60)
     expect(held, howToRepeat).toBeGreaterThan(300)
     // The plain-Map engine has no budget.
     if (cutShort > 0) expect(cutShort, howToRepeat).toBeGreaterThan(20)
