@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../support/redis-process.ts'
+import { freePort } from '../support/free-port.ts'
 import { API_KEY, Client, storeDirectory } from '../support/running-service.ts'
 import { ServiceProcess } from '../system/service-process.ts'
 

@@ -1,6 +1,4 @@
 /** Every ceiling is reached, says so in its own way, is counted, and leaves the service as it was. */
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { IMPORTS_MAX } from '#model/limits.ts'
@@ -47,15 +45,6 @@ async function trickle(connection: RawConnection, body: string): Promise<void> {
 
 async function counted(verdict: Client, limit: string): Promise<number> {
   return (await Scrape.of(verdict.address)).sum('verdict_limit_reached_total', { limit })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 describe('a ceiling on one request', () => {
@@ -152,7 +141,7 @@ describe('a page of things with large attributes', () => {
 
 describe('connections', () => {
   test('beyond MAX_CONNECTIONS are closed at once, and taken again when others have gone', async () => {
-    const verdict = await startedService({ connectionsMax: 2, httpThreads: 2, port: await freePort() })
+    const verdict = await startedService({ connectionsMax: 2, httpThreads: 2 })
     const first = await RawConnection.open(verdict.port)
     const second = await RawConnection.open(verdict.port)
     const healthy = async (connection: RawConnection) => {
@@ -296,11 +285,7 @@ describe('management requests', () => {
 describe('a rate', () => {
   test('holds for a key on all threads together, with 429 and Retry-After, and for no other key', async () => {
     const limit = 5
-    const verdict = await startedService({
-      requestsPerSecondMax: limit,
-      httpThreads: 2,
-      port: await freePort(),
-    })
+    const verdict = await startedService({ requestsPerSecondMax: limit, httpThreads: 2 })
     const neighbour = await neighbourOf(verdict, 'neighbour')
     const ask = (key: string) =>
       verdict.send('POST', '/allowed', { key, body: question('alice', 'read', 'document') })

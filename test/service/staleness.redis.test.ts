@@ -1,7 +1,7 @@
 /** What a node does that does not hear from Redis: it says so, goes on for a while, stops, and comes back by itself. */
 import { expect, test } from 'vitest'
-import { reservePort } from '../../src/http/reserve-port.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { freePort } from '../support/free-port.ts'
 import { Scrape } from '../support/metrics.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
@@ -105,7 +105,7 @@ test('a node that is not done starting refuses, too, what it has had open for to
     body,
   })
 
-  const port = await reservePort({ host: '127.0.0.1', port: 0 })
+  const port = await freePort()
   const node = Client.at(`http://127.0.0.1:${port}`)
   void proxy.failOn(`{${later.body.id}}`, 'lose-command').then(() => proxy.cut())
   const settings = { storeUrl, dataDirectory: storeDirectory(), port, maxStaleMs: 1_500 }

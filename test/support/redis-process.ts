@@ -6,9 +6,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** Ports are free only until somebody else takes them. */
 const START_ATTEMPTS = 5
@@ -107,15 +107,6 @@ export class RedisProcess implements RedisUnderTest {
     })
     return Promise.race([ready, this.#ended.then(() => false)])
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Throws when there is none, and says how to come by one. `redis-setup.ts` has tried to. */

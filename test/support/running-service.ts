@@ -21,6 +21,7 @@ import type { TenantRole } from '#model/wire/role.ts'
 import type { Tenant } from '#model/wire/tenant.ts'
 import type { User } from '#model/wire/user.ts'
 import { createLog } from '#telemetry/log.ts'
+import { freePort } from './free-port.ts'
 
 export const API_KEY = 'environment-key-of-the-tests'
 export const ADMIN_KEY = 'organization-key-of-the-tests'
@@ -90,7 +91,9 @@ export class Client {
   static async start(settings: Settings = {}): Promise<Client> {
     const config = settingsOf(settings)
     const deaths: Error[] = []
-    const service = await startService(config, createLog(config.logLevel), {
+    // Several threads share a port that has to be known beforehand.
+    const port = config.port === 0 && config.httpThreads > 1 ? await freePort() : config.port
+    const service = await startService({ ...config, port }, createLog(config.logLevel), {
       onDeath: error => deaths.push(error),
       onThreads: () => {},
     })

@@ -3,8 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { settings } from '../../src/config.ts'
+import { freePort } from '../support/free-port.ts'
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+/** More than a file of tests starts processes. */
+const ports = await Promise.all(Array.from({ length: 40 }, freePort))
 
 export interface ProcessOptions {
   readonly cwd: string
@@ -24,7 +27,10 @@ export class ServiceProcess {
   constructor({ cwd, env = {}, command }: ProcessOptions) {
     this.#apiKey = env['API_KEY']
     const [file, ...args] = command ?? [process.execPath, '--disable-warning=ExperimentalWarning', START]
-    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), PORT: '0', STOP_DELAY_MS: '0', ...env } })
+    // One thread finds a port for itself; several share one that has to be known beforehand.
+    const port = env['HTTP_THREADS'] === '1' ? 0 : (ports.pop() ?? 0)
+    const own = { PORT: String(port), STOP_DELAY_MS: '0' }
+    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), ...own, ...env } })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     this.exited = once(this.#child, 'close').then(([code]) => code as number | null)
