@@ -352,13 +352,13 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('an import into %s', store => {
     }
     const writing = write()
     try {
-      for (let round = 0; round < 3; round += 1) await replaced(verdict)
+      // Until some were answered, however late they come on a busy machine.
+      for (let round = 0; round < 3 || answered.length <= 3; round += 1) await replaced(verdict)
     } finally {
       over.abort()
       await writing
     }
     const logged = (await wholeLog(verdict)).map(entry => entry.request_id)
     expect(logged.filter(id => id.startsWith('meanwhile-'))).toEqual(answered)
-    expect(answered.length).toBeGreaterThan(3)
   })
 })

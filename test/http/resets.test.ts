@@ -19,24 +19,24 @@ const request = requestText(
 
 test('a caller who resets the connection before a long answer takes nobody else the answer', async () => {
   const others = { areAnswered: false }
-  let resets = 0
+  const made = { resets: 0 }
   const reset = async (): Promise<void> => {
     while (!others.areAnswered) {
       const connection = await RawConnection.open(verdict.port)
       await connection.send(request)
       // The moment that counts is between the reading of the request and the writing of its answer.
-      for (let turns = resets++ % 60; turns > 0; turns--) await turn()
+      for (let turns = made.resets++ % 60; turns > 0; turns--) await turn()
       connection.reset()
     }
   }
   const resetting = Promise.all(Array.from({ length: RESETTERS }, reset))
   try {
-    for (let round = 0; round < ROUNDS; round++) {
+    // However late the resetters come on a busy machine: as many resets as there are others at the least.
+    for (let round = 0; round < ROUNDS || made.resets <= ROUNDS; round++) {
       expect((await verdict.post(`${FACTS}/users`, { key: `user-${round}` })).status).toBe(200)
     }
   } finally {
     others.areAnswered = true
     await resetting
   }
-  expect(resets).toBeGreaterThan(ROUNDS)
 })

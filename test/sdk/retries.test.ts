@@ -1,13 +1,12 @@
 /** What the commercial service's own client tries again, and what it does not: its retries meet our statuses. */
 import { type IRetryConfig, type Permit, RETRYABLE_STATUS_CODES } from 'permitio'
 import { describe, expect, test } from 'vitest'
-import { reservePort } from '#http/reserve-port.ts'
+import { freePort } from '../support/free-port.ts'
+import { holdStarts } from '../support/held-start.ts'
 import { permitAt, permitOfNewService, statusOfRefusal } from '../support/permit-client.ts'
 import { API_KEY, startedService } from '../support/running-service.ts'
 
 const HOST = '127.0.0.1'
-/** So many that there is time to ask between the first that listens and the last. */
-const THREADS = 6
 /** What a 503 of ours asks callers to wait. */
 const RETRY_AFTER_MS = 1_000
 
@@ -33,24 +32,29 @@ function patient(failures: Failure[]): IRetryConfig {
 
 describe('while the service starts', () => {
   test('decisions and reads are asked again after the time it says, and answered; a write is not sent twice', async () => {
-    const port = await reservePort({ host: HOST, port: 0 })
+    const port = await freePort()
     const failures: Failure[] = []
+    const letIn = holdStarts()
     const permit = permitAt(`http://${HOST}:${port}`, { retry: patient(failures) })
-    const starting = startedService({ host: HOST, port, httpThreads: THREADS })
+    const starting = startedService({ host: HOST, port })
+    const written = statusOfRefusal(permit.api.users.create({ key: 'nobody' }))
     const asked = Promise.all([
       permit.check('nobody', 'read', 'document'),
       permit.bulkCheck([{ user: 'nobody', action: 'read', resource: 'document' }]),
       permit.getUserPermissions('nobody'),
       permit.api.users.list(),
-      statusOfRefusal(permit.api.users.create({ key: 'nobody' })),
     ])
-    const [check, bulk, permissions, listed, refused] = await asked
+    const told = () => failures.filter(({ status }) => status !== undefined)
+    while (new Set(told().map(({ request }) => request)).size < 4) await new Promise(setImmediate)
+    const refused = await written
+    letIn()
+    const [check, bulk, permissions, listed] = await asked
     const answeredAtMs = performance.now()
     await starting
     expect([check, bulk, permissions, listed.total_count]).toEqual([false, [false], {}, 0])
     expect(refused, 'the user that was to be created').toBe(503)
 
-    const toldToWait = failures.filter(({ status }) => status !== undefined)
+    const toldToWait = told()
     expect(new Set(toldToWait.map(({ status }) => status))).toEqual(new Set([503]))
     expect(new Set(toldToWait.map(({ request }) => request))).toEqual(
       new Set([
@@ -69,13 +73,15 @@ describe('while the service starts', () => {
   })
 
   test('without retries all of it is an error at once', async () => {
-    const port = await reservePort({ host: HOST, port: 0 })
+    const port = await freePort()
+    const letIn = holdStarts()
     const address = `http://${HOST}:${port}`
-    const starting = startedService({ host: HOST, port, httpThreads: THREADS })
+    const starting = startedService({ host: HOST, port })
     while (!(await fetch(`${address}/healthy`).catch(() => null))) await new Promise(setImmediate)
     const permit = permitAt(address)
     await expect(permit.check('nobody', 'read', 'document')).rejects.toThrow('status code 503')
     expect(await statusOfRefusal(permit.api.users.list())).toBe(503)
+    letIn()
     await starting
     expect(await permit.check('nobody', 'read', 'document')).toBe(false)
     expect((await permit.api.users.list()).total_count).toBe(0)

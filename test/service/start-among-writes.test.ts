@@ -19,22 +19,24 @@ test('an index that was loaded while a role went from one to the next is of one 
     body: { user, role: 'viewer', resource_instance: 'document:plan', tenant },
   })
   await environment.execute('createRoleAssignment', held(names[0]!))
-  const load = { isOver: false }
   const isHolder = (engine: DecisionEngine) => (user: string) =>
     engine.evaluate({ user, action: 'read', type: 'document', key: 'plan', tenant })
-  const loading = environment
-    .startedEngine()
-    .then(engine => names.filter(isHolder(engine)))
-    .finally(() => (load.isOver = true))
-  let steps = 0
-  while (!load.isOver) {
-    // Somebody holds it at every moment, and two do for one.
-    await environment.execute('createRoleAssignment', held(names[steps + 1]!))
-    await environment.execute('deleteRoleAssignment', { ...held(names[steps]!), query: {} })
-    steps += 1
-    await nextTurn()
+  let at = 0
+  // Until a load had several steps in its midst.
+  for (let steps = 0; steps <= 2;) {
+    const load = { isOver: false }
+    const loading = environment
+      .startedEngine()
+      .then(engine => names.filter(isHolder(engine)))
+      .finally(() => (load.isOver = true))
+    for (steps = 0; !load.isOver; steps += 1) {
+      // Somebody holds it at every moment, and two do for one.
+      await environment.execute('createRoleAssignment', held(names[at + 1]!))
+      await environment.execute('deleteRoleAssignment', { ...held(names[at]!), query: {} })
+      at += 1
+      await nextTurn()
+    }
+    const holders = await loading
+    expect([1, 2], String(holders)).toContain(holders.length)
   }
-  const holders = await loading
-  expect(steps).toBeGreaterThan(2)
-  expect([1, 2], String(holders)).toContain(holders.length)
 })

@@ -8,6 +8,12 @@ import { ServiceProcess } from './service-process.ts'
 const HOLDERS = 9_999
 
 test('a tenant whose purge was killed stays deleted, and what is created anew is kept', async () => {
+  // Until both kills fall into the purge, which somebody who looks late finds done.
+  while (!(await wasKilledInItsPurge()));
+})
+
+/** A tenant is deleted, and the process killed twice while it is purged. Whether there was something left to purge each time. */
+async function wasKilledInItsPurge(): Promise<boolean> {
   const cwd = storeDirectory()
   const env = { API_KEY, STORE_URL: `lmdb:${cwd}/data`, HTTP_THREADS: '1' }
   const start = (): ServiceProcess => {
@@ -32,9 +38,8 @@ test('a tenant whose purge was killed stays deleted, and what is created anew is
   expect(await first.call('GET', counted)).toMatchObject({ total_count: 1 })
   await look.until(() => look.count('assignment') < HOLDERS / 2)
   await first.end('SIGKILL')
-  expect(look.count('purge')).toBe(1)
   const left = look.count('assignment')
-  expect(left, 'it was killed in the middle').toBeGreaterThan(HOLDERS / 10)
+  if (look.count('purge') === 0) return false
 
   const second = start()
   expect(await second.call('GET', counted)).toMatchObject({ total_count: 1 })
@@ -42,7 +47,7 @@ test('a tenant whose purge was killed stays deleted, and what is created anew is
   await second.call('POST', `${FACTS}/role_assignments`, { user: 'u1', role: 'member', tenant: 'acme' })
   await look.until(() => look.count('assignment') < left / 2)
   await second.end('SIGKILL')
-  expect(look.count('purge'), 'and once more').toBe(1)
+  const isKilledAgain = look.count('purge') === 1
 
   const third = start()
   await look.until(() => look.count('purge') === 0)
@@ -54,4 +59,6 @@ test('a tenant whose purge was killed stays deleted, and what is created anew is
   ])
   const users = await third.call('GET', `${FACTS}/tenants/acme/users`)
   expect(users).toMatchObject({ total_count: 1, data: [{ key: 'u1' }] })
-})
+  await third.end('SIGKILL')
+  return isKilledAgain
+}
