@@ -1,7 +1,8 @@
 /**
  * Tests wait for what happens and assert what cannot vary: on a busy machine, or one that stands still, they take longer and
  * say the same. So none of them sleeps, has a deadline of its own, or judges how long something took or what it allocated;
- * what does is a claim (`bench/claims`). Exceptions are listed, each with its reason, and those that are none any more are found.
+ * what does is a claim (`bench/claims`). None draws by chance what cannot be drawn again, or uses a port that somebody else may
+ * get. Exceptions are listed, each with its reason, and those that are none any more are found.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,13 +11,17 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What looks like sleeping, like a deadline, or like measuring. */
+/** What looks like sleeping, like a deadline, like measuring, or like chance. */
 const RULES: Readonly<Record<string, RegExp>> = {
   sleeps: /\bset(Timeout|Interval)\b|\.waitForTimeout\(/,
   'has a deadline':
     /AbortSignal\.timeout|\btimeout:(?! HANG_MS| 0\b)|\btimeout\(|withinMs: \d|, \{ timeout|^\s*\}, [\d_]+\)$|\bretry: [\d{](?!\})|Atomics\.wait\([^)]*, \d|testTimeout|hookTimeout/m,
   'measures time': /\bperformance\.now\(\)|\bDate\.now\(\)|\bprocess\.(hrtime|cpuUsage)|eventLoopUtilization/,
-  'measures memory': /\bmemoryUsage\(|\bheapUsed\b|--trace-gc|getHeapStatistics/,
+  'measures memory': /\bmemoryUsage\(|\bheapUsed\b|--trace-gc|getHeapStatistics|\bresourceUsage\(/,
+  // Seeds are told, and given to repeat a run (`properties/seeded.ts`).
+  'draws without a seed': /\bMath\.random\(|\bfc\.assert\((?![^]*\{ seed\b)|\bfc\.sample\((?![^]*\{ seed\b)/,
+  // The port that a probe has found is anybody's again, but for those of `support/free-port.ts`.
+  'finds a port by itself': /\breservePort\(\{[^}]*port: 0|^async function \w*[pP]ort\(/m,
 }
 
 /** A clock, or the time, that is handed to a part, as the service hands its own. */
@@ -37,13 +42,23 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'http/audit.test.ts': {
     'measures time': 'moments that a caller is told lie between two looks at the clock',
   },
+  'engine/shared-index/large-index.test.ts': {
+    'measures memory': 'faults of pages: those that are looked for are thousands, others are few',
+  },
   'http/content.test.ts': { sleeps: 'keeps a body coming, since the HTTP library ends one that does not' },
-  'http/edge/lifecycle.test.ts': { 'has a deadline': 'is about the one that closing a server has' },
+  'http/edge/lifecycle.test.ts': {
+    'has a deadline': 'is about the one that closing a server has',
+    'finds a port by itself': 'is about that',
+  },
   'http/limits.test.ts': {
     sleeps: 'a sender that is slower than the HTTP library would have it',
     'measures time': 'a slow machine raises what is allowed: so much for each second',
   },
+  'http/metrics.test.ts': {
+    'measures time': 'a time that is told lies between the least and all that has passed',
+  },
   'http/min-revision.test.ts': { 'measures time': LOWER },
+  'properties/seeded.ts': { 'draws without a seed': 'draws the seed' },
   'sdk/retries.test.ts': { 'measures time': LOWER },
   'service/content.redis.test.ts': { 'measures time': 'asks for so long; each answer is judged, no time is' },
   'service/decision-deadline.test.ts': { 'measures time': LOWER },

@@ -2,6 +2,7 @@
  * Every route there is, against everything a caller can get wrong: the contract's status and form of body (section 0,
  * rows 10, 13, 19; D-38), the request id echoed, and behind it all a process that lives and a store nobody wrote to.
  */
+import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { Compile } from 'typebox/compile'
@@ -141,7 +142,7 @@ async function send(
     readonly headers?: Record<string, string>
   } = {},
 ): Promise<Answer> {
-  const id = `bad input/${Math.random()}`
+  const id = `bad input/${randomUUID()}`
   const answer = await verdict.send(options.method ?? route.method, path, {
     key,
     ...options,
@@ -374,7 +375,7 @@ describe('a body over the ceiling', () => {
 
   /** `fetch` sends no body with a GET. */
   function raw({ route, path, key }: Case, headers: Record<string, string>, body: string): Promise<Answer> {
-    const id = `over the ceiling/${Math.random()}`
+    const id = `over the ceiling/${randomUUID()}`
     let isAnswered = false
     return new Promise((resolve, reject) => {
       const sent = request(

@@ -8,6 +8,7 @@ import { MemoryTables } from '#store/memory/memory-tables.ts'
 import type { Requirement } from '#store/ledger.ts'
 import { TableView } from '#store/table-view.ts'
 import type { View } from '#store/view.ts'
+import { seed } from '../properties/seeded.ts'
 import type { OpenLedger } from './ledger-under-test.ts'
 import {
   allRows,
@@ -83,7 +84,7 @@ export function describeHistories(open: OpenLedger): void {
         await subject.dispose()
       }
     })
-    await fc.assert(history, { numRuns: RUNS })
+    await fc.assert(history, { seed, numRuns: RUNS })
   })
 }
 

@@ -8,6 +8,7 @@ import type { Entry, Row } from '#store/ledger.ts'
 import { withChanges } from '#store/redis/scanned-rows.ts'
 import { decodeRow } from '#store/row-codec.ts'
 import { RowRuns, type StoredRow } from '#store/row-runs.ts'
+import { seed } from '../properties/seeded.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-runs-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -58,6 +59,7 @@ test.each([1, 500, 1_000_000])(
         )
         expect(existsSync(scanDirectory)).toBe(false)
       }),
+      { seed },
     )
   },
 )
@@ -105,6 +107,6 @@ test('are those of the end of the scan, whatever was written and removed while i
       const end = [...states.at(-1)!.values()].toSorted((one, other) => one.created - other.created)
       expect(told(withChanges(runs.inOrder(), entries.slice(from)))).toEqual(end)
     }),
-    { numRuns: 1_000 },
+    { seed, numRuns: 1_000 },
   )
 })

@@ -17,6 +17,7 @@ import {
   tenantRole,
   user,
 } from '../changes.ts'
+import { holdsFor } from '../../properties/seeded.ts'
 import { SharedEngine } from '../shared-engine.ts'
 import { World } from '../world.ts'
 
@@ -94,22 +95,19 @@ test('a commit takes the numbers it was reckoned to take, whatever it removes an
   )
   const change = fc.tuple(put, fc.boolean()).map(([each, isRemoved]) => (isRemoved ? removed(each) : each))
   const commit = fc.array(change, { maxLength: 12 })
-  fc.assert(
-    fc.property(commit, commit, (before, changes) => {
-      const schema = new Schema()
-      tell(schema, before)
-      const demand = demandOf(schema, changes)
-      const left = numbersLeft(schema)
-      const places = new Map([...schema.types.values()].map(type => [type, type.places.available]))
-      tell(schema, changes)
-      const taken = numbersLeft(schema).map((count, kind) => left[kind]! - count)
-      expect([demand.typeIds, demand.edgeClasses, demand.tenantPlaces]).toEqual(taken)
-      for (const [type, count] of places) {
-        expect(demand.places.get(type) ?? 0).toBe(count - type.places.available)
-      }
-    }),
-    { numRuns: 2_000 },
-  )
+  holdsFor(fc.tuple(commit, commit), 2_000, ([before, changes]) => {
+    const schema = new Schema()
+    tell(schema, before)
+    const demand = demandOf(schema, changes)
+    const left = numbersLeft(schema)
+    const places = new Map([...schema.types.values()].map(type => [type, type.places.available]))
+    tell(schema, changes)
+    const taken = numbersLeft(schema).map((count, kind) => left[kind]! - count)
+    expect([demand.typeIds, demand.edgeClasses, demand.tenantPlaces]).toEqual(taken)
+    for (const [type, count] of places) {
+      expect(demand.places.get(type) ?? 0).toBe(count - type.places.available)
+    }
+  })
 })
 
 function numbersLeft({ typeIds, edgeClasses, tenantPlaces }: Schema): number[] {
