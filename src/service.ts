@@ -233,7 +233,9 @@ export async function startService(
   try {
     requireKeyForAll(store, config)
     const secrets = new ApiKeySecrets(config.adminApiKey)
-    const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
+    // Others were begun behind it.
+    const mayBegin = !(await store.keepsOthers(ORGANIZATION_STORE_ID))
+    const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { mayBegin })
     const organization = new Organization(organizationStore, surroundings, secrets)
     await organization.bootstrap(config, store)
     const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
@@ -257,10 +259,20 @@ export async function startService(
     environments = new OpenEnvironments({
       organization,
       open: known =>
-        openEnvironment(known, { store, indexes, surroundings, turns, longReads, auditRetentionMs, log }),
+        openEnvironment(known, {
+          store,
+          organization,
+          indexes,
+          surroundings,
+          turns,
+          longReads,
+          auditRetentionMs,
+          log,
+        }),
       drop: environmentId => store.drop(environmentId),
       discardCopies: ({ except }) =>
         store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
+      mayNote: () => !store.isAlone,
       replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
       onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
     })
@@ -409,6 +421,7 @@ function portFor({ host, port, httpThreads }: Config): Promise<number> | number 
 
 interface EnvironmentParts {
   readonly store: Store
+  readonly organization: Organization
   readonly indexes: SharedIndexes
   readonly surroundings: Surroundings
   readonly turns: FairTurns
@@ -419,7 +432,7 @@ interface EnvironmentParts {
 
 /** Opens an environment, or has it closed for a reason; of its own background work nothing is the end of the process. */
 function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<LiveEnvironment> {
-  const { store, indexes, auditRetentionMs, log } = parts
+  const { store, organization, indexes, auditRetentionMs, log } = parts
   const { scope, projectKey, environmentKey } = known
   const { environmentId } = scope
   const names = { environment: environmentId, project: projectKey, key: environmentKey }
@@ -433,7 +446,7 @@ function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Prom
       ...parts.surroundings,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),
     },
-    openStore: () => store.environment(environmentId),
+    openStore: () => store.environment(environmentId, { mayBegin: !organization.isBegun(environmentId) }),
     dropStore: () => store.drop(environmentId),
     onClosed: ({ reason }, error) =>
       log.error(

@@ -247,6 +247,8 @@ export interface EnvironmentRecord extends Dated {
   readonly isBeingCopied: boolean
   /** A copy whose store is still being filled and not to be opened; rows of older releases have no such field. */
   readonly isBeingLoaded: boolean | null
+  /** Something was committed in it, so that a store that has nothing of it has lost it; rows of older releases have no such field. */
+  readonly isBegun: boolean | null
 }
 
 /** An environment that is gone and whose data awaits removal. Its id, which is the environment's, is never used again. */

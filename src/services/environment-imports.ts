@@ -103,7 +103,7 @@ export class EnvironmentImports {
       const id = context.newId()
       const times = { createdAt: context.now, updatedAt: context.now }
       // As far as anybody else is concerned a copy under way, with a key that nobody asks for.
-      const hidden = { isBeingCopied: true, isBeingLoaded: true }
+      const hidden = { isBeingCopied: true, isBeingLoaded: true, isBegun: false }
       context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
       return { id, place: rowKeys.environment(replaced.projectId, replaced.key) }
     })
@@ -192,6 +192,7 @@ function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): 
     updatedAt: hidden.updatedAt,
     isBeingCopied: false,
     isBeingLoaded: false,
+    isBegun: hidden.isBegun,
   }
 }
 

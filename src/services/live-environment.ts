@@ -90,6 +90,11 @@ export class LiveEnvironment {
     return this.#closure
   }
 
+  /** Whether something was committed in it; false, too, while its store cannot be opened. */
+  get isBegun(): boolean {
+    return (this.#opened?.store.view.sequence() ?? 0) > 0
+  }
+
   /** Its index cannot be decided on any more: it is closed, and loaded anew from the rows. */
   fail(error: unknown): void {
     // An attempt that is under way may have handed it out already.

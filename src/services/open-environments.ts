@@ -6,6 +6,7 @@
  * Keys go first: when an environment is closed for good, nobody has a key to it any more. One that cannot be decided on keeps its
  * keys, and none of the others waits for it (`live-environment.ts`).
  */
+import { AuthzError } from '#model/errors.ts'
 import type { Closure } from './closure.ts'
 import type { EnvironmentService } from './environment-service.ts'
 import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
@@ -15,6 +16,8 @@ export interface OpenEnvironment {
   readonly service: EnvironmentService | null
   /** Null while it is decided on. */
   readonly closure: Closure | null
+  /** Whether something was committed in it; false, too, where that cannot be read. */
+  readonly isBegun: boolean
   /** Its index cannot be decided on any more. */
   fail(error: unknown): void
   /** Ends what goes on in it, and keeps for the next start what that need not make again. */
@@ -30,6 +33,9 @@ export interface ManagedEnvironment extends KnownEnvironment {
   readonly closure: Closure | null
 }
 
+/** How soon that is tried again which could not be noted of an environment. */
+const NOTE_AGAIN_MS = 10_000
+
 export interface OpenEnvironmentsOptions {
   readonly organization: Organization
   /** Opens an environment, so that it decides, or closes it for a reason; makes its store if it is new. */
@@ -38,6 +44,8 @@ export interface OpenEnvironmentsOptions {
   drop(environmentId: string): Promise<void>
   /** Removes what is kept here of environments that others removed while this process was not there. */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
+  /** Whether the organization can be written to just now. */
+  mayNote(): boolean
   /** Resolves when every thread goes by these secrets. */
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
   /** An environment could not be removed, or one of those to open met a defect of ours; that is tried again at the next change, or the next start. */
@@ -48,6 +56,8 @@ export class OpenEnvironments {
   readonly #options: OpenEnvironmentsOptions
   readonly #open = new Map<string, OpenEnvironment>()
   #known: readonly KnownEnvironment[] = []
+  #noting: NodeJS.Timeout | undefined
+  #isClosed = false
 
   constructor(options: OpenEnvironmentsOptions) {
     this.#options = options
@@ -76,6 +86,7 @@ export class OpenEnvironments {
         this.#options.onFault(error)
       }
     }
+    await this.#noteBegun()
   }
 
   /** The environments callers may name, in creation order. */
@@ -105,7 +116,39 @@ export class OpenEnvironments {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#noting)
+    this.#isClosed = true
     for (const open of this.#open.values()) await open.close()
+  }
+
+  /**
+   * Before anybody hears that one is open: who finds nothing of it later knows by that note that it was lost. One that cannot be
+   * noted is decided on all the same, and noted later.
+   */
+  async #noteBegun(): Promise<void> {
+    clearTimeout(this.#noting)
+    try {
+      if (await this.#noteEachBegun()) return
+    } catch (error) {
+      // Another node may be noting the same, and the store may be away: it says so itself.
+      if (!(error instanceof AuthzError)) this.#options.onFault(error)
+    }
+    if (this.#isClosed) return
+    this.#noting = setTimeout(() => void this.#noteBegun(), NOTE_AGAIN_MS)
+    this.#noting.unref()
+  }
+
+  /** Whether all that are open have been noted. */
+  async #noteEachBegun(): Promise<boolean> {
+    const { organization, mayNote } = this.#options
+    const open = this.#known.filter(({ scope, isBeingLoaded }) => {
+      const { environmentId } = scope
+      return !isBeingLoaded && this.#open.has(environmentId) && !organization.isBegun(environmentId)
+    })
+    const ids = open.map(({ scope }) => scope.environmentId)
+    const begun = ids.filter(id => this.#open.get(id)?.isBegun)
+    if (begun.length > 0 && mayNote()) await organization.noteBegun(begun)
+    return ids.every(id => organization.isBegun(id))
   }
 
   /** Removes what is open and not known, and what a crash left of environments that were removed. */

@@ -128,6 +128,21 @@ export class Organization {
     })
   }
 
+  /** Whether it is noted that something was committed in that environment. */
+  isBegun(environmentId: string): boolean {
+    return this.#records().byId('environment', environmentId)?.isBegun === true
+  }
+
+  /** Notes that something was committed in these environments. */
+  async noteBegun(environmentIds: readonly string[]): Promise<void> {
+    await this.commits.run(records => {
+      for (const id of environmentIds) {
+        const environment = records.byId('environment', id)
+        if (environment && environment.isBegun !== true) records.put({ ...environment, isBegun: true })
+      }
+    })
+  }
+
   organizationId(): string {
     return requireOrganization(this.#records()).id
   }
@@ -218,6 +233,7 @@ export class Organization {
         settings: null,
         isBeingCopied: false,
         isBeingLoaded: false,
+        isBegun: false,
       }
       environment = { kind: 'environment', id: newId(), projectId: project.id, ...names, ...rest, ...times }
       records.put(environment)

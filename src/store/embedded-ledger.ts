@@ -14,6 +14,7 @@ import { AuthzError, ConflictError } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
+import { LostStoreError } from './lost-store.ts'
 import type { Commit, Entry, Ledger, Requirement, Row } from './ledger.ts'
 import { DurableMark, LogFeed, logReader } from './log-feed.ts'
 import { textOf } from './row-codec.ts'
@@ -29,6 +30,8 @@ export interface EmbeddedLedgerOptions {
   readonly view: TableView
   /** How many of the newest entries the log keeps, at least 1. */
   readonly logEntriesMax?: number
+  /** Whether empty tables start a history; absent: they do. */
+  readonly mayBegin?: boolean
 }
 
 export class EmbeddedLedger implements Ledger {
@@ -38,13 +41,17 @@ export class EmbeddedLedger implements Ledger {
   readonly #epoch: string
   readonly #durable: DurableMark
 
-  /** The ledger in these tables; empty ones start a history. Throws `INVALID_INPUT` when another release wrote them. */
+  /**
+   * The ledger in these tables; empty ones start a history, or are `STORE_DAMAGED` when they may not. Throws `INVALID_INPUT` when
+   * another release wrote them.
+   */
   static async open(options: EmbeddedLedgerOptions): Promise<EmbeddedLedger> {
-    const { tables } = options
+    const { tables, mayBegin = true } = options
     const meta = tables.table('meta')
     const log = new CommitLog(tables, options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT)
     const epoch = await tables.write(() => {
       const format = meta.get(encode('format'))
+      if (format === undefined && !mayBegin) throw new LostStoreError('its tables are empty')
       if (format === undefined) {
         meta.put(encode('format'), encode(FORMAT))
         meta.put(encode('epoch'), encode(crypto.randomUUID()))

@@ -2,7 +2,7 @@
 import { EmbeddedLedger } from './embedded-ledger.ts'
 import { EnvironmentSet } from './environment-set.ts'
 import { snapshotPlaceIn } from './snapshot-place.ts'
-import type { EnvironmentStore, Store } from './store.ts'
+import type { BeginOptions, EnvironmentStore, Store } from './store.ts'
 import { TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
 import type { ListRule } from './view.ts'
@@ -12,6 +12,10 @@ export interface EmbeddedStoreOptions {
   /** Log entries each ledger keeps. */
   readonly logEntriesMax?: number
   readonly openTables: (id: string) => Tables
+  /** Throws `STORE_DAMAGED` when there are none. */
+  readonly requireTables: (id: string) => void
+  /** Of which environments there are any. */
+  readonly keptIds: () => readonly string[]
   /** Removes the tables of an environment that is closed, or was never whole. */
   readonly removeTables: (id: string) => void
   /** Where the tables are on disk; null when they are not. */
@@ -29,15 +33,19 @@ export class EmbeddedStore implements Store {
   readonly isShared = false
   readonly isAlone = false
   readonly #options: EmbeddedStoreOptions
-  readonly #environments = new EnvironmentSet(id => this.#open(id))
+  readonly #environments = new EnvironmentSet<OpenEnvironment>((id, options) => this.#open(id, options))
   #closed: Promise<void> | null = null
 
   constructor(options: EmbeddedStoreOptions) {
     this.#options = options
   }
 
-  environment(id: string): Promise<EnvironmentStore> {
-    return this.#environments.get(id)
+  environment(id: string, options?: BeginOptions): Promise<EnvironmentStore> {
+    return this.#environments.get(id, options)
+  }
+
+  async keepsOthers(id: string): Promise<boolean> {
+    return this.#options.keptIds().some(kept => kept !== id)
   }
 
   async drop(id: string): Promise<void> {
@@ -74,13 +82,14 @@ export class EmbeddedStore implements Store {
     return this.#closed
   }
 
-  async #open(id: string): Promise<OpenEnvironment> {
-    const { openTables, listRule, logEntriesMax } = this.#options
+  async #open(id: string, { mayBegin = true }: BeginOptions): Promise<OpenEnvironment> {
+    const { openTables, listRule, logEntriesMax, requireTables } = this.#options
+    if (!mayBegin) requireTables(id)
     const tables = openTables(id)
     try {
       const view = new TableView(tables, listRule)
       const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
-      const ledger = await EmbeddedLedger.open({ tables, view, ...retention })
+      const ledger = await EmbeddedLedger.open({ tables, view, mayBegin, ...retention })
       const place = snapshotPlaceIn(tables)
       // Its tables are never replaced.
       const [takeOver, setAside, requireWhole] = [() => {}, () => {}, () => {}]

@@ -1,23 +1,24 @@
 /** The environments a store has open: each opened once, whoever asks for it how often, and closed together. */
 import { AuthzError } from '#model/errors.ts'
+import type { BeginOptions } from './store.ts'
 
 const ENVIRONMENT_ID = /^[a-z0-9-]{1,64}$/
 
 export class EnvironmentSet<Opened> {
-  readonly #open: (id: string) => Promise<Opened>
+  readonly #open: (id: string, options: BeginOptions) => Promise<Opened>
   readonly #environments = new Map<string, Promise<Opened>>()
   #isClosed = false
 
-  constructor(open: (id: string) => Promise<Opened>) {
+  constructor(open: (id: string, options: BeginOptions) => Promise<Opened>) {
     this.#open = open
   }
 
   /** Throws `STORE_CLOSED` after `close`, `INVALID_INPUT` for an id that is no plain name, and what opening throws. */
-  async get(id: string): Promise<Opened> {
+  async get(id: string, options: BeginOptions = {}): Promise<Opened> {
     this.#check(id)
     const existing = this.#environments.get(id)
     if (existing) return existing
-    const opening = this.#open(id)
+    const opening = this.#open(id, options)
     this.#environments.set(id, opening)
     // One that could not be opened may be tried again.
     opening.catch(() => this.#environments.delete(id))

@@ -9,12 +9,13 @@
  * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
  * those of other stores may hold a password.
  */
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
 import { LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { DirectoryLock } from './directory-lock.ts'
 import { EmbeddedStore } from './embedded-store.ts'
+import { hasDataFile, requireDataFile } from './lmdb/data-file.ts'
 import { LmdbTables } from './lmdb/lmdb-tables.ts'
 import { MemoryTables } from './memory/memory-tables.ts'
 import { RedisStore } from './redis/redis-store.ts'
@@ -68,6 +69,8 @@ export async function openStore(
   if (url === 'memory:') {
     const parts = {
       openTables: () => new MemoryTables(),
+      requireTables: () => {},
+      keptIds: () => [],
       removeTables: () => {},
       release: () => {},
       directoryOf: () => null,
@@ -101,6 +104,10 @@ export async function openStore(
   return new EmbeddedStore({
     ...embedded,
     openTables: id => new LmdbTables(join(directory, id)),
+    requireTables: id => requireDataFile(join(directory, id)),
+    // Those with a dot are copies of what is kept elsewhere.
+    keptIds: () =>
+      readdirSync(directory).filter(name => !name.includes('.') && hasDataFile(join(directory, name))),
     removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
     directoryOf: id => join(directory, id),
     release: () => lock.release(),

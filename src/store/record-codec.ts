@@ -110,6 +110,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'settings',
     'isBeingCopied',
     'isBeingLoaded',
+    'isBegun',
   ],
   'removed-environment': ['id'],
   'api-key': [

@@ -43,10 +43,11 @@ async function organizationOnFailingStore() {
       const parts = { scope, surroundings, whenVisible: () => Promise.resolve() }
       const opened = new EnvironmentService({ store: await store.environment(scope.environmentId), ...parts })
       const close = () => opened.close()
-      return { service: opened, closure: null, fail: () => {}, close, remove: close }
+      return { service: opened, closure: null, isBegun: true, fail: () => {}, close, remove: close }
     },
     drop: id => store.drop(id),
     discardCopies: () => {},
+    mayNote: () => true,
     replaceSecrets: () => Promise.resolve(),
     onFault: () => {},
   })

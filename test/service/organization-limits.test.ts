@@ -32,6 +32,7 @@ test.each([
         customBranchName: null,
         jwks: null,
         isBeingLoaded: false,
+        isBegun: false,
         isBeingCopied: false,
         ...dated,
       }

@@ -166,6 +166,42 @@ test.each([0.75, 0.25])(
   },
 )
 
+const emptyFile = (directory: string): void => truncateSync(join(directory, 'data.mdb'), 0)
+const noFile = (directory: string): void => rmSync(join(directory, 'data.mdb'))
+const noDirectory = (directory: string): void => rmSync(directory, { recursive: true })
+
+test.each([
+  ['file is empty', emptyFile],
+  ['file is missing', noFile],
+  ['directory is missing', noDirectory],
+])('an environment whose %s is closed, not begun anew, and can be replaced or deleted', async (_, lose) => {
+  const { environments: first } = await start()
+  const ids = { second: (await first.told('second')).id, third: (await first.told('third')).id }
+  const exported = (await first.exported('second')).body
+  expect(await first.end('SIGTERM')).toBe(0)
+  for (const id of Object.values(ids)) lose(join(cwd, 'data', id))
+  const { service, environments } = await start()
+  expect(await environments.decisions()).toEqual([true, 503, 503])
+  expect(await environments.isReady()).toBe(true)
+  expect(await environments.closedByMetrics()).toEqual(['second', 'third'])
+  expect((await environments.told('second')).closed?.reason).toMatch(/has lost .* has to be restored/)
+  expect(service.stderr).toContain(`${join(cwd, 'data', ids.second, 'data.mdb')} is missing or empty`)
+  expect((await environments.addUser('second', 'bob')).status).toBe(503)
+  expect(await environments.imported('second', exported)).toBe(200)
+  await environments.remove('third')
+  expect(await (await ThreeEnvironments.of(service)).decisions()).toEqual([true, true, true])
+})
+
+test('an organization whose directory is missing is not begun anew beside the environments that are there', async () => {
+  const { environments } = await start()
+  expect(await environments.end('SIGTERM')).toBe(0)
+  noDirectory(join(cwd, 'data', 'organization'))
+  const service = new ServiceProcess({ cwd, env: KEYS })
+  started.push(service)
+  expect(await service.exited).toBe(1)
+  expect(service.stderr).toContain(`${join(cwd, 'data', 'organization', 'data.mdb')} is missing or empty`)
+})
+
 test('an organization whose file was cut keeps the service from starting, with one line that names it', async () => {
   const { environments } = await start()
   await environments.end('SIGKILL')

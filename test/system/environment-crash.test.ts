@@ -96,7 +96,7 @@ test('what a removal and a copy left half-done is finished by the next start', a
     const [project] = records.list('project', lists.all('project'))
     const times = { createdAt: 0, updatedAt: 0 }
     const names = { key: 'half', name: 'Half', description: null, customBranchName: null }
-    const rest = { jwks: null, settings: null, isBeingLoaded: false, isBeingCopied: true }
+    const rest = { jwks: null, settings: null, isBeingLoaded: false, isBeingCopied: true, isBegun: false }
     records.put({ kind: 'environment', id: copy, projectId: project!.id, ...names, ...rest, ...times })
     records.put({ kind: 'removed-environment', id: removed })
   })

@@ -85,6 +85,7 @@ export function addEnvironment(
     settings: body.settings ?? null,
     isBeingCopied,
     isBeingLoaded: false,
+    isBegun: false,
     createdAt: now,
     updatedAt: now,
   }

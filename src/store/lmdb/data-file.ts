@@ -12,9 +12,10 @@
  * The last page need not be in the file: pages that a transaction took and gave back were never written. So of a file that is
  * shorter than that the free tree is read, which lists all pages that nothing refers to.
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
+import { LostStoreError } from '../lost-store.ts'
 
 const NAME = 'data.mdb'
 const MAGIC = 0xbeefc0de
@@ -79,6 +80,18 @@ export function checkDataFile(directory: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Whether there is a file in that directory, and anything in it. */
+export function hasDataFile(directory: string): boolean {
+  return (statSync(join(directory, NAME), { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** Throws `STORE_DAMAGED` where there is none, or nothing in it. */
+export function requireDataFile(directory: string): void {
+  if (hasDataFile(directory)) return
+  const path = join(directory, NAME)
+  throw new LostStoreError(`${path} is missing or empty: put a backup of its directory in its place`)
 }
 
 function checkFile(file: File, path: string): void {

@@ -95,6 +95,18 @@ export class RedisLedger implements Ledger {
     return new RedisLedger({ ...options, mayBegin: false }, position, false)
   }
 
+  /** Whether a history is there, whole or damaged; none is begun. Throws what the link throws. */
+  static async isThere(options: Pick<RedisLedgerOptions, 'link' | 'keys'>): Promise<boolean> {
+    try {
+      await look(options, '')
+      return true
+    } catch (error) {
+      if (error instanceof EmptyStoreError) return false
+      if (error instanceof DamagedStoreError) return true
+      throw error
+    }
+  }
+
   private constructor(options: RedisLedgerOptions, start: Position, isConfirmed: boolean) {
     const { link, keys, logEntriesMax, log = SILENT, fields = {} } = options
     this.#isConfirmed = isConfirmed

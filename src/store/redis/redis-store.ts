@@ -10,7 +10,7 @@ import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { EnvironmentSet } from '../environment-set.ts'
-import type { EnvironmentStore, Store } from '../store.ts'
+import type { BeginOptions, EnvironmentStore, Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import type { ListRule } from '../view.ts'
 import { copiedEnvironments, CopyDirectory } from './copy-directory.ts'
@@ -20,13 +20,15 @@ import { FollowedEnvironment } from './followed-environment.ts'
 import type { Followed } from './followed-ledger.ts'
 import { HeadChannels } from './head-channels.ts'
 import { HeardNote } from './heard-note.ts'
+import { Histories } from './histories.ts'
 import { LocalCopy } from './local-copy.ts'
 import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
-import { isReply, RedisLink, type Reply, UnansweredError } from './redis-link.ts'
+import { isReply, RedisLink, UnansweredError } from './redis-link.ts'
 import type { RedisAddress } from './redis-url.ts'
 import { connectionFailure, StandingFailure } from './standing-failure.ts'
+import { DamagedStoreError } from './store-damage.ts'
 import type { StoreLog } from './store-log.ts'
 
 /** How long a start waits for its connections. */
@@ -35,8 +37,6 @@ const FIRST_CONNECTION_MS_MAX = 10_000
 const ALONE_AFTER_MS_MAX = 2_000
 /** How long it waits for a connection before it tries again to open an environment. */
 const OPEN_AGAIN_MS = 1_000
-/** How long it is known that an environment was removed, by when nobody follows it any more. */
-const REMOVED_SECONDS = 86_400
 /** Starts in a row that do not get through a copy, be it that they are killed, before another is loaded. */
 const UNFINISHED_STARTS_MAX = 3
 /** Comparisons in the time after which a node is stale, so that one that failed does not make it so. */
@@ -92,7 +92,8 @@ export class RedisStore implements Store {
   readonly #connections: readonly Connection[]
   readonly #link: RedisLink
   readonly #channels: HeadChannels
-  readonly #environments = new EnvironmentSet(id => this.#open(id))
+  readonly #histories: Histories
+  readonly #environments = new EnvironmentSet<FollowedEnvironment>((id, options) => this.#open(id, options))
   readonly #following = new Map<string, FollowedEnvironment>()
   /** Directories of the copies that this process found when it was started. */
   readonly #begunWith = new Set<string>()
@@ -132,6 +133,7 @@ export class RedisStore implements Store {
     this.#connections = [commands, signals]
     this.#link = new RedisLink(commands.client)
     this.#channels = new HeadChannels(signals.client, log)
+    this.#histories = new Histories(this.#link, address.prefix)
     this.#eviction = new EvictionWatch(commands.client, log)
     this.#link.onReady(() => {
       this.#isAlone = false
@@ -141,13 +143,21 @@ export class RedisStore implements Store {
     this.#timer = setInterval(() => this.#check(), everyMs)
   }
 
-  environment(id: string): Promise<EnvironmentStore> {
-    return this.#environments.get(id)
+  environment(id: string, options?: BeginOptions): Promise<EnvironmentStore> {
+    return this.#environments.get(id, options)
+  }
+
+  /** By the local copies: another node may know of more. */
+  async keepsOthers(id: string): Promise<boolean> {
+    for (const other of copiedEnvironments(this.#options.directory)) {
+      if (other !== id && (await this.#histories.isThere(other))) return true
+    }
+    return false
   }
 
   /** Other nodes find it gone: they keep their copies until they drop it as well. */
   async drop(id: string): Promise<void> {
-    const { meta, rows, log, ids, removed, channel } = redisKeys(this.#options.address.prefix, id)
+    const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     const environment = await this.#environments.take(id)
     if (environment) {
       this.#following.delete(id)
@@ -155,7 +165,7 @@ export class RedisStore implements Store {
       await environment.close()
     }
     // Before anything goes: whoever finds nothing there knows that nothing was lost.
-    await this.#markRemoved(removed, id)
+    await this.#histories.markRemoved(id)
     // At once: some of them without the others would be taken for damage.
     await this.#link.send('UNLINK', meta, rows, log, ids)
     new CopyDirectory(this.#options.directory, id).removeAll()
@@ -278,7 +288,7 @@ export class RedisStore implements Store {
   }
 
   /** However long it takes to be possible: one that is begun in an interruption is opened behind it, or from its copy. */
-  async #open(id: string): Promise<FollowedEnvironment> {
+  async #open(id: string, options: BeginOptions): Promise<FollowedEnvironment> {
     const { log } = this.#options
     const said = {
       failing: 'Redis cannot open an environment just now: waiting',
@@ -288,7 +298,7 @@ export class RedisStore implements Store {
     const from = performance.now()
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const opened = await this.#openNow(id)
+        const opened = await this.#openNow(id, options)
         refusal.noteSuccess()
         return opened
       } catch (error) {
@@ -307,12 +317,13 @@ export class RedisStore implements Store {
     }
   }
 
-  async #openNow(id: string): Promise<FollowedEnvironment> {
+  async #openNow(id: string, { mayBegin = true }: BeginOptions): Promise<FollowedEnvironment> {
     const { directory, address } = this.#options
     const keys = redisKeys(address.prefix, id)
-    const source = await this.#ledger(keys, id, { mayBegin: true })
-    // One of this id begins anew.
-    await this.#link.send('UNLINK', keys.removed)
+    const source = await this.#ledger(keys, id, { mayBegin }).catch((error: unknown) => {
+      throw error instanceof EmptyStoreError ? new DamagedStoreError(null) : error
+    })
+    await this.#histories.forgetRemoved(id)
     const copies = new CopyDirectory(directory, id)
     const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))
     return this.#follow(id, copies, { source, copy, heardAgoMs: 0, isResumed: false })
@@ -407,8 +418,10 @@ export class RedisStore implements Store {
 
   async #load(copies: CopyDirectory, keys: RedisKeys, id: string): Promise<Followed> {
     const source = await this.#ledger(keys, id, { mayBegin: false }).catch(async (error: unknown) => {
-      if (!(error instanceof EmptyStoreError) || !(await this.#isRemoved(keys))) throw error
-      throw new AuthzError('STORE_RESET', 'the environment was removed')
+      if (!(error instanceof EmptyStoreError)) throw error
+      if (await this.#histories.isRemoved(id))
+        throw new AuthzError('STORE_RESET', 'the environment was removed')
+      throw (await this.#isAnotherThere(id)) ? new DamagedStoreError(null) : error
     })
     const copy = await this.#loaded(copies, source, id)
     return { source, copy, heard: new HeardNote(copies.newest()!, this.#name) }
@@ -423,20 +436,13 @@ export class RedisStore implements Store {
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
 
-  /** A hint: a server that is full, and refuses it, gets room by the removal. */
-  async #markRemoved(removed: string, id: string): Promise<void> {
-    try {
-      await this.#link.send('RPUSH', removed, id)
-      await this.#link.send('EXPIRE', removed, REMOVED_SECONDS)
-    } catch (error) {
-      if (!(error instanceof AuthzError) || error instanceof UnansweredError) throw error
-    }
-  }
-
-  /** Whether somebody removed the environment, so that what is there of it is gone for good reason. */
-  async #isRemoved({ removed }: RedisKeys): Promise<boolean> {
-    const marks = (await this.#link.send('LRANGE', removed, 0, 0)) as readonly Reply[]
-    return marks.length > 0
+  /**
+   * Whether Redis has not lost everything, where it has nothing of that environment. The one that is asked was followed first: it
+   * knows of the others, so nothing is known of one without it.
+   */
+  async #isAnotherThere(id: string): Promise<boolean> {
+    for (const other of this.#following.keys()) if (other !== id) return this.#histories.isThere(other)
+    return false
   }
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
