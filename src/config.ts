@@ -44,12 +44,12 @@ export const settings = {
   STALE_AFTER_MS: integer(
     5_000,
     { min: 50, max: 3_600_000 },
-    'a node that has not heard from Redis for so long says so (`/fresh`), and goes on deciding',
+    'a node that has not heard from Redis for so long, or of one environment, says so (`/fresh`), and goes on deciding',
   ),
   MAX_STALE_MS: integer(
     60_000,
     { min: 0, max: 86_400_000 },
-    'after so long without Redis a node is not ready and decisions are 503; `0`: it goes on deciding from what it knows',
+    'after so long without Redis, or news of one environment, decisions by what is known are 503; `0`: they go on',
   ),
   ALLOW_EVICTION: flag(
     'start although Redis throws keys away when it is full (`maxmemory-policy`): facts may get lost',

@@ -46,7 +46,7 @@ import {
   Metrics,
 } from './telemetry/metrics.ts'
 import { ThreadCounters, type ThreadCountersHandle } from './telemetry/thread-counters.ts'
-import { DecisionDeadline } from './threads/decision-deadline.ts'
+import { DecisionDeadlines } from './threads/decision-deadlines.ts'
 import { HttpThreads } from './threads/http-threads.ts'
 import { credentialsOf } from './thread-credentials.ts'
 import { createKeyRates } from './threads/key-rates.ts'
@@ -142,7 +142,7 @@ export async function startService(
   let environments: OpenEnvironments | null = null
   let freshness: Freshness | null = null
   let state = STARTING
-  const deadline = new DecisionDeadline()
+  const deadlines = new DecisionDeadlines()
   let trimming: NodeJS.Timeout | undefined
   const auditRetentionMs = config.auditRetentionDays * DAY_MS
   const tracing = config.hasTracing ? new Tracing() : null
@@ -151,7 +151,7 @@ export async function startService(
   const metrics = new Metrics({
     environments: () => figuresOf(environments, indexes, store),
     environmentStates: () => statesOf(environments),
-    isReady: () => state.isServing && !deadline.isOver,
+    isReady: () => state.isServing && !deadlines.node.isOver,
     isFresh: () => state.isFresh,
     managementInFlight: () => managementInFlight.value,
     replacedHistories: () => store.replacedHistories(),
@@ -203,8 +203,17 @@ export async function startService(
       }),
     kept: new IndexFiles(MAIN_THREAD_ID, log),
     rehearsal,
+    deadlineOf: environmentId => {
+      const handle = deadlines.handleOf(environmentId)
+      freshness?.lookAt(environmentId)
+      return handle
+    },
     attach: (environmentId, handle) => threads.attach(environmentId, handle),
-    detach: (environmentId, reason) => threads.detach(environmentId, reason),
+    detach: (environmentId, reason) => {
+      deadlines.forget(environmentId)
+      freshness?.forget(environmentId)
+      return threads.detach(environmentId, reason)
+    },
     onFault: (environmentId, error) => environments?.fail(environmentId, error),
   })
   const close = async (delayMs = 0): Promise<void> => {
@@ -216,11 +225,11 @@ export async function startService(
     }
     // A store that is silent keeps nobody from an answer, nor the process from its end.
     const looking = setInterval(() => {
-      if (store.stalenessMs() >= STORE_PATIENCE_MS) store.giveUp()
+      if (store.stalenessMs(ORGANIZATION_STORE_ID) >= STORE_PATIENCE_MS) store.giveUp()
     }, STORE_LOOK_MS)
     try {
       await threads.close()
-      // Until then decisions are made, and need their deadline moved on.
+      // Until then decisions are made, and need their deadlines moved on.
       freshness?.close()
       await environments?.close()
       await store.close()
@@ -233,9 +242,7 @@ export async function startService(
   try {
     requireKeyForAll(store, config)
     const secrets = new ApiKeySecrets(config.adminApiKey)
-    // Others were begun behind it.
-    const mayBegin = !(await store.keepsOthers(ORGANIZATION_STORE_ID))
-    const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { mayBegin })
+    const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { begin: 'before-others' })
     const organization = new Organization(organizationStore, surroundings, secrets)
     await organization.bootstrap(config, store)
     const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
@@ -248,13 +255,13 @@ export async function startService(
       credentials: credentialsFor(organization.secrets()),
       counts,
       keyRates: config.requestsPerSecondMax === null ? null : createKeyRates(),
-      deadline: deadline.handle,
+      deadline: deadlines.node.handle,
       settings: withoutSecrets(config),
     })
     // Before the first environment decides: the others may be long in coming.
     if (store.isShared) {
-      const onChange = (isFresh: boolean): void => become({ isFresh })
-      freshness = watchFreshness(store, organizationStore, { config, onChange, deadline, log })
+      const onFresh = (isFresh: boolean): void => become({ isFresh })
+      freshness = watchFreshness(store, organizationStore, { config, onFresh, deadlines, log })
     }
     environments = new OpenEnvironments({
       organization,
@@ -446,7 +453,8 @@ function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Prom
       ...parts.surroundings,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),
     },
-    openStore: () => store.environment(environmentId, { mayBegin: !organization.isBegun(environmentId) }),
+    openStore: () =>
+      store.environment(environmentId, { begin: organization.isBegun(environmentId) ? 'never' : 'always' }),
     dropStore: () => store.drop(environmentId),
     onClosed: ({ reason }, error) =>
       log.error(

@@ -44,10 +44,6 @@ export class EmbeddedStore implements Store {
     return this.#environments.get(id, options)
   }
 
-  async keepsOthers(id: string): Promise<boolean> {
-    return this.#options.keptIds().some(kept => kept !== id)
-  }
-
   async drop(id: string): Promise<void> {
     const environment = await this.#environments.take(id)
     if (environment) await closeEnvironment(environment)
@@ -82,8 +78,10 @@ export class EmbeddedStore implements Store {
     return this.#closed
   }
 
-  async #open(id: string, { mayBegin = true }: BeginOptions): Promise<OpenEnvironment> {
-    const { openTables, listRule, logEntriesMax, requireTables } = this.#options
+  async #open(id: string, { begin = 'always' }: BeginOptions): Promise<OpenEnvironment> {
+    const { openTables, listRule, logEntriesMax, requireTables, keptIds } = this.#options
+    const isFirst = begin === 'before-others' && keptIds().every(kept => kept === id)
+    const mayBegin = begin === 'always' || isFirst
     if (!mayBegin) requireTables(id)
     const tables = openTables(id)
     try {

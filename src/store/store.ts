@@ -25,20 +25,21 @@ export interface EnvironmentStore {
 }
 
 export interface BeginOptions {
-  /** Absent: it may. */
-  readonly mayBegin?: boolean
+  /**
+   * Whether an environment of which there is nothing is begun. `before-others`: unless it is known that something is kept of others,
+   * which are only begun behind it. Absent: always.
+   */
+  readonly begin?: 'always' | 'never' | 'before-others'
 }
 
 export interface Store {
   /** Whether other processes may write to it, too; otherwise whoever had it before is gone. */
   readonly isShared: boolean
   /**
-   * Opens the environment of that id. The same object for one id. One of which there is nothing is created empty, unless it may
-   * not be begun (`mayBegin: false`), since there was something of it: throws `STORE_DAMAGED` then.
+   * Opens the environment of that id. The same object for one id. One of which there is nothing is created empty, or throws
+   * `STORE_DAMAGED` where it is not to be begun, since there was something of it.
    */
   environment(id: string, options?: BeginOptions): Promise<EnvironmentStore>
-  /** Whether it is known here that something is kept of another environment than that one. */
-  keepsOthers(id: string): Promise<boolean>
   /**
    * Closes the environment of that id, if it is open, and removes all that is kept of it. Whoever still reads or writes
    * it meets `STORE_CLOSED`. Safe to repeat, also after a crash half-way; removing what is not there is no error.

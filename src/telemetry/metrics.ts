@@ -126,7 +126,7 @@ function sampleService(registry: Registry, sources: MetricSources): void {
   })
   sampled(registry, {
     name: 'verdict_fresh',
-    help: '1 while /fresh says yes: this node hears what others change.',
+    help: '1 while /fresh says yes: this node hears what others change, in every environment.',
     values: () => [[{}, sources.isFresh() ? 1 : 0]],
   })
   sampled(registry, {

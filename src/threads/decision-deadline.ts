@@ -1,6 +1,7 @@
 /**
- * Until when the threads may decide by what they know: one shared cell, which main moves on while it hears from the store, and
- * which each thread goes by alone. So the bound holds, too, where nobody has the time to say that it is over: main is
+ * Until when the threads may decide by what they know: a shared cell, which main moves on while it hears from the store, and
+ * which each thread goes by alone. There is one an environment, so that one that cannot be followed ends no other's decisions, and one
+ * of the node, which none of those is behind. So the bound holds, too, where nobody has the time to say that it is over: main is
  * busy, or the whole process was stopped for a while and the first thing it does is to answer.
  */
 // The global of that name is looked up anew each time, which every decision would pay for.
@@ -22,10 +23,16 @@ const COMPARISONS = 8
 export class DecisionDeadline {
   readonly handle: DeadlineHandle
   /** From this thread's `performance.now()`, which is cheap to ask, to the clock that all share. */
-  readonly #offsetMs = clockOffsetMs()
+  readonly #offsetMs: number
 
-  constructor(handle: DeadlineHandle = { cells: new Int32Array(new SharedArrayBuffer(8)) }) {
+  constructor(handle = createDeadline(), offsetMs = clockOffsetMs()) {
     this.handle = handle
+    this.#offsetMs = offsetMs
+  }
+
+  /** Another one of this thread, by the same clock. */
+  another(handle = createDeadline()): DecisionDeadline {
+    return new DecisionDeadline(handle, this.#offsetMs)
   }
 
   /**
@@ -54,6 +61,11 @@ export class DecisionDeadline {
   #now(): number {
     return (performance.now() + this.#offsetMs) | 0
   }
+}
+
+/** None, until it is set. */
+export function createDeadline(): DeadlineHandle {
+  return { cells: new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) }
 }
 
 /** Of the shared clock from this thread's: as the two stood when they were read closest to each other. */

@@ -13,6 +13,7 @@ import type { IndexHandle } from './shared-indexes.ts'
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
+  readonly deadline: DecisionDeadline
   /** For the threads of a pool. */
   readonly index: JobIndex
 }
@@ -26,17 +27,21 @@ export class EngineReaders implements EngineSource, ProgressSource {
   #attachments = 0
   readonly #deadline: DecisionDeadline
 
-  /** `open` makes a reader of what an index writer handed out. `deadline`: absent where nothing can be missed. */
+  /** `open` makes a reader of what an index writer handed out. `deadline`: the node's; absent where nothing can be missed. */
   constructor(open: (handle: unknown) => DecisionEngine, deadline = new DecisionDeadline()) {
     this.#open = open
     this.#deadline = deadline
   }
 
   engine(environmentId: string): DecisionEngine | null {
-    if (this.#deadline.isOver) {
-      throw new AuthzError('STALE', 'what this node knows is too old, or lost by its store; try another')
+    const attached = this.#attached.get(environmentId)
+    if (attached === undefined) {
+      if (this.#deadline.isOver) throw this.#stale()
+      return this.#absent(environmentId)
     }
-    return this.#attached.get(environmentId)?.engine ?? this.#absent(environmentId)
+    // Never behind the node's.
+    if (attached.deadline.isOver) throw this.#stale()
+    return attached.engine
   }
 
   /**
@@ -69,13 +74,14 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   /** Uses the index from now on, in place of the environment's old one, if any. */
-  attach(environmentId: string, { index, progress }: IndexHandle): void {
+  attach(environmentId: string, { index, progress, deadline }: IndexHandle): void {
     const engine = this.#open(index)
     this.detach(environmentId, null)
     this.#attachments += 1
     this.#attached.set(interned(environmentId), {
       engine,
       progress: new IndexProgress(progress),
+      deadline: this.#deadline.another(deadline),
       index: {
         environmentId,
         attachment: this.#attachments,
@@ -93,6 +99,13 @@ export class EngineReaders implements EngineSource, ProgressSource {
     if (attached === undefined) return
     this.#attached.delete(environmentId)
     markGone(attached.index)
+  }
+
+  #stale(): AuthzError {
+    const what = this.#deadline.isOver
+      ? 'what this node knows is too old, or lost by its store'
+      : 'what this node knows of this environment is too old'
+    return new AuthzError('STALE', `${what}; try another`)
   }
 
   /** Null for one that is not loaded yet. Throws `ENVIRONMENT_CLOSED`. */

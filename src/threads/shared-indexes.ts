@@ -10,6 +10,7 @@ import type { Revision } from '#model/revision.ts'
 import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#services/index-host.ts'
 import { SLICE_MS } from '#services/turns.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
+import { createDeadline, type DeadlineHandle } from './decision-deadline.ts'
 import {
   createProgress,
   type ProgressHandle,
@@ -85,6 +86,8 @@ interface SharedIndexesOptions {
   readonly kept: KeptIndexes | null
   /** What warms the code of writers up, step by step; null: it is cold when the first changes come. */
   readonly rehearsal: (() => Iterable<unknown>) | null
+  /** Until when threads may decide on an index of that environment; absent: nothing can be missed. */
+  readonly deadlineOf?: (environmentId: string) => DeadlineHandle
   /** Hands an index to every thread that decides; resolves when all have heard. */
   readonly attach: (environmentId: string, handle: IndexHandle) => Promise<void>
   /** Takes it back. With a reason the environment is closed for it: who asks is told. */
@@ -97,6 +100,7 @@ interface SharedIndexesOptions {
 export interface IndexHandle {
   readonly index: unknown
   readonly progress: ProgressHandle
+  readonly deadline: DeadlineHandle
 }
 
 interface Loaded {
@@ -162,7 +166,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'what is published has been loaded or restored')
     const { writer, progress } = loaded
-    await this.#options.attach(environmentId, { index: writer.handle, progress })
+    const { attach, deadlineOf = createDeadline } = this.#options
+    await attach(environmentId, { index: writer.handle, progress, deadline: deadlineOf(environmentId) })
   }
 
   async keep(environmentId: string, place: SnapshotPlace): Promise<void> {

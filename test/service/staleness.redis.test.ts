@@ -1,5 +1,9 @@
 /** What a node does that does not hear from Redis: it says so, goes on for a while, stops, and comes back by itself. */
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { connect } from '#store/redis/redis-client.ts'
+import { redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { freePort } from '../support/free-port.ts'
 import { Scrape } from '../support/metrics.ts'
@@ -9,6 +13,7 @@ import {
   API_KEY,
   Client,
   FACTS,
+  neighbourOf,
   question,
   startedService,
   storeDirectory,
@@ -16,6 +21,9 @@ import {
 import { ServiceProcess } from '../system/service-process.ts'
 
 const redis = await sharedRedis()
+const orders = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
+await orders.recovered(10_000)
+afterAll(() => orders.close())
 
 /** A node on a wire that can be cut, with something in it that is allowed. */
 async function cuttableNode(settings: NonNullable<Parameters<typeof startedService>[0]>) {
@@ -81,6 +89,49 @@ test('a node without Redis is stale, ready as long as it decides, then neither, 
   await until(1, () => metric(node, 'verdict_fresh'))
   await node.user('bob')
 })
+
+test.each(['log', 'meta'] as const)(
+  'an environment whose %s cannot be read is too stale alone: it says so, the others decide, and it goes on by itself',
+  async name => {
+    const bounds = { staleAfterMs: 400, maxStaleMs: 1_200 }
+    const storeUrl = redis.url()
+    const node = await startedService({ storeUrl, dataDirectory: storeDirectory(), ...bounds })
+    await node.createDocumentModel()
+    await node.users('alice')
+    const key = await neighbourOf(node, 'neighbour')
+    const { body } = await node.send<{ id: string }>('GET', '/v2/projects/default/envs/default', {
+      key: ADMIN_KEY,
+    })
+    const ask = question('alice', 'read', 'document:plan')
+    const neighbours = async () => (await node.send('POST', '/allowed', { key, body: ask })).status
+
+    const lost = redisKeys(parseRedisUrl(storeUrl).prefix, body.id)[name]
+    await orders.send('RENAME', lost, `${lost}:aside`)
+    await orders.send('SET', lost, 'of another kind')
+    await until(503, () => freshness(node))
+    await until(503, () => decision(node))
+    // A machine that stands still makes all of them stale for a moment; the environment alone stays so.
+    let refused = await node.post('/allowed', ask)
+    while (!/of this environment is too old/.test(JSON.stringify(refused.body)))
+      refused = await node.post('/allowed', ask)
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+    await until(200, neighbours)
+    await until(200, () => readiness(node))
+    expect(await decision(node)).toBe(503)
+    await until(1, () => metric(node, 'verdict_ready'))
+    expect(await metric(node, 'verdict_fresh')).toBe(0)
+    const scrape = await Scrape.of(node.address)
+    const behindMs = scrape.sum('verdict_staleness_seconds', { environment: 'default' }) * 1_000
+    expect(behindMs).toBeGreaterThan(bounds.maxStaleMs)
+    expect((await node.get(`${FACTS}/users`)).status).toBe(200)
+
+    await orders.send('RENAME', `${lost}:aside`, lost)
+    await until(200, () => decision(node))
+    await until(200, () => freshness(node))
+    await node.user('bob')
+    await until(200, neighbours)
+  },
+)
 
 test('with MAX_STALE_MS=0 a node goes on deciding, however long it hears nothing', async () => {
   const { proxy, node } = await cuttableNode({ staleAfterMs: 50, maxStaleMs: 0 })

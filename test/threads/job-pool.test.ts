@@ -46,7 +46,11 @@ const readers = new EngineReaders(
   () => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
   deadline,
 )
-readers.attach('e', { index: handle, progress: createProgress({ epoch: 'epoch', sequence: 1 }) })
+readers.attach('e', {
+  index: handle,
+  progress: createProgress({ epoch: 'epoch', sequence: 1 }),
+  deadline: deadline.handle,
+})
 const SEARCH: SearchJob = {
   kind: 'users',
   question: { action: 'read', type: 'document', key: 'd', tenant: null },

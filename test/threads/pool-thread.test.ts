@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { createDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { createProgress } from '#threads/index-progress.ts'
 import type { PoolJob } from '#threads/pool-jobs.ts'
@@ -27,6 +28,7 @@ async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayB
   readers.attach(environmentId, {
     index: handle,
     progress: createProgress({ epoch: 'epoch', sequence: 1 }),
+    deadline: createDeadline(),
   })
   const search: PoolJob = {
     kind: 'search',

@@ -55,7 +55,10 @@ export function healthRoutes(source: HealthSource): Route[] {
       responses: { 200: { description: 'It does, or there are no others.', schema: Health } },
       handle: () => {
         if (!source.isFresh()) {
-          throw new AuthzError('STALE', 'stale: nothing was heard from the store for a while; see /ready')
+          throw new AuthzError(
+            'STALE',
+            'stale: nothing was heard from the store, or of an environment in it, for a while; see /ready',
+          )
         }
         return { status: 200, body: { status: 'fresh' } }
       },

@@ -147,14 +147,6 @@ export class RedisStore implements Store {
     return this.#environments.get(id, options)
   }
 
-  /** By the local copies: another node may know of more. */
-  async keepsOthers(id: string): Promise<boolean> {
-    for (const other of copiedEnvironments(this.#options.directory)) {
-      if (other !== id && (await this.#histories.isThere(other))) return true
-    }
-    return false
-  }
-
   /** Other nodes find it gone: they keep their copies until they drop it as well. */
   async drop(id: string): Promise<void> {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
@@ -317,11 +309,14 @@ export class RedisStore implements Store {
     }
   }
 
-  async #openNow(id: string, { mayBegin = true }: BeginOptions): Promise<FollowedEnvironment> {
+  async #openNow(id: string, { begin = 'always' }: BeginOptions): Promise<FollowedEnvironment> {
     const { directory, address } = this.#options
     const keys = redisKeys(address.prefix, id)
-    const source = await this.#ledger(keys, id, { mayBegin }).catch((error: unknown) => {
-      throw error instanceof EmptyStoreError ? new DamagedStoreError(null) : error
+    const mayBegin = begin === 'always'
+    const source = await this.#ledger(keys, id, { mayBegin }).catch(async (error: unknown) => {
+      if (!(error instanceof EmptyStoreError)) throw error
+      if (begin === 'never' || (await this.#keepsOthers(id))) throw new DamagedStoreError(null)
+      return this.#ledger(keys, id, { mayBegin: true })
     })
     await this.#histories.forgetRemoved(id)
     const copies = new CopyDirectory(directory, id)
@@ -434,6 +429,14 @@ export class RedisStore implements Store {
   ): Promise<RedisLedger> {
     const { logEntriesMax, log } = this.#options
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
+  }
+
+  /** By the local copies: another node may know of more. */
+  async #keepsOthers(id: string): Promise<boolean> {
+    for (const other of copiedEnvironments(this.#options.directory)) {
+      if (other !== id && (await this.#histories.isThere(other))) return true
+    }
+    return false
   }
 
   /**
