@@ -12,9 +12,7 @@
  * free, and another thread is started at the next job. Until a thread has started, everything is done here.
  */
 import type { Worker } from 'node:worker_threads'
-import { Piscina } from 'piscina'
 import type { KeyPage } from '#engine/engine.ts'
-import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type {
   DecisionPool,
@@ -44,22 +42,19 @@ import {
   markOver,
   newOver,
   placesOf,
-  type PoolAnswer,
   type PoolJob,
   shareBulk,
   verdictsOf,
 } from './pool-jobs.ts'
-import { type JobPoolOptions, workerFlags } from './pool-options.ts'
+import type { JobPoolOptions } from './pool-options.ts'
+import { PoolThreads, shuttingDown } from './pool-threads.ts'
 import { type Bulk, isLarge, type Job, type Outcome, type Read, type Search } from './queued-jobs.ts'
 
-/** Threads that could not be started are not tried again sooner. */
-const WARM_UP_PAUSE_MS = 1_000
 export class JobPool implements DecisionPool {
   readonly pooledChecksMin = POOLED_CHECKS_MIN
   readonly #options: JobPoolOptions
-  readonly #pool: Piscina<PoolJob, PoolAnswer<unknown>>
+  readonly #threads: PoolThreads<PoolJob>
   readonly #memory = new MemoryStock()
-  readonly #watched = new WeakSet<object>()
   /** Not begun, or begun and with parts left, the oldest first. */
   readonly #queue: Job[] = []
   #jobCount = 0
@@ -67,55 +62,33 @@ export class JobPool implements DecisionPool {
   #largeRunning = 0
   /** What is read here while the pool has no threads. */
   readonly #readsHere: SlicedReads
-  /** Jobs in the pool: never more than its threads take, so that what waits, waits here. */
-  #running = 0
-  /** Time its threads have worked, all together, up to that moment. */
-  #busyMs = 0
-  #busyUntil = performance.now()
-  #isWarm = false
-  /** Of the threads that are being started. */
-  #warmingUp: AbortController | null = null
-  #warmUpNotBefore = 0
   #isTurnPlanned = false
-  #isClosed = false
 
   constructor(options: JobPoolOptions) {
     this.#options = options
     this.#readsHere = new SlicedReads(options.jobsMax)
-    this.#pool = new Piscina({
-      filename: options.entry.href,
-      // Piscina tries `require` before `import`, and a thread that is ended while it requires a module ends the process:
-      // V8 aborts ("IsGraphAsync") where Node asks it about modules that were not instantiated.
-      execArgv: [...workerFlags(), '--no-experimental-require-module'],
-      minThreads: 0,
-      maxThreads: options.threads,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      concurrentTasksPerWorker: PARTS_AHEAD,
-      // An idle thread sleeps in `Atomics.wait` and runs no event loop: quickest to wake, and it need not hear of anything
-      // between jobs, since each brings its index along (and `letGo` is a job).
-      atomics: 'sync',
+    this.#threads = new PoolThreads({
+      ...options,
+      jobsAhead: PARTS_AHEAD,
+      onFree: () => this.#giveOut(),
+      onCold: () => this.#searchHere(),
     })
-    this.#pool.on('error', error => {
-      // The end of a thread that had started is seen as such, below; what waits for one that could not, waits for ever.
-      this.#warmingUp?.abort(error)
-    })
-    this.#pool.on('workerCreate', () => this.#watchThreads())
   }
 
   /** Whether its threads have started; until then this thread does everything. */
   get isWarm(): boolean {
-    return this.#isWarm
+    return this.#threads.isWarm
   }
 
   /** How much it has to do, and has done. */
   figures(): { readonly jobs: number; readonly threads: number; readonly busySeconds: number } {
-    this.#changeRunning(0)
-    return { jobs: this.#jobCount, threads: this.#pool.threads.length, busySeconds: this.#busyMs / 1_000 }
+    const { list } = this.#threads
+    return { jobs: this.#jobCount, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
   }
 
   /** Those that have not ended; some may still be starting. */
   get threads(): readonly Worker[] {
-    return this.#pool.threads
+    return this.#threads.list
   }
 
   evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array> {
@@ -131,8 +104,8 @@ export class JobPool implements DecisionPool {
 
   search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage> {
     const { engine } = this.#options.engine(environmentId)
-    if (!this.#isWarm) {
-      this.#warmUp()
+    if (!this.isWarm) {
+      this.#threads.warmUp()
       return Promise.resolve(searchWith(engine, job))
     }
     this.#admit()
@@ -145,8 +118,8 @@ export class JobPool implements DecisionPool {
     waiting: Leaver,
   ): Promise<SlicedAnswer<Kind>> {
     this.#options.engine(environmentId)
-    if (!this.#isWarm) {
-      this.#warmUp()
+    if (!this.isWarm) {
+      this.#threads.warmUp()
       return this.#readHere<Kind>(environmentId, job, waiting)
     }
     this.#admit()
@@ -172,30 +145,18 @@ export class JobPool implements DecisionPool {
 
   /** An index was replaced or taken back: has the threads let go of it, which they would only at their next job. */
   letGo(): void {
-    if (this.#pool.threads.length === 0 || this.#isClosed) return
-    // Only so many are sure to reach every thread, however much each has to do.
-    const jobs = Array.from({ length: this.#options.threads * PARTS_AHEAD }, () => {
-      return this.#pool.run({ kind: 'let-go' })
-    })
-    void Promise.allSettled(jobs)
+    this.#threads.letGo()
   }
 
   /** Ends the threads; what waits is refused. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    const closed = this.#threads.close()
     for (const job of this.#queue.splice(0)) job.reject(shuttingDown())
-    await this.#pool.destroy()
-  }
-
-  #changeRunning(change: 1 | 0 | -1): void {
-    const now = performance.now()
-    this.#busyMs += this.#running * (now - this.#busyUntil)
-    this.#busyUntil = now
-    this.#running += change
+    await closed
   }
 
   #admit(): void {
-    if (this.#isClosed) throw shuttingDown()
+    if (this.#threads.isClosed) throw shuttingDown()
     if (this.#jobCount >= this.#options.jobsMax) this.#dropAbandoned()
     if (this.#jobCount >= this.#options.jobsMax) {
       throw tooManyReads()
@@ -240,9 +201,9 @@ export class JobPool implements DecisionPool {
 
   /** Gives the threads of the pool the next parts of what waits; the rest is done here, turn by turn. */
   #giveOut(): void {
-    if (this.#queue.length > 0 && !this.#isWarm) this.#warmUp()
+    if (this.#queue.length > 0 && !this.isWarm) this.#threads.warmUp()
     const partsAhead = this.#jobCount > 1 ? PARTS_AHEAD : LONE_PARTS_AHEAD
-    while (this.#isWarm && this.#running < this.#options.threads * partsAhead) {
+    while (this.isWarm && this.#threads.running < this.#options.threads * partsAhead) {
       const job = this.#nextJob()
       if (job === null) break
       if (job.kind === 'search') this.#runSearch(job)
@@ -290,7 +251,7 @@ export class JobPool implements DecisionPool {
     if (index === null) return
     const part = this.#begin(bulk, this.#partChecks(bulk))
     bulk.running++
-    this.#run({ kind: 'checks', index, bulk: bulk.shared, part }).then(
+    this.#threads.run({ kind: 'checks', index, bulk: bulk.shared, part }).then(
       () => {
         bulk.running--
         this.#endIfDone(bulk)
@@ -316,7 +277,7 @@ export class JobPool implements DecisionPool {
     const index = this.#indexNow(search)
     if (index === null) return
     this.#remove(search)
-    this.#run({ kind: 'search', index, search: search.job })
+    this.#threads.run({ kind: 'search', index, search: search.job })
       .then(page => {
         // As for a bulk: it may be too old by now.
         this.#options.engine(search.environmentId)
@@ -333,7 +294,7 @@ export class JobPool implements DecisionPool {
     read.waiting.whenOver(() => markOver(over))
     const count = isLarge(read) ? 1 : 0
     this.#largeRunning += count
-    this.#run({ kind: 'read', index, read: read.job, over })
+    this.#threads.run({ kind: 'read', index, read: read.job, over })
       .finally(() => {
         this.#largeRunning -= count
         // Behind that the next large one may begin.
@@ -357,26 +318,6 @@ export class JobPool implements DecisionPool {
         job.reject(error)
       }
       return null
-    }
-  }
-
-  async #run(job: PoolJob): Promise<unknown> {
-    this.#changeRunning(1)
-    try {
-      const answer = await this.#pool.run(job)
-      if ('error' in answer) throw errorFromData(answer.error)
-      if ('indexFault' in answer) {
-        this.#options.onIndexFault(answer.indexFault)
-        throw errorFromData({ ...errorToData(null), isReported: true })
-      }
-      return answer.value
-    } catch (error) {
-      // What the job itself found. Anything else is of its thread, which was ended on purpose or died.
-      if (error instanceof AuthzError) throw error
-      throw this.#isClosed ? shuttingDown() : new AuthzError('OVERLOADED', THREAD_ENDED)
-    } finally {
-      this.#changeRunning(-1)
-      queueMicrotask(() => this.#giveOut())
     }
   }
 
@@ -419,45 +360,11 @@ export class JobPool implements DecisionPool {
     if (place >= 0) this.#queue.splice(place, 1)
   }
 
-  #warmUp(): void {
-    if (this.#warmingUp !== null || this.#isClosed || performance.now() < this.#warmUpNotBefore) return
-    const warmingUp = new AbortController()
-    this.#warmingUp = warmingUp
-    const { signal } = warmingUp
-    // A thread that the system refuses is thrown at once, and is no defect of the request that asked for it.
-    const starts = Array.from({ length: this.#options.threads }, async () =>
-      this.#pool.run({ kind: 'warm-up' }, { signal }),
-    )
-    for (const thread of this.#pool.threads) {
-      if (this.#watched.has(thread)) continue
-      // Piscina does not tell of one that ends by itself before it has started.
-      thread.once('exit', code => {
-        if (this.#warmingUp !== warmingUp) return
-        warmingUp.abort(new Error(`a thread of the pool ended with code ${code} before all had started`))
-      })
-    }
-    Promise.all(starts)
-      .then(
-        () => {
-          this.#isWarm = true
-        },
-        (error: unknown) => {
-          // A job that comes later tries again.
-          this.#warmUpNotBefore = performance.now() + WARM_UP_PAUSE_MS
-          if (!this.#isClosed) this.#options.onStartFailure(signal.aborted ? signal.reason : error)
-        },
-      )
-      .finally(() => {
-        this.#warmingUp = null
-        if (this.#isWarm) this.#giveOut()
-      })
-  }
-
   /** Does the searches and reads that wait as one that came now would be done, one a turn, as long as the pool has no threads. */
   #searchHere(): void {
     this.#nextJob()
     const job = this.#queue.find(({ kind }) => kind !== 'bulk') as Search | Read | undefined
-    if (job === undefined || this.#isWarm) return
+    if (job === undefined || this.isWarm) return
     this.#remove(job)
     try {
       const { environmentId } = job
@@ -469,30 +376,4 @@ export class JobPool implements DecisionPool {
     }
     setImmediate(() => this.#searchHere())
   }
-
-  #watchThreads(): void {
-    for (const thread of this.#pool.threads) {
-      if (this.#watched.has(thread)) continue
-      this.#watched.add(thread)
-      // It is gone from the thread once it has ended.
-      const { threadId } = thread
-      let reason: Error = new Error('a thread of the pool ended by itself')
-      thread.once('error', error => {
-        reason = error as Error
-      })
-      thread.once('exit', () => {
-        if (this.#isClosed) return
-        this.#isWarm = false
-        this.#options.onThreadEnd(threadId, reason)
-        // Whether and when others start is not known: Piscina does not tell of threads that cannot.
-        setImmediate(() => this.#searchHere())
-      })
-    }
-  }
-}
-
-const THREAD_ENDED = 'the thread that was at this has ended; try again'
-
-function shuttingDown(): AuthzError {
-  return new AuthzError('OVERLOADED', 'this node is stopping; try another')
 }

@@ -53,11 +53,15 @@ export interface BulkPart {
   readonly count: number
 }
 
-export type PoolJob =
+/** What every thread of a pool does. */
+export type ThreadJob =
   /** Does nothing, and tells by that that the thread has started. */
   | { readonly kind: 'warm-up' }
   /** Lets go of the indexes that are gone. */
   | { readonly kind: 'let-go' }
+
+export type PoolJob =
+  | ThreadJob
   | {
       readonly kind: 'checks'
       readonly index: JobIndex

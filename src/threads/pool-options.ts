@@ -2,7 +2,17 @@
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { JobIndex } from './pool-jobs.ts'
 
-export interface JobPoolOptions {
+/** What whoever owns a pool is told of its threads. */
+export interface PoolThreadEvents {
+  /** A job came upon what cannot be in its index, which has ended with that. */
+  onIndexFault(fault: string): void
+  /** A thread of the pool has ended that should not have. */
+  onThreadEnd(threadId: number, error: Error): void
+  /** Not all threads could be started: everything is done here until they are, at some later job. */
+  onStartFailure(error: unknown): void
+}
+
+export interface JobPoolOptions extends PoolThreadEvents {
   /** The module that does the jobs, see `pool-jobs.ts`. */
   readonly entry: URL
   readonly threads: number
@@ -13,12 +23,6 @@ export interface JobPoolOptions {
    * when a job comes, when a part of it is begun, and before it is answered.
    */
   engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
-  /** A job came upon what cannot be in its index, which has ended with that. */
-  onIndexFault(fault: string): void
-  /** A thread of the pool has ended that should not have. */
-  onThreadEnd(threadId: number, error: Error): void
-  /** Not all threads could be started: everything is done here until they are, at some later job. */
-  onStartFailure(error: unknown): void
 }
 
 /** Of the flags of this process those that a thread needs; others, as that for the size of the heap, no thread may be given. */
