@@ -98,6 +98,7 @@ export class InProcessService {
       minRevision: null,
       takeRate: null,
       onCall: null,
+      largeBodies: null,
     })
     return new InProcessService(dispatcher, onFault, async () => {
       await service.close()

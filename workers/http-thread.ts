@@ -7,6 +7,8 @@ import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { LargeAnswers } from '#http/large-answers.ts'
+import { LargeBodies } from '#http/large-bodies.ts'
 import type { SlowRequest } from '#http/request-watch.ts'
 import { HttpServer } from '#http/server.ts'
 import { assert, InvariantError } from '#model/assert.ts'
@@ -21,17 +23,23 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
+import { BodyPool } from '#threads/body-pool.ts'
 import { JobPool } from '#threads/job-pool.ts'
 import { ManagementClient } from '#threads/management-client.ts'
 import { KeyRates } from '#threads/key-rates.ts'
 import type { Credential, FromHttpThread, HttpThreadOptions, ToHttpThread } from '#threads/messages.ts'
+import type { PoolThreadEvents } from '#threads/pool-options.ts'
 import { SharedCount } from '#threads/shared-count.ts'
 import type { ThreadSettings } from '../src/config.ts'
 import { collectGarbage } from './collect-garbage.ts'
+import { sumOf } from '#threads/pool-threads.ts'
 import { observeBoth } from './decision-observers.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 
 const POOL_THREAD_ENTRY = new URL('./pool-thread.ts', import.meta.url)
+const BODY_THREAD_ENTRY = new URL('./body-thread.ts', import.meta.url)
+/** As many bodies of the greatest length may wait for the thread that reads them. */
+const LONGEST_BODIES = 16
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
@@ -66,7 +74,7 @@ const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, 
 const loopMeter =
   counters &&
   new LoopMeter(counters, () => {
-    if (pool !== null) counters.pool(pool.figures())
+    if (pool !== null && bodyPool !== null) counters.pool(sumOf(pool.figures(), bodyPool.figures()))
   })
 const decisionLog =
   settings.decisionLog === null
@@ -107,7 +115,11 @@ const edge = {
 }
 const observer = decisionLog === null ? counters : observeBoth(counters, decisionLog)
 const pool = settings.poolThreads === 0 ? null : createPool()
+const bodyPool = pool === null ? null : createBodyPool()
+const answers = new LargeAnswers(settings.listedBytesMax)
 const routes = threadRoutes({
+  answers,
+  hasBodyThread: bodyPool !== null,
   engines,
   management,
   health: {
@@ -121,7 +133,8 @@ const routes = threadRoutes({
   settings,
   pool,
 })
-const server = new HttpServer({ ...edge, routes })
+const largeBodies = bodyPool === null ? null : new LargeBodies(bodyPool, answers)
+const server = new HttpServer({ ...edge, routes, largeBodies })
 const opaServer = new HttpServer({
   ...edge,
   routes: opaThreadRoutes(engines, settings, observer),
@@ -140,10 +153,30 @@ function replaceCredentials(replacing: readonly Credential[]): void {
 
 function createPool(): JobPool {
   return new JobPool({
+    ...poolEvents(),
     entry: POOL_THREAD_ENTRY,
     threads: settings.poolThreads,
     jobsMax: settings.poolJobsMax,
     engine: environmentId => engines.shareable(environmentId),
+  })
+}
+
+function createBodyPool(): BodyPool {
+  const heard = decisionLog === null ? 'decisions' : 'questions'
+  return new BodyPool({
+    ...poolEvents(),
+    entry: BODY_THREAD_ENTRY,
+    data: { settings, tokenSecret, observes: observer === null ? 'nothing' : heard },
+    jobsMax: settings.poolJobsMax,
+    bytesMax: LONGEST_BODIES * settings.bodyBytesMax,
+    index: environmentId => engines.shareable(environmentId).index,
+    observer,
+    onCall: decisionLog && decisionLog.begin,
+  })
+}
+
+function poolEvents(): PoolThreadEvents {
+  return {
     onIndexFault: fault => log.error({ fault }, 'a job of the pool failed'),
     onThreadEnd: (id, error) => {
       log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
@@ -156,7 +189,7 @@ function createPool(): JobPool {
         'threads of the pool could not be started; the HTTP thread does their work and tries again',
       )
     },
-  })
+  }
 }
 
 function send(message: FromHttpThread): void {
@@ -165,7 +198,7 @@ function send(message: FromHttpThread): void {
 
 async function close(patience: { readonly withinMs: number }): Promise<void> {
   await Promise.all([server.close(patience), opaServer.close(patience)])
-  await pool?.close()
+  await Promise.all([pool?.close(), bodyPool?.close()])
   loopMeter?.close()
   await decisionLog?.close()
 }
@@ -229,11 +262,13 @@ function receive(message: ToHttpThread): void {
     case 'attach':
       engines.attach(message.environmentId, message.handle)
       pool?.letGo()
+      bodyPool?.letGo()
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
       break
     case 'detach':
       engines.detach(message.environmentId, message.reason)
       pool?.letGo()
+      bodyPool?.letGo()
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })
   }
 }

@@ -1,5 +1,7 @@
 /** The route tables of an HTTP thread, put together from its engines and its settings. */
 import { withBodyCeilings } from '#http/body-ceilings.ts'
+import { type AnswersOfParts, LargeAnswers } from '#http/large-answers.ts'
+import { UNLIKE_PARTS_MAX } from '#http/large-bodies.ts'
 import { PageTokens } from '#http/page-token.ts'
 import type { Route } from '#http/route.ts'
 import { evaluationReader } from '#http/routes/access.ts'
@@ -7,7 +9,7 @@ import type { HealthSource } from '#http/routes/health.ts'
 import type { ManagementGateway } from '#http/routes/managed.ts'
 import type { MetricsSource } from '#http/routes/metrics.ts'
 import { opaRoutes } from '#http/routes/opa.ts'
-import { createRoutes } from '#http/routes.ts'
+import { createRoutes, type DecisionRouteParts } from '#http/routes.ts'
 import { AccessService } from '#services/access-service.ts'
 import type { DecisionPool } from '#services/decision-pool.ts'
 import { type DecisionObserver, DecisionService, type EngineSource } from '#services/decision-service.ts'
@@ -27,27 +29,47 @@ export function threadRoutes(parts: {
   readonly settings: ThreadSettings
   /** Null: everything is done in this thread. */
   readonly pool: DecisionPool | null
+  /** Absent: of their own. */
+  readonly answers?: LargeAnswers
+  /** Whether large bodies are read elsewhere. */
+  readonly hasBodyThread?: boolean
 }): Route[] {
-  const { engines, management, health, metrics, observer, tokenSecret, settings, pool } = parts
+  const { engines, management, health, metrics, settings, hasBodyThread = false } = parts
+  const { answers = new LargeAnswers(settings.listedBytesMax) } = parts
+  const { options, ...decided } = decisionParts({ ...parts, answers })
+  return createRoutes({
+    ...decided,
+    management,
+    health,
+    organizationRevision: () => engines.organizationProgress()?.revision ?? null,
+    metrics,
+    options: { ...settings, ...options, unlikePartsMax: hasBodyThread ? UNLIKE_PARTS_MAX : undefined },
+  })
+}
+
+/** What routes of decisions are made of. */
+export function decisionParts(parts: {
+  readonly engines: EngineSource
+  readonly observer: DecisionObserver | null
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+  readonly pool: DecisionPool | null
+  readonly answers: AnswersOfParts
+}): DecisionRouteParts {
+  const { engines, observer, tokenSecret, settings, pool, answers } = parts
   const decisions = new DecisionService(engines, settings, { observer, pool })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
     readEvaluation: evaluationReader(settings.isAuthzenStrict),
   })
-  return createRoutes({
+  return {
     decisions,
     permissions: new PermissionService(decisions, settings),
     access,
     search: new SearchService(decisions, access),
-    management,
-    health,
-    organizationRevision: () => engines.organizationProgress()?.revision ?? null,
-    metrics,
-    options: {
-      ...settings,
-      tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')),
-    },
-  })
+    answers,
+    options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
+  }
 }
 
 /** What the second listener answers. */

@@ -10,6 +10,7 @@
 
 // The global of that name is looked up anew each time, which every request would pay for.
 import { Buffer } from 'node:buffer'
+import { assert } from '#model/assert.ts'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -62,6 +63,45 @@ export function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
+/** A whole body in memory that is nobody else's: it may go to another thread, and comes back from there. */
+export class OwnBody {
+  readonly bytes: number
+  readonly #buffers: BodyBuffers
+  /** Null while it is elsewhere, and when nobody needs it any more. */
+  #memory: Buffer | null
+
+  constructor(memory: Buffer, bytes: number, buffers: BodyBuffers) {
+    this.#memory = memory
+    this.bytes = bytes
+    this.#buffers = buffers
+  }
+
+  /** Of one that is here. */
+  get view(): DataView {
+    assert(this.#memory !== null, 'a body is read where it is')
+    return viewOf(this.#memory.subarray(0, this.bytes))
+  }
+
+  /** Its memory, with the body at the beginning, to be transferred. */
+  leave(): ArrayBuffer {
+    assert(this.#memory !== null, 'a body leaves from where it is')
+    const { buffer } = this.#memory
+    this.#memory = null
+    return buffer as ArrayBuffer
+  }
+
+  comeBack(memory: ArrayBuffer): void {
+    this.#memory = Buffer.from(memory)
+  }
+
+  /** Nobody needs it any more: its memory is for the next one. Of one that did not come back, there is none. */
+  release(): void {
+    const memory = this.#memory
+    this.#memory = null
+    if (memory !== null) this.#buffers.giveBack(memory)
+  }
+}
+
 export class BodyCollector {
   readonly #bytesMax: number
   readonly #isKept: boolean
@@ -99,6 +139,13 @@ export class BodyCollector {
     if (this.#bytes > this.#kept.length) this.#grow()
     this.#kept.set(new Uint8Array(piece), start)
     return isLast ? viewOf(this.#kept.subarray(0, this.#bytes)) : null
+  }
+
+  /** The whole body, with the memory it is in. */
+  own(): OwnBody {
+    const own = new OwnBody(this.#kept, this.#bytes, this.#buffers)
+    this.#kept = NOTHING
+    return own
   }
 
   /** The body was read: its memory is for the next one. */

@@ -10,7 +10,11 @@
  *
  * Others never pass through here, so that decisions pay nothing for it.
  */
+import { InvariantError } from '#model/assert.ts'
 import type { Wire } from './wire.ts'
+
+/** How long a caller has to read the end of an answer in pieces, and to close the connection as it was asked to. */
+const LINGER_MS = 5_000
 
 export class ChunkedWire implements Wire {
   readonly #wire: Wire
@@ -21,6 +25,8 @@ export class ChunkedWire implements Wire {
   #isOver = false
   /** The last chunk has come, whether or not that has been told. */
   #isReceived = false
+  /** The answer goes out in pieces. */
+  #isPoured = false
 
   constructor(wire: Wire, isAskedToClose: boolean) {
     this.#wire = wire
@@ -60,6 +66,8 @@ export class ChunkedWire implements Wire {
   }
 
   write(piece: Uint8Array): boolean {
+    if (!this.#isPoured && !this.#isAskedToClose) this.#wire.writeHeader('Connection', 'close')
+    this.#isPoured = true
     return this.#wire.write(piece)
   }
 
@@ -83,7 +91,20 @@ export class ChunkedWire implements Wire {
 
   end(body: string | Uint8Array | ArrayBuffer): void {
     this.#isOver = true
-    this.#wire.end(body, true)
+    if (this.#isPoured) this.#endPieces()
+    else this.#wire.end(body, true)
+  }
+
+  /**
+   * Told to end an answer in pieces with the connection, the library writes the header that says so into the midst of them; told to
+   * end it without, it serves what follows. So it is told of no end: it goes on holding the answer for unfinished, and closes at
+   * whatever follows. The last chunk is written as what it looks like, the field of a trailer.
+   */
+  #endPieces(): void {
+    this.#wire.writeHeader('\r\n0\r\nX-End', '1\r\n')
+    setTimeout(() => {
+      if (!this.#isAborted) this.#wire.close()
+    }, LINGER_MS).unref()
   }
 
   /** With a length of 0, which 204 should not have: told to close without one, the library drops the answer. */
@@ -92,11 +113,9 @@ export class ChunkedWire implements Wire {
     this.#wire.end('', true)
   }
 
-  /** At once, whatever its length: the library does not end the connection behind one that goes out in parts. */
-  tryEnd(body: Uint8Array): [isFlushed: boolean, isDone: boolean] {
-    this.#isOver = true
-    this.#wire.end(body, true)
-    return [true, true]
+  /** What is long goes out in pieces: the library does not end the connection behind an answer of a length that goes out in parts. */
+  tryEnd(): never {
+    throw new InvariantError('behind a body in chunks, a long answer is in pieces')
   }
 
   getWriteOffset(): number {

@@ -18,17 +18,19 @@ import type { PieceSource } from '#services/content-stream.ts'
 import type { Caller } from '#services/decision-pool.ts'
 import { type Answer, encodeReply, giveUp, standingAnswer } from './answer.ts'
 import { writeHead } from './answer-head.ts'
-import { BodyCollector, EMPTY_BODY } from './body.ts'
+import { BodyCollector, EMPTY_BODY, type OwnBody } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
 import { BodyPieces } from './body-pieces.ts'
 import type { ErrorFamily, Reply, RequestNames } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
+import { LARGE_BODY_BYTES_MIN } from './large-body-turns.ts'
 import { limitOf } from './limit-of.ts'
 import { RequestId } from './request-id.ts'
 import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
+import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
 import type { RouteMatch } from './router.ts'
-import { isWireGone, type Wire, WireHead, writePiece } from './wire.ts'
+import { isWireGone, type Wire, WireHead } from './wire.ts'
 
 /**
  * From this many characters on an answer goes out as fast as the caller reads it, and is in flight until its last byte went to
@@ -74,9 +76,9 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
   #collector: BodyCollector | null = null
   /** Of a body that the handler takes while it comes. */
   #pieces: BodyPieces | null = null
-  /** Called when the conversation is over; the second one, too, when the socket takes more of an answer in pieces. */
   #onOver: (() => void) | null = null
-  #onTurn: (() => void) | null = null
+  /** The answer, where it goes out in pieces. */
+  #poured: PouredAnswer | null = null
 
   constructor(host: ConversationHost<Conversation>) {
     this.#host = host
@@ -191,8 +193,8 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     if (this.#isDecided) return
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.#bodyBytesMax()
     this.#setReceiving(!isLast)
-    // As nearly all come. One that has to wait is copied: the piece is the library's.
-    if (isWhole && this.#host.bodyTurns.begin(piece.byteLength))
+    // As nearly all come. One that has to wait, or is large, is copied: the piece is the library's.
+    if (isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN && this.#host.bodyTurns.begin(piece.byteLength))
       this.#answerAtOnce(this.#isBodyKept() ? new DataView(piece) : EMPTY_BODY)
     // Where a packet ends behind the head, the library hands on first that nothing of the body has come.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
@@ -226,10 +228,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
         this.#awaitMore()
         return
       }
-      this.#host.bodyTurns.take(whole.byteLength, () => {
-        this.#answerLater(whole)
-        body.release()
-      })
+      this.#takeWhole(body, whole)
       return
     }
     const refusal = this.#refusal ?? this.#tooLarge()
@@ -240,6 +239,35 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       this.#isDecided = true
       this.#fail(refusal, true)
     }
+  }
+
+  #takeWhole(body: BodyCollector, whole: DataView): void {
+    const { byteLength } = whole
+    if (byteLength >= LARGE_BODY_BYTES_MIN && this.#host.dispatcher.takesLarge(this.#match!)) {
+      const own = body.own()
+      this.#host.bodyTurns.take(byteLength, () => this.#answerLarge(own))
+      return
+    }
+    this.#host.bodyTurns.take(byteLength, () => {
+      this.#answerLater(whole)
+      body.release()
+    })
+  }
+
+  /** As `#answerLater`, where another thread may read the body. */
+  #answerLarge(body: OwnBody): void {
+    if (this.#isOver) {
+      body.release()
+      return
+    }
+    this.#isDecided = true
+    this.#wire.cork(() => {
+      try {
+        this.#answered(this.#host.dispatcher.answerLarge(this.#match!, this, this.#head, body))
+      } catch (error) {
+        this.#fail(error, true)
+      }
+    })
   }
 
   /**
@@ -307,14 +335,17 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       return
     }
     try {
-      const reply = this.#host.dispatcher.answer(this.#match, this, this.#head, body)
-      const answer = standingAnswer(reply)
-      if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
-      else if (reply instanceof Promise) this.#await(reply)
-      else this.#reply(reply, true)
+      this.#answered(this.#host.dispatcher.answer(this.#match, this, this.#head, body))
     } catch (error) {
       this.#fail(error, true)
     }
+  }
+
+  #answered(reply: Reply | Promise<Reply>): void {
+    const answer = standingAnswer(reply)
+    if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
+    else if (reply instanceof Promise) this.#await(reply)
+    else this.#reply(reply, true)
   }
 
   // A function of its own, as `#writeCorked` is, and the dispatcher's `#handleAt`, which says why.
@@ -416,13 +447,15 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     }
     if (pieces !== null) {
       this.#askToClose(closes)
-      void this.#pour(pieces.source, closes)
+      void this.#pour(pieces.source)
       return
     }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#askToClose(closes)
       // What is lent stays with it: it is read until its last byte is out.
-      this.#stream(typeof body === 'string' ? Buffer.from(body) : body)
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
+      if (this.#head.headers.comesInChunks) void this.#pour(piecesOf(bytes))
+      else streamWhole(this.#wire, bytes, () => this.#finish())
     } else {
       this.#wire.end(isHead || body === null ? '' : (buffer ?? body), closes)
       lent?.giveBack()
@@ -435,51 +468,19 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     if (closes && !this.#head.headers.endsConnection) this.#wire.writeHeader('Connection', 'close')
   }
 
-  /** Writes a long answer piece by piece, as the socket takes it. */
-  #stream(bytes: Uint8Array): void {
-    const wire = this.#wire
-    const start = wire.getWriteOffset()
-    const [, isDone] = wire.tryEnd(bytes, bytes.length)
-    if (isDone) {
-      this.#finish()
-      return
-    }
-    wire.onWritable(offset => {
-      const [isFlushed, isDoneNow] = wire.tryEnd(bytes.subarray(offset - start), bytes.length)
-      if (isDoneNow) this.#finish()
-      return isFlushed
-    })
-  }
-
-  /** Sends an answer while it is made. One that cannot be finished ends with the connection: half of it must not pass for all. */
-  async #pour(source: PieceSource, closes: boolean): Promise<void> {
-    const wire = this.#wire
+  /** Sends an answer in pieces. One that cannot be finished ends with the connection: half of it must not pass for all. */
+  async #pour(source: PieceSource): Promise<void> {
+    const poured = new PouredAnswer(this.#wire, source)
+    this.#poured = poured
     try {
-      for (let piece = await source.next(); !this.#isOver; piece = await source.next()) {
-        if (piece === null) {
-          wire.cork(() => wire.end('', closes))
-          this.#finish()
-          return
-        }
-        if (writePiece(wire, piece)) {
-          // Others' requests go first: a caller who reads fast would have the whole answer sent in one go.
-          await new Promise(resolve => setImmediate(resolve))
-          continue
-        }
-        const turn = Promise.withResolvers<void>()
-        this.#onTurn = turn.resolve
-        wire.onWritable(() => {
-          turn.resolve()
-          return true
-        })
-        await turn.promise
-      }
+      if (!(await poured.run())) return
+      // As for the closing, it was asked for: the library would write that into the answer.
+      this.#wire.cork(() => this.#wire.end('', false))
+      this.#finish()
     } catch (error) {
       if (isUnreportedFault(error)) this.#host.report(error, this.requestId)
       if (!this.#isOver) this.#status = problemAnswer(error, this.#family).status
       this.#break()
-    } finally {
-      source.cancel()
     }
   }
 
@@ -488,7 +489,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     this.#isOver = true
     this.#isDecided = true
     this.#pieces?.lose()
-    if (this.#onTurn !== null) this.#onTurn()
+    this.#poured?.stop()
     if (this.#onOver !== null) this.#onOver()
     this.#setReceiving(false)
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this)

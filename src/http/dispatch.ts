@@ -11,16 +11,16 @@
  * promise only if the handler returns one, and every refusal is thrown.
  */
 import { AuthzError } from '#model/errors.ts'
-import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Caller } from '#services/decision-pool.ts'
 import { JSON_TYPE } from './answer.ts'
-import { bytesOf } from './body.ts'
+import type { OwnBody } from './body.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import type { Call, HttpRequest, Reply, RequestNames } from './exchange.ts'
-import { DECISION_DEPTH_MAX, malformed, parseJson, withoutByteOrderMark } from './json.ts'
+import { BYTES_HERE_MAX, type LargeBodies, type LargeRequest } from './large-bodies.ts'
 import { decodePathPart } from './path.ts'
+import { parseBody } from './read-body.ts'
 import { loggedId } from './request-id.ts'
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'
@@ -65,6 +65,8 @@ export interface DispatchOptions {
   readonly takeRate: TakeRate | null
   /** Hears the name of each request right before its handler is called; null: nobody does. */
   readonly onCall: OnCall | null
+  /** Null: every body is read here. */
+  readonly largeBodies: LargeBodies | null
 }
 
 export class Dispatcher {
@@ -74,6 +76,7 @@ export class Dispatcher {
   readonly #minRevision: RevisionGate | null
   readonly #takeRate: TakeRate | null
   readonly #onCall: OnCall | null
+  readonly #largeBodies: LargeBodies | null
   #unknownWaiting = 0
 
   constructor(routes: readonly Route[], authenticate: Authenticate, options: DispatchOptions) {
@@ -83,6 +86,7 @@ export class Dispatcher {
     this.#minRevision = options.minRevision
     this.#takeRate = options.takeRate
     this.#onCall = options.onCall
+    this.#largeBodies = options.largeBodies
   }
 
   /** The route for a method and path. Throws the refusal when there is none. */
@@ -144,7 +148,7 @@ export class Dispatcher {
     const minRevision = this.#awaitedRevision(match, head, principal)
     // What was read from bytes still lies in them: not for a handler that is called after this has returned.
     const read = minRevision === null ? (route.readBytes?.(body) ?? null) : null
-    const value = read ?? readBody(route, body, head)
+    const value = read ?? parseBody(route, body, head.headers.contentEncoding)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
@@ -154,13 +158,95 @@ export class Dispatcher {
     return minRevision === null ? this.#handle(route, call) : this.#handleAt(minRevision, match, head, call)
   }
 
+  /** Whether a large body of the route is read elsewhere. */
+  takesLarge({ route }: RouteMatch): boolean {
+    return this.#largeBodies !== null && this.#largeBodies.takes(route)
+  }
+
+  /**
+   * Answers as `answer` would, a body of a route that `takesLarge` knows; another thread reads it, unless it is one that is quickly
+   * read from its bytes. It is released when nobody needs it any more.
+   */
+  answerLarge(
+    match: RouteMatch,
+    admitted: Admitted,
+    head: RequestHead,
+    body: OwnBody,
+  ): Reply | Promise<Reply> {
+    let answered: Reply | Promise<Reply> | null = null
+    try {
+      const minRevision = this.#awaitedRevision(match, head, admitted.principal)
+      if (minRevision !== null) return this.#answerLargeAt(minRevision, match, admitted, head, body)
+      answered = this.#answerFromBytes(match, admitted, head, body)
+    } finally {
+      // Whoever has been promised an answer has taken what it needs of the body.
+      if (answered !== null) body.release()
+    }
+    return answered ?? this.#answerElsewhere(match, admitted, head, body)
+  }
+
+  /** Null for what has to be parsed, or is not quickly read. */
+  #answerFromBytes(
+    { route }: RouteMatch,
+    { principal, caller }: Admitted,
+    { headers }: RequestHead,
+    body: OwnBody,
+  ): Reply | Promise<Reply> | null {
+    const read = body.bytes <= BYTES_HERE_MAX ? (route.readBytes?.(body.view) ?? null) : null
+    if (read === null) return null
+    const call = { principal, params: NOTHING, query: NOTHING, body: read, headers, caller, names: caller }
+    return this.#handle(route, call)
+  }
+
+  async #answerElsewhere(
+    match: RouteMatch,
+    { principal, caller }: Admitted,
+    head: RequestHead,
+    body: OwnBody,
+  ): Promise<Reply> {
+    try {
+      const reply = await this.#largeBodies!.answer(largeRequest(match, { principal, caller }, head, body))
+      return reply ?? (await this.answer(match, { principal, caller }, head, body.view))
+    } finally {
+      body.release()
+    }
+  }
+
+  /** Behind all checks, as a smaller one: it is read twice. */
+  async #answerLargeAt(
+    minRevision: string,
+    match: RouteMatch,
+    { principal, caller }: Admitted,
+    head: RequestHead,
+    body: OwnBody,
+  ): Promise<Reply> {
+    try {
+      const isChecked = await this.#largeBodies!.check(largeRequest(match, { principal, caller }, head, body))
+      if (!isChecked) return await this.answer(match, { principal, caller }, head, body.view)
+      const present = await this.#whenReached(minRevision, match, head, principal)
+      return await this.#answerElsewhere(match, { principal: present, caller }, head, body)
+    } finally {
+      body.release()
+    }
+  }
+
   /**
    * Calls the handler when the state is there that the request waits for. A function of its own: where closures are made, each
    * call allocates what they capture, used or not.
    */
   #handleAt(minRevision: string, match: RouteMatch, head: RequestHead, call: Call): Promise<Reply> {
+    const reached = this.#whenReached(minRevision, match, head, call.principal)
+    return reached.then(present => this.#handle(match.route, { ...call, principal: present }))
+  }
+
+  /** Resolves with who is calling when the state is there that the request waits for. */
+  async #whenReached(
+    minRevision: string,
+    match: RouteMatch,
+    head: RequestHead,
+    principal: Principal | null,
+  ): Promise<Principal | null> {
     const { route } = match
-    const { principal } = call
     let present = principal
     const identify = (): string => {
       // The state that was waited for may have made the key, or revoked it.
@@ -169,8 +255,8 @@ export class Dispatcher {
       return environmentOf(present)
     }
     const wait = () => this.#minRevision!.reached(minRevision, identify)
-    const reached = principal === null ? this.#asUnknown(wait) : wait()
-    return reached.then(() => this.#handle(route, { ...call, principal: present }))
+    await (principal === null ? this.#asUnknown(wait) : wait())
+    return present
   }
 
   /** What there is to wait for; null: nothing. Throws the refusal if by the state that is there the key is none any more. */
@@ -203,6 +289,15 @@ export class Dispatcher {
   }
 }
 
+function largeRequest(
+  { route }: RouteMatch,
+  { principal, caller }: Admitted,
+  { headers }: RequestHead,
+  body: OwnBody,
+): LargeRequest {
+  return { route, principal, caller, contentEncoding: headers.contentEncoding, body }
+}
+
 /** What a decision asks for; other routes do not read the header. */
 function minRevisionOf(route: Route, head: RequestHead): string | undefined {
   return route.access === 'environment' ? head.headers.minRevision : undefined
@@ -223,23 +318,6 @@ function requireHeaders(route: Route, head: RequestHead): void {
   const missing = route.strictHeaders.filter(name => !head.headers.has(name))
   if (missing.length === 0) return
   throw new AuthzError('MALFORMED_REQUEST', `this request needs the header ${missing.join(' and ')}`)
-}
-
-/** The body as JSON; `undefined` when the route takes none, or may do without and got none. */
-function readBody(route: Route, body: DataView, { headers }: RequestHead): unknown {
-  if (route.body === null) return undefined
-  const bytes = withoutByteOrderMark(bytesOf(body))
-  if (bytes.length === 0 && !route.body.isRequired) return undefined
-  try {
-    return parseJson(bytes, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
-  } catch (error) {
-    const isCoded = (headers.contentEncoding ?? 'identity') !== 'identity'
-    const isReadable = !(error instanceof AuthzError) || error.code !== 'MALFORMED_REQUEST'
-    if (!isCoded || isReadable || bytes.length === 0) throw error
-    throw malformed(
-      'the body must be valid JSON as it comes: it is not decompressed, send it without Content-Encoding',
-    )
-  }
 }
 
 function readParams({ route, rawParams }: RouteMatch): Readonly<Record<string, string>> {

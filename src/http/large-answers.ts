@@ -13,17 +13,25 @@ const PIECE_BYTES = 65_536
 /** Of all that is kept, what may be for one environment. */
 const SHARE = 1 / 2
 
-export class LargeAnswers {
+/** As many lists of the greatest length are kept for callers who read slowly, in one thread. */
+const LONGEST_ANSWERS = 4
+
+/** Makes replies of JSON that comes in parts. */
+export interface AnswersOfParts {
+  /** Throws `OVERLOADED` when too much is kept for others already. */
+  reply(environmentId: string, json: readonly Uint8Array[]): Reply | Promise<Reply>
+}
+
+export class LargeAnswers implements AnswersOfParts {
   readonly #bytesMax: number
   readonly #bytesOf = new Map<string, number>()
   #bytes = 0
 
-  /** `bytesMax`: kept for all of them together. */
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
+  /** `listedBytesMax`: what the longest list may have. */
+  constructor(listedBytesMax: number) {
+    this.#bytesMax = LONGEST_ANSWERS * listedBytesMax
   }
 
-  /** A reply with JSON, which comes in parts. Throws `OVERLOADED` when too much is kept for others already. */
   reply(environmentId: string, json: readonly Uint8Array[]): Reply | Promise<Reply> {
     const bytes = json.reduce((sum, part) => sum + part.length, 0)
     if (bytes < LARGE_BYTES_MIN) {

@@ -8,7 +8,7 @@ import { evaluationDialect } from './bytes/asked-question.ts'
 import { BatchReader } from './bytes/batch-reader.ts'
 import { SingleReader } from './bytes/single-reader.ts'
 import { createDocument } from './openapi/document.ts'
-import { LargeAnswers } from './large-answers.ts'
+import type { AnswersOfParts } from './large-answers.ts'
 import type { Route } from './route.ts'
 import { contentRoutes } from './routes/content.ts'
 import { accessSearchRoutes, type SearchOptions } from './routes/access-search.ts'
@@ -30,50 +30,61 @@ import { resourcePartRoutes } from './routes/resource-parts.ts'
 import { resourceRoutes } from './routes/resources.ts'
 import { roleRoutes } from './routes/roles.ts'
 
-export interface RouteParts {
-  readonly decisions: DecisionService
-  readonly permissions: PermissionService
-  readonly access: AccessService
-  readonly search: SearchService
+export interface RouteParts extends DecisionRouteParts {
   readonly management: ManagementGateway
   readonly health: HealthSource
   /** How far this thread knows the organization's keys; null while it does not. */
   readonly organizationRevision: () => string | null
   readonly metrics: MetricsSource
-  readonly options: SearchOptions & {
+  readonly options: DecisionRouteParts['options'] & {
     readonly publicUrl: string | null
     readonly metricsToken: string | null
+    /** Bytes of JSON that the attributes of one thing may have. */
+    readonly attributesBytesMax: number
+  }
+}
+
+export interface DecisionRouteParts {
+  readonly decisions: DecisionService
+  readonly permissions: PermissionService
+  readonly access: AccessService
+  readonly search: SearchService
+  readonly answers: AnswersOfParts
+  readonly options: SearchOptions & {
     readonly isAuthzenStrict: boolean
     readonly hasDebug: boolean
     readonly hasBytesPath: boolean
     readonly subjectTypes: readonly string[]
     readonly bulkChecksMax: number
-    /** Bytes of JSON that the attributes of one thing may have. */
-    readonly attributesBytesMax: number
-    readonly listedBytesMax: number
+    /** As of `BulkReader`; absent: any number. */
+    readonly unlikePartsMax?: number | undefined
   }
 }
 
-/** As many lists of the greatest length are kept for callers who read slowly, in one thread. */
-const LONGEST_ANSWERS = 4
-
-function accessReaders(options: RouteParts['options']): AccessRouteOptions['bytes'] {
+function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptions['bytes'] {
   if (!options.hasBytesPath) return null
   const ofUsers = { subjectTypes: new Set(options.subjectTypes), isStrict: options.isAuthzenStrict }
+  const { bulkChecksMax: checksMax, unlikePartsMax } = options
   return {
     singles: new SingleReader(evaluationDialect(ofUsers)),
-    batches: new BatchReader({ checksMax: options.bulkChecksMax, ...ofUsers }),
+    batches: new BatchReader({ checksMax, unlikePartsMax, ...ofUsers }),
   }
+}
+
+/** Those that are answered from an environment's index, and from nothing else. */
+export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route[] {
+  return [
+    ...allowedRoutes(parts.decisions, options, parts.answers),
+    ...permissionRoutes(parts.permissions, parts.answers),
+    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
+    ...accessSearchRoutes(parts.search, options),
+  ]
 }
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
-  const answers = new LargeAnswers(LONGEST_ANSWERS * options.listedBytesMax)
   const defined: Route[] = [
-    ...allowedRoutes(parts.decisions, options, answers),
-    ...permissionRoutes(parts.permissions, answers),
-    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
-    ...accessSearchRoutes(parts.search, options),
+    ...decisionRoutes({ options, ...parts }),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.health),
     metricsRoute(parts.metrics, options.metricsToken),

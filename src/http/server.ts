@@ -29,6 +29,7 @@ import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from './dis
 import type { ErrorFamily } from './exchange.ts'
 import type { HeaderList } from './header-list.ts'
 import { HeldBodies } from './held-bodies.ts'
+import type { LargeBodies } from './large-bodies.ts'
 import { type BodyTurns, LargeBodyTurns } from './large-body-turns.ts'
 import { familyOfPath } from './path.ts'
 import { loggedId } from './request-id.ts'
@@ -50,6 +51,8 @@ export interface HttpServerOptions {
   readonly minRevision?: RevisionGate
   /** Keeps keys to their rates; absent: they have none. */
   readonly takeRate?: TakeRate | null
+  /** Reads large bodies on another thread; absent: nobody does. */
+  readonly largeBodies?: LargeBodies | null
   /** Hears the name of each request right before its handler is called; what it throws is a defect of the request. */
   readonly onCall?: OnCall | null
   readonly limits: {
@@ -127,6 +130,7 @@ export class HttpServer {
       minRevision = null,
       takeRate = null,
       onCall = null,
+      largeBodies = null,
       observer = null,
       slow = null,
       tracing = null,
@@ -137,7 +141,13 @@ export class HttpServer {
     this.#observer = observer
     this.#hasStrictHeaders = hasStrictHeaders
     this.#host = {
-      dispatcher: new Dispatcher(routes, authenticate, { hasStrictHeaders, minRevision, takeRate, onCall }),
+      dispatcher: new Dispatcher(routes, authenticate, {
+        hasStrictHeaders,
+        minRevision,
+        takeRate,
+        onCall,
+        largeBodies,
+      }),
       requestIds: requestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),

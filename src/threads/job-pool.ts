@@ -47,7 +47,7 @@ import {
   verdictsOf,
 } from './pool-jobs.ts'
 import type { JobPoolOptions } from './pool-options.ts'
-import { PoolThreads, shuttingDown } from './pool-threads.ts'
+import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'
 import { type Bulk, isLarge, type Job, type Outcome, type Read, type Search } from './queued-jobs.ts'
 
 export class JobPool implements DecisionPool {
@@ -81,7 +81,7 @@ export class JobPool implements DecisionPool {
   }
 
   /** How much it has to do, and has done. */
-  figures(): { readonly jobs: number; readonly threads: number; readonly busySeconds: number } {
+  figures(): PoolFigures {
     const { list } = this.#threads
     return { jobs: this.#jobCount, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
   }
@@ -277,7 +277,8 @@ export class JobPool implements DecisionPool {
     const index = this.#indexNow(search)
     if (index === null) return
     this.#remove(search)
-    this.#threads.run({ kind: 'search', index, search: search.job })
+    this.#threads
+      .run({ kind: 'search', index, search: search.job })
       .then(page => {
         // As for a bulk: it may be too old by now.
         this.#options.engine(search.environmentId)
@@ -294,7 +295,8 @@ export class JobPool implements DecisionPool {
     read.waiting.whenOver(() => markOver(over))
     const count = isLarge(read) ? 1 : 0
     this.#largeRunning += count
-    this.#threads.run({ kind: 'read', index, read: read.job, over })
+    this.#threads
+      .run({ kind: 'read', index, read: read.job, over })
       .finally(() => {
         this.#largeRunning -= count
         // Behind that the next large one may begin.

@@ -122,9 +122,10 @@ export class PoolThreads<Job> {
     void Promise.allSettled(jobs)
   }
 
-  /** Starts those that have not started, unless that failed a moment ago. */
-  warmUp(): void {
-    if (this.#warmingUp !== null || this.#isClosed || performance.now() < this.#warmUpNotBefore) return
+  /** Starts those that have not started. False: that failed a moment ago, or the pool is closed. */
+  warmUp(): boolean {
+    if (this.#warmingUp !== null) return true
+    if (this.#isClosed || performance.now() < this.#warmUpNotBefore) return false
     const warmingUp = new AbortController()
     this.#warmingUp = warmingUp
     const { signal } = warmingUp
@@ -155,6 +156,7 @@ export class PoolThreads<Job> {
         this.#warmingUp = null
         if (this.#isWarm) this.#options.onFree()
       })
+    return true
   }
 
   async close(): Promise<void> {
@@ -186,6 +188,21 @@ export class PoolThreads<Job> {
         setImmediate(() => this.#options.onCold())
       })
     }
+  }
+}
+
+/** How much pools have to do, and have done. */
+export interface PoolFigures {
+  readonly jobs: number
+  readonly threads: number
+  readonly busySeconds: number
+}
+
+export function sumOf(one: PoolFigures, other: PoolFigures): PoolFigures {
+  return {
+    jobs: one.jobs + other.jobs,
+    threads: one.threads + other.threads,
+    busySeconds: one.busySeconds + other.busySeconds,
   }
 }
 

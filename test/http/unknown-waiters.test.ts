@@ -24,6 +24,7 @@ function waitingDispatcher(takeRate: () => boolean) {
     hasStrictHeaders: false,
     takeRate,
     onCall: null,
+    largeBodies: null,
     minRevision: {
       isReached: () => false,
       isAhead: () => true,

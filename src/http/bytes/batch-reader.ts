@@ -32,6 +32,8 @@ import { type Place, QuestionReader } from './question-reader.ts'
 export interface BatchReaderOptions {
   /** Longer batches are not read: the ordinary way says that they are too long. */
   readonly checksMax: number
+  /** As of `BulkReader`. */
+  readonly unlikePartsMax?: number | undefined
   /** Types whose ids are user keys. */
   readonly subjectTypes: ReadonlySet<string>
   /** Whether a resource must have an id. */
@@ -63,9 +65,10 @@ export class BatchReader {
     const body = bytesOf(bytes)
     const { texts } = this.#list
     texts.begin(bytes)
-    const reader = new QuestionReader(body, texts, ITEM_FIELDS)
+    const { unlikePartsMax: partsMax } = this.#options
+    const reader = new QuestionReader(body, texts, ITEM_FIELDS, { partsMax })
     let passed = null as PassedItems | null
-    const batch: QuestionReader = new QuestionReader(body, texts, BATCH_FIELDS, from => {
+    const readItems = (from: number): number => {
       const { mark } = texts
       const end = this.#wasBehind ? REFUSED : this.#readItems(body, bytes, from, { reader, batch })
       if (end !== REFUSED) return end
@@ -73,7 +76,8 @@ export class BatchReader {
       const to = listEnd(body, from)
       passed = { from, to, parts: batch.parts }
       return to
-    })
+    }
+    const batch: QuestionReader = new QuestionReader(body, texts, BATCH_FIELDS, { partsMax, readItems })
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch })) return null

@@ -13,10 +13,15 @@ import { QuestionReader } from './question-reader.ts'
 
 export class BulkReader {
   readonly #list: ListReader
+  readonly #unlikePartsMax: number | undefined
 
-  /** Longer bulks are not read: the ordinary way says that they are too long. */
-  constructor(checksMax: number) {
+  /**
+   * Longer bulks are not read: the ordinary way says that they are too long. `unlikePartsMax`: nor are those with more members and
+   * elements in questions that look like none before them, which take several times as long.
+   */
+  constructor(checksMax: number, unlikePartsMax?: number) {
     this.#list = new ListReader(checksMax)
+    this.#unlikePartsMax = unlikePartsMax
   }
 
   /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
@@ -24,7 +29,7 @@ export class BulkReader {
     const body = bytesOf(bytes)
     const { texts } = this.#list
     texts.begin(bytes)
-    const reader = new QuestionReader(body, texts, NATIVE.fields)
+    const reader = new QuestionReader(body, texts, NATIVE.fields, { partsMax: this.#unlikePartsMax })
     const settle = (known: QueryForm | null) => NATIVE.asked(reader, known)
     const questions = { reader, defaults: NO_DEFAULTS, settle }
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)

@@ -51,6 +51,16 @@ const LETTER_T = 0x74
 /** Levels skipped in a value nobody reads; deeper ones are the ordinary parser's, which counts them. */
 const SKIPPED_LEVELS_MAX = 16
 
+/** More than any body has. */
+const PARTS_MAX = 0x3fff_ffff
+
+export interface ReadingOptions {
+  /** Reads the items of a batch, the defaults being known: returns the place behind them, or `REFUSED`. */
+  readonly readItems?: (at: number) => number
+  /** A body with more members and elements is refused at the one that is too many; those that are compared do not count. */
+  readonly partsMax?: number | undefined
+}
+
 export class QuestionReader {
   readonly user: KeyPlaces = { from: 0, to: 0, at: 0, length: 0 }
   readonly subjectType: Place = { from: 0, to: 0 }
@@ -68,22 +78,16 @@ export class QuestionReader {
   readonly #texts: BodyTexts
   readonly #fields: Fields
   readonly #readItems: (at: number) => number
+  #partsLeft: number
 
-  /**
-   * `texts` are those of the same body. `readItems` reads the items of a batch, the defaults being known: returns the place
-   * behind them, or `REFUSED`.
-   */
-  constructor(
-    bytes: Buffer,
-    texts: BodyTexts,
-    fields: Fields,
-    readItems: (at: number) => number = () => REFUSED,
-  ) {
+  /** `texts` are those of the same body. */
+  constructor(bytes: Buffer, texts: BodyTexts, fields: Fields, options: ReadingOptions = {}) {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
     this.#texts = texts
     this.#fields = fields
-    this.#readItems = readItems
+    this.#readItems = options.readItems ?? (() => REFUSED)
+    this.#partsLeft = options.partsMax ?? PARTS_MAX
   }
 
   /** Reads the question that begins there; returns the place behind it, or `REFUSED`. */
@@ -142,6 +146,7 @@ export class QuestionReader {
     if (bytes[next] === CLOSE_BRACE) return required === 0 ? next + 1 : REFUSED
     let seen = 0
     for (;;) {
+      if (--this.#partsLeft < 0) return REFUSED
       // With escapes a name could be one of those that are known.
       const nameEnd = this.#texts.unescapedEnd(next)
       if (nameEnd === REFUSED) return REFUSED
@@ -258,6 +263,7 @@ export class QuestionReader {
     let next = skipBlanks(bytes, at + 1)
     if (bytes[next] === CLOSE_BRACKET) return next + 1
     for (;;) {
+      if (--this.#partsLeft < 0) return REFUSED
       next = this.#skip(next, depth + 1)
       if (next === REFUSED) return REFUSED
       next = skipBlanks(bytes, next)

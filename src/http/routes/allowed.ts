@@ -17,7 +17,7 @@ import { BulkReader } from '../bytes/bulk-reader.ts'
 import { SingleReader } from '../bytes/single-reader.ts'
 import { RawJson, type Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
-import type { LargeAnswers } from '../large-answers.ts'
+import type { AnswersOfParts } from '../large-answers.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 import { environmentOf } from './caller.ts'
@@ -28,6 +28,8 @@ export interface AllowedOptions {
   /** Whether bodies of the usual kind are read from their bytes. With debug they are not: it tells the question again. */
   readonly hasBytesPath: boolean
   readonly bulkChecksMax: number
+  /** As of `BulkReader`. */
+  readonly unlikePartsMax?: number | undefined
 }
 
 /** Explained decisions of a bulk written without a stop. */
@@ -39,12 +41,12 @@ const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, resul
 export function allowedRoutes(
   decisions: DecisionService,
   options: AllowedOptions,
-  answers: LargeAnswers,
+  answers: AnswersOfParts,
 ): Route[] {
-  const { hasDebug, hasBytesPath, bulkChecksMax } = options
+  const { hasDebug, hasBytesPath, bulkChecksMax, unlikePartsMax } = options
   const isReadFromBytes = hasBytesPath && !hasDebug
   const singles = isReadFromBytes ? new SingleReader(NATIVE) : null
-  const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax) : null
+  const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax, unlikePartsMax) : null
   return [
     defineRoute({
       method: 'POST',
@@ -130,7 +132,7 @@ function withQuestion(question: AllowedQuery, one: ToldDecision): string {
 
 async function explainedBulk(
   decisions: DecisionService,
-  answers: LargeAnswers,
+  answers: AnswersOfParts,
   asked: {
     readonly environmentId: string
     readonly questions: readonly AllowedQuery[]

@@ -8,11 +8,11 @@ import {
 import type { PermissionService } from '#services/permission-service.ts'
 import type { Reply } from '../exchange.ts'
 import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
-import type { LargeAnswers } from '../large-answers.ts'
+import type { AnswersOfParts } from '../large-answers.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
 
-export function permissionRoutes(permissions: PermissionService, answers: LargeAnswers): Route[] {
+export function permissionRoutes(permissions: PermissionService, answers: AnswersOfParts): Route[] {
   const reply = (environmentId: string, json: Uint8Array | Promise<Uint8Array>): Reply | Promise<Reply> => {
     if (json instanceof Promise) return json.then(come => answers.reply(environmentId, [come]))
     return answers.reply(environmentId, [json])

@@ -51,6 +51,8 @@ describe('a body in chunks is the last of its connection', () => {
     ['an answer without a body', 'DELETE /v2/things/bulk', LAST_CHUNK, 204],
     ['a body that nobody reads', 'GET /healthy', chunk('x') + LAST_CHUNK, 200],
     ['a long answer', 'GET /large/1000000', chunk('x') + LAST_CHUNK, 200],
+    ['an answer that goes out in parts', 'GET /large/2000000', chunk('x') + LAST_CHUNK, 200],
+    ['an answer in pieces', 'GET /pieces/100000', chunk('x') + LAST_CHUNK, 200],
     ['a path that is none', 'POST /nowhere', chunk('x') + LAST_CHUNK, 404],
     ['a body that is refused', 'POST /allowed', chunk('{') + LAST_CHUNK, 400],
     ['a body that is too long', 'POST /allowed', chunk('x'.repeat(BODY_BYTES_MAX + 1)) + LAST_CHUNK, 413],
@@ -62,9 +64,40 @@ describe('a body in chunks is the last of its connection', () => {
       expect(answer?.status).toBe(status)
       expect(answer!.headerNames.filter(name => name === 'connection')).toHaveLength(1)
       expect(answer!.headers.get('connection')).toBe('close')
-      if (line.includes('large')) expect(Buffer.byteLength(answer!.body)).toBe(2_000_002)
+      const length = /\/large\/(\d+)/.exec(line)?.[1]
+      if (length !== undefined) expect(answer!.body === `"${'ü'.repeat(Number(length))}"`).toBe(true)
+      if (line.includes('pieces')) expect(answer!.body.split('\n').slice(-2)).toEqual(['99999', ''])
+      // As a caller does who was asked to; of those who do not, the connection ends all the same.
+      if (answer!.headers.has('transfer-encoding')) connection.end()
       await connection.closed
     }
+  })
+
+  test('a long answer is in flight until its caller has read it: it is not left to the memory of the library', async () => {
+    const statuses: number[] = []
+    const observer = {
+      endpoint: () => 0,
+      began: () => {},
+      ended: (_endpoint: number, status: number) => void statuses.push(status),
+      connected: () => {},
+      limitReached: () => {},
+    }
+    const watched = await startEdge({ observer })
+    onTestFinished(() => watched.server.close())
+    const connection = await RawConnection.open(watched.port)
+    connection.pause()
+    // More than the kernel takes for a caller who does not read.
+    await connection.send(request('GET /large/16000000', LAST_CHUNK))
+    for (let times = 0; times < 20; times += 1) await (await fetch(`${watched.origin}/nowhere`)).text()
+    expect(statuses).not.toContain(200)
+    connection.resume()
+    const answer = await connection.answer()
+    expect([answer?.status, answer?.body.length]).toEqual([200, 16_000_002])
+    expect(statuses).toContain(200)
+    // Nobody is served behind it, and the connection ends whether or not its caller ends it.
+    await connection.send(SMUGGLED)
+    await connection.closed
+    expect(called).not.toContain('smuggled')
   })
 
   test('with a request behind it in the same packet, in the next, or behind the answer: it is no request', async () => {
@@ -93,6 +126,8 @@ describe('a body in chunks is the last of its connection', () => {
       ['POST /allowed/bulk', chunk('[1]') + LAST_CHUNK],
       ['DELETE /v2/things/bulk', LAST_CHUNK],
       ['GET /large/1000000', LAST_CHUNK],
+      ['GET /large/2000000', LAST_CHUNK],
+      ['GET /pieces/100000', LAST_CHUNK],
       ['POST /nowhere', LAST_CHUNK],
       ['POST /allowed', chunk('x'.repeat(BODY_BYTES_MAX + 1)) + LAST_CHUNK],
     ] as const) {

@@ -7,7 +7,8 @@ import { InvariantError } from '#model/assert.ts'
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import { bearerToken } from '#model/bearer-token.ts'
-import { RawBytes, RawJson } from '#http/exchange.ts'
+import { RawBytes, RawJson, RawPieces } from '#http/exchange.ts'
+import { ContentStream } from '#services/content-stream.ts'
 import { defineRoute, type Route } from '#http/route.ts'
 import { HttpServer, type HttpServerOptions } from '#http/server.ts'
 
@@ -209,6 +210,18 @@ export function edgeRoutes(latch: Latch): Route[] {
       family: 'native',
       access: 'public',
       handle: call => ({ status: 200, body: new RawJson(`"${'ü'.repeat(Number(call.params.length))}"`) }),
+    }),
+    defineRoute({
+      ...described,
+      method: 'GET',
+      path: '/pieces/{count}',
+      operationId: 'pieces',
+      family: 'native',
+      access: 'public',
+      handle: async call => {
+        const pieces = Array.from({ length: Number(call.params.count) }, (_, n) => `${n}\n`)
+        return { status: 200, body: await RawPieces.begun(new ContentStream(pieces, () => {})) }
+      },
     }),
     defineRoute({
       ...described,

@@ -116,6 +116,22 @@ test.each(['begin', 'end'])(
   },
 )
 
+test('while a server is drained, an answer in pieces is what it is otherwise', async () => {
+  const { server, port } = await started({})
+  const whole = async () => {
+    const connection = await RawConnection.open(port)
+    await connection.send(requestText('GET /pieces/100000'))
+    const answer = await connection.answer()
+    connection.destroy()
+    return answer!
+  }
+  const before = await whole()
+  server.drain()
+  const drained = await whole()
+  expect(drained.body === before.body).toBe(true)
+  expect([before, drained].map(({ headers }) => headers.get('connection'))).toEqual([undefined, 'close'])
+})
+
 test('while a server is drained, every answer asks its caller to go elsewhere', async () => {
   const { server, port } = await started({})
   server.drain()

@@ -20,6 +20,8 @@ export class RawConnection {
   #receivedBytes = 0
   /** Bytes without which no answer can be whole; joining the pieces before would be quadratic. */
   #neededBytes = 0
+  /** Whether what has come begins an answer in chunks that goes on. */
+  #isInChunks = false
   /** Resolves when the other side has closed, in whichever way. */
   readonly closed: Promise<void>
 
@@ -56,6 +58,11 @@ export class RawConnection {
     this.#socket.resume()
   }
 
+  /** Sends nothing more, and reads what comes. */
+  end(): void {
+    this.#socket.end()
+  }
+
   destroy(): void {
     this.#socket.destroy()
   }
@@ -80,6 +87,7 @@ export class RawConnection {
 
   #takeAnswer(isToHead: boolean): RawAnswer | null {
     if (this.#receivedBytes < this.#neededBytes) return null
+    if (this.#isInChunks && !this.#mayHaveEnded()) return null
     const received = Buffer.concat(this.#pieces)
     this.#pieces = [received]
     const headEnd = received.indexOf('\r\n\r\n')
@@ -87,19 +95,59 @@ export class RawConnection {
     const [statusLine, ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n')
     const fields = lines.map(headerOf)
     const headers = new Map(fields)
+    if (headers.get('transfer-encoding') === 'chunked' && !isToHead) {
+      const chunks = chunksFrom(received, headEnd + 4)
+      this.#isInChunks = chunks === null
+      if (chunks === null) return null
+      return this.#take(received, chunks.end, {
+        status: Number(statusLine!.split(' ')[1]),
+        headers,
+        headerNames: fields.map(([name]) => name),
+        body: chunks.body.toString('utf8'),
+      })
+    }
     const end = headEnd + 4 + (isToHead ? 0 : Number(headers.get('content-length') ?? 0))
     this.#neededBytes = end
     if (received.length < end) return null
-    this.#pieces = [received.subarray(end)]
-    this.#receivedBytes = received.length - end
-    this.#neededBytes = 0
-    const body = received.subarray(headEnd + 4, end).toString('utf8')
-    return {
+    return this.#take(received, end, {
       status: Number(statusLine!.split(' ')[1]),
       headers,
       headerNames: fields.map(([name]) => name),
-      body,
+      body: received.subarray(headEnd + 4, end).toString('utf8'),
+    })
+  }
+
+  /** Of an answer in chunks: all of it looked at for each packet would be quadratic. */
+  #mayHaveEnded(): boolean {
+    return Buffer.concat(this.#pieces.slice(-4)).subarray(-4).toString('latin1') === '\r\n\r\n'
+  }
+
+  /** Forgets what has come up to there. */
+  #take(received: Buffer, end: number, answer: RawAnswer): RawAnswer {
+    this.#pieces = [received.subarray(end)]
+    this.#receivedBytes = received.length - end
+    this.#neededBytes = 0
+    return answer
+  }
+}
+
+/** What the chunks that begin there hold, and where they end; null as long as they do not. */
+function chunksFrom(received: Buffer, from: number): { readonly body: Buffer; readonly end: number } | null {
+  const parts: Buffer[] = []
+  for (let at = from; ;) {
+    const lineEnd = received.indexOf('\r\n', at)
+    if (lineEnd === -1) return null
+    const size = Number.parseInt(received.toString('latin1', at, lineEnd), 16)
+    if (Number.isNaN(size)) throw new Error(`no size of a chunk: ${received.toString('latin1', at, lineEnd)}`)
+    const end = lineEnd + 2 + size + 2
+    if (received.length < end) return null
+    if (size === 0) {
+      // A trailer, or none.
+      const last = received.indexOf('\r\n\r\n', lineEnd)
+      return last === -1 ? null : { body: Buffer.concat(parts), end: last + 4 }
     }
+    parts.push(received.subarray(lineEnd + 2, lineEnd + 2 + size))
+    at = end
   }
 }
 

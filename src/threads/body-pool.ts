@@ -1,0 +1,233 @@
+/**
+ * The thread beside an HTTP thread that reads large bodies, whole: it parses, checks, decides and writes the answer, by the same
+ * routes. The body changes hands without a copy, and comes back with the answer.
+ *
+ *     body ─► waits, environments in turns, bounded in number and bytes ─► one of an environment ─► answer, and the body
+ *
+ * It is a thread of its own and not one of those that take parts of bulks: nothing can stop the parsing of a body, which takes a
+ * second at worst, and behind it only bodies that are as large have to wait.
+ */
+import type { Worker } from 'node:worker_threads'
+import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
+import { PackedQueries } from '#model/packed-queries.ts'
+import type { BodyOutcome, BodyReader, BodyWork } from '#services/body-reading.ts'
+import type { DecisionObserver } from '#services/decision-service.ts'
+import { nobodyWaits, tooManyReads } from '#services/sliced-reads.ts'
+import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, Decided } from './body-jobs.ts'
+import { FairQueue } from './fair-queue.ts'
+import { type JobIndex, markOver, newOver } from './pool-jobs.ts'
+import type { PoolThreadEvents } from './pool-options.ts'
+import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'
+
+/**
+ * Bodies that the thread has at once, each of another environment: what is explained is done in slices, between which others are
+ * read.
+ */
+const BODIES_AHEAD = 4
+/** Of the bytes that may wait, what may be one environment's. */
+const SHARE = 1 / 2
+
+export interface BodyPoolOptions extends PoolThreadEvents {
+  /** The module that does the jobs, see `body-jobs.ts`. */
+  readonly entry: URL
+  readonly data: BodyThreadData<unknown>
+  /** Bodies that may wait or be under way at once, and the bytes they may have together. */
+  readonly jobsMax: number
+  readonly bytesMax: number
+  /** What another thread needs to decide for the environment. Throws what a decision would. */
+  index(environmentId: string): JobIndex
+  /** Hears of the decisions as if they had been made here; null: nobody does. */
+  readonly observer: DecisionObserver | null
+  /** Hears the name of a request before the observer hears of its decisions. */
+  readonly onCall: ((requestId: string) => void) | null
+}
+
+interface Waiting {
+  readonly work: BodyWork
+  readonly resolve: (outcome: BodyOutcome | null) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class BodyPool implements BodyReader {
+  readonly #options: BodyPoolOptions
+  readonly #threads: PoolThreads<BodyJob>
+  readonly #queue = new FairQueue<Waiting>()
+  /** Environments one of whose bodies the thread has. */
+  readonly #underWay = new Set<string>()
+  /** That wait or are under way. */
+  #count = 0
+  #bytes = 0
+  readonly #bytesOf = new Map<string, number>()
+
+  constructor(options: BodyPoolOptions) {
+    this.#options = options
+    this.#threads = new PoolThreads({
+      entry: options.entry,
+      threads: 1,
+      jobsAhead: BODIES_AHEAD,
+      workerData: options.data,
+      onIndexFault: fault => options.onIndexFault(fault),
+      onThreadEnd: (id, error) => options.onThreadEnd(id, error),
+      onStartFailure: error => {
+        options.onStartFailure(error)
+        this.#leaveAll()
+      },
+      onFree: () => this.#giveOut(),
+      onCold: () => this.#giveOut(),
+    })
+  }
+
+  /** Those that have not ended. */
+  get threads(): readonly Worker[] {
+    return this.#threads.list
+  }
+
+  /** How much it has to do, and has done. */
+  figures(): PoolFigures {
+    const { list } = this.#threads
+    return { jobs: this.#count, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
+  }
+
+  async read(work: BodyWork): Promise<BodyOutcome | null> {
+    const share = shareOf(work)
+    const { bytes } = work.body
+    this.#admit(share, bytes)
+    this.#add(share, bytes, 1)
+    try {
+      return await new Promise<BodyOutcome | null>((resolve, reject) => {
+        this.#queue.push(share, { work, resolve, reject })
+        this.#giveOut()
+      })
+    } finally {
+      this.#add(share, -bytes, -1)
+    }
+  }
+
+  letGo(): void {
+    this.#threads.letGo()
+  }
+
+  /** Ends the thread; what waits is refused. */
+  async close(): Promise<void> {
+    const closed = this.#threads.close()
+    for (const { reject } of this.#queue.takeAll(() => true)) reject(shuttingDown())
+    await closed
+  }
+
+  #admit(share: string, bytes: number): void {
+    if (this.#threads.isClosed) throw shuttingDown()
+    if (this.#hasRoom(share, bytes)) return
+    // They give their room back in a microtask: who comes now is one too many, and who comes next is not.
+    for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(nobodyWaits())
+    throw tooManyReads()
+  }
+
+  #hasRoom(share: string, bytes: number): boolean {
+    const { jobsMax, bytesMax } = this.#options
+    const ofShare = (this.#bytesOf.get(share) ?? 0) + bytes
+    return this.#count < jobsMax && this.#bytes + bytes <= bytesMax && ofShare <= SHARE * bytesMax
+  }
+
+  #add(share: string, bytes: number, count: 1 | -1): void {
+    this.#count += count
+    this.#bytes += bytes
+    const ofShare = (this.#bytesOf.get(share) ?? 0) + bytes
+    if (ofShare === 0) this.#bytesOf.delete(share)
+    else this.#bytesOf.set(share, ofShare)
+  }
+
+  #giveOut(): void {
+    for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(nobodyWaits())
+    if (this.#queue.isEmpty) return
+    if (!this.#threads.isWarm) {
+      if (!this.#threads.warmUp()) this.#leaveAll()
+      return
+    }
+    while (this.#threads.running < BODIES_AHEAD) {
+      const next = this.#queue.take(share => !this.#underWay.has(share))
+      if (next === null) return
+      void this.#run(next)
+    }
+  }
+
+  /** To whoever received them. */
+  #leaveAll(): void {
+    for (const { resolve } of this.#queue.takeAll(() => true)) resolve(null)
+  }
+
+  async #run({ work, resolve, reject }: Waiting): Promise<void> {
+    const share = shareOf(work)
+    this.#underWay.add(share)
+    try {
+      resolve(await this.#done(work))
+    } catch (error) {
+      reject(error)
+    } finally {
+      this.#underWay.delete(share)
+      this.#giveOut()
+    }
+  }
+
+  async #done(work: BodyWork): Promise<BodyOutcome> {
+    const { operationId, principal, contentEncoding, requestId, body, waiting } = work
+    const over = newOver()
+    waiting.whenOver(() => markOver(over))
+    const environmentId = shareOf(work)
+    const on = work.isOnlyChecked ? null : this.#indexNow(environmentId)
+    const { bytes } = body
+    const memory = body.leave()
+    const job: BodyRequest = {
+      kind: 'body',
+      operationId,
+      principal,
+      contentEncoding,
+      memory,
+      bytes,
+      on,
+      over,
+    }
+    const answer = (await this.#threads.run(job, [memory])) as BodyAnswer
+    body.comeBack(answer.memory)
+    const { outcome } = answer
+    if (outcome.kind === 'refused') throw errorFromData(outcome.error)
+    // The process may have been stopped meanwhile: what it knew then may be too old to be told.
+    if (answer.decided.length > 0) this.#options.index(environmentId)
+    this.#tell(environmentId, requestId, answer)
+    return outcome
+  }
+
+  /** The refusal counts only once the body is found good. */
+  #indexNow(environmentId: string): BodyRequest['on'] {
+    try {
+      return this.#options.index(environmentId)
+    } catch (error) {
+      if (!(error instanceof AuthzError)) throw error
+      return { refusal: errorToData(error) }
+    }
+  }
+
+  #tell(environmentId: string, requestId: string, { memory, decided }: BodyAnswer): void {
+    const { observer, onCall } = this.#options
+    if (decided.length > 0 && onCall !== null) onCall(requestId)
+    for (const { isSingle, decisions, asked } of decided) {
+      const questions = 'forms' in asked ? packedOf(asked, memory) : asked
+      if (!isSingle) observer?.decidedAll(decisions, environmentId, questions)
+      else
+        observer?.decided(decisions[0] === 1, environmentId, 'form' in questions ? questions : questions[0]!)
+    }
+  }
+}
+
+/** The environment whose key a request has. */
+function shareOf({ principal }: BodyWork): string {
+  return principal?.kind === 'environment' ? principal.environmentId : ''
+}
+
+function packedOf(
+  { count, bytes, spots, forms, places }: Exclude<Decided['asked'], readonly unknown[]>,
+  memory: ArrayBuffer,
+) {
+  const view =
+    bytes === null ? new DataView(memory) : new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return new PackedQueries(count, view, spots, forms, places)
+}

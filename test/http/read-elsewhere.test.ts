@@ -1,0 +1,268 @@
+/**
+ * Large bodies of decisions, which another thread reads: no answer, no count and no record tells so. Two services, one of them
+ * without such a thread, are asked the same.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { BYTES_HERE_MAX } from '#http/large-bodies.ts'
+import { LARGE_BODY_BYTES_MIN } from '#http/large-body-turns.ts'
+import { ACTIONS, EVALUATION, EVALUATIONS } from '../support/access-requests.ts'
+import { WORLD } from '../support/hostile-requests.ts'
+import { loadModel } from '../support/load-model.ts'
+import { Scrape } from '../support/metrics.ts'
+import {
+  API_KEY,
+  type Client,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '../support/running-service.ts'
+
+const CHECKS_MAX = 3_000
+const LISTED_BYTES_MAX = 4 * 1_024 * 1_024
+const settings = {
+  bulkChecksMax: CHECKS_MAX,
+  hasBytesPath: true,
+  listedBytesMax: LISTED_BYTES_MAX,
+  // So that bodies of single questions may be large, too.
+  attributesBytesMax: 1_024 * 1_024,
+  minRevisionWaitMs: 50,
+}
+const elsewhere = await sharedService({ ...settings, poolThreads: 1 })
+const here = await sharedService({ ...settings, poolThreads: 0 })
+const debugElsewhere = await sharedService({ ...settings, hasDebug: true, poolThreads: 1 })
+const debugHere = await sharedService({ ...settings, hasDebug: true, poolThreads: 0 })
+for (const service of [elsewhere, here, debugElsewhere, debugHere]) await loadWorld(service)
+
+function loadWorld(service: Client): Promise<void> {
+  return loadModel(async (method, path, body) => {
+    const answer = await service.send(method, path, { body })
+    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200)
+  }, WORLD)
+}
+
+const LONG = 'x'.repeat(LARGE_BODY_BYTES_MIN)
+const check = (user: string, key: string | null = 'd1', more: object = {}) => ({
+  user: { key: user },
+  action: 'read',
+  resource: { type: 'document', key },
+  ...more,
+})
+const USERS = ['alice', 'bob', 'carol', 'dave', 'stranger', '鍵😀', 'a"b']
+const mixed = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) =>
+    check(USERS[index % USERS.length]!, index % 3 === 0 ? 'a1' : 'd1', more),
+  )
+const item = (id: string, more: object = {}) => ({
+  subject: { type: 'user', id },
+  action: { name: 'read' },
+  resource: { type: 'document', id: 'd1' },
+  ...more,
+})
+const items = USERS.map(user => item(user))
+
+type Sent = readonly [path: string, body: unknown, headers?: Readonly<Record<string, string>>]
+
+const bytes = (...parts: readonly (string | readonly number[])[]) =>
+  Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))))
+
+const SENT: Readonly<Record<string, Sent>> = {
+  'a bulk that has to be parsed': ['/allowed/bulk', mixed(7, { context: { long: LONG.slice(0, 40_000) } })],
+  'a bulk of thousands, longer than any that is read here': [
+    '/allowed/bulk',
+    mixed(CHECKS_MAX, { context: { long: 'y'.repeat(Math.ceil(BYTES_HERE_MAX / CHECKS_MAX)) } }),
+  ],
+  'a bulk of many little things': [
+    '/allowed/bulk',
+    [check('alice', 'd1', { context: { many: Array(100_000).fill({}) } })],
+  ],
+  'a bulk of the usual kind': [
+    '/allowed/bulk',
+    mixed(CHECKS_MAX).map(one => ({ ...one, sdk: 'a'.repeat(60) })),
+  ],
+  'a bulk of too many': ['/allowed/bulk', mixed(CHECKS_MAX + 1, { context: { a: 'b'.repeat(100) } })],
+  'no list': ['/allowed/bulk', { ...check('alice'), context: { long: LONG } }],
+  'wrong shapes, some of many': [
+    '/allowed/bulk',
+    mixed(2_000, { context: { long: 'x'.repeat(200) } }).map((one, index) =>
+      index % 100 === 7 ? { ...one, action: 7, user: null } : one,
+    ),
+  ],
+  'no JSON': ['/allowed/bulk', bytes('[', '{"a":1},'.repeat(40_000))],
+  'no JSON, and said to be packed': [
+    '/allowed/bulk',
+    bytes([0x1f, 0x8b], LONG),
+    { 'content-encoding': 'gzip' },
+  ],
+  'no UTF-8': ['/allowed/bulk', bytes('["', LONG, [0xff], '"]')],
+  'half a character': ['/allowed/bulk', bytes('["', LONG, '\\ud800"]')],
+  'nested too deep': ['/allowed/bulk', bytes('['.repeat(200_000), ']'.repeat(200_000))],
+  'behind a byte order mark': [
+    '/allowed/bulk',
+    bytes([0xef, 0xbb, 0xbf], JSON.stringify(mixed(3, { context: { long: LONG } }))),
+  ],
+  'an empty bulk in much white': ['/allowed/bulk', bytes('[', ' '.repeat(LARGE_BODY_BYTES_MIN), ']')],
+  'one question': ['/allowed', check('alice', 'd1', { context: { long: LONG, 'é\\': 1 } })],
+  'an explanation': ['/allowed/explain', check('alice', 'd1', { context: { long: LONG } })],
+  'a list of permissions': ['/user-permissions', { user: { key: 'alice' }, context: { long: LONG } }],
+  'a list of users': [
+    '/authorized_users',
+    { action: 'read', resource: { type: 'document', key: 'd1', tenant: 'default' }, context: { long: LONG } },
+  ],
+  'an evaluation': [EVALUATION, item('alice', { context: { long: LONG } })],
+  'an evaluation of the wrong shape': [EVALUATION, { ...item('alice'), action: 1, context: { long: LONG } }],
+  'evaluations, some of which cannot be read': [
+    EVALUATIONS,
+    {
+      evaluations: [
+        ...items,
+        5,
+        { subject: { type: 'user' } },
+        { subject: { type: 'robot', id: 'r' } },
+        null,
+      ],
+      context: { long: LONG },
+    },
+  ],
+  'evaluations of the usual kind behind long defaults': [
+    EVALUATIONS,
+    { evaluations: items, context: { long: LONG } },
+  ],
+  'evaluations that stop at the first deny': [
+    EVALUATIONS,
+    { evaluations: items, context: { long: LONG }, options: { evaluations_semantic: 'deny_on_first_deny' } },
+  ],
+  'evaluations that stop at the first permit': [
+    EVALUATIONS,
+    {
+      evaluations: items.toReversed(),
+      context: { long: LONG },
+      options: { evaluations_semantic: 'permit_on_first_permit' },
+    },
+  ],
+  'evaluations without items': [EVALUATIONS, item('alice', { context: { long: LONG } })],
+  'evaluations that inherit a name of a megabyte': [
+    EVALUATIONS,
+    {
+      subject: { type: 'user', id: LONG },
+      evaluations: Array(2_500).fill({ action: { name: 'read' }, resource: { type: 'document', id: 'd1' } }),
+    },
+  ],
+  'a search for actions': [
+    ACTIONS,
+    {
+      subject: { type: 'user', id: 'alice' },
+      resource: { type: 'document', id: 'd1' },
+      context: { long: LONG },
+    },
+  ],
+  'evaluations without a content type': [
+    EVALUATIONS,
+    { evaluations: items, context: { long: LONG } },
+    { 'content-type': 'text/plain' },
+  ],
+}
+
+/** What came, as it came, and what was said of it. */
+async function ask(service: Client, [path, body, headers = {}]: Sent) {
+  const answer = await fetch(service.address + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+      'x-request-id': 'asked',
+      ...headers,
+    },
+    body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body),
+  })
+  const said = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !['date', 'uwebsockets'].includes(name)),
+  )
+  const text = await answer.text()
+  return { status: answer.status, headers: said, text: text.replace(/"id":"[0-9a-f]{32}"/, '"id":""') }
+}
+
+const counted = (scrape: Scrape) => ({
+  allowed: scrape.sum('verdict_checks_total', { decision: 'allow' }),
+  denied: scrape.sum('verdict_checks_total', { decision: 'deny' }),
+  batches: scrape.sum('verdict_batch_checks_count'),
+  inBatches: scrape.sum('verdict_batch_checks_sum'),
+  limits: scrape.sum('verdict_limit_reached_total'),
+})
+
+describe.each([
+  ['as it is shipped', elsewhere, here],
+  ['with DEBUG_DECISIONS', debugElsewhere, debugHere],
+])('%s', (_, one, other) => {
+  test.each(Object.entries(SENT))('%s: answered alike', async (_name, sent) => {
+    const right = await ask(other, sent)
+    expect(await ask(one, sent)).toEqual(right)
+    // Another reads it that knows what such questions look like.
+    expect(await ask(one, sent)).toEqual(right)
+    await ask(other, sent)
+    await ask(other, sent)
+  })
+
+  test('it was another thread, and what it decided is counted', async () => {
+    await ask(one, SENT['a bulk of many little things']!)
+    let scrape
+    do scrape = await Scrape.of(one.address)
+    while (scrape.sum('verdict_pool_busy_seconds_total') === 0)
+    expect((await Scrape.of(other.address)).sum('verdict_pool_threads')).toBe(0)
+  })
+})
+
+test('decisions and refusals are counted as those that are read here', async () => {
+  const before = [
+    counted(await Scrape.of(elsewhere.address)),
+    counted(await Scrape.of(here.address)),
+  ] as const
+  for (const sent of Object.values(SENT)) for (const service of [elsewhere, here]) await ask(service, sent)
+  const after = [counted(await Scrape.of(elsewhere.address)), counted(await Scrape.of(here.address))] as const
+  const grown = [0, 1].map(at =>
+    Object.fromEntries(
+      Object.entries(after[at as 0]).map(([name, value]) => [
+        name,
+        value - before[at as 0][name as 'allowed'],
+      ]),
+    ),
+  )
+  expect(grown[0]).toEqual(grown[1])
+  expect(grown[0]!['allowed']).toBeGreaterThan(100)
+})
+
+test('a state to come is waited for behind all checks, one that is there is not', async () => {
+  const good = SENT['a bulk that has to be parsed']!
+  const bad = SENT['no JSON']!
+  for (const [service, right] of [
+    [elsewhere, here],
+    [debugElsewhere, debugHere],
+  ] as const) {
+    const present = await service.revision()
+    const [epoch, sequence] = present.split('.') as [string, string]
+    const future = { 'x-min-revision': `${epoch}.${Number(sequence) + 1_000}` }
+    expect((await ask(service, [good[0], good[1], { 'x-min-revision': present }])).text).toBe(
+      (await ask(right, good)).text,
+    )
+    expect((await ask(service, [bad[0], bad[1], future])).text).toBe((await ask(right, bad)).text)
+    const refused = await ask(service, [good[0], good[1], future])
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('did not come to')])
+  }
+})
+
+test('the decision log has a record of each, with its question, in order', async () => {
+  const records = async (poolThreads: number) => {
+    const path = join(storeDirectory(), 'decisions.log')
+    const service = await startedService({ ...settings, poolThreads, decisionLog: path })
+    await loadWorld(service)
+    for (const sent of Object.values(SENT)) await ask(service, sent)
+    await service.close()
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .map(line => line.replace(/"time":"[^"]*","request_id":"asked","environment_id":"[^"]*"/, ''))
+  }
+  const [one, other] = [await records(1), await records(0)]
+  expect(one.length).toBeGreaterThan(2 * CHECKS_MAX)
+  expect(one).toEqual(other)
+})

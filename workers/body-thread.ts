@@ -1,0 +1,121 @@
+/** The thread that reads large bodies for one HTTP thread, and answers them by the same routes, on the indexes that jobs bring along. */
+import { constants, setPriority } from 'node:os'
+import { move, transferableSymbol, valueSymbol, workerData } from 'piscina'
+import type { DecisionEngine } from '#engine/engine.ts'
+import { encodeReply } from '#http/answer.ts'
+import { type Reply, RawBytes } from '#http/exchange.ts'
+import type { AnswersOfParts } from '#http/large-answers.ts'
+import { readBody } from '#http/read-body.ts'
+import { decisionRoutes } from '#http/routes.ts'
+import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
+import { nobodyWaits } from '#services/sliced-reads.ts'
+import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, Decided } from '#threads/body-jobs.ts'
+import { isOver, type PoolAnswer } from '#threads/pool-jobs.ts'
+import type { ThreadSettings } from '../src/config.ts'
+import { RecordedDecisions } from './recorded-decisions.ts'
+import { failed, HeldReaders } from './held-readers.ts'
+import { decisionParts } from './thread-routes.ts'
+
+const { settings, tokenSecret, observes } = workerData as BodyThreadData<ThreadSettings>
+
+// Of several threads on few cores single decisions go first. On Linux that is said of the thread, elsewhere of the process.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+
+const readers = new HeldReaders()
+/** What the job of an environment is decided on: it has one at a time here. */
+const decidedOn = new Map<string, Exclude<BodyRequest['on'], null>>()
+
+function engineOf(environmentId: string): DecisionEngine {
+  const on = decidedOn.get(environmentId)!
+  if ('refusal' in on) throw errorFromData(on.refusal)
+  return readers.of(on)
+}
+
+/** Marks a reply as one that is kept among others of a kind, which are bounded together: not here. */
+class OfParts extends RawBytes {
+  get fillsMemory(): boolean {
+    return this.bytes.byteLength === this.bytes.buffer.byteLength
+  }
+}
+const answers: AnswersOfParts = {
+  reply: (_environmentId, json) => ({ status: 200, body: new OfParts(Buffer.concat(json)) }),
+}
+const recorded = observes === 'nothing' ? null : new RecordedDecisions(observes === 'questions')
+const parts = decisionParts({
+  engines: { engine: engineOf },
+  observer: recorded,
+  tokenSecret,
+  settings,
+  pool: null,
+  answers,
+})
+const routes = new Map(decisionRoutes(parts).map(route => [route.operationId, route]))
+const NOTHING = Object.freeze({})
+
+export default function work(job: BodyJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
+  if (job.kind === 'warm-up') return { value: null }
+  if (job.kind === 'let-go') return readers.letGo()
+  return answerTo(job)
+}
+
+async function answerTo(job: BodyRequest): Promise<PoolAnswer<unknown>> {
+  const decided: Decided[] = []
+  const { memory } = job
+  try {
+    const outcome = await outcomeOf(job, decided)
+    return given({ memory, outcome, decided })
+  } catch (error) {
+    if (error instanceof AuthzError) {
+      return given({ memory, outcome: { kind: 'refused', error: errorToData(error) }, decided })
+    }
+    return failed(error)
+  }
+}
+
+async function outcomeOf(job: BodyRequest, decided: Decided[]): Promise<BodyAnswer['outcome']> {
+  const { operationId, principal, contentEncoding, memory, bytes, on, over } = job
+  const caller = {
+    get isGone() {
+      return isOver(over)
+    },
+    whenOver: () => {},
+    bodyBytes: bytes,
+    requestId: '',
+    traceparent: null,
+  }
+  const route = routes.get(operationId)!
+  if (caller.isGone) throw nobodyWaits()
+  const body = readBody(route, new DataView(memory, 0, bytes), contentEncoding)
+  if (caller.isGone) throw nobodyWaits()
+  if (on === null || principal?.kind !== 'environment') return { kind: 'checked' }
+  const { environmentId } = principal
+  decidedOn.set(environmentId, on)
+  try {
+    recorded?.begin(memory, decided)
+    const headers = new Map<string, string>()
+    const call = { principal, params: NOTHING, query: NOTHING, body, headers, caller, names: caller }
+    return answered(await route.handle(call))
+  } finally {
+    decidedOn.delete(environmentId)
+  }
+}
+
+function answered(reply: Reply): BodyAnswer['outcome'] {
+  const { status, body, lent } = encodeReply(reply)
+  const isOfParts = reply.body instanceof OfParts
+  // What stands, is lent, or shares its memory with others is not the receiver's to have.
+  const own = isOfParts && reply.body.fillsMemory ? reply.body.bytes : copied(body ?? '')
+  lent?.giveBack()
+  return { kind: 'answered', status, bytes: own, isOfParts }
+}
+
+function copied(body: string | Uint8Array): Uint8Array {
+  return new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body)
+}
+
+/** The body's memory and the answer's are not copied: they are the receiver's then. */
+function given(value: BodyAnswer): PoolAnswer<unknown> {
+  const { memory, outcome } = value
+  const memories = outcome.kind === 'answered' ? [memory, outcome.bytes.buffer] : [memory]
+  return move({ [transferableSymbol]: memories, [valueSymbol]: { value } } as never) as never
+}
