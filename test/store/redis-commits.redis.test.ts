@@ -156,6 +156,43 @@ test.each([
   },
 )
 
+test('a large commit whose staged rows go each time waits longer and longer, ends with its ledger, and says that nothing was made', async () => {
+  const waited: number[] = []
+  const enough = Promise.withResolvers<void>()
+  class ForgetfulLink extends RedisLink {
+    override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+      const [staged] = keys.slice(4)
+      if (staged !== undefined) await direct.send('DEL', staged)
+      return super.run(script, keys, args)
+    }
+
+    override recovered(withinMs: number, attempt = 0): Promise<void> {
+      waited.push(attempt)
+      if (attempt === 2) enough.resolve()
+      return super.recovered(withinMs, attempt)
+    }
+  }
+  const { keys, other } = await setup()
+  const link = new ForgetfulLink(connect(parseRedisUrl(redis.url()), 'test'))
+  onTestFinished(() => link.close())
+  await link.recovered(HANG_MS)
+  const log = new KeptLog()
+  const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 10, mayBegin: false, log })
+  const names = Array.from({ length: CALL_ROWS_MAX + 1 }, (_unused, index) => `row-${index}`)
+  const put = Object.fromEntries(names.map(name => [name, 'ar']))
+  const refused = ledger.commit(commitOf({ put })).catch((error: unknown) => error)
+  await enough.promise
+  await ledger.close()
+  expect(await refused).toMatchObject({
+    code: 'STORE_REFUSED',
+    message: expect.stringMatching(/^nothing was made: .* staged/),
+  })
+  expect(waited).toEqual([0, 0, 1, 2])
+  expect(log.lines.map(({ fields }) => fields['reason'])).toEqual([expect.stringContaining('staged')])
+  expect(await logged(other)).toEqual([])
+  await ledger.close()
+})
+
 test('when nobody can tell any more whether a commit was done, it is not done again, and its sender hears so', async () => {
   const { proxy, ledger, other } = await setup({ logEntriesMax: 3 })
   await ledger.commit(commitOf({ put: { alice: 'ar' } }))

@@ -23,7 +23,7 @@ export interface CommitSettings {
   readonly ground: Position | null
 }
 
-/** What came of a call; `unstaged`: the rows staged for it are gone, so it is to be made again. */
+/** What came of a call. */
 export type CommitOutcome =
   | {
       readonly kind: 'committed'
@@ -32,7 +32,13 @@ export type CommitOutcome =
       readonly lostKey: string | null
     }
   | { readonly kind: 'conflict'; readonly error: ConflictError; readonly headSequence: number }
-  | { readonly kind: 'unstaged' }
+
+/** The rows staged for a call are gone, as a server loses them that is short of memory: it is to be made again. */
+export class UnstagedError extends AuthzError {
+  constructor() {
+    super('STORE_REFUSED', 'nothing was made: the store does not keep the rows that are staged for a commit')
+  }
+}
 
 export class CommitCall {
   readonly #commit: Commit
@@ -55,7 +61,7 @@ export class CommitCall {
 
   /**
    * Makes the call. `knownSequence`: null when the commit has never been sent, else what the sender knew when it was.
-   * Throws what the link throws, `STORE_RESET` when the ledger's history is another one by now, `DamagedStoreError`, and
+   * Throws what the link throws, `UnstagedError`, `STORE_RESET` when the ledger's history is another one by now, `DamagedStoreError`, and
    * `STORE_UNAVAILABLE` when it cannot be told any more whether an earlier call was answered by a commit. Unless it is that, or
    * no answer, nothing was made.
    */
@@ -115,7 +121,7 @@ export class CommitCall {
         throw new DamagedStoreError(String(first))
       default:
         assert(code === -3, `commit.lua returns ${String(code)}`)
-        return { kind: 'unstaged' }
+        throw new UnstagedError()
     }
   }
 }

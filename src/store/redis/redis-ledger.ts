@@ -10,7 +10,7 @@ import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
 import { DurableMark, LogFeed } from '../log-feed.ts'
-import { CommitCall } from './commit-call.ts'
+import { CommitCall, UnstagedError } from './commit-call.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { isReply, type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 import { type Position, RedisLog } from './redis-log.ts'
@@ -272,15 +272,14 @@ export class RedisLedger implements Ledger {
           this.mark.advance(outcome.sequence)
           return { epoch: this.epoch, sequence: outcome.sequence }
         }
-        if (outcome.kind === 'conflict') {
-          this.mark.advance(outcome.headSequence)
-          throw outcome.error
-        }
+        this.mark.advance(outcome.headSequence)
+        throw outcome.error
       } catch (error) {
-        if (saysWhy(error)) this.#writing.noteFailure(error)
+        if (saysWhy(error) || error instanceof UnstagedError) this.#writing.noteFailure(error)
         const isOver = this.mark.isClosed || this.#link.isGivenUp || performance.now() >= until
-        if (!(error instanceof UnansweredError) || isOver) throw asCommitFailure(error, wasSent)
-        wasSent ||= error.wasSent
+        const isMadeAgain = error instanceof UnansweredError || error instanceof UnstagedError
+        if (!isMadeAgain || isOver) throw asCommitFailure(error, wasSent)
+        wasSent ||= error instanceof UnansweredError && error.wasSent
         await this.#link.recovered(until - performance.now(), attempt)
       }
     }
