@@ -164,8 +164,8 @@ export async function startService(
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
   const noteWritten = (outcome: CommitOutcome, error: unknown): void => {
-    const isRefused = error instanceof AuthzError && error.code === 'NOT_WRITTEN'
-    const writeRefusal = isRefused ? error.message : outcome === 'done' ? null : state.writeRefusal
+    const isRefused = error instanceof AuthzError && error.code === 'STORE_REFUSED' && error.told !== null
+    const writeRefusal = isRefused ? error.told : outcome === 'done' ? null : state.writeRefusal
     if (writeRefusal !== state.writeRefusal) become({ writeRefusal })
   }
   const become = (change: Partial<NodeState>): void => {

@@ -20,7 +20,7 @@ interface Telling {
   /** `error_code` of the management interface. */
   readonly errorCode: ManagementErrorCode
   readonly title: string
-  /** Said instead of the error's own message. */
+  /** Said instead of the error's own message, unless the error says what is to be told. */
   readonly publicMessage?: string
 }
 
@@ -95,12 +95,6 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
   STORE_RESET: LOAD_AGAIN,
   STORE_CLOSED: LOAD_AGAIN,
   STORE_LOCKED: LOAD_AGAIN,
-  // Its own message says what the disk lacks, and no path.
-  NOT_WRITTEN: {
-    status: 503,
-    errorCode: 'UNEXPECTED_ERROR',
-    title: 'The store cannot be written',
-  },
   STORE_UNAVAILABLE: {
     status: 503,
     errorCode: 'UNEXPECTED_ERROR',
@@ -128,10 +122,10 @@ const RETRY_AFTER_SECONDS = '1'
 
 /** The answer to a request that failed. Anything but an `AuthzError` is told as `INTERNAL`, without its text. */
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
-  const { code, message, detail } = errorToData(error)
+  const { code, message, detail, told } = errorToData(error)
   const telling = TELLINGS[code]
   const status = statusOf(telling, family)
-  const text = telling.publicMessage ?? message
+  const text = told ?? telling.publicMessage ?? message
   return {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,

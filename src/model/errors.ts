@@ -39,7 +39,6 @@ export type ErrorCode =
   // Known: nothing was made.
   | 'STORE_REFUSED'
   | 'STORE_DAMAGED'
-  | 'NOT_WRITTEN'
 
 /** One finding about the shape of a request (contract B.1, status 422). */
 export interface ErrorDetail {
@@ -76,6 +75,8 @@ export interface ErrorOptions {
   readonly detail?: readonly ErrorDetail[]
   /** A defect that was reported where its reason was known: nobody on the way to the caller does it again. */
   readonly isReported?: boolean
+  /** What a caller is told of trouble of ours, where its code alone says too little; nothing of where things are. */
+  readonly told?: string
 }
 
 /** An operating error: something expected went wrong, and the message says what was expected, what came, what to do. */
@@ -85,6 +86,7 @@ export class AuthzError extends Error {
   readonly detail: readonly ErrorDetail[]
   readonly limit: LimitName | null
   readonly #isReported: boolean
+  readonly #told: string | null
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -92,11 +94,17 @@ export class AuthzError extends Error {
     this.detail = options.detail ?? []
     this.limit = options.limit ?? null
     this.#isReported = options.isReported ?? false
+    this.#told = options.told ?? null
   }
 
   /** No property of its own: the line that reports an error lists those. */
   get isReported(): boolean {
     return this.#isReported
+  }
+
+  /** Null: what the code says. */
+  get told(): string | null {
+    return this.#told
   }
 }
 
@@ -123,13 +131,21 @@ export interface ErrorData {
   /** Who answers counts it. */
   readonly limit?: LimitName
   readonly isReported?: boolean
+  readonly told?: string
 }
 
 /** An error as data. Anything that is no `AuthzError` becomes `INTERNAL` and keeps its text to itself. */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
-    const { code, message, detail, limit, isReported } = error
-    return { code, message, detail, ...(limit && { limit }), ...(isReported && { isReported }) }
+    const { code, message, detail, limit, isReported, told } = error
+    return {
+      code,
+      message,
+      detail,
+      ...(limit && { limit }),
+      ...(isReported && { isReported }),
+      ...(told !== null && { told }),
+    }
   }
   return { code: 'INTERNAL', message: 'the service failed to answer this request', detail: [] }
 }

@@ -63,5 +63,4 @@ const LATER: ReadonlySet<string> = new Set([
   'STORE_UNAVAILABLE',
   'STORE_REFUSED',
   'STORE_DAMAGED',
-  'NOT_WRITTEN',
 ])

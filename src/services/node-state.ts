@@ -4,7 +4,7 @@ export interface NodeState {
   readonly isServing: boolean
   /** Whether it hears what other nodes change; true where there are no others. */
   readonly isFresh: boolean
-  /** Why the store refused to write the last change, as a full disk does; null when it did not. */
+  /** Why the store refused to write the last change, as a full disk or a full Redis does; null when it did not. */
   readonly writeRefusal: string | null
 }
 

@@ -27,7 +27,7 @@ test('a store on a full disk refuses commits, closes, and goes on when there is 
     }
     expect(acknowledged).toBeGreaterThan(5)
     const refusal = expect.stringMatching(
-      /^NOT_WRITTEN: the change was not made: the disk of the data directory refuses writes \(.+\)/,
+      /^STORE_REFUSED: the change was not made: the disk of the data directory refuses writes \(.+\)/,
     ) as string
     expect(refusals).toEqual([refusal, refusal])
 

@@ -237,7 +237,7 @@ test('a commit that no server has taken is told as refused, with the reason, whe
   await ledger.close()
   await expect(refused).rejects.toMatchObject({
     code: 'STORE_REFUSED',
-    message: expect.stringMatching(/^nothing was made: the store refuses: NOREPLICAS /),
+    message: expect.stringMatching(/^the change was not made: Redis has too few replicas /),
   })
 })
 

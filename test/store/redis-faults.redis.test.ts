@@ -205,7 +205,12 @@ test('a Redis that is full takes no commit, says so for certain, and goes on whe
   await orders.send('CONFIG', 'SET', 'maxmemory', '1')
   expect(await cluster.writes()).toEqual([false, false])
   const refused = cluster.nodes[0]!.ledger.commit(commitOf({ put: { carol: 'ar' } }))
-  await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(/^the store refused: OOM /) })
+  await expect(refused).rejects.toMatchObject({
+    code: 'STORE_REFUSED',
+    message: expect.stringMatching(/^the change was not made: Redis has no memory left /),
+    // For the log.
+    cause: { message: expect.stringMatching(/^OOM /) },
+  })
   await orders.send('CONFIG', 'SET', 'maxmemory', '0')
   await cluster.expectSame()
 })

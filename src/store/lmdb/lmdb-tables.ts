@@ -20,6 +20,7 @@ import {
   type Tables,
   type TablesSnapshot,
 } from '../tables.ts'
+import { notWritten } from '../not-written.ts'
 import { checkDataFile } from './data-file.ts'
 import { openWrites } from './open-writes.ts'
 
@@ -271,8 +272,7 @@ function cannotOpen(directory: string, cause: unknown): AuthzError {
 
 /** Of a commit that the disk refused, which lmdb undoes. Says nothing of where: callers are told. */
 function cannotWrite(directory: string, cause: unknown): AuthzError {
-  const message = `the change was not made: ${reasonOf(directory, cause)}; writing goes on by itself when that is mended`
-  return new AuthzError('NOT_WRITTEN', message, { cause })
+  return notWritten(reasonOf(directory, cause), cause)
 }
 
 /** lmdb reports what could be written only in part as a fault of the disk. */

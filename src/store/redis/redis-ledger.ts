@@ -10,6 +10,7 @@ import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
 import { DurableMark, LogFeed } from '../log-feed.ts'
+import { notWritten } from '../not-written.ts'
 import { CommitCall, UnstagedError } from './commit-call.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { isReply, type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
@@ -371,13 +372,32 @@ function saysWhy(error: unknown): boolean {
   return error instanceof AuthzError && isReply(error.cause)
 }
 
+/** What Redis lacks, by what it says, which may itself name keys and users. */
+const MENDABLE: readonly (readonly [RegExp, string])[] = [
+  [/^OOM /, 'Redis has no memory left for it (maxmemory)'],
+  [/^MISCONF /, 'Redis cannot save what it has to its disk (stop-writes-on-bgsave-error)'],
+  [/^NOREPLICAS /, 'Redis has too few replicas for it (min-replicas-to-write)'],
+  [
+    /^NOPERM |^ERR The user executing the script can't run /,
+    'Redis does not let the user of this service write',
+  ],
+]
+
+function mendableReason(error: unknown): string | null {
+  if (!(error instanceof AuthzError) || !isReply(error.cause)) return null
+  const { message } = error.cause
+  return MENDABLE.find(([pattern]) => pattern.test(message))?.[1] ?? null
+}
+
 /**
  * As whoever sent the commit is told: whether it may have been made. An error of the script says that this call has made nothing;
  * one before it, that nobody has answered, may have.
  */
 function asCommitFailure(error: unknown, wasSent: boolean): unknown {
+  if (error instanceof UnansweredError && (wasSent || error.wasSent)) return error
+  const reason = wasSent ? null : mendableReason(error)
+  if (reason !== null) return notWritten(reason, (error as AuthzError).cause)
   if (error instanceof UnansweredError) {
-    if (wasSent || error.wasSent) return error
     const said = isReply(error.cause) ? `refuses: ${error.cause.message}` : 'cannot be reached'
     return new AuthzError('STORE_REFUSED', `nothing was made: the store ${said}`, { cause: error.cause })
   }

@@ -1,0 +1,60 @@
+/** A Redis that is full, or that refuses a right: callers and the operator are told why, as of a full disk, and decisions go on. */
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { connect } from '#store/redis/redis-client.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { HANG_MS } from '../support/hang.ts'
+import { startRedis } from '../support/redis-process.ts'
+import { FACTS, type Problem, startedService, storeDirectory } from '../support/running-service.ts'
+
+const redis = await startRedis()
+afterAll(() => redis.stop())
+const orders = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
+afterAll(() => orders.close())
+await orders.recovered(HANG_MS)
+
+const USER = 'bob'
+
+test.each([
+  [
+    'has no memory left',
+    ['CONFIG', 'SET', 'maxmemory', '1'],
+    ['CONFIG', 'SET', 'maxmemory', '0'],
+    'maxmemory',
+  ],
+  [
+    'does not let its user write',
+    ['ACL', 'SETUSER', USER, '-xadd'],
+    ['ACL', 'SETUSER', USER, '+xadd'],
+    'does not let the user',
+  ],
+] as const)(
+  'where Redis %s changes are 503 with the reason, /ready says so, decisions go on, and all does when that is mended',
+  async (_, [refuse, ...refused], [grant, ...granted], reason) => {
+    await orders.send('ACL', 'SETUSER', USER, 'reset', 'on', '>secret', '~*', '&*', '+@all')
+    const url = new URL(redis.url())
+    url.username = USER
+    url.password = 'secret'
+    const node = await startedService({ storeUrl: url.href, dataDirectory: storeDirectory() })
+    await node.createDocumentModel()
+    await node.user('alice')
+    await node.assign('alice', 'viewer', 'document:plan')
+    await orders.send(refuse, ...refused)
+    onTestFinished(async () => void (await orders.send(grant, ...granted)))
+    const answer = await node.post<Problem>(`${FACTS}/users`, { key: 'late' })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(answer.body.message).toMatch(/^the change was not made: Redis /)
+    expect(answer.body.message).toContain(reason)
+    // What Redis says may name keys and users.
+    expect(answer.body.message).not.toMatch(/bob|xadd|verdict:/)
+    const ready = await node.get<{ changes?: string }>('/ready')
+    expect([ready.status, ready.body.changes]).toEqual([200, answer.body.message])
+    expect(await node.allows('alice', 'read', 'document:plan')).toBe(true)
+    expect((await node.get(`${FACTS}/users/late`)).status).toBe(404)
+
+    await orders.send(grant, ...granted)
+    expect((await node.post(`${FACTS}/users`, { key: 'late' })).status).toBe(200)
+    expect((await node.get('/ready')).body).toEqual({ status: 'ready' })
+    await node.close()
+  },
+)
