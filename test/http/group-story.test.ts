@@ -409,7 +409,7 @@ describe('undoing a grant (C.5)', () => {
     await service.group('team')
     await service.join('team', 'alice')
     await service.grant('team', 'editor', 'document:d1')
-    await service.patch(`${RESOURCES}/document/roles/editor`, { granted_to: null })
+    await service.patch(`${RESOURCES}/document/roles/editor`, { granted_to: {} })
     expect(await service.allows('alice', 'update', 'document:d1')).toBe(false)
     expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([])
 
@@ -477,7 +477,7 @@ describe('grants that ended because their entry was taken away', () => {
 
   test('come back where the client puts the entry back, and only then', async () => {
     const service = await startedWithGrant()
-    await service.patch(EDITOR, { granted_to: null })
+    await service.patch(EDITOR, { granted_to: {} })
     const refused = await service.delete(`${groupPath('team')}/roles`, grantBody('editor', 'document:secret'))
     expect(refused.status).toBe(404)
     await service.post(`${EDITOR}/implicit_grants`, entry('group_group_editor'))
@@ -489,7 +489,7 @@ describe('grants that ended because their entry was taken away', () => {
   test('leave the relation to whoever derives over it, and the next grant has one of its own', async () => {
     const service = await startedWithGrant()
     await service.post(`${RESOURCES}/document/roles/viewer/implicit_grants`, entry('group_group_editor'))
-    await service.patch(EDITOR, { granted_to: null })
+    await service.patch(EDITOR, { granted_to: {} })
     await service.grant('others', 'editor', 'document:public')
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
     expect(await service.allows('alice', 'read', 'document:secret')).toBe(true)

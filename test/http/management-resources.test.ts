@@ -343,7 +343,7 @@ describe('changing a role', () => {
       permissions: null,
       attributes: null,
       extends: null,
-      granted_to: null,
+      granted_to: {},
     })
     expect(cleared).toMatchObject({ description: null, permissions: [], attributes: null, extends: [] })
     expect(cleared.granted_to).toEqual({

@@ -32,6 +32,28 @@ describe('resource roles', () => {
     expect((await verdict.get(`${path}/${viewer.id}`)).body).toEqual(viewer)
   })
 
+  test('never take null for what they are granted to, with which the roles of groups would go: 422, and {} for those who mean it', async () => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/roles/viewer`
+    const [ann, team] = fresh('ann', 'team')
+    await verdict.user(ann)
+    await verdict.group(team)
+    await verdict.join(team, ann)
+    await verdict.grant(team, 'viewer', `${page}:p`)
+    const before = await verdict.get<ResourceRole>(path)
+    const refused = await verdict.patch<Problem>(path, { name: 'Another', granted_to: null })
+    expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
+    expect(refused.body.detail).toEqual([
+      { loc: ['body', 'granted_to'], type: 'type', msg: expect.stringContaining('or send {} to remove all') },
+    ])
+    expect((await verdict.get(path)).body).toEqual(before.body)
+    expect(await verdict.allows(ann, 'read', `${page}:p`)).toBe(true)
+
+    const emptied = await verdict.patch<ResourceRole>(path, { granted_to: {} })
+    expect([emptied.status, emptied.body.granted_to.users_with_role]).toEqual([200, []])
+    expect(await verdict.allows(ann, 'read', `${page}:p`)).toBe(false)
+  })
+
   test('take and lose permissions by action, own type or id; what is there or not there is skipped', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles/viewer/permissions`

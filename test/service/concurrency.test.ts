@@ -256,7 +256,7 @@ describe('granting and revoking the last tuple of a relation at once', () => {
           expect(relations).toContain(linked_by_relation)
         }
       }
-      await service.patch(`${RESOURCES}/document/roles/viewer`, { granted_to: null })
+      await service.patch(`${RESOURCES}/document/roles/viewer`, { granted_to: {} })
     }
   })
 })

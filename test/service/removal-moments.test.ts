@@ -136,7 +136,7 @@ describe('the revocation of the last grant', () => {
       const [revoked] = await meet(environment, moment, revoke, take)
       expect(revoked).toBe(null)
       await expectWhole(environment)
-      await environment.execute('updateResourceRole', { params, body: { granted_to: null } })
+      await environment.execute('updateResourceRole', { params, body: { granted_to: {} } })
     }
   })
 })

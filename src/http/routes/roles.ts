@@ -13,6 +13,7 @@ import {
   ResourceRolesPath,
   ResourceRolesQuery,
   RoleCreate,
+  ResourceRoleUpdate,
   RoleUpdate,
   TenantRole,
   TenantRoleList,
@@ -64,7 +65,7 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
       operation: 'updateResourceRole',
       method: 'PATCH',
       summary: 'Change a role of a resource; each given field replaces the old value whole',
-      body: RoleUpdate,
+      body: ResourceRoleUpdate,
       answer: ResourceRole,
     }),
     manage({

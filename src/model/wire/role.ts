@@ -7,6 +7,7 @@ import {
   environmentPath,
   Name,
   nullable,
+  NULL_HINT,
   optional,
   pagingQuery,
   Reference,
@@ -67,6 +68,17 @@ export type RoleCreate = Static<typeof RoleCreate>
 
 export const RoleUpdate = Type.Object({ name: Type.Optional(Name), ...roleFields })
 export type RoleUpdate = Static<typeof RoleUpdate>
+
+/** With its derivations a role loses those that grants to groups have made: null, as many clients send it, removes none. */
+export const ResourceRoleUpdate = Type.Object({
+  ...RoleUpdate.properties,
+  granted_to: Type.Optional(
+    Type.Object(DerivationBlock.properties, {
+      [NULL_HINT]: 'leave it out to change nothing, or send {} to remove all derivations and roles of groups',
+    }),
+  ),
+})
+export type ResourceRoleUpdate = Static<typeof ResourceRoleUpdate>
 
 /** What is added to a role, or taken away. */
 export const PermissionList = Type.Object({ permissions: Type.Array(Type.String()) })

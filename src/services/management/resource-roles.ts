@@ -8,7 +8,7 @@ import type {
   PermissionList,
   ResourceRole,
   RoleCreate,
-  RoleUpdate,
+  ResourceRoleUpdate,
 } from '#model/wire/role.ts'
 import { AuthzError } from '#model/errors.ts'
 import { lists } from '#store/keyspace.ts'
@@ -59,7 +59,7 @@ export function getResourceRole(context: ReadContext, input: { readonly params: 
 
 export function updateResourceRole(
   context: WriteContext,
-  input: { readonly params: RoleParams; readonly body: RoleUpdate },
+  input: { readonly params: RoleParams; readonly body: ResourceRoleUpdate },
 ): ResourceRole {
   const { type, role } = locate(context.records, input.params)
   return presentResourceRole(context, updateRole(context, type, role, input.body), type)
