@@ -128,10 +128,15 @@ test.each([
   },
 )
 
-test('a row that somebody has changed is found by who loads all of them, and then by every node', async () => {
+test.each([
+  ['somebody has changed', (stored: Buffer) => Buffer.concat([stored.subarray(0, -1), Buffer.from('g')])],
+  ['is too short to be one', (stored: Buffer) => stored.subarray(0, 3)],
+  ['is of no known form', (stored: Buffer) => Buffer.alloc(stored.length, 0xff)],
+  ['is empty', () => Buffer.alloc(0)],
+])('a row that %s is found by who loads all of them, and then by every node', async (_, changed) => {
   const { url, keys, nodes } = await setup()
   const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
-  await direct.send('HSET', keys.rows, 'alice', Buffer.concat([stored.subarray(0, -1), Buffer.from('g')]))
+  await direct.send('HSET', keys.rows, 'alice', changed(stored))
   // The number of rows is right, and nobody who runs reads them.
   await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
   await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
@@ -145,6 +150,17 @@ test('a row that somebody has changed is found by who loads all of them, and the
   for (const { log } of nodes) await log.has(isBack)
   await nodes[0].ledger.commit(commitOf({ delete: ['dave'] }))
   await expectSame(url, nodes, ['alice', 'carol'])
+})
+
+test('a row that nobody can read is found by the commit that comes upon it, and then by every node', async () => {
+  const { keys, nodes } = await setup()
+  const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
+  await direct.send('HSET', keys.rows, 'alice', stored.subarray(0, 3))
+  await expect(nodes[0].ledger.commit(commitOf({ put: { alice: 'ag' } }))).rejects.toMatchObject(DAMAGED)
+  for (const { log, ledger } of nodes) {
+    await log.has(isLost)
+    await expect(ledger.commit(commitOf({}))).rejects.toMatchObject(DAMAGED)
+  }
 })
 
 test.each(['log', 'ids'] as const)(

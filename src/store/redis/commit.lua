@@ -23,7 +23,8 @@ Returns  {1, sequence, lost}   committed, now or when this id came first; lost: 
                                was written
          {-2}                  this was sent before, and the ids do not reach back far enough to tell whether it was done
          {-3}                  the staged rows are gone; nothing was written
-         {-4, key}             that key was lost, or is not what it was; nothing was written
+         {-4, key}             that key was lost, or is not what it was; nothing was written, but that (`damage`) for a row
+                               that nobody can read
 
 An error: nothing of this commit was made. What could be refused is looked at first, and no error leaves the script behind
 the entry in the log. O(requirements + rows).
@@ -35,13 +36,24 @@ local ground, ground_id = tonumber(ARGV[10]), ARGV[11]
 local requirement_count, delete_count, put_count = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
 -- What is stored of a row in front of its value: created (7 bytes), then 0 where the commit that created it wrote it
--- last, else 6 and the version (6 bytes).
+-- last, else 6 and the version (6 bytes). Nil of what no commit has stored.
 local function stamp_of(stored)
+  if #stored < 8 then
+    return nil
+  end
   local created, size = struct.unpack('>I7B', stored)
   if size == 0 then
     return created, math.floor(created / CREATED_PER_COMMIT)
+  elseif size == 6 and #stored >= 14 then
+    return created, (struct.unpack('>I6', stored, 9))
   end
-  return created, (struct.unpack('>I6', stored, 9))
+  return nil
+end
+
+-- Every node is to hear of it, not only who came upon it.
+local function unreadable()
+  redis.pcall('HSET', meta, 'damage', 'rows')
+  return { -4, 'rows' }
 end
 
 local function stamped(created, sequence, value)
@@ -115,6 +127,9 @@ for index = 0, requirement_count - 1 do
     holds = not stored
   elseif stored then
     local created, version = stamp_of(stored)
+    if not created then
+      return unreadable()
+    end
     holds = number == (kind == 'v' and version or created)
   end
   if not holds then
@@ -160,7 +175,13 @@ for part = 1, part_count do
       fields[#fields + 1] = key
       account(key, stored, nil)
     else
-      local created = stored and stamp_of(stored) or sequence * CREATED_PER_COMMIT + row - delete_count - 1
+      local created = sequence * CREATED_PER_COMMIT + row - delete_count - 1
+      if stored then
+        created = stamp_of(stored)
+        if not created then
+          return unreadable()
+        end
+      end
       local new = stamped(created, sequence, items[at + 2])
       at = at + 2
       written[#written + 1] = key

@@ -68,9 +68,12 @@ export function entryOfParts(epoch: string, parts: readonly StreamEntry[]): Entr
         case 'd':
           removed.push(viewOf(value))
           break
-        case 'p':
-          put.push(decodeStoredRow(value, fields[at + 3]!))
+        case 'p': {
+          const row = decodeStoredRow(value, fields[at + 3]!)
+          assert(row !== null, 'a logged row has a stamp that this release knows')
+          put.push(row)
           at += 2
+        }
       }
     }
   }

@@ -167,9 +167,12 @@ export class RedisLedger implements Ledger {
   async verify({ rowCount, account, position }: Standing, rows: RowTally): Promise<void> {
     if (account === null) return
     const isCounted = rows.count === rowCount
-    const { meta, rows: rowsKey, log, ids } = this.#keys
-    const args = [position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0']
-    const [code] = (await this.#link.run(VERIFY, [meta, rowsKey, log, ids], args)) as readonly number[]
+    await this.#verify(position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0')
+  }
+
+  async #verify(...args: readonly (string | number)[]): Promise<void> {
+    const { meta, rows, log, ids } = this.#keys
+    const [code] = (await this.#link.run(VERIFY, [meta, rows, log, ids], args)) as readonly number[]
     if (code !== 1) throw new DamagedStoreError('rows')
   }
 
@@ -195,6 +198,7 @@ export class RedisLedger implements Ledger {
     return done
   }
 
+  /** Throws `DamagedStoreError` for a row that cannot be read; the ledger is marked then, for every node. */
   async *rows(): AsyncIterable<readonly Row[]> {
     const scan = (cursor: string): Promise<Reply> => {
       this.#assertOpen()
@@ -210,7 +214,15 @@ export class RedisLedger implements Ledger {
       // The server looks for the next ones while these are being taken.
       asked = next === '0' ? null : scan(next)
       const batch: Row[] = []
-      for (let at = 0; at < found.length; at += 2) batch.push(decodeStoredRow(found[at]!, found[at + 1]!))
+      for (let at = 0; at < found.length; at += 2) {
+        const row = decodeStoredRow(found[at]!, found[at + 1]!)
+        if (row === null) {
+          await this.#verify(this.epoch, '', '', '', 'unreadable')
+          // Of a history that is gone.
+          throw historyReplaced()
+        }
+        batch.push(row)
+      }
       if (batch.length > 0) yield batch
       // Not a normal end: a load that was cut short must not pass for a complete one.
       this.#assertOpen()

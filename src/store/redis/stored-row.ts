@@ -4,7 +4,6 @@
  *     [created u56][0][value]                 last written by the commit that created it, as nearly all facts are
  *     [created u56][6][version u48][value]    written again since
  */
-import { assert } from '#model/assert.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Row } from '../ledger.ts'
 import { decodeUint48, viewOf } from '../row-codec.ts'
@@ -16,11 +15,12 @@ export const VERSION_BYTES = 6
 /** Places in creation order per commit. */
 export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
-/** The row stored under `key`. Its key and value share memory with the bytes. */
-export function decodeStoredRow(key: Uint8Array, stored: Uint8Array): Row {
+/** The row stored under `key`; null for what no commit has stored. Its key and value share memory with the bytes. */
+export function decodeStoredRow(key: Uint8Array, stored: Uint8Array): Row | null {
+  if (stored.length < STAMP_BYTES) return null
   const created = stored[0]! * 2 ** 48 + decodeUint48(stored, 1)
   const size = stored[CREATED_BYTES]
-  assert(size === 0 || size === VERSION_BYTES, 'a stored row has a stamp that this release knows')
+  if (size !== 0 && (size !== VERSION_BYTES || stored.length < STAMP_BYTES + VERSION_BYTES)) return null
   return {
     key: viewOf(key),
     value: viewOf(stored, STAMP_BYTES + size),
