@@ -453,8 +453,11 @@ function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Prom
       ...parts.surroundings,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),
     },
-    openStore: () =>
-      store.environment(environmentId, { begin: organization.isBegun(environmentId) ? 'never' : 'always' }),
+    openStore: onUnreachable =>
+      store.environment(environmentId, {
+        begin: organization.isBegun(environmentId) ? 'never' : 'always',
+        onUnreachable,
+      }),
     dropStore: () => store.drop(environmentId),
     onClosed: ({ reason }, error) =>
       log.error(

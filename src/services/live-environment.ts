@@ -37,8 +37,8 @@ export interface LiveEnvironmentOptions {
   readonly turns: Turns
   readonly longReads: ReadLane
   readonly auditRetentionMs: number
-  /** Makes the environment's store if it is new. */
-  openStore(): Promise<EnvironmentStore>
+  /** Makes the environment's store if it is new. `onUnreachable`: as of `Store.environment`. */
+  openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
   /** Closes the store and removes what it holds. Safe to repeat. */
   dropStore(): Promise<void>
   readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom
@@ -61,6 +61,8 @@ export class LiveEnvironment {
   /** Resolves when no thread decides on what the closure is about. */
   #closing: Promise<void> = Promise.resolve()
   #attempt: Promise<void> = Promise.resolve()
+  /** Resolves when the first attempt waits for a store that cannot be reached. */
+  readonly #isUnreachable = Promise.withResolvers<void>()
   #attemptMs = 0
   #pauseMs = FIRST_PAUSE_MS
   #timer: NodeJS.Timeout | undefined
@@ -69,10 +71,10 @@ export class LiveEnvironment {
   #triedAt = 0
   #isEnding = false
 
-  /** Resolves when it is open, or when it is closed for the time being. */
+  /** Resolves when it is open, or when it is closed for the time being, be it that the first attempt goes on. */
   static async open(options: LiveEnvironmentOptions): Promise<LiveEnvironment> {
     const environment = new LiveEnvironment(options)
-    await environment.#try()
+    await Promise.race([environment.#try(), environment.#isUnreachable.promise])
     return environment
   }
 
@@ -152,7 +154,10 @@ export class LiveEnvironment {
 
   async #openStore(): Promise<Opened> {
     const { scope, surroundings, turns, longReads, auditRetentionMs, indexes, openStore } = this.#options
-    const store = await openStore()
+    const store = await openStore(error => {
+      this.#close(error)
+      this.#isUnreachable.resolve()
+    })
     const replica = new Replica(scope.environmentId, store, indexes, indexes)
     const service = new EnvironmentService({
       store,

@@ -33,6 +33,8 @@ export interface ManagedEnvironment extends KnownEnvironment {
   readonly closure: Closure | null
 }
 
+/** A load takes some 100 MB for itself, for as long as it lasts. */
+const OPENED_AT_ONCE = 4
 /** How soon that is tried again which could not be noted of an environment. */
 const NOTE_AGAIN_MS = 10_000
 
@@ -77,16 +79,23 @@ export class OpenEnvironments {
     const noted = organization.removedEnvironmentIds()
     await this.#options.replaceSecrets(organization.secrets())
     await this.#removeOthers(noted)
-    for (const known of this.#known) {
-      const id = known.scope.environmentId
-      if (known.isBeingLoaded || this.#open.has(id)) continue
-      try {
-        this.#open.set(id, await this.#options.open(known))
-      } catch (error) {
-        this.#options.onFault(error)
-      }
+    const isToOpen = (known: KnownEnvironment): boolean =>
+      !known.isBeingLoaded && !this.#open.has(known.scope.environmentId)
+    const waiting = this.#known.filter(isToOpen).values()
+    // One that is long in coming delays no more than what comes behind it.
+    const openOneByOne = async (): Promise<void> => {
+      for (const known of waiting) await this.#openOne(known)
     }
+    await Promise.all(Array.from({ length: OPENED_AT_ONCE }, openOneByOne))
     await this.#noteBegun()
+  }
+
+  async #openOne(known: KnownEnvironment): Promise<void> {
+    try {
+      this.#open.set(known.scope.environmentId, await this.#options.open(known))
+    } catch (error) {
+      this.#options.onFault(error)
+    }
   }
 
   /** The environments callers may name, in creation order. */

@@ -1,4 +1,5 @@
 /** A store: the environments it keeps, each a ledger and the view that follows it. `open-store.ts` makes one from a URL. */
+import type { AuthzError } from '#model/errors.ts'
 import type { Ledger } from './ledger.ts'
 import type { SnapshotPlace } from './snapshot-place.ts'
 import type { View } from './view.ts'
@@ -30,6 +31,8 @@ export interface BeginOptions {
    * which are only begun behind it. Absent: always.
    */
   readonly begin?: 'always' | 'never' | 'before-others'
+  /** Told when this one has not been reached for a while, and others are: opening goes on, however long, and those are not to wait. */
+  readonly onUnreachable?: (error: AuthzError) => void
 }
 
 export interface Store {

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { AuthzError } from '#model/errors.ts'
 import { LiveEnvironment } from '#services/live-environment.ts'
 import { ReadLanes } from '#services/read-lanes.ts'
 import { FairTurns } from '#services/turns.ts'
@@ -16,8 +17,14 @@ import { surroundingsWith } from '../support/surroundings.ts'
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
 const tenant = 'default'
 
-/** An environment whose decisions are made here. `whenAttached` holds up what a thread says to a new index. */
-async function opened(whenAttached: () => Promise<void> = async () => {}) {
+/**
+ * An environment whose decisions are made here. `whenAttached` holds up what a thread says to a new index, `whenReachable` the
+ * opening of its store.
+ */
+async function opened(
+  whenAttached: () => Promise<void> = async () => {},
+  whenReachable: ((tell: (error: AuthzError) => void) => Promise<void>) | null = null,
+) {
   const store = await openStore('memory:', listRule)
   const readers = new EngineReaders(
     handle => new SharedIndexReader(handle as SharedIndexHandle, { threadId: 2, lockEveryRead: false }),
@@ -41,7 +48,10 @@ async function opened(whenAttached: () => Promise<void> = async () => {}) {
     turns: new FairTurns().share(),
     longReads: new ReadLanes().lane(),
     auditRetentionMs: 0,
-    openStore: () => store.environment(scope.environmentId),
+    openStore: async onUnreachable => {
+      await whenReachable?.(onUnreachable)
+      return store.environment(scope.environmentId)
+    },
     dropStore: () => store.drop(scope.environmentId),
     indexes,
     onClosed: ({ reason }) => reasons.push(reason),
@@ -111,5 +121,20 @@ test('a fault in its first commit, while the first start waits for that, closes 
   await isOpenAgain
   expect(environment.closure).toBeNull()
   await allow(service)
+  expect(decide()).toBe(true)
+})
+
+test('while its store is waited for it is closed, for nobody to wait; it opens when that is reached, and a new one is whole', async () => {
+  const reachable = Promise.withResolvers<void>()
+  const { environment, reasons, isOpenAgain, decide } = await opened(undefined, async tell => {
+    tell(new AuthzError('STORE_UNAVAILABLE', 'the server is away'))
+    await reachable.promise
+  })
+  expect([environment.service, reasons.length]).toEqual([null, 1])
+  expect(environment.closure?.reason).toBe(reasons[0])
+  expect(decide).toThrow(expect.objectContaining({ code: 'ENVIRONMENT_CLOSED' }))
+  reachable.resolve()
+  await isOpenAgain
+  await allow(environment.service!)
   expect(decide()).toBe(true)
 })

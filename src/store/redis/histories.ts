@@ -16,9 +16,13 @@ export class Histories {
     this.#prefix = prefix
   }
 
-  /** Whether there is one, whole or damaged. */
-  isThere(environmentId: string): Promise<boolean> {
-    return RedisLedger.isThere({ link: this.#link, keys: redisKeys(this.#prefix, environmentId) })
+  /** Whether there is one of any of these, whole or damaged. O(environments), one after the other. */
+  async isAnyThere(environmentIds: readonly string[]): Promise<boolean> {
+    for (const id of environmentIds) {
+      const keys = redisKeys(this.#prefix, id)
+      if (await RedisLedger.isThere({ link: this.#link, keys })) return true
+    }
+    return false
   }
 
   /** Whether somebody removed the environment, so that what is there of it is gone for good reason. */

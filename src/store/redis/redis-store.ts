@@ -6,7 +6,6 @@
  * they may be decided by, from when they last had everything (`heard-note.ts`). What Redis says against it, it says as soon as it
  * is there: a ledger that was resumed asks it first.
  */
-import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { EnvironmentSet } from '../environment-set.ts'
@@ -26,7 +25,7 @@ import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
 import { isReply, RedisLink, UnansweredError } from './redis-link.ts'
-import type { RedisAddress } from './redis-url.ts'
+import { placeName, type RedisAddress } from './redis-url.ts'
 import { connectionFailure, StandingFailure } from './standing-failure.ts'
 import { DamagedStoreError } from './store-damage.ts'
 import type { StoreLog } from './store-log.ts'
@@ -97,6 +96,8 @@ export class RedisStore implements Store {
   readonly #following = new Map<string, FollowedEnvironment>()
   /** Directories of the copies that this process found when it was started. */
   readonly #begunWith = new Set<string>()
+  /** What is waited for of these is not wanted any more. */
+  readonly #dropping = new Set<string>()
   readonly #timer: NodeJS.Timeout
   /** Names it in what is noted beside its copies. */
   readonly #name: string
@@ -129,7 +130,7 @@ export class RedisStore implements Store {
     }
     const [commands, signals] = [connection('commands'), connection('signals')]
     this.#options = options
-    this.#name = nameOf(address)
+    this.#name = placeName(address)
     this.#connections = [commands, signals]
     this.#link = new RedisLink(commands.client)
     this.#channels = new HeadChannels(signals.client, log)
@@ -150,7 +151,9 @@ export class RedisStore implements Store {
   /** Other nodes find it gone: they keep their copies until they drop it as well. */
   async drop(id: string): Promise<void> {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
+    this.#dropping.add(id)
     const environment = await this.#environments.take(id)
+    this.#dropping.delete(id)
     if (environment) {
       this.#following.delete(id)
       this.#channels.leave(channel)
@@ -288,13 +291,16 @@ export class RedisStore implements Store {
     }
     const refusal = new StandingFailure({ log, fields: { environment: id }, ...said })
     const from = performance.now()
+    // Those that a start cannot reach are waited for in the same time.
+    const patientUntil = Math.max(from + this.#aloneAfterMs, this.#openedAt + FIRST_CONNECTION_MS_MAX)
+    let { onUnreachable } = options
     for (let attempt = 0; ; attempt += 1) {
       try {
         const opened = await this.#openNow(id, options)
         refusal.noteSuccess()
         return opened
       } catch (error) {
-        if (!(error instanceof UnansweredError) || this.#closed) throw error
+        if (!(error instanceof UnansweredError) || this.#closed || this.#dropping.has(id)) throw error
         // Without an answer it is the connection that fails, which says so itself.
         if (isReply(error.cause)) refusal.noteFailure(error)
         const isPatienceOver = performance.now() - from >= this.#aloneAfterMs
@@ -304,6 +310,10 @@ export class RedisStore implements Store {
         if (this.#isAlone && this.#following.size === 0)
           await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
         if (this.#isAlone) throw this.#noConnection()
+        if (onUnreachable && performance.now() >= patientUntil && this.#hearsOthers()) {
+          onUnreachable(error)
+          onUnreachable = undefined
+        }
         await this.#link.recovered(OPEN_AGAIN_MS, attempt)
       }
     }
@@ -315,7 +325,9 @@ export class RedisStore implements Store {
     const mayBegin = begin === 'always'
     const source = await this.#ledger(keys, id, { mayBegin }).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
-      if (begin === 'never' || (await this.#keepsOthers(id))) throw new DamagedStoreError(null)
+      // By the local copies: another node may know of more.
+      const others = [...copiedEnvironments(directory)].filter(other => other !== id)
+      if (begin === 'never' || (await this.#histories.isAnyThere(others))) throw new DamagedStoreError(null)
       return this.#ledger(keys, id, { mayBegin: true })
     })
     await this.#histories.forgetRemoved(id)
@@ -431,12 +443,10 @@ export class RedisStore implements Store {
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
 
-  /** By the local copies: another node may know of more. */
-  async #keepsOthers(id: string): Promise<boolean> {
-    for (const other of copiedEnvironments(this.#options.directory)) {
-      if (other !== id && (await this.#histories.isThere(other))) return true
-    }
-    return false
+  /** Whether it is not Redis as a whole that is away. */
+  #hearsOthers(): boolean {
+    const [first] = this.#following.values()
+    return first !== undefined && first.stalenessMs() < this.#options.staleAfterMs
   }
 
   /**
@@ -444,8 +454,8 @@ export class RedisStore implements Store {
    * knows of the others, so nothing is known of one without it.
    */
   async #isAnotherThere(id: string): Promise<boolean> {
-    for (const other of this.#following.keys()) if (other !== id) return this.#histories.isThere(other)
-    return false
+    const [first] = [...this.#following.keys()].filter(other => other !== id)
+    return first !== undefined && this.#histories.isAnyThere([first])
   }
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
@@ -483,10 +493,4 @@ export class RedisStore implements Store {
       throw error
     }
   }
-}
-
-/** What servers and keys an address means: not who logs in there. */
-function nameOf({ login: _login, ...place }: RedisAddress): string {
-  const named = place.topology === 'sentinel' ? { ...place, sentinelLogin: null } : place
-  return hash('sha256', JSON.stringify(named), 'hex').slice(0, 32)
 }

@@ -10,6 +10,7 @@
  *
  * Messages never carry the URL: it may hold a password.
  */
+import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
 
 export interface RedisHost {
@@ -140,4 +141,10 @@ function parsePrefix(text: string): string {
 
 function refusal(reason: string): AuthzError {
   return new AuthzError('INVALID_INPUT', `the Redis store URL: ${reason}`)
+}
+
+/** What servers and keys an address means: not who logs in there. */
+export function placeName({ login: _login, ...place }: RedisAddress): string {
+  const named = place.topology === 'sentinel' ? { ...place, sentinelLogin: null } : place
+  return hash('sha256', JSON.stringify(named), 'hex').slice(0, 32)
 }

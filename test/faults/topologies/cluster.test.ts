@@ -4,7 +4,8 @@ import { afterAll, expect, test } from 'vitest'
 import { describeNodes } from '../../service/nodes-contract.ts'
 import { describeRedisLedger } from '../../store/redis-ledger-contract.ts'
 import { startedNodes } from '../../support/nodes.ts'
-import { ADMIN_KEY } from '../../support/running-service.ts'
+import type { RedisProcess } from '../../support/redis-process.ts'
+import { ADMIN_KEY, type Client, neighbourOf, question } from '../../support/running-service.ts'
 import { NodeProcess } from '../support/node-process.ts'
 import { STALE_MS_MAX, TIMING } from '../support/nodes-on-wires.ts'
 import { Workload } from '../support/workload.ts'
@@ -50,6 +51,63 @@ test('servers of the cluster that are killed and started again cost time only, a
     await workload.hasWritten(20, WRITTEN_MS_MAX)
   }
   await workload.end()
+})
+
+/** Which server keeps the environment of that id. */
+async function serverOf(id: string): Promise<RedisProcess> {
+  for (const server of cluster.nodes) {
+    const client = new Redis({ host: server.host, port: server.port })
+    const keys = await client.keys(`*{${id}}*`)
+    client.disconnect()
+    if (keys.length > 0) return server
+  }
+  throw new Error(`no server keeps ${id}`)
+}
+
+test('a server of the cluster that is away ends the decisions of its environments alone, on nodes that run and on those that start', async () => {
+  for (const { host, port } of cluster.nodes) {
+    const client = new Redis({ host, port })
+    await client.config('SET', 'cluster-require-full-coverage', 'no')
+    client.disconnect()
+  }
+  const settings = { ADMIN_API_KEY: ADMIN_KEY, STALE_AFTER_MS: '1000', MAX_STALE_MS: '4000' }
+  const storeUrl = url()
+  const one = (await NodeProcess.start('one', { storeUrl, settings })).client!
+  const here: string[] = []
+  const away: string[] = []
+  const main = await serverOf('organization')
+  let lost: RedisProcess | null = null
+  while (here.length === 0 || away.length === 0) {
+    const name = `env-${here.length + away.length}`
+    const key = await neighbourOf(one, name)
+    const path = `/v2/projects/default/envs/${name}`
+    const { body } = await one.send<{ id: string }>('GET', path, { key: ADMIN_KEY })
+    const server = await serverOf(body.id)
+    if (server === main) here.push(key)
+    else if (lost === null || server === lost) away.push(key)
+    if (server !== main) lost ??= server
+  }
+  const decisions = async (node: Client, keys: readonly string[]) => {
+    const body = question('alice', 'read', 'document:plan')
+    const statuses = keys.map(async key => (await node.send('POST', '/allowed', { key, body })).status)
+    return [...new Set(await Promise.all(statuses))]
+  }
+  const until = async (status: number, node: Client, keys: readonly string[]) => {
+    while (String(await decisions(node, keys)) !== String(status));
+  }
+  await lost!.kill()
+  await until(503, one, away)
+  const other = (await NodeProcess.start('other', { storeUrl, settings })).client!
+  for (const node of [one, other]) {
+    await until(200, node, here)
+    expect(await decisions(node, away)).toEqual([503])
+    while ((await node.get('/ready')).status !== 200);
+  }
+  await lost!.start()
+  for (const node of [one, other]) {
+    await until(200, node, away)
+    await until(200, node, here)
+  }
 })
 
 await describeRedisLedger('a redis cluster', url)
