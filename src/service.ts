@@ -33,6 +33,7 @@ import { loadSampleWorkspace } from './services/sample-workspace.ts'
 import type { Surroundings } from './services/surroundings.ts'
 import { isKeyedLater, listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
+import { isReadable } from './store/record-codec.ts'
 import { ReadLanes } from './services/read-lanes.ts'
 import { FairTurns } from './services/turns.ts'
 import type { Store } from './store/store.ts'
@@ -126,6 +127,7 @@ export async function startService(
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
     ...config,
     isKeyedLater,
+    isReadable,
     buildLists,
     log,
     // The organization is everybody's; what is wrong with one environment ends nothing else.

@@ -21,6 +21,7 @@ import { MemoryTables } from './memory/memory-tables.ts'
 import { RedisStore } from './redis/redis-store.ts'
 import { isRedisUrl, parseRedisUrl } from './redis/redis-url.ts'
 import { SILENT, type StoreLog } from './redis/store-log.ts'
+import type { Row } from './ledger.ts'
 import type { Store } from './store.ts'
 import type { ListRule } from './view.ts'
 
@@ -39,6 +40,8 @@ export interface OpenStoreOptions {
   readonly listedAtOnceMax?: number
   /** Whether loads of an index do without finding rows by that key, which may be built with the lists then. Absent: none. */
   readonly isKeyedLater?: (key: Uint8Array) => boolean
+  /** Whether a row means anything; absent: each does. */
+  readonly isReadable?: (row: Pick<Row, 'key' | 'value'>) => boolean
   /** Builds keys and lists of the tables in that directory in another thread. Absent: it is done in this one. */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   readonly log?: StoreLog
@@ -85,12 +88,14 @@ export async function openStore(
       listedAtOnceMax = LISTED_AT_ONCE_MAX,
       buildLists = null,
       isKeyedLater = () => false,
+      isReadable = () => true,
     } = options
     const { onDamage = () => {}, allowsEviction = false } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     const openTables = (path: string) => new LmdbTables(path)
-    const loading = { staleAfterMs, maxStaleMs, allowsEviction, listedAtOnceMax, isKeyedLater, buildLists }
+    const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
+    const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }

@@ -192,6 +192,16 @@ export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Ui
   return record as unknown as StoredRecord
 }
 
+/** Whether a row can be read back. */
+export function isReadable(row: { readonly key: Uint8Array; readonly value: Uint8Array }): boolean {
+  try {
+    decodeRecord(row)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Decodes a row that must be of `kind`, since its key or list says so. */
 export function decodeAs<Kind extends RecordKind>(
   kind: Kind,

@@ -194,6 +194,16 @@ describe('what an earlier release has written', () => {
     await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
   })
 
+  test('is read row by row by who loads it all: what cannot be read is found then, by every node', async () => {
+    const { url, keys, nodes } = await setup()
+    const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
+    await direct.send('HSET', keys.rows, 'alice', Buffer.concat([stored.subarray(0, -1), Buffer.from('!')]))
+    await forget(keys)
+    const isReadable = ({ value }: { readonly value: Uint8Array }) => value.at(-1) !== '!'.codePointAt(0)
+    await expect(startNode(url, { isReadable })).rejects.toMatchObject(DAMAGED)
+    for (const { log } of nodes) await log.has(isLost)
+  })
+
   test('is finished where its script was cut short behind the log, and is no damage where it goes on beside this one', async () => {
     const { url, keys, nodes } = await setup()
     const id = Buffer.from(commitId())

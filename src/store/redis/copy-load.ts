@@ -3,7 +3,8 @@
  * changed meanwhile comes twice, and to the same end. The lists are another matter.
  */
 import { join } from 'node:path'
-import type { Entry } from '../ledger.ts'
+import type { Entry, Row } from '../ledger.ts'
+import { decodeRow } from '../row-codec.ts'
 import { RowRuns, type StoredRow } from '../row-runs.ts'
 import { LoadProgress } from './load-progress.ts'
 import type { LocalCopy } from './local-copy.ts'
@@ -19,6 +20,8 @@ export interface LoadOptions {
   /** The one it is in. */
   readonly directory: string
   readonly environmentId: string
+  /** Whether a row means anything; asked where no account is kept of all of them. */
+  readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
   readonly log: StoreLog
 }
 
@@ -32,10 +35,11 @@ export async function loadCopy({
   copy,
   directory,
   environmentId,
+  isReadable,
   log,
 }: LoadOptions): Promise<number> {
   await copy.begin(source.epoch)
-  const { position: from, rowCount: total } = await source.standing()
+  const { position: from, rowCount: total, isOfAllRows } = await source.standing()
   const elapsedMs = () => performance.now()
   const progress = new LoadProgress({ total, environmentId, log, elapsedMs })
   const scanned = new RowRuns(join(directory, 'scan'))
@@ -56,16 +60,24 @@ export async function loadCopy({
   const last = since.at(-1)
   const position = last ? { ...last.revision, id: last.id } : from
   const tally = new RowTally()
-  await copy.write(tallied(withChanges(scanned.inOrder(), since), tally))
+  let isEachReadable = true
+  await copy.write(
+    each(withChanges(scanned.inOrder(), since), row => {
+      tally.add(row)
+      // Otherwise they are as they were committed, or the account says that they are not.
+      if (!isOfAllRows) isEachReadable &&= isReadable(decodeRow(row.created, row.bytes))
+    }),
+  )
+  if (!isEachReadable) await source.refuseUnreadable()
   await source.verify(end, tally)
   await copy.loaded(position)
   progress.end()
   return scanned.count
 }
 
-function* tallied(rows: Iterable<StoredRow>, tally: RowTally): Iterable<StoredRow> {
+function* each(rows: Iterable<StoredRow>, note: (row: StoredRow) => void): Iterable<StoredRow> {
   for (const row of rows) {
-    tally.add(row)
+    note(row)
     yield row
   }
 }

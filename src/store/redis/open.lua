@@ -7,7 +7,7 @@ KEYS[5]    removed (list): not empty where the environment was removed on purpos
 ARGV[1]    the format this release reads and writes
 ARGV[2]    the epoch of a new history; empty: do not begin one
 
-Returns  {1, epoch, sequence, id of the newest commit, count of rows, sum, since}
+Returns  {1, epoch, sequence, id of the newest commit, count of rows, sum, since, base}
                         open; the sums are as in verify.lua, and empty where nobody keeps them
          {0}            there is no history, and none was to begin
          {-1, format}   another release's format; nothing was changed
@@ -44,7 +44,7 @@ local count = not head.damage and examine(head)
 if head.damage then
   return { -4, head.damage }
 end
-local position = { 1, head.epoch, head.sequence, head.id, text(count), '', '' }
+local position = { 1, head.epoch, head.sequence, head.id, text(count), '', '', '' }
 if not head.is_counted then
   -- From here on. Who may not write it down does without.
   local at = text(head.sequence)
@@ -52,7 +52,7 @@ if not head.is_counted then
   head.is_counted = type(begun) == 'number'
 end
 if head.is_counted then
-  local sums = redis.call('HMGET', meta, 'sum', 'since')
-  position[6], position[7] = sums[1], sums[2]
+  local sums = redis.call('HMGET', meta, 'sum', 'since', 'base')
+  position[6], position[7], position[8] = sums[1], sums[2], sums[3] or ''
 end
 return position

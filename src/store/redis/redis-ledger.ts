@@ -52,6 +52,8 @@ export interface Standing {
   readonly rowCount: number
   /** As the scripts write it; null while nobody keeps it. */
   readonly account: { readonly sum: string; readonly since: string } | null
+  /** Whether the account is of all rows, and not only of what has changed since it was begun. */
+  readonly isOfAllRows: boolean
 }
 
 /** There is no history where there has been one, or where one was to be found. */
@@ -170,6 +172,13 @@ export class RedisLedger implements Ledger {
     await this.#verify(position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0')
   }
 
+  /** Marks the ledger, for every node, as one with rows that cannot be read, and throws `DamagedStoreError`. */
+  async refuseUnreadable(): Promise<never> {
+    await this.#verify(this.epoch, '', '', '', 'unreadable')
+    // Of a history that is gone.
+    throw historyReplaced()
+  }
+
   async #verify(...args: readonly (string | number)[]): Promise<void> {
     const { meta, rows, log, ids } = this.#keys
     const [code] = (await this.#link.run(VERIFY, [meta, rows, log, ids], args)) as readonly number[]
@@ -216,11 +225,7 @@ export class RedisLedger implements Ledger {
       const batch: Row[] = []
       for (let at = 0; at < found.length; at += 2) {
         const row = decodeStoredRow(found[at]!, found[at + 1]!)
-        if (row === null) {
-          await this.#verify(this.epoch, '', '', '', 'unreadable')
-          // Of a history that is gone.
-          throw historyReplaced()
-        }
+        if (row === null) return this.refuseUnreadable()
         batch.push(row)
       }
       if (batch.length > 0) yield batch
@@ -366,11 +371,12 @@ async function look(
     throw new AuthzError('INVALID_INPUT', message)
   }
   if (reply[0] === -4) throw new DamagedStoreError(String(reply[1]))
-  const [, epoch, sequence, id, rowCount, sum, since] = reply
+  const [, epoch, sequence, id, rowCount, sum, since, base] = reply
   return {
     position: positionOf(epoch, sequence, id),
     rowCount: Number(rowCount),
     account: String(since) === '' ? null : { sum: String(sum), since: String(since) },
+    isOfAllRows: String(base) !== '',
   }
 }
 

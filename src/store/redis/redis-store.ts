@@ -9,6 +9,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { EnvironmentSet } from '../environment-set.ts'
+import type { Row } from '../ledger.ts'
 import type { BeginOptions, EnvironmentStore, Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import type { ListRule } from '../view.ts'
@@ -59,6 +60,8 @@ export interface RedisStoreOptions {
   readonly listedAtOnceMax: number
   /** Whether loads of an index do without finding rows by that key. */
   readonly isKeyedLater: (key: Uint8Array) => boolean
+  /** Whether a row means anything. */
+  readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
   /** Builds keys and lists of the copy in that directory in another thread; null: it is done in this one. */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
@@ -462,8 +465,8 @@ export class RedisStore implements Store {
     const directory = copies.next()
     const copy = this.#copyIn(directory)
     try {
-      const { log } = this.#options
-      const rowCount = await loadCopy({ source, copy, directory, environmentId, log })
+      const { isReadable, log } = this.#options
+      const rowCount = await loadCopy({ source, copy, directory, environmentId, isReadable, log })
       if (rowCount <= this.#options.listedAtOnceMax) {
         await copy.buildLists(new AbortController().signal)
         await copy.complete()

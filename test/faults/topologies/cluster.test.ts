@@ -77,8 +77,8 @@ test('a server of the cluster that is away ends the decisions of its environment
   const away: string[] = []
   const main = await serverOf('organization')
   let lost: RedisProcess | null = null
-  while (here.length === 0 || away.length === 0) {
-    const name = `env-${here.length + away.length}`
+  for (let made = 0; here.length === 0 || away.length === 0; made += 1) {
+    const name = `env-${made}`
     const key = await neighbourOf(one, name)
     const path = `/v2/projects/default/envs/${name}`
     const { body } = await one.send<{ id: string }>('GET', path, { key: ADMIN_KEY })
