@@ -5,8 +5,8 @@
  * Every question is the same decision seen from another side: what a search lists is exactly what `evaluate` allows.
  * Each call answers for one state (long bulks for one after the other); calls that may find much take a limit, so that
  * memory stays bounded. What may take long is resumable: other questions may be asked whenever it has stopped. It still answers
- * for one state: where that has changed meanwhile it begins again, and under writes that never pause it does its last
- * attempt in one piece.
+ * for one state: where that has changed meanwhile it begins again, and under writes that never pause it ends in `OVERLOADED`, as
+ * searches do, unless it is short. Nobody who writes waits for it.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'

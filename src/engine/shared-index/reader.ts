@@ -4,7 +4,7 @@
  */
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryForm } from '#model/packed-queries.ts'
-import { type Resumable, runAtOnce } from '#model/resumable.ts'
+import type { Resumable } from '#model/resumable.ts'
 import type {
   ActionQuestion,
   DecisionEngine,
@@ -47,8 +47,8 @@ import { BACKWARD_STEPS_MAX, StepBudget, tooMuchToWalk } from './walk-steps.ts'
 const ATTEMPTS = 50
 /** The same for a batch, which takes longer. */
 const BATCH_ATTEMPTS = 3
-/** Searches and listings are longer still, and take the lock. */
-const SEARCH_ATTEMPTS = 2
+/** Attempts of a listing before it is tried whether a few slices with the lock are enough. */
+const LISTING_ATTEMPTS = 2
 
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
@@ -108,7 +108,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   searchResources({ user, action, type, tenant }: ResourceQuestion, page: PageRequest): KeyPage {
     const name = JSON.stringify([user, action, type, tenant])
-    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+    return this.#snapshot.readUnlocked(() => {
       const { sequence } = this.#snapshot
       if (!this.#resourcePages.has(name, sequence)) {
         const { typeView, actionView } = this.#declared(type, action)
@@ -125,7 +125,7 @@ export class SharedIndexReader implements DecisionEngine {
   searchUsers(question: UserQuestion, page: PageRequest): KeyPage {
     const { action, type, key, tenant } = question
     const name = JSON.stringify([action, type, key, tenant])
-    return this.#snapshot.read(SEARCH_ATTEMPTS, () => {
+    return this.#snapshot.readUnlocked(() => {
       const { sequence } = this.#snapshot
       if (!this.#userPages.has(name, sequence)) {
         const { actionView, isMismatch } = this.#placed(question)
@@ -138,7 +138,7 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *searchActions(question: ActionQuestion): Resumable<string[]> {
-    return yield* this.#snapshot.readSliced(SEARCH_ATTEMPTS, () => this.#searchActions(question))
+    return yield* this.#snapshot.readSliced(LISTING_ATTEMPTS, () => this.#searchActions(question))
   }
 
   *#searchActions({ user, type, key, tenant }: ActionQuestion): Resumable<string[]> {
@@ -190,7 +190,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** `find` looks up the names and begins; null: there is nothing to list. */
   #list<Entry>(taker: Taker<Entry>, find: () => Resumable<void> | null): Resumable<void> {
-    return this.#snapshot.readSliced(SEARCH_ATTEMPTS, function* begun(): Resumable<void> {
+    return this.#snapshot.readSliced(LISTING_ATTEMPTS, function* begun(): Resumable<void> {
       taker.begin()
       const listing = find()
       if (listing !== null) yield* listing
@@ -208,18 +208,14 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *explain(query: Query, stepsMax: number): Resumable<Explanation> {
-    // Closures that the decision needs are there then.
+    // The closures that the decision needs are there then, if there is room for them.
     this.evaluate(query)
-    const explained = yield* this.#snapshot.readSliced(SEARCH_ATTEMPTS, () =>
-      this.#explain(query, stepsMax, false),
-    )
-    return explained ?? this.#snapshot.locked(() => runAtOnce(this.#explain(query, stepsMax, true))!)
+    return yield* this.#snapshot.readSliced(LISTING_ATTEMPTS, () => this.#explain(query, stepsMax))
   }
 
-  /** Null if a closure has to be built first. */
-  *#explain(query: Query, stepsMax: number, mayBuild: boolean): Resumable<Explanation | null> {
-    const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query)
-    if (verdict === BUILD) return null
+  *#explain(query: Query, stepsMax: number): Resumable<Explanation> {
+    let verdict = this.#decideQuery(query)
+    if (verdict === BUILD) verdict = this.#walked()
     const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
@@ -254,7 +250,11 @@ export class SharedIndexReader implements DecisionEngine {
   /** Lock held. By closures, and where there is no room for them by the walk that needs none. */
   #decideForSure(form: QueryForm, names: Query | PackedQueries): Verdict {
     const verdict = this.#decide(form, names, true)
-    if (verdict !== BUILD) return verdict
+    return verdict === BUILD ? this.#walked() : verdict
+  }
+
+  /** The question last looked at, decided by the walk that needs no closure. */
+  #walked(): Verdict {
     const { user, instance } = this.#question
     return this.#search.mayReach(user, instance, this.#action!) ? ALLOW : DENY
   }

@@ -1,8 +1,10 @@
 /**
  * How a thread reads: what it computes counts only if nothing changed meanwhile, else it is computed again. After some
- * attempts, or when a closure has to be built, it takes the lock, and then nothing changes.
+ * attempts, or when a closure has to be built, a decision takes the lock, and then nothing changes. What may take long never does,
+ * but for a few slices: the thread that writes would wait for it, and with it all other environments.
  */
 import { assert, InvariantError } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import { IndexFault } from '../engine.ts'
 import * as L from './layout.ts'
@@ -11,6 +13,13 @@ import type { SharedIndexHandle } from './regions.ts'
 import { SchemaView } from './schema-view.ts'
 import { schemaHead, unitsOf } from './standing-schema.ts'
 import { beginRead, isUnchanged, lock, retire, retireIfCutShort, unlock } from './sequence.ts'
+
+/** How often work without the lock is begun: some tenths of a second each, where it is as long as can be. */
+const UNLOCKED_ATTEMPTS_MAX = 10
+/** The same in slices: most are disturbed long before their end. */
+const SLICED_ATTEMPTS_MAX = 30
+/** A tenth of a millisecond each. */
+const LOCKED_SLICES_MAX = 16
 
 export interface ReaderOptions {
   /** Positive and no other thread's. */
@@ -104,12 +113,36 @@ export class Snapshot {
   }
 
   /**
+   * The same for work that may take long and needs no lock. Writers, who keep others waiting, never wait for it: where nothing lasts
+   * as long as it takes, it is given up with `OVERLOADED`.
+   */
+  readUnlocked<T>(work: () => T): T {
+    if (this.#lockEveryRead) return this.locked(work)
+    for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt++) {
+      this.begin()
+      try {
+        const result = work()
+        if (this.isValid()) return result
+      } catch (error) {
+        if (this.isValid()) throw this.faultOf(error)
+      }
+    }
+    throw changesTooFast()
+  }
+
+  /**
    * The same for work in slices, which must keep to itself whatever it goes on with: others may read in between. Each
-   * attempt begins anew.
+   * attempt begins anew. After some it is given a few slices with the lock, which is enough for what is short.
    */
   *readSliced<T>(attempts: number, begin: () => Resumable<T>): Resumable<T> {
+    if (this.#lockEveryRead) return this.locked(() => runAtOnce(begin()))
     const { header } = this.regions
-    for (let attempt = 0; attempt < this.attempts(attempts); attempt++) {
+    for (let attempt = 0; attempt < SLICED_ATTEMPTS_MAX; attempt++) {
+      if (attempt === attempts) {
+        const done = this.locked(() => firstSlices(begin(), LOCKED_SLICES_MAX))
+        if (done !== null) return done.answer
+        yield
+      }
       this.begin()
       const sequence = this.#sequence
       const work = begin()
@@ -125,7 +158,7 @@ export class Snapshot {
         if (isUnchanged(header, sequence)) throw this.faultOf(error)
       }
     }
-    return this.locked(() => runAtOnce(begin()))
+    throw changesTooFast()
   }
 
   /** False if the schema changed while it was being read. */
@@ -138,4 +171,21 @@ export class Snapshot {
     this.#schemaVersion = version
     return true
   }
+}
+
+/** What work comes to in so many slices; null: it takes more. */
+function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answer: T } | null {
+  for (let slice = 0; slice < slicesMax; slice++) {
+    const step = work.next()
+    if (step.done) return { answer: step.value }
+  }
+  return null
+}
+
+function changesTooFast(): AuthzError {
+  return new AuthzError(
+    'OVERLOADED',
+    'this environment changes faster than so much of it can be looked at; ask for less at once, or try again shortly',
+    { limit: 'list' },
+  )
 }

@@ -1,6 +1,7 @@
 /** Reads in slices, between which others read and write: each still answers for one state. */
 import { expect, test } from 'vitest'
 import type { InstanceRoles, Taker } from '#engine/engine.ts'
+import * as L from '#engine/shared-index/layout.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import {
@@ -18,10 +19,13 @@ import {
 import { SharedEngine } from '../shared-engine.ts'
 
 const ANY = { tenants: null, types: null, accepts: null }
-/** More than one slice. */
+/** More than one slice, and no more than are read with the lock. */
+const SHORT = 500
 const COUNT = 2_000
+/** Far more than that. */
+const LONG = 10_000
 
-function newEngine(): SharedEngine {
+function newEngine(count = COUNT): SharedEngine {
   const engine = new SharedEngine()
   engine.apply([
     tenant('default'),
@@ -29,7 +33,7 @@ function newEngine(): SharedEngine {
     user('bob'),
     resourceType('document', 'read'),
     role('document', 'viewer', { can: ['read'] }),
-    ...Array.from({ length: COUNT }, (_, n) => [
+    ...Array.from({ length: count }, (_, n) => [
       instance(`document:${n}`),
       assign('alice', 'viewer', `document:${n}`),
     ]).flat(),
@@ -39,6 +43,7 @@ function newEngine(): SharedEngine {
 
 class Keys implements Taker<InstanceRoles> {
   begun = 0
+  taken = 0
   keys = new Set<string>()
 
   begin(): void {
@@ -47,15 +52,16 @@ class Keys implements Taker<InstanceRoles> {
   }
 
   take({ instance: { key } }: InstanceRoles): boolean {
+    this.taken += 1
     this.keys.add(key)
     return true
   }
 }
 
 /** Gives and takes at once, so that of every two documents alice may see exactly one. */
-function flip(engine: SharedEngine, turn: number): void {
+function flip(engine: SharedEngine, turn: number, count = COUNT): void {
   engine.apply(
-    Array.from({ length: COUNT }, (_, n) => {
+    Array.from({ length: count }, (_, n) => {
       const given = assign('alice', 'viewer', `document:${n}`)
       return n % 2 === turn % 2 ? given : removed(given)
     }),
@@ -74,14 +80,58 @@ test('a list that meets one write begins anew, and is that of the later state', 
   expect(found.keys.size).toBe(COUNT / 2)
 })
 
-test('a list under writes that never pause comes to its end all the same, and is that of one state', () => {
-  const engine = newEngine()
+test('a short list under writes that never pause comes to its end all the same, and is that of one state', () => {
+  const engine = newEngine(SHORT)
   const found = new Keys()
-  const reading = engine.instanceRolesOf('alice', ANY, COUNT, found)
+  const reading = engine.instanceRolesOf('alice', ANY, SHORT, found)
   let turn = 0
-  while (!reading.next().done) flip(engine, turn++)
+  while (!reading.next().done) flip(engine, turn++, SHORT)
   const parities = new Set([...found.keys].map(key => Number(key) % 2))
-  expect([found.keys.size, parities.size]).toEqual([COUNT / 2, 1])
+  expect([found.keys.size, parities.size]).toEqual([SHORT / 2, 1])
+})
+
+test('a long list under writes that never pause keeps no writer waiting: it is begun anew some times, and refused with what to do', () => {
+  const engine = newEngine(LONG)
+  const found = new Keys()
+  const reading = engine.instanceRolesOf('alice', ANY, LONG, found)
+  let mostAtOnce = 0
+  let turn = 0
+  const read = () => {
+    for (;;) {
+      const before = found.taken
+      const step = reading.next()
+      mostAtOnce = Math.max(mostAtOnce, found.taken - before)
+      if (step.done) return
+      flip(engine, turn++, LONG)
+    }
+  }
+  expect(read).toThrow(expect.objectContaining({ code: 'OVERLOADED', limit: 'list' }))
+  expect(found.begun).toBeGreaterThan(10)
+  expect(found.begun).toBeLessThan(40)
+  // So much is read while the lock is held: some of it, and never the rest.
+  expect(mostAtOnce).toBeLessThan(LONG / 4)
+})
+
+test('a search under writes that never pause never locks them out, and is refused with what to do', () => {
+  const engine = newEngine(SHORT)
+  const { header } = engine.writer.handle
+  const words = new Int32Array(header)
+  let turn = 0
+  let wasLocked = false
+  // Somebody writes while each attempt is at its end.
+  const page = {
+    after: null,
+    get limit() {
+      wasLocked ||= words[L.H_LOCK] !== 0
+      if (!wasLocked) flip(engine, turn++, SHORT)
+      return 1
+    },
+  }
+  const ofAlice = { user: 'alice', action: 'read', type: 'document', tenant: null }
+  const tooFast = expect.objectContaining({ code: 'OVERLOADED', limit: 'list' })
+  expect(() => engine.searchResources(ofAlice, page)).toThrow(tooFast)
+  expect(() => engine.searchUsers({ ...ofAlice, key: '1' }, page)).toThrow(tooFast)
+  expect([wasLocked, turn > 10]).toEqual([false, true])
 })
 
 test('other questions asked between two slices are answered right, and leave the list right', () => {
