@@ -270,13 +270,9 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     })
   }
 
-  /**
-   * Inside a callback of the library, or in a turn of the body's own, before which the caller may have left. Then nobody decides;
-   * management is told all the same, and drops what nobody waits for before it begins (`ManagementClient`).
-   */
+  /** Inside a callback of the library, or in a turn of the body's own, before which the caller may have left: then nobody is asked. */
   #answerLater(whole: DataView): void {
     if (!this.#isOver) this.#wire.cork(() => this.#answer(whole))
-    else if (this.#family === 'management') this.#answer(whole)
   }
 
   /** The library would end a connection that brings less than 16 kB a second, and begins to count anew where it is resumed. */
