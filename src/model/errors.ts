@@ -64,6 +64,7 @@ export const LIMIT_NAMES = [
   'page',
   'attributes',
   'depth',
+  'removals',
 ] as const
 export type LimitName = (typeof LIMIT_NAMES)[number]
 

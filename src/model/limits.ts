@@ -47,6 +47,11 @@ export const PERMISSIONS_MAX = 200_000
 export const DERIVATIONS_MAX = 5_000
 /** Rows one commit may write; longer work is cut into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
+/**
+ * Removed things of an environment whose dependants still await their purge, when more are to be removed: each is known to every
+ * read until then. One commit alone may remove more.
+ */
+export const REMOVALS_PENDING_MAX = 20_000
 /** How often a command starts again because another writer was faster, before the caller is told to retry. */
 export const COMMIT_ATTEMPTS_MAX = 32
 /** Page size when none is asked for, and the most one may ask for (contract B.1). */

@@ -27,6 +27,7 @@ import {
   writeOperations,
 } from './management/operations.ts'
 import { RecordReader } from './management/record-reader.ts'
+import { removedBy } from './management/removal.ts'
 import { type Asker, drive, type Resumable } from './management/resumable.ts'
 import {
   checkSchemaCeilings,
@@ -38,7 +39,7 @@ import { heldToSize, type SizeCeilings } from './management/schema-size.ts'
 import { SOMEBODY, type Waiting } from './decision-pool.ts'
 import { contentLines } from './management/content-export.ts'
 import { ContentStream, type PieceSource } from './content-stream.ts'
-import { Purging } from './purging.ts'
+import { Purging, RemovalsPendingError } from './purging.ts'
 import type { Surroundings } from './surroundings.ts'
 import { type ReadLane, ReadLanes } from './read-lanes.ts'
 import { FairTurns, type Turns } from './turns.ts'
@@ -74,6 +75,8 @@ export class EnvironmentService {
     readonly auditRetentionMs?: number
     /** Holds room in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
     readonly holdRoom?: (changes: readonly Change[]) => () => void
+    /** Removed things that may await their purge; for tests. */
+    readonly pendingMax?: number
     /** How many parts its schema may have; for tests. */
     readonly ceilings?: SchemaCeilings
     /** How much its schema may say; for tests. */
@@ -232,25 +235,31 @@ export class EnvironmentService {
     if (this.#freezes > 0)
       throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
     const sized = heldToSize(command, this.#sizeCeilings)
-    let giveBack: (() => void) | null = null
-    const giveBackHeld = (): void => {
-      giveBack?.()
-      giveBack = null
+    const held: (() => void)[] = []
+    const giveBack = (): void => {
+      for (const each of held.splice(0)) each()
     }
-    const held = lookedAt(sized, context => {
+    const holding = lookedAt(sized, context => {
       checkSchemaCeilings(context, this.#ceilings)
-      // The attempt before has lost: what it held is held anew.
-      giveBackHeld()
-      giveBack = this.#holdRoom(context.records.changes)
+      held.push(this.#purging.hold(removedBy(context.records)))
+      held.push(this.#holdRoom(context.records.changes))
     })
-    const commit = this.#commits.run(records => held({ ...this.#operationContext(), records }), asker)
+    // What has lost holds nothing while it waits.
+    const options = { asker, onLost: giveBack }
+    const run = () => this.#commits.run(records => holding({ ...this.#operationContext(), records }), options)
+    const commit = run().catch(async (error: unknown) => {
+      if (!(error instanceof RemovalsPendingError)) throw error
+      giveBack()
+      await this.#purging.whenSmaller()
+      return run()
+    })
     this.#underWay.add(commit)
     try {
       const answered = await commit.finally(() => this.#underWay.delete(commit))
       await this.#whenVisible(answered.revision)
       return answered
     } finally {
-      giveBackHeld()
+      giveBack()
     }
   }
 

@@ -92,7 +92,7 @@ export class OrganizationService {
     try {
       const answered = await organization.commits.run(
         records => audited(command, call, 'organization')({ ...this.#context(principal), records }),
-        { turns: this.#turns, waiting },
+        { asker: { turns: this.#turns, waiting } },
       )
       await whenInForce(answered.revision)
       return answered

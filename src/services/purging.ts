@@ -5,11 +5,12 @@
  * A piece goes on as soon as the view shows the one before it and does not wait for the disk: pieces become durable in
  * their order, and one that a crash took is simply found again, since a purge's own row goes with the last of its rows.
  */
-import { ConflictError } from '#model/errors.ts'
-import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
+import { AuthzError, ConflictError } from '#model/errors.ts'
+import { COMMIT_ATTEMPTS_MAX, REMOVALS_PENDING_MAX } from '#model/limits.ts'
 import { lists } from '#store/keyspace.ts'
 import type { Commit } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
+import { pendingDeadIds } from './management/dead-ids.ts'
 import { Draft } from './management/draft.ts'
 import { PieceSize } from './management/piece-size.ts'
 import { purgePiece } from './management/removal.ts'
@@ -22,16 +23,74 @@ export interface PurgingOptions {
   readonly whenLosersAreDone: () => Promise<unknown>
   /** Called each time everything has been purged. */
   readonly onDone: () => Promise<unknown>
+  /** Removed things that may await their purge when more are to be removed; absent: as many as ever may. */
+  readonly pendingMax?: number
+}
+
+/** How long a removal waits for those before it to be purged. */
+const ROOM_MS_MAX = 5_000
+
+/** A removal came while too many await their purge. */
+export class RemovalsPendingError extends AuthzError {
+  constructor(max: number) {
+    const message = `${max} removed things of this environment still have dependants to be purged, which is the most; try again shortly`
+    super('OVERLOADED', message, { limit: 'removals' })
+  }
 }
 
 export class Purging {
   readonly #options: PurgingOptions
   readonly #size = new PieceSize()
+  readonly #pendingMax: number
   #running: Promise<void> | null = null
   #isClosed = false
+  /** Of commits that are being made. */
+  #held = 0
+  /** Called when a piece is purged, and when no more will be. */
+  readonly #onPiece = new Set<() => void>()
 
   constructor(options: PurgingOptions) {
     this.#options = options
+    this.#pendingMax = options.pendingMax ?? REMOVALS_PENDING_MAX
+  }
+
+  /**
+   * Holds a place for so many removed things of a commit that is about to be made; returns what gives it back, once it has been
+   * made or has failed. Throws `RemovalsPendingError` when there are too many already.
+   */
+  hold(removed: number): () => void {
+    if (!this.#hasRoomFor(removed)) throw new RemovalsPendingError(this.#pendingMax)
+    this.#held += removed
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#held -= removed
+      isHeld = false
+    }
+  }
+
+  /** Resolves when something has been purged and there may be room for a removal again, or when it took too long. */
+  async whenSmaller(): Promise<void> {
+    this.resume()
+    const over = Promise.withResolvers<void>()
+    const timer = setTimeout(over.resolve, ROOM_MS_MAX)
+    const look = (): void => {
+      if (this.#running === null || this.#pending() + this.#held <= this.#pendingMax / 2) over.resolve()
+    }
+    this.#onPiece.add(look)
+    look()
+    await over.promise
+    clearTimeout(timer)
+    this.#onPiece.delete(look)
+  }
+
+  /** What is removed alone may be as much as fits into a commit. */
+  #hasRoomFor(removed: number): boolean {
+    const pending = this.#pending() + this.#held
+    return removed === 0 || pending === 0 || pending + removed <= this.#pendingMax
+  }
+
+  #pending(): number {
+    return pendingDeadIds(this.#options.store.view).size
   }
 
   /** Starts purging what earlier removals left, unless that is going on. */
@@ -42,9 +101,11 @@ export class Purging {
         this.#running = null
         // One that was added behind the last look.
         this.resume()
+        this.#tell()
       },
       (error: unknown) => {
         this.#running = null
+        this.#tell()
         this.#options.surroundings.onBackgroundFault(error)
       },
     )
@@ -64,6 +125,7 @@ export class Purging {
       try {
         durable = (await this.#purgePiece()).durable
         conflicts = 0
+        this.#tell()
       } catch (error) {
         // Another node purges, too.
         if (!(error instanceof ConflictError) || ++conflicts === COMMIT_ATTEMPTS_MAX) throw error
@@ -72,6 +134,10 @@ export class Purging {
     }
     await durable
     if (!this.#isClosed) await this.#options.onDone()
+  }
+
+  #tell(): void {
+    for (const look of this.#onPiece) look()
   }
 
   /**

@@ -65,6 +65,10 @@ export class TableView implements View {
     this.#listRule = listRule
   }
 
+  get present(): View {
+    return this
+  }
+
   sequence(): number {
     const stored = this.#meta.get(SEQUENCE)
     return stored ? decodeUint48(stored) : 0

@@ -47,6 +47,8 @@ export interface ScanOptions {
  * across an await it may meet later commits. A commit may show up here a moment before the feed has it.
  */
 export interface View {
+  /** What is being read just now: the view itself, or one that another takes the place of when all rows are replaced. */
+  readonly present: View
   /** Sequence of the newest commit in the view. */
   sequence(): number
   get(key: Uint8Array): Row | undefined

@@ -132,3 +132,30 @@ test('a change that loses to others, and is made again, holds room once', async 
     [1, 0, 1, 0],
   ])
 })
+
+test('a change that has lost holds no room while others that have lost are made before it', async () => {
+  const names = ['first', 'second', 'third']
+  const log: string[] = []
+  const { service } = await environmentWith(1 << 20, (changes, isHeld) => {
+    const name = names.find(each => JSON.stringify(changes).includes(each))
+    if (name !== undefined) log.push(`${name} ${isHeld ? 'holds' : 'gives back'}`)
+  })
+  await service.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: {} } })
+  await service.execute('createResourceInstance', { body: { key: 'd1', resource: 'doc', tenant: 'default' } })
+  const update = (name: string) =>
+    service.execute('updateResourceInstance', {
+      params: { instance_id: 'doc:d1' },
+      body: { attributes: { name } },
+    })
+  await Promise.all(names.map(update))
+  const losers = names.filter(name => log.filter(line => line.startsWith(name)).length > 2)
+  expect(losers).toHaveLength(2)
+  const [next, last] = losers.toSorted(
+    (a, b) => log.lastIndexOf(`${a} holds`) - log.lastIndexOf(`${b} holds`),
+  )
+  const ofLosers = log.filter(line => !line.startsWith(names.find(name => !losers.includes(name))!))
+  expect(ofLosers.slice(0, 4).toSorted()).toEqual(
+    [`${next} holds`, `${last} holds`, `${next} gives back`, `${last} gives back`].toSorted(),
+  )
+  expect(ofLosers.slice(4, 5)).toEqual([`${next} holds`])
+})

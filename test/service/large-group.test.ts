@@ -33,6 +33,7 @@ class CountingView implements View {
   }
 
   readonly #view: View
+  readonly present = this
   rowsRead = 0
 
   constructor(view: View) {

@@ -37,16 +37,20 @@ export class DraftCommits {
   /**
    * Commits what `command` writes into the draft, if anything. The command may run several times; what it throws ends the
    * matter. One that is long yields: it may meet later commits on its way, and what it read is required as ever.
-   * Throws `REVISION_CONFLICT` when newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row, and `OVERLOADED` when whoever
+   * `onLost` is called when an attempt has lost, before it waits for another. Throws `REVISION_CONFLICT` when newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row, and `OVERLOADED` when whoever
    * asked left before there was anything to commit.
    */
-  async run<Answer>(command: Command<Answer>, asker = this.#own): Promise<Answered<Answer>> {
+  async run<Answer>(
+    command: Command<Answer>,
+    { asker = this.#own, onLost = () => {} }: { readonly asker?: Asker; readonly onLost?: () => void } = {},
+  ): Promise<Answered<Answer>> {
     try {
       return await this.#attempt(command, asker)
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
+      onLost()
     }
-    const answered = this.#queue.then(() => this.#attemptAgain(command, asker))
+    const answered = this.#queue.then(() => this.#attemptAgain(command, asker, onLost))
     this.#queue = answered.catch(() => undefined)
     return answered
   }
@@ -56,12 +60,17 @@ export class DraftCommits {
     await this.#queue
   }
 
-  async #attemptAgain<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
+  async #attemptAgain<Answer>(
+    command: Command<Answer>,
+    asker: Asker,
+    onLost: () => void,
+  ): Promise<Answered<Answer>> {
     for (let attempt = 2; ; attempt += 1) {
       try {
         return await this.#attempt(command, asker)
       } catch (error) {
         if (!(error instanceof ConflictError) || attempt === COMMIT_ATTEMPTS_MAX) throw error
+        onLost()
       }
     }
   }

@@ -21,7 +21,7 @@ import { decodeRecord, KIND_BYTES } from '#store/record-codec.ts'
 import type { View } from '#store/view.ts'
 import { IdTable } from '../id-table.ts'
 import { presentInstant } from './context.ts'
-import { isDead, readDeadIds } from './dead-ids.ts'
+import { type DeadIds, isDead, pendingDeadIds } from './dead-ids.ts'
 import { RecordReader } from './record-reader.ts'
 import { type ExportedResource, resourceOf, roleOf } from './schema-export.ts'
 
@@ -38,7 +38,7 @@ export function* contentLines(view: View): Iterable<string> {
 class ContentOf {
   readonly #view: View
   readonly #records: RecordReader
-  readonly #dead: ReadonlySet<string>
+  readonly #dead: DeadIds
   readonly #types = new IdTable<string>()
   readonly #roles = new IdTable<string>()
   readonly #relations = new IdTable<string>()
@@ -50,7 +50,7 @@ class ContentOf {
   constructor(view: View) {
     this.#view = view
     this.#records = new RecordReader(view)
-    this.#dead = readDeadIds(view, [])
+    this.#dead = pendingDeadIds(view)
   }
 
   *all(): Iterable<ContentLine> {

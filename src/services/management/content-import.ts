@@ -408,6 +408,9 @@ function invalid(message: string): AuthzError {
 
 /** The view of an environment in which there is nothing yet. */
 const NOTHING: View = {
+  get present() {
+    return NOTHING
+  },
   sequence: () => 0,
   get: () => undefined,
   places: () => [],

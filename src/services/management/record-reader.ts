@@ -3,12 +3,12 @@
  * none of them, counts of whole lists aside, ever shows a record that is dead (`dead-ids.ts`).
  */
 import { assert } from '#model/assert.ts'
-import type { PurgeRecord, RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { isListed, lists, rowKeyOf } from '#store/keyspace.ts'
 import { decodeAs, decodeRecord, KIND_BYTES } from '#store/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
-import { isDead, readDeadIds } from './dead-ids.ts'
+import { type DeadIds, isDead, JoinedDeadIds, pendingDeadIds } from './dead-ids.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
 /** Records kept at most by one reader. */
@@ -24,10 +24,10 @@ export interface Found<Kind extends RecordKind> {
 export class RecordReader {
   protected readonly view: View
   /** What this reader's own work has removed. */
-  readonly #ownDead: string[] = []
+  readonly #ownDead = new Set<string>()
   /** Found by id as of `#deadSequence`: the rows of a page mostly refer to the same few things. */
   readonly #knownById = new Map<string, StoredRecord>()
-  #dead: ReadonlySet<string> | null = null
+  #dead: DeadIds = this.#ownDead
   #deadSequence = -1
 
   constructor(view: View) {
@@ -131,11 +131,10 @@ export class RecordReader {
   *liveCount<Kind extends RecordKind>(kind: Kind, list: ListName): Resumable<number> {
     const total = this.count(list)
     if (!this.hasDead || total === 0) return total
-    const purges = [...this.list('purge', lists.all('purge'))]
-    const waiting = purges.flatMap(purge => purge.lists).reduce((sum, name) => sum + this.count(name), 0)
-    if (waiting < total) {
-      const sequence = this.view.sequence()
-      const dead = yield* this.#deadAmong(purges, list)
+    const sequence = this.view.sequence()
+    const waiting = yield* this.#fewerThan(total)
+    if (waiting !== null) {
+      const dead = yield* this.#deadAmong(waiting, list)
       // The difference holds for one state only: a purge makes both numbers smaller while the rows are counted.
       if (sequence === this.view.sequence()) return total - dead
     }
@@ -148,11 +147,27 @@ export class RecordReader {
     return live
   }
 
-  /** How many rows of `list` await their purge, each counted once. */
-  *#deadAmong(purges: readonly PurgeRecord[], list: ListName): Resumable<number> {
+  /** The lists that await their purge, if they have fewer rows than that and are fewer themselves; null: they are more. */
+  *#fewerThan(total: number): Resumable<readonly ListName[] | null> {
+    const names: ListName[] = []
+    let waiting = 0
+    let looks = 0
+    for (const { lists: left } of this.list('purge', lists.all('purge'))) {
+      for (const name of left) {
+        names.push(name)
+        waiting += this.count(name) + 1
+        if (waiting > total) return null
+        if (++looks % YIELD_ROWS === 0) yield
+      }
+    }
+    return names
+  }
+
+  /** How many rows of `list` are in those that await their purge, each counted once. */
+  *#deadAmong(waiting: readonly ListName[], list: ListName): Resumable<number> {
     const seen = new Set<number>()
     let rows = 0
-    for (const name of purges.flatMap(purge => purge.lists)) {
+    for (const name of waiting) {
       for (const row of this.storedRows(name)) {
         if (isListed(decodeRecord(row), list)) seen.add(row.created)
         if (++rows % YIELD_ROWS === 0) yield
@@ -185,15 +200,14 @@ export class RecordReader {
 
   /** From now on, records of these ids and their dependants are dead here. */
   markDead(ids: readonly string[]): void {
-    this.#ownDead.push(...ids)
-    this.#dead = null
+    for (const id of ids) this.#ownDead.add(id)
   }
 
   /** As of the newest commit: a read that goes on across commits must not show what one of them removed. */
-  protected deadIds(): ReadonlySet<string> {
+  protected deadIds(): DeadIds {
     const sequence = this.view.sequence()
-    if (this.#dead === null || sequence !== this.#deadSequence) {
-      this.#dead = readDeadIds(this.view, this.#ownDead)
+    if (sequence !== this.#deadSequence) {
+      this.#dead = new JoinedDeadIds(pendingDeadIds(this.view), this.#ownDead)
       this.#deadSequence = sequence
       this.#knownById.clear()
     }

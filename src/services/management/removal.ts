@@ -41,6 +41,15 @@ export function removeDependants(context: WriteContext, removed: readonly Dead[]
   discardRows(records, together(removed).lists, ROWS_WITH_REMOVAL_MAX)
 }
 
+/** How many things the draft names dead whose dependants are to be purged behind it. O(purges that it writes). */
+export function removedBy(records: Draft): number {
+  let removed = 0
+  for (const [before, after] of records.written('purge')) {
+    if (before === null && after !== null) removed += after.deadIds.length
+  }
+  return removed
+}
+
 export function dependantsOfUser(userId: string): Dead {
   return { deadIds: [userId], lists: [lists.assignmentsOfUser(userId)] }
 }

@@ -11,6 +11,10 @@ export class PresentView implements View {
     this.#present = present
   }
 
+  get present(): View {
+    return this.#present().view
+  }
+
   sequence(): number {
     return this.#present().view.sequence()
   }
