@@ -34,6 +34,7 @@ import type { Surroundings } from './services/surroundings.ts'
 import { isKeyedLater, listRule } from './store/keyspace.ts'
 import { openStore } from './store/open-store.ts'
 import { isReadable } from './store/record-codec.ts'
+import { WriteThread } from './store/write-thread.ts'
 import { ReadLanes } from './services/read-lanes.ts'
 import { FairTurns } from './services/turns.ts'
 import type { Store } from './store/store.ts'
@@ -67,6 +68,7 @@ const STORE_LOOK_MS = 250
 const MAIN_THREAD_ID = 1
 const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
 const CONTENT_IMPORT_ENTRY = new URL('../workers/content-import.ts', import.meta.url)
+const LARGE_WRITES_ENTRY = new URL('../workers/large-writes.ts', import.meta.url)
 const LIST_BUILD_ENTRY = new URL('../workers/list-build.ts', import.meta.url)
 
 export interface RunningService {
@@ -124,11 +126,13 @@ export async function startService(
     },
   }
   if (config.decisionLog !== null && config.decisionLog !== 'stdout') requireWritable(config.decisionLog)
+  const largeWrites = new WriteThread(LARGE_WRITES_ENTRY)
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
     ...config,
     isKeyedLater,
     isReadable,
     buildLists,
+    largeWrites,
     log,
     // The organization is everybody's; what is wrong with one environment ends nothing else.
     onFault: (environmentId, error) => {
@@ -235,6 +239,7 @@ export async function startService(
       freshness?.close()
       await environments?.close()
       await store.close()
+      await largeWrites.close()
     } finally {
       clearInterval(looking)
       loopMeter.close()

@@ -19,7 +19,7 @@ import {
   PERMISSIONS_PER_ROLE_MAX,
   TENANT_ROLES_MAX,
 } from '#model/limits.ts'
-import { SLICE_MS } from '#services/turns.ts'
+import { SLICE_MS } from '#model/resumable.ts'
 import { atMost, type Figure, publish, round } from '../lib/measure.ts'
 
 const STOP_MAX_MS = 50

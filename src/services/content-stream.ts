@@ -1,6 +1,7 @@
 /** Long answers and bodies in pieces: asked for one after the other, so that who takes them sets the pace. */
+import { SLICE_MS } from '#model/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import { FairTurns, SLICE_MS, type Turns } from './turns.ts'
+import { FairTurns, type Turns } from './turns.ts'
 
 export interface PieceSource {
   /** The next bytes; null at the end. One call at a time. Rejects when there will be no end. */

@@ -9,8 +9,7 @@
  * Steps that are short share a slice. What is asked of the operating system, and answers that come from it, is between slices.
  */
 
-/** How long the thread works before it looks at what has come meanwhile. */
-export const SLICE_MS = 4
+import { SLICE_MS } from '#model/resumable.ts'
 
 /** One share of the thread. */
 export interface Turns {

@@ -7,7 +7,9 @@
  *
  * Invariants: the ledger's sequence is the view's, and a feed delivers durable commits only. (Readers of the view see
  * a commit when it is committed, a moment before it is on disk; that is why `head` and the feed have their own mark.)
- * It deliberately does not queue, batch or retry: the tables order the writes, callers decide on conflicts.
+ * It deliberately does not queue, batch or retry: the tables order the writes, callers decide on conflicts. A large commit is
+ * made by another thread (`large-writes.ts`) that opens a ledger like this one: what that has done is in the tables, so nothing of
+ * a commit is known anywhere else.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
@@ -15,8 +17,9 @@ import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { LostStoreError } from './lost-store.ts'
+import { type LargeWrites, ThreadLostError } from './large-writes.ts'
 import type { Commit, Entry, Ledger, Requirement, Row } from './ledger.ts'
-import { DurableMark, LogFeed, logReader } from './log-feed.ts'
+import { DurableMark, HandedChanges, LogFeed, logReader } from './log-feed.ts'
 import { textOf } from './row-codec.ts'
 import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
@@ -32,6 +35,8 @@ export interface EmbeddedLedgerOptions {
   readonly logEntriesMax?: number
   /** Whether empty tables start a history; absent: they do. */
   readonly mayBegin?: boolean
+  /** Makes commits that would keep this thread for too long. Absent: this thread makes all. */
+  readonly largeWrites?: LargeWrites | null
 }
 
 export class EmbeddedLedger implements Ledger {
@@ -40,6 +45,11 @@ export class EmbeddedLedger implements Ledger {
   readonly #log: CommitLog
   readonly #epoch: string
   readonly #durable: DurableMark
+  readonly #logEntriesMax: number
+  readonly #largeWrites: LargeWrites | null
+  /** Commits that another thread makes. */
+  readonly #elsewhere = new Set<Promise<unknown>>()
+  readonly #handed = new HandedChanges()
 
   /**
    * The ledger in these tables; empty ones start a history, or are `STORE_DAMAGED` when they may not. Throws `INVALID_INPUT` when
@@ -70,6 +80,8 @@ export class EmbeddedLedger implements Ledger {
     this.#log = log
     this.#epoch = epoch
     this.#durable = new DurableMark(options.view.sequence())
+    this.#logEntriesMax = options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT
+    this.#largeWrites = options.largeWrites ?? null
   }
 
   async head(): Promise<Revision> {
@@ -84,6 +96,11 @@ export class EmbeddedLedger implements Ledger {
       const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
+    // Who asks for how long it was kept from everything else is not to be.
+    if (onApplied === undefined && this.#largeWrites?.isLarge(commit)) {
+      const sequence = await this.#commitElsewhere(this.#largeWrites, commit)
+      if (sequence !== null) return this.#revision(sequence)
+    }
     let blockedMs = 0
     const write = () => {
       const from = performance.now()
@@ -94,6 +111,26 @@ export class EmbeddedLedger implements Ledger {
     const sequence = await this.#tables.write(write, () => onApplied?.(blockedMs))
     this.#durable.advance(sequence)
     return this.#revision(sequence)
+  }
+
+  /** Null where it cannot be made there, or it is not known whether it was: made once more, it is made once. */
+  async #commitElsewhere(largeWrites: LargeWrites, commit: Commit): Promise<number | null> {
+    const { directory } = this.#tables
+    if (directory === null) return null
+    const writing = largeWrites.commit(directory, commit, this.#logEntriesMax)
+    const over = writing.catch(() => undefined).finally(() => this.#elsewhere.delete(over))
+    this.#elsewhere.add(over)
+    try {
+      const sequence = await writing
+      this.#tables.refresh()
+      this.#handed.add(sequence, commit.changes)
+      this.#durable.advance(sequence)
+      return sequence
+    } catch (error) {
+      if (!(error instanceof ThreadLostError)) throw error
+      this.#tables.refresh()
+      return null
+    }
   }
 
   async *rows(): AsyncIterable<readonly Row[]> {
@@ -107,14 +144,18 @@ export class EmbeddedLedger implements Ledger {
 
   feed(after: Revision): AsyncIterable<Entry> {
     this.#assertOpen()
-    const [log, durable, epoch] = [this.#log, this.#durable, this.#epoch]
-    const source = { log, durable, epoch, head: () => this.#view.sequence() }
+    const [log, durable, epoch, handed] = [this.#log, this.#durable, this.#epoch, this.#handed]
+    const source = { log, durable, epoch, handed, head: () => this.#view.sequence() }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
-  /** Ends all feeds and refuses what comes; commits under way finish. The tables stay open, they are the caller's. */
-  close(): void {
+  /**
+   * Ends all feeds and refuses what comes. Resolves when no other thread writes into the tables; what this one does finishes with
+   * them, which stay open: they are the caller's.
+   */
+  async close(): Promise<void> {
     this.#durable.close()
+    await Promise.all(this.#elsewhere)
   }
 
   /** One commit, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */

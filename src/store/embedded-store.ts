@@ -1,6 +1,7 @@
 /** A store in tables of its own: each environment's ledger and view share them. */
 import { EmbeddedLedger } from './embedded-ledger.ts'
 import { EnvironmentSet } from './environment-set.ts'
+import type { LargeWrites } from './large-writes.ts'
 import { snapshotPlaceIn } from './snapshot-place.ts'
 import type { BeginOptions, EnvironmentStore, Store } from './store.ts'
 import { TableView } from './table-view.ts'
@@ -11,6 +12,7 @@ export interface EmbeddedStoreOptions {
   readonly listRule: ListRule
   /** Log entries each ledger keeps. */
   readonly logEntriesMax?: number
+  readonly largeWrites?: LargeWrites | null
   readonly openTables: (id: string) => Tables
   /** Throws `STORE_DAMAGED` when there are none. */
   readonly requireTables: (id: string) => void
@@ -79,7 +81,7 @@ export class EmbeddedStore implements Store {
   }
 
   async #open(id: string, { begin = 'always' }: BeginOptions): Promise<OpenEnvironment> {
-    const { openTables, listRule, logEntriesMax, requireTables, keptIds } = this.#options
+    const { openTables, listRule, logEntriesMax, requireTables, keptIds, largeWrites = null } = this.#options
     const isFirst = begin === 'before-others' && keptIds().every(kept => kept === id)
     const mayBegin = begin === 'always' || isFirst
     if (!mayBegin) requireTables(id)
@@ -87,7 +89,7 @@ export class EmbeddedStore implements Store {
     try {
       const view = new TableView(tables, listRule)
       const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
-      const ledger = await EmbeddedLedger.open({ tables, view, mayBegin, ...retention })
+      const ledger = await EmbeddedLedger.open({ tables, view, mayBegin, largeWrites, ...retention })
       const place = snapshotPlaceIn(tables)
       // Its tables are never replaced.
       const [takeOver, setAside, requireWhole] = [() => {}, () => {}, () => {}]
@@ -116,6 +118,6 @@ export class EmbeddedStore implements Store {
 
 /** Feeds end at once; what is being written is finished. */
 async function closeEnvironment({ ledger, tables }: OpenEnvironment): Promise<void> {
-  ledger.close()
+  await ledger.close()
   await tables.close()
 }

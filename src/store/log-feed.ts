@@ -5,10 +5,11 @@
  *
  * `DurableMark` tells consumers how far they may read and wakes them when that moves; nobody polls.
  */
+import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, type Revision } from '#model/revision.ts'
 import type { CommitLog } from './commit-log.ts'
-import { decodeEntry } from './entry-codec.ts'
+import { decodeEntry, entryWith } from './entry-codec.ts'
 import type { Entry } from './ledger.ts'
 
 /**
@@ -85,22 +86,57 @@ export class DurableMark {
  */
 export type LogReader = (after: number) => readonly Entry[] | Promise<readonly Entry[]>
 
+/** Of so many of the newest large commits; who follows reads each soon after it was made. */
+const HANDED_MAX = 4
+
+/**
+ * What large commits mean to the engine, as who made them had it: so that it need not be read from the log again, which would keep
+ * the thread. Whoever follows from further back reads the log, which says the same.
+ */
+export class HandedChanges {
+  readonly #changes = new Map<number, readonly Change[]>()
+
+  add(sequence: number, changes: readonly Change[]): void {
+    this.#changes.set(sequence, changes)
+    for (const oldest of this.#changes.keys()) {
+      if (this.#changes.size <= HANDED_MAX) return
+      this.#changes.delete(oldest)
+    }
+  }
+
+  /** Those of that commit, once. */
+  take(sequence: number): readonly Change[] | undefined {
+    const changes = this.#changes.get(sequence)
+    this.#changes.delete(sequence)
+    return changes
+  }
+}
+
 export interface LogReaderOptions {
   readonly log: CommitLog
   readonly durable: DurableMark
   readonly epoch: string
+  /** Where all of a commit is not to be read again. */
+  readonly handed?: HandedChanges
   /** Sequence of the newest commit that readers of the view may have met; it may not be durable yet. */
   readonly head: () => number
 }
 
 /** Reads a log in tables for one feed, which began in the history `epoch`. */
-export function logReader({ log, durable, epoch, head }: LogReaderOptions, startEpoch: string): LogReader {
+export function logReader(
+  { log, durable, epoch, handed, head }: LogReaderOptions,
+  startEpoch: string,
+): LogReader {
   return after => {
     if (startEpoch !== epoch || after > head()) throw feedFailure('STORE_RESET', startEpoch, after)
     if (after >= durable.sequence) return []
     const batch = log.read(after + 1, durable.sequence)
     if (batch[0]?.sequence !== after + 1) throw feedFailure('REVISION_TOO_OLD', startEpoch, after)
-    return batch.map(({ sequence, bytes }) => decodeEntry({ epoch, sequence }, bytes))
+    return batch.map(({ sequence, bytes }) => {
+      const changes = handed?.take(sequence)
+      const revision = { epoch, sequence }
+      return changes ? entryWith(changes, revision, bytes) : decodeEntry(revision, bytes)
+    })
   }
 }
 

@@ -16,6 +16,7 @@ import { LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { DirectoryLock } from './directory-lock.ts'
 import { EmbeddedStore } from './embedded-store.ts'
 import { hasDataFile, requireDataFile } from './lmdb/data-file.ts'
+import type { LargeWrites } from './large-writes.ts'
 import { LmdbTables } from './lmdb/lmdb-tables.ts'
 import { MemoryTables } from './memory/memory-tables.ts'
 import { RedisStore } from './redis/redis-store.ts'
@@ -44,6 +45,8 @@ export interface OpenStoreOptions {
   readonly isReadable?: (row: Pick<Row, 'key' | 'value'>) => boolean
   /** Builds keys and lists of the tables in that directory in another thread. Absent: it is done in this one. */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
+  /** Makes writes that would keep this thread for too long in another one. Absent: it is done in this one. */
+  readonly largeWrites?: LargeWrites | null
   readonly log?: StoreLog
   /** Told when a store that is elsewhere has lost part of an environment, which nobody may decide on then. */
   readonly onDamage?: (environmentId: string, damage: AuthzError) => void
@@ -67,8 +70,8 @@ export async function openStore(
   listRule: ListRule,
   options: OpenStoreOptions = {},
 ): Promise<Store> {
-  const { logEntriesMax = LOG_ENTRIES_MAX_DEFAULT } = options
-  const embedded = { listRule, logEntriesMax }
+  const { logEntriesMax = LOG_ENTRIES_MAX_DEFAULT, largeWrites = null } = options
+  const embedded = { listRule, logEntriesMax, largeWrites }
   if (url === 'memory:') {
     const parts = {
       openTables: () => new MemoryTables(),

@@ -54,6 +54,8 @@ export interface Tables {
    * see it; they may see it already while it is still on its way to the disk. `onApplied` is called once when they do.
    */
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
+  /** Reads that begin from now on see what another thread has written into the same tables by now. */
+  refresh(): void
   /** What every table holds now; such a one must have been opened before. Not inside `write`. */
   snapshot(): TablesSnapshot
   /** Finishes the writes under way. */

@@ -6,9 +6,9 @@
 import type { ChangeSink } from '#engine/engine.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
+import { runInSlices } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#services/index-host.ts'
-import { SLICE_MS } from '#services/turns.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import { createDeadline, type DeadlineHandle } from './decision-deadline.ts'
 import {
@@ -183,7 +183,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'changes come for an environment that has been loaded')
     const { writer, progress } = loaded
-    await inSlices(writer.applyInSteps(changes))
+    await runInSlices(writer.applyInSteps(changes))
     publishProgress(progress, revision.sequence)
     if (!this.#collecting.has(writer)) void this.#collect(environmentId, writer)
   }
@@ -273,16 +273,6 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
       if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
     }
     this.#collecting.delete(writer)
-  }
-}
-
-/** At once as far as a slice goes, which nearly every commit does; the event loop turns before each further slice. */
-async function inSlices(steps: Generator<void>): Promise<void> {
-  for (;;) {
-    const until = performance.now() + SLICE_MS
-    do if (steps.next().done) return
-    while (performance.now() < until)
-    await nextTurn()
   }
 }
 

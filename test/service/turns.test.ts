@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { SOMEBODY } from '#services/decision-pool.ts'
 import { drive, type Resumable } from '#services/management/resumable.ts'
-import { FairTurns, SLICE_MS } from '#services/turns.ts'
+import { SLICE_MS } from '#model/resumable.ts'
+import { FairTurns } from '#services/turns.ts'
 
 /** A clock that only work moves on, and what was worked, in order. */
 class Workshop {

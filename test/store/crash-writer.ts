@@ -2,12 +2,13 @@
  * The process that `crash.test.ts` kills: opens the store at the URL it is given and commits without end, several at
  * a time, printing each sequence once it is acknowledged, or the code of the error that kept it from opening.
  *
- * Commit number n of a run puts rows that all say so, overwrites the run's own counter row and deletes one row of an
+ * With a number of rows that is large, another thread makes the commits. Commit number n of a run puts rows that all say so, overwrites the run's own counter row and deletes one row of an
  * earlier commit, so that half a commit could not go unnoticed.
  */
 import { writeSync } from 'node:fs'
 import type { AuthzError } from '#model/errors.ts'
 import { openStore } from '#store/open-store.ts'
+import { WriteThread } from '#store/write-thread.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
 /** Rows per commit, besides the counter. */
@@ -17,15 +18,16 @@ const COMMITS_AT_ONCE = 4
 // Written past the stream's buffer: a line is out when the call returns, as an answer to a client would be.
 const print = (line: string): number => writeSync(1, `${line}\n`)
 
-async function run(url: string, name: string): Promise<void> {
-  const store = await openStore(url, toyRule)
+async function run(url: string, name: string, rows: number): Promise<void> {
+  const largeWrites = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
+  const store = await openStore(url, toyRule, { largeWrites })
   const { ledger } = await store.environment('default')
   let last = 0
   const write = async (): Promise<never> => {
     for (;;) {
       const number = ++last
       const put: Record<string, string> = {}
-      for (let row = 0; row < ROWS_PER_COMMIT; row++) put[`${name}/${number}/${row}`] = row % 2 ? 'ar' : 'bg'
+      for (let row = 0; row < rows; row++) put[`${name}/${number}/${row}`] = row % 2 ? 'ar' : 'bg'
       const isSecond = number % 2 === 0
       const deletes = isSecond ? [] : [`${name}/${number - 2}/0`]
       const { sequence } = await ledger.commit(commitOf({ put: { ...put, [name]: 'ar' }, delete: deletes }))
@@ -36,6 +38,6 @@ async function run(url: string, name: string): Promise<void> {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [url, name] = process.argv.slice(2)
-  await run(url!, name!).catch((error: unknown) => print((error as AuthzError).code))
+  const [url, name, rows] = process.argv.slice(2)
+  await run(url!, name!, Number(rows)).catch((error: unknown) => print((error as AuthzError).code))
 }

@@ -12,11 +12,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '#store/open-store.ts'
 import { TableView } from '#store/table-view.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
+import { LARGE_ROWS } from '#store/write-thread.ts'
 import { ROWS_PER_COMMIT } from './crash-writer.ts'
 import { bytes, logged, readable, shown, text, toyRule } from './toy-rows.ts'
 
-const ROUNDS = 5
-const ACKNOWLEDGED_PER_ROUND = 100
 const WRITER = join(import.meta.dirname, 'crash-writer.ts')
 
 let directory: string
@@ -32,53 +31,62 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-function startWriter(name: string): { readonly writer: ChildProcess; readonly lines: AsyncIterable<string> } {
-  const argv = ['--disable-warning=ExperimentalWarning', WRITER, url, name]
+function startWriter(
+  name: string,
+  rows = ROWS_PER_COMMIT,
+): { readonly writer: ChildProcess; readonly lines: AsyncIterable<string> } {
+  const argv = ['--disable-warning=ExperimentalWarning', WRITER, url, name, String(rows)]
   const writer = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   writers.push(writer)
   return { writer, lines: createInterface({ input: writer.stdout! }) }
 }
 
 /** Runs a writer until it has had so many commits acknowledged, kills it, and returns all it saw acknowledged. */
-async function writeAndKill(name: string): Promise<number[]> {
-  const { writer, lines } = startWriter(name)
+async function writeAndKill(name: string, rows: number, count: number): Promise<number[]> {
+  const { writer, lines } = startWriter(name, rows)
   const exited = once(writer, 'exit')
   const acknowledged: number[] = []
   for await (const line of lines) {
     acknowledged.push(Number(line))
     // No stop: what is still in the pipe was acknowledged too.
-    if (acknowledged.length === ACKNOWLEDGED_PER_ROUND) writer.kill('SIGKILL')
+    if (acknowledged.length === count) writer.kill('SIGKILL')
   }
   expect(await exited).toEqual([null, 'SIGKILL'])
   return acknowledged
 }
 
-test('a process killed in mid-write leaves every acknowledged commit whole and no other one by half', async () => {
-  const acknowledged: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    acknowledged.push(...(await writeAndKill(`run-${round}`)))
-    const store = await openStore(url, toyRule)
-    const { ledger, view } = await store.environment('default')
-    const entries = await logged(ledger)
-    const sequences = new Set(entries.map(entry => entry.revision.sequence))
-    expect(acknowledged.filter(sequence => !sequences.has(sequence))).toEqual([])
+test.each([
+  { by: 'its main thread', rows: ROWS_PER_COMMIT, rounds: 5, perRound: 100 },
+  { by: 'the thread of large writes', rows: LARGE_ROWS, rounds: 3, perRound: 8 },
+])(
+  'a process killed in mid-write by $by leaves every acknowledged commit whole and no other one by half',
+  async ({ rows, rounds, perRound }) => {
+    const acknowledged: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      acknowledged.push(...(await writeAndKill(`run-${round}`, rows, perRound)))
+      const store = await openStore(url, toyRule)
+      const { ledger, view } = await store.environment('default')
+      const entries = await logged(ledger)
+      const sequences = new Set(entries.map(entry => entry.revision.sequence))
+      expect(acknowledged.filter(sequence => !sequences.has(sequence))).toEqual([])
 
-    // The log, replayed from nothing, gives what is stored: rows, lists and counts belong to whole commits.
-    const tables = new MemoryTables()
-    const replayed = new TableView(tables, toyRule)
-    await tables.write(() => entries.forEach(entry => replayed.apply(entry)))
-    expect(shown(view)).toEqual(shown(replayed))
-    for (const entry of entries) {
-      expect(entry.put).toHaveLength(ROWS_PER_COMMIT + 1)
-      const counter = entry.put.at(-1)!
-      expect(text(counter.key)).toMatch(/^run-\d+$/)
+      // The log, replayed from nothing, gives what is stored: rows, lists and counts belong to whole commits.
+      const tables = new MemoryTables()
+      const replayed = new TableView(tables, toyRule)
+      await tables.write(() => entries.forEach(entry => replayed.apply(entry)))
+      expect(shown(view)).toEqual(shown(replayed))
+      for (const entry of entries) {
+        expect(entry.put).toHaveLength(rows + 1)
+        const counter = entry.put.at(-1)!
+        expect(text(counter.key)).toMatch(/^run-\d+$/)
+      }
+      const stored = view.get(bytes(`run-${round}`))!
+      expect(readable(stored)).toMatchObject({ version: entries.at(-1)!.revision.sequence })
+      await store.close()
     }
-    const stored = view.get(bytes(`run-${round}`))!
-    expect(readable(stored)).toMatchObject({ version: entries.at(-1)!.revision.sequence })
-    await store.close()
-  }
-  expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * ACKNOWLEDGED_PER_ROUND)
-})
+    expect(acknowledged.length).toBeGreaterThanOrEqual(rounds * perRound)
+  },
+)
 
 test('a second process is refused a directory that is in use, and gets it once the first one is dead', async () => {
   const first = startWriter('first')

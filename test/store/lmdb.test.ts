@@ -2,23 +2,33 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded-ledger.ts'
+import type { LargeWrites } from '#store/large-writes.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { TableView } from '#store/table-view.ts'
+import { LARGE_ROWS, WriteThread } from '#store/write-thread.ts'
 import { describeLedger } from './contract.ts'
 import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
 import { describeTables } from './tables-contract.ts'
-import { toyRule } from './toy-rows.ts'
+import { commitOf, toyRule } from './toy-rows.ts'
 
 const makeDirectory = (): string => mkdtempSync(join(tmpdir(), 'verdict-lmdb-'))
 
-async function openIn(directory: string, options: OpenOptions): Promise<LedgerUnderTest> {
+const LARGE_WRITES = new URL('./toy-large-writes.ts', import.meta.url)
+/** To it every commit is large. */
+const otherThread = new WriteThread(LARGE_WRITES, 0)
+afterAll(() => otherThread.close())
+
+async function openIn(
+  directory: string,
+  options: OpenOptions & { readonly largeWrites?: LargeWrites },
+): Promise<LedgerUnderTest> {
   const tables = new LmdbTables(directory)
   const view = new TableView(tables, toyRule)
   const ledger = await EmbeddedLedger.open({ tables, view, ...options })
   const close = async (): Promise<void> => {
-    ledger.close()
+    await ledger.close()
     await tables.close()
   }
   return {
@@ -45,6 +55,96 @@ describeTables('lmdb', () => {
   return { tables, dispose }
 })
 describeLedger('lmdb', options => openIn(makeDirectory(), options ?? {}))
+describeLedger('lmdb, where another thread makes the commits', options =>
+  openIn(makeDirectory(), { ...options, largeWrites: otherThread }),
+)
+
+/** What is large, made by that thread, and how many there were. */
+function counting(largeWrites: LargeWrites) {
+  let commits = 0
+  const counted: LargeWrites = {
+    isLarge: commit => largeWrites.isLarge(commit),
+    commit: (...args) => {
+      commits += 1
+      return largeWrites.commit(...args)
+    },
+    apply: (...args) => largeWrites.apply(...args),
+  }
+  return { largeWrites: counted, commits: () => commits }
+}
+
+async function openWith(largeWrites: LargeWrites): Promise<LedgerUnderTest> {
+  const under = await openIn(makeDirectory(), { largeWrites })
+  onTestFinished(() => under.dispose())
+  return under
+}
+
+const rows = (count: number, value = 'ar') =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`row ${n}`, value]))
+
+test('from so many rows on, or so many bytes, a commit is made by another thread', async () => {
+  const thread = new WriteThread(LARGE_WRITES)
+  onTestFinished(() => thread.close())
+  const { largeWrites, commits } = counting(thread)
+  const { ledger } = await openWith(largeWrites)
+  await ledger.commit(commitOf({ put: rows(LARGE_ROWS - 1) }))
+  expect(commits()).toBe(0)
+  await ledger.commit(commitOf({ put: rows(LARGE_ROWS) }))
+  expect(commits()).toBe(1)
+  await ledger.commit(commitOf({ delete: Object.keys(rows(LARGE_ROWS)) }))
+  expect(commits()).toBe(2)
+  await ledger.commit(commitOf({ put: { one: 'a'.repeat(262_143) } }))
+  expect(commits()).toBe(2)
+  await ledger.commit(commitOf({ put: { one: 'a'.repeat(262_144) } }))
+  expect(commits()).toBe(3)
+})
+
+test('a commit whose thread ends is made once, by whoever asked', async () => {
+  const ending =
+    "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
+  const thread = new WriteThread(new URL(`data:text/javascript,${encodeURIComponent(ending)}`), 0)
+  const { largeWrites, commits } = counting(thread)
+  const { ledger, view } = await openWith(largeWrites)
+  const first = commitOf({ put: rows(3) })
+  expect(await ledger.commit(first)).toMatchObject({ sequence: 1 })
+  expect(await ledger.commit(first)).toMatchObject({ sequence: 1 })
+  expect(commits()).toBe(2)
+  expect((await view()).sequence()).toBe(1)
+})
+
+test('a ledger that closes waits for the commit that another thread is at', async () => {
+  const { ledger, reopen } = await openWith(otherThread)
+  const commit = ledger.commit(commitOf({ put: rows(2_000) }))
+  const { view } = await reopen()
+  expect(await commit).toMatchObject({ sequence: 1 })
+  expect((await view()).sequence()).toBe(1)
+})
+
+test('what is committed here and there at once comes in one order, and whoever follows hears all of it', async () => {
+  const thread = new WriteThread(LARGE_WRITES)
+  onTestFinished(() => thread.close())
+  const { ledger, view } = await openWith(thread)
+  const heard: number[] = []
+  const start = await ledger.head()
+  const all = 24
+  const following = (async () => {
+    for await (const { revision, put } of ledger.feed(start)) {
+      heard.push(put.length)
+      if (revision.sequence === start.sequence + all) return
+    }
+  })()
+  const commits = Array.from({ length: all }, (_, n) => {
+    const put = n % 3 === 0 ? rows(LARGE_ROWS, n % 2 ? 'ar' : 'bg') : { [`small ${n}`]: 'ar' }
+    return ledger.commit(commitOf({ put }))
+  })
+  const sequences = (await Promise.all(commits)).map(({ sequence }) => sequence)
+  await following
+  expect(sequences.toSorted((a, b) => a - b)).toEqual(Array.from({ length: all }, (_, n) => n + 1))
+  for (const [n, sequence] of sequences.entries()) {
+    expect(heard[sequence - 1]).toBe(n % 3 === 0 ? LARGE_ROWS : 1)
+  }
+  expect([...(await view()).batches()].flat()).toHaveLength(LARGE_ROWS + (all * 2) / 3)
+})
 
 // lmdb-js would end this process.
 test.each([

@@ -57,6 +57,8 @@ class SlowTables implements Tables {
     return this.#held.shift()!
   }
 
+  refresh(): void {}
+
   snapshot(): TablesSnapshot {
     return this.#tables.snapshot()
   }

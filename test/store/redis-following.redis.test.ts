@@ -16,6 +16,7 @@ import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { TableView } from '#store/table-view.ts'
+import { WriteThread } from '#store/write-thread.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { startRedis } from '../support/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
@@ -82,6 +83,40 @@ test('a node gets what another commits', async () => {
   }
   const head = await one.ledger.head()
   await follows(other.ledger, start, head)
+  expect(shown(other.view)).toEqual(shown(one.view))
+})
+
+test.each([
+  ['as it is', false],
+  ['whose thread ends', true],
+])('what another thread brings into the copy, %s, stays in the order of the history', async (_, isLost) => {
+  const url = redis.url()
+  const ending =
+    "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
+  const entry = isLost
+    ? new URL(`data:text/javascript,${encodeURIComponent(ending)}`)
+    : new URL('./toy-large-writes.ts', import.meta.url)
+  const largeWrites = new WriteThread(entry, 50)
+  onTestFinished(() => largeWrites.close())
+  const [one, other] = [await startNode(url), await startNode(url, { largeWrites })]
+  const start = await other.ledger.head()
+  const commits = Array.from({ length: 60 }, (_each, n) => {
+    const count = n % 3 === 0 ? 60 : 1
+    const value = n % 2 === 0 ? 'ar' : 'bg'
+    return commitOf({
+      put: Object.fromEntries(Array.from({ length: count }, (_row, at) => [`row-${at}`, value])),
+    })
+  })
+  const heard: number[] = []
+  const following = (async () => {
+    for await (const { revision, put } of other.ledger.feed(start)) {
+      heard.push(put.length)
+      if (revision.sequence === start.sequence + commits.length) return
+    }
+  })()
+  for (const commit of commits) await one.ledger.commit(commit)
+  await following
+  expect(heard).toEqual(commits.map(({ put }) => put.length))
   expect(shown(other.view)).toEqual(shown(one.view))
 })
 

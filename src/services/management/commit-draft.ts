@@ -7,7 +7,7 @@ import type { Surroundings } from '../surroundings.ts'
 import { SOMEBODY } from '../decision-pool.ts'
 import { FairTurns } from '../turns.ts'
 import { Draft } from './draft.ts'
-import { abandoned, type Asker, drive, type Resumable } from './resumable.ts'
+import { type Asker, drive, type Resumable } from './resumable.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer
@@ -84,10 +84,7 @@ export class DraftCommits {
     // What the view shows may not be durable yet: the answer tells of that, not of the ledger's head.
     const sequence = view.sequence()
     if (records.isEmpty) return { answer, revision: { epoch, sequence } }
-    const drafted = await asker.turns.take(() => {
-      if (asker.waiting.isGone) throw abandoned()
-      return records.toCommit(this.#surroundings.newCommitId())
-    })
+    const drafted = await drive(() => records.commitInSlices(this.#surroundings.newCommitId()), asker)
     const commit = { ...drafted, epoch }
     return { answer, revision: await this.#timed(() => ledger.commit(commit)) }
   }

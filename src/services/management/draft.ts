@@ -12,6 +12,7 @@
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema } from '#model/change.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import { decodeAs, decodeRecord, encodeRecord } from '#store/record-codec.ts'
@@ -222,6 +223,12 @@ export class Draft extends RecordReader {
 
   /** The commit this draft has become, under a fresh commit id. */
   toCommit(id: Uint8Array): Commit {
+    return runAtOnce(this.commitInSlices(id))
+  }
+
+  /** The same with a stop every few rows. Nothing may be written into the draft from then on. */
+  *commitInSlices(id: Uint8Array): Resumable<Commit> {
+    let rows = 0
     const require: Requirement[] = []
     const put: RowPut[] = []
     const remove: Uint8Array[] = []
@@ -229,6 +236,7 @@ export class Draft extends RecordReader {
       if (row === null) require.push({ key, absent: true })
       else if (contentMatters) require.push({ key, version: row.version })
       else require.push({ key, created: row.created })
+      if (++rows % YIELD_ROWS === 0) yield
       if (!written) continue
       if (restarted) remove.push(key)
       if (record !== null) put.push({ key, value: encodeRecord(record) })

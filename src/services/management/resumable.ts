@@ -3,10 +3,10 @@
  * the event loop run first; it may have met later commits when it goes on.
  */
 import { AuthzError } from '#model/errors.ts'
-import type { Resumable } from '#model/resumable.ts'
+import { type Resumable, SLICE_MS } from '#model/resumable.ts'
 import type { Waiting } from '../decision-pool.ts'
 import type { ReadLane } from '../read-lanes.ts'
-import { SLICE_MS, type Turns } from '../turns.ts'
+import type { Turns } from '../turns.ts'
 
 export type { Resumable }
 

@@ -111,6 +111,11 @@ export class LmdbTables implements Tables {
     return result.catch((error: unknown) => this.#handleFailure(error))
   }
 
+  refresh(): void {
+    // lmdb-js reads on in one transaction until the next turn of timers.
+    this.#root.resetReadTxn()
+  }
+
   snapshot(): TablesSnapshot {
     this.#access.assertOpen()
     const transaction = this.#root.useReadTransaction()

@@ -49,6 +49,9 @@ export class MemoryTables implements Tables {
     return result
   }
 
+  /** No other thread has them. */
+  refresh(): void {}
+
   /** O(entries): the arrays are copied, the bytes in them are not. */
   snapshot(): TablesSnapshot {
     let isReleased = false

@@ -20,7 +20,8 @@ import { CommitLog } from '../commit-log.ts'
 import { decodeEntry } from '../entry-codec.ts'
 import type { Entry } from '../ledger.ts'
 import { buildKeysAndLists } from '../list-build.ts'
-import { DurableMark, LogFeed, logReader } from '../log-feed.ts'
+import { type LargeWrites, ThreadLostError } from '../large-writes.ts'
+import { DurableMark, HandedChanges, LogFeed, logReader } from '../log-feed.ts'
 import type { StoredRow } from '../row-runs.ts'
 import { writeInOrder } from '../ordered-write.ts'
 import { type SnapshotPlace, snapshotPlaceIn } from '../snapshot-place.ts'
@@ -50,6 +51,8 @@ export interface LocalCopyOptions {
   readonly tables: Tables
   readonly listRule: ListRule
   readonly logEntriesMax: number
+  /** Makes writes that would keep this thread for too long. Absent: this thread makes all. */
+  readonly largeWrites?: LargeWrites | null
   /** Whether loads do without finding a row by that key: the table of keys follows with the lists then. */
   readonly isKeyedLater: (key: Uint8Array) => boolean
 }
@@ -70,9 +73,18 @@ export class LocalCopy {
   readonly #keptMs = new Float64Array(KEPT_MS_COUNT)
   /** How far it is on disk; closed with it. */
   readonly mark: DurableMark
+  readonly #logEntriesMax: number
+  readonly #largeWrites: LargeWrites | null
+  readonly #handed = new HandedChanges()
+  /** Resolves when what comes may be written, which has to come behind what another thread writes. Null: at once. */
+  #turn: Promise<void> | null = null
+  /** The last write of this thread. */
+  #lastHere: Promise<void> = Promise.resolve()
 
-  constructor({ tables, listRule, logEntriesMax, isKeyedLater }: LocalCopyOptions) {
+  constructor({ tables, listRule, logEntriesMax, largeWrites = null, isKeyedLater }: LocalCopyOptions) {
     this.#tables = tables
+    this.#logEntriesMax = logEntriesMax
+    this.#largeWrites = largeWrites
     this.#isKeyedLater = isKeyedLater
     this.#meta = tables.table('meta')
     this.#listRule = listRule
@@ -170,7 +182,55 @@ export class LocalCopy {
   }
 
   /** Applies a commit; in the order of the history, without waiting for one before the next. Resolves when it is durable. */
-  async apply(entry: Entry): Promise<void> {
+  apply(entry: Entry): Promise<void> {
+    const [largeWrites, { directory }] = [this.#largeWrites, this.#tables]
+    if (largeWrites === null || directory === null || !this.#isComplete || !largeWrites.isLarge(entry)) {
+      return this.#applyHere(entry)
+    }
+    // What waits for that turn, too, has begun when this one goes on.
+    const before = (this.#turn ?? Promise.resolve()).then(() => this.#lastHere)
+    return this.#inTurn(before.then(() => this.#applyElsewhere(largeWrites, directory, entry)))
+  }
+
+  /** In the order of the calls, behind what another thread is at. */
+  #applyHere(entry: Entry): Promise<void> {
+    if (this.#turn === null) return (this.#lastHere = this.#write(entry))
+    // Not before this one has begun may another.
+    return this.#turn.then(() => (this.#lastHere = this.#write(entry)))
+  }
+
+  /** Whatever comes while that is under way waits for it; what comes behind a write that failed is not made either. */
+  #inTurn(writing: Promise<void>): Promise<void> {
+    this.#turn = writing
+    // Those that wait have begun by then, a turn of the event loop later.
+    const end = (): void => {
+      setImmediate(() => {
+        if (this.#turn === writing) this.#turn = null
+      })
+    }
+    writing.then(end, end)
+    return writing
+  }
+
+  async #applyElsewhere(largeWrites: LargeWrites, directory: string, entry: Entry): Promise<void> {
+    const { sequence } = entry.revision
+    const from = performance.now()
+    try {
+      await largeWrites.apply(directory, entry, this.#logEntriesMax)
+    } catch (error) {
+      if (!(error instanceof ThreadLostError)) throw error
+      this.#tables.refresh()
+      if (this.view.sequence() < sequence) return this.#write(entry)
+    }
+    this.#tables.refresh()
+    this.#id = entry.id
+    this.#sequence = sequence
+    this.#keptMs[sequence % KEPT_MS_COUNT] = performance.now() - from
+    this.#handed.add(sequence, entry.changes)
+    this.mark.advance(sequence)
+  }
+
+  async #write(entry: Entry): Promise<void> {
     const { sequence } = entry.revision
     await this.#tables.write(() => {
       const from = performance.now()
@@ -200,14 +260,15 @@ export class LocalCopy {
   }
 
   feed(after: Revision): AsyncIterable<Entry> {
-    const [log, durable, epoch] = [this.#log, this.mark, this.epoch]
-    const source = { log, durable, epoch, head: () => this.#sequence }
+    const [log, durable, epoch, handed] = [this.#log, this.mark, this.epoch, this.#handed]
+    const source = { log, durable, epoch, handed, head: () => this.#sequence }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
   /** Ends its feeds, for that reason if there is one; finishes what is being written. */
   async close(reason: AuthzError | null = null): Promise<void> {
     this.mark.close(reason)
+    await this.#turn?.catch(() => undefined)
     await this.#tables.close()
   }
 }

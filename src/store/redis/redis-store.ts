@@ -8,6 +8,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
+import type { LargeWrites } from '../large-writes.ts'
 import { EnvironmentSet } from '../environment-set.ts'
 import type { Row } from '../ledger.ts'
 import type { BeginOptions, EnvironmentStore, Store } from '../store.ts'
@@ -62,6 +63,8 @@ export interface RedisStoreOptions {
   readonly isKeyedLater: (key: Uint8Array) => boolean
   /** Whether a row means anything. */
   readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
+  /** Makes writes into copies that would keep this thread for too long; null: it makes all. */
+  readonly largeWrites: LargeWrites | null
   /** Builds keys and lists of the copy in that directory in another thread; null: it is done in this one. */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
@@ -486,10 +489,10 @@ export class RedisStore implements Store {
   }
 
   #copyIn(directory: string): LocalCopy {
-    const { listRule, logEntriesMax, isKeyedLater, openTables } = this.#options
+    const { listRule, logEntriesMax, largeWrites, isKeyedLater, openTables } = this.#options
     const tables = openTables(directory)
     try {
-      return new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater })
+      return new LocalCopy({ tables, listRule, logEntriesMax, largeWrites, isKeyedLater })
     } catch (error) {
       // Removed files keep their room on the disk while they are open.
       void tables.close().catch(() => undefined)

@@ -1,0 +1,53 @@
+/** What the thread of `write-thread.ts` does: it makes each write as the main thread would, on tables that it opens for it. */
+import { ConflictError, errorToData } from '#model/errors.ts'
+import type { MessagePort } from 'node:worker_threads'
+import { EmbeddedLedger } from './embedded-ledger.ts'
+import { LmdbTables } from './lmdb/lmdb-tables.ts'
+import { unpackCommit } from './packed-commit.ts'
+import { LocalCopy } from './redis/local-copy.ts'
+import { TableView } from './table-view.ts'
+import type { ListRule } from './view.ts'
+import { type FromWriteThread, isRefusal, type ToWriteThread } from './write-thread.ts'
+
+export function serveWrites(port: MessagePort, listRule: ListRule): void {
+  let last: Promise<void> = Promise.resolve()
+  port.on('message', (message: ToWriteThread) => {
+    last = last.then(async () => port.postMessage(await answerTo(message, listRule)))
+  })
+}
+
+async function answerTo(message: ToWriteThread, listRule: ListRule): Promise<FromWriteThread> {
+  const { call, kind } = message
+  try {
+    const sequence = kind === 'commit' ? await commit(message, listRule) : await apply(message, listRule)
+    return { call, kind: 'done', sequence }
+  } catch (error) {
+    if (error instanceof ConflictError) return { call, kind: 'conflict', key: Uint8Array.from(error.key) }
+    if (isRefusal(error)) return { call, kind: 'refused', error: errorToData(error) }
+    return { call, kind: 'failed', reason: String(error) }
+  }
+}
+
+async function commit({ directory, logEntriesMax, packed }: ToWriteThread, listRule: ListRule) {
+  const tables = new LmdbTables(directory)
+  try {
+    const view = new TableView(tables, listRule)
+    const ledger = await EmbeddedLedger.open({ tables, view, logEntriesMax })
+    return (await ledger.commit(unpackCommit(packed))).sequence
+  } finally {
+    await tables.close()
+  }
+}
+
+async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThread, listRule: ListRule) {
+  const tables = new LmdbTables(directory)
+  try {
+    const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
+    const { put, ...entry } = unpackCommit(packed)
+    const rows = put.map(row => ({ ...row, version: sequence }))
+    await copy.apply({ ...entry, put: rows, revision: { epoch: copy.epoch, sequence } })
+    return sequence
+  } finally {
+    await tables.close()
+  }
+}
