@@ -245,12 +245,11 @@ export class SharedIndexWriter implements ChangeSink {
   *applyInSteps(changes: Iterable<Change>): Generator<void> {
     assert(!this.#isApplying, 'commits are applied one after the other')
     this.#settle()
+    if (Array.isArray(changes)) for (const _ of this.#makeNumbersFree(changes)) yield
+    // Behind the stops: what is precomputed meanwhile may begin with it.
     if (this.#compiling) this.#compileLoaded()
-    if (Array.isArray(changes)) {
-      for (const _ of this.#makeNumbersFree(changes)) yield
-      // A load, which nobody reads, comes upon it.
-      if (this.#isShared) this.#room.require(changes)
-    }
+    // A load, which nobody reads, comes upon it.
+    if (this.#isShared && Array.isArray(changes)) this.#room.require(changes)
     this.#isApplying = true
     try {
       const isPrepared = this.#isShared && Array.isArray(changes)

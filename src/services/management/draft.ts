@@ -11,7 +11,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema } from '#model/change.ts'
-import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import type { RecordKind, RecordOf, RoleRecord, StoredRecord } from '#model/records.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
@@ -19,6 +19,7 @@ import { decodeAs, decodeRecord, encodeRecord } from '#store/record-codec.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
 import { isDead } from './dead-ids.ts'
+import { ExtendedRoles } from './extended-roles.ts'
 import { type Found, isOfKind, RecordReader } from './record-reader.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
@@ -40,6 +41,8 @@ export class Draft extends RecordReader {
   /** The same by kind: who puts a schema together reads many short lists, and must not go through all of it for each. */
   readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
   readonly #pendingById = new Map<string, Pending>()
+  /** Told of every role that this draft writes. */
+  readonly extended = new ExtendedRoles()
   readonly #changes: Change[] = []
   readonly #attributesBytesMax: number
 
@@ -177,6 +180,7 @@ export class Draft extends RecordReader {
   put(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     checkAttributes(record, pending.record, this.#attributesBytesMax)
+    if (record.kind === 'role') this.extended.changed(pending.record as RoleRecord | null, record)
     pending.record = record
     this.#pendingById.set(record.id, pending)
     pending.written = true
@@ -188,6 +192,7 @@ export class Draft extends RecordReader {
   delete(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     assert(pending.record !== null, `a draft deletes what is there, and this ${record.kind} is not`)
+    if (record.kind === 'role') this.extended.changed(record, null)
     pending.record = null
     pending.written = true
     pending.contentMatters = true

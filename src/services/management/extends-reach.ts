@@ -8,6 +8,7 @@ import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace.ts'
 import type { Draft } from './draft.ts'
+import type { Extended } from './extended-roles.ts'
 import type { Resumable } from './resumable.ts'
 
 /**
@@ -39,7 +40,8 @@ export function* checkExtendsReach(records: Draft): Resumable<void> {
     // The set is its own worklist: a `Set` iterates over late additions.
     for (const key of keys) {
       for (const other of extendedBy.get(key) ?? []) keys.add(other)
-      if (reachOf(records, typeId, key) > EXTENDS_REACH_MAX) throw reachesTooFar(key)
+      const role = records.get('role', rowKeys.role(typeId, key))
+      if (role !== null && reachOf(records, role) > EXTENDS_REACH_MAX) throw reachesTooFar(key)
       yield
     }
   }
@@ -52,12 +54,28 @@ export function reachesTooFar(roleKey: string): AuthzError {
   )
 }
 
-/** How many it extends; one more than the ceiling where that are too many. */
-function reachOf(records: Draft, typeId: string | null, roleKey: string): number {
-  const reached = new Set([roleKey])
-  for (const key of reached) {
-    for (const other of records.get('role', rowKeys.role(typeId, key))?.extends ?? []) reached.add(other)
-    if (reached.size > EXTENDS_REACH_MAX + 1) break
+/** All that a role extends in the draft, itself left out; on whose content the commit rests then. */
+export function extendedOf(records: Draft, role: RoleRecord): Extended {
+  return records.extended.of(role, key => {
+    const other = records.get('role', rowKeys.role(role.typeId, key))
+    if (other !== null) records.requireUnchanged(other)
+    return other
+  })
+}
+
+/** How many it extends; more than the ceiling where that are too many. O(1) for one that extends one, once known. */
+function reachOf(records: Draft, role: RoleRecord): number {
+  const direct = role.extends.flatMap(key => {
+    const other = records.get('role', rowKeys.role(role.typeId, key))
+    return other === null ? [] : [other]
+  })
+  for (const other of direct) records.requireUnchanged(other)
+  const [only] = direct
+  if (only && direct.length === 1) return 1 + extendedOf(records, only).size
+  const reached = new Set(direct.map(({ key }) => key))
+  for (const other of direct) {
+    for (const key of extendedOf(records, other).keys()) reached.add(key)
+    if (reached.size > EXTENDS_REACH_MAX) break
   }
-  return reached.size - 1
+  return reached.size
 }

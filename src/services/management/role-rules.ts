@@ -17,7 +17,7 @@ import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
 import { lists } from '#store/keyspace.ts'
 import type { WriteContext } from './context.ts'
 import type { Draft } from './draft.ts'
-import { reachesTooFar } from './extends-reach.ts'
+import { extendedOf, reachesTooFar } from './extends-reach.ts'
 import { requireRelation, requireRole, requireType } from './lookups.ts'
 import { keepRelation } from './relations.ts'
 
@@ -145,24 +145,25 @@ export function resolveExtends(
   roleKey: string,
   references: readonly string[],
 ): string[] {
-  const keys = [...new Set(references.map(reference => requireRole(records, type, reference).key))]
-  const waiting = [...keys]
-  const visited = new Set<string>()
-  while (waiting.length > 0) {
-    const key = waiting.pop()!
-    if (key === roleKey) {
+  const direct = new Map(
+    references.map(reference => {
+      const role = requireRole(records, type, reference)
+      return [role.key, role] as const
+    }),
+  )
+  const reached = new Set(direct.keys())
+  for (const [key, role] of direct) {
+    // What is mentioned must not go; what that extends in turn must not change, or a circle could close.
+    records.touch(role)
+    const extended = extendedOf(records, role)
+    if (key === roleKey || extended.has(roleKey)) {
       throw new AuthzError('INVALID_INPUT', `role ${JSON.stringify(roleKey)} would extend itself`)
     }
-    if (visited.has(key)) continue
-    visited.add(key)
-    if (visited.size > EXTENDS_REACH_MAX) throw reachesTooFar(roleKey)
-    const role = requireRole(records, type, key)
-    // What is mentioned must not go; what that extends in turn must not change, or a circle could close.
-    if (keys.includes(key)) records.touch(role)
-    else records.requireUnchanged(role)
-    waiting.push(...role.extends)
+    if (direct.size > 1) for (const other of extended.keys()) reached.add(other)
+    const count = direct.size > 1 ? reached.size : 1 + extended.size
+    if (count > EXTENDS_REACH_MAX) throw reachesTooFar(roleKey)
   }
-  return keys
+  return [...direct.keys()]
 }
 
 /** The block a body gives, checked against the model; `previousId` keeps the block's id. */

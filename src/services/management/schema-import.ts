@@ -76,8 +76,11 @@ function* madeByGroups(context: WriteContext, typeKey: string): Resumable<MadeBy
   const type = requireType(context.records, typeKey)
   const relations = relationsOf(context, type).filter(({ groupUse }) => groupUse !== null)
   const roles = new Map<string, RoleRecord>()
-  yield* context.records.visit('role', lists.rolesOfType(type.id), role => {
-    roles.set(role.key, role)
+  const { records } = context
+  yield* records.visit('role', lists.rolesOfType(type.id), ({ key }) => {
+    // Met, so that the commit rests on it.
+    const role = records.get('role', rowKeys.role(type.id, key))
+    if (role !== null) roles.set(key, role)
   })
   return { relations, roles }
 }
