@@ -19,7 +19,7 @@ import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { LostStoreError } from './lost-store.ts'
 import { type LargeWrites, ThreadLostError } from './large-writes.ts'
 import type { Commit, Entry, Ledger, Requirement, Row } from './ledger.ts'
-import { DurableMark, HandedChanges, LogFeed, logReader } from './log-feed.ts'
+import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
 import { textOf } from './row-codec.ts'
 import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
@@ -49,7 +49,7 @@ export class EmbeddedLedger implements Ledger {
   readonly #largeWrites: LargeWrites | null
   /** Commits that another thread makes. */
   readonly #elsewhere = new Set<Promise<unknown>>()
-  readonly #handed = new HandedChanges()
+  readonly #handed = new HandedCommits()
 
   /**
    * The ledger in these tables; empty ones start a history, or are `STORE_DAMAGED` when they may not. Throws `INVALID_INPUT` when
@@ -123,7 +123,7 @@ export class EmbeddedLedger implements Ledger {
     try {
       const sequence = await writing
       this.#tables.refresh()
-      this.#handed.add(sequence, commit.changes)
+      this.#handed.add(sequence, commit)
       this.#durable.advance(sequence)
       return sequence
     } catch (error) {

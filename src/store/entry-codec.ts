@@ -51,23 +51,6 @@ export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
   }
 }
 
-/** The same of which the changes are known: rows are decoded when somebody asks for them. */
-export function entryWith(changes: readonly Change[], revision: Revision, bytes: Uint8Array): Entry {
-  let decoded: Entry | null = null
-  const whole = (): Entry => (decoded ??= decodeEntry(revision, bytes))
-  return {
-    revision,
-    id: entryId(bytes),
-    changes,
-    get delete() {
-      return whole().delete
-    },
-    get put() {
-      return whole().put
-    },
-  }
-}
-
 /** The commit id of an encoded entry. O(1). */
 export function entryId(bytes: Uint8Array): Uint8Array {
   return viewOf(bytes, 1, BODY_START)

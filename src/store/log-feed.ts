@@ -5,11 +5,10 @@
  *
  * `DurableMark` tells consumers how far they may read and wakes them when that moves; nobody polls.
  */
-import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, type Revision } from '#model/revision.ts'
 import type { CommitLog } from './commit-log.ts'
-import { decodeEntry, entryWith } from './entry-codec.ts'
+import { decodeEntry } from './entry-codec.ts'
 import type { Entry } from './ledger.ts'
 
 /**
@@ -93,31 +92,33 @@ const HANDED_MAX = 4
  * What large commits mean to the engine, as who made them had it: so that it need not be read from the log again, which would keep
  * the thread. Whoever follows from further back reads the log, which says the same.
  */
-export class HandedChanges {
-  readonly #changes = new Map<number, readonly Change[]>()
+export class HandedCommits {
+  readonly #commits = new Map<number, HandedCommit>()
 
-  add(sequence: number, changes: readonly Change[]): void {
-    this.#changes.set(sequence, changes)
-    for (const oldest of this.#changes.keys()) {
-      if (this.#changes.size <= HANDED_MAX) return
-      this.#changes.delete(oldest)
+  add(sequence: number, { id, changes }: HandedCommit): void {
+    this.#commits.set(sequence, { id, changes })
+    for (const oldest of this.#commits.keys()) {
+      if (this.#commits.size <= HANDED_MAX) return
+      this.#commits.delete(oldest)
     }
   }
 
-  /** Those of that commit, once. */
-  take(sequence: number): readonly Change[] | undefined {
-    const changes = this.#changes.get(sequence)
-    this.#changes.delete(sequence)
-    return changes
+  /** That commit, once. */
+  take(sequence: number): HandedCommit | undefined {
+    const commit = this.#commits.get(sequence)
+    this.#commits.delete(sequence)
+    return commit
   }
 }
+
+type HandedCommit = Pick<Entry, 'id' | 'changes'>
 
 export interface LogReaderOptions {
   readonly log: CommitLog
   readonly durable: DurableMark
   readonly epoch: string
   /** Where all of a commit is not to be read again. */
-  readonly handed?: HandedChanges
+  readonly handed?: HandedCommits
   /** Sequence of the newest commit that readers of the view may have met; it may not be durable yet. */
   readonly head: () => number
 }
@@ -130,13 +131,34 @@ export function logReader(
   return after => {
     if (startEpoch !== epoch || after > head()) throw feedFailure('STORE_RESET', startEpoch, after)
     if (after >= durable.sequence) return []
+    const next = { epoch, sequence: after + 1 }
+    const commit = handed?.take(next.sequence)
+    if (commit) return [entryOf(commit, next, log)]
     const batch = log.read(after + 1, durable.sequence)
     if (batch[0]?.sequence !== after + 1) throw feedFailure('REVISION_TOO_OLD', startEpoch, after)
-    return batch.map(({ sequence, bytes }) => {
-      const changes = handed?.take(sequence)
-      const revision = { epoch, sequence }
-      return changes ? entryWith(changes, revision, bytes) : decodeEntry(revision, bytes)
-    })
+    return batch.map(({ sequence, bytes }) => decodeEntry({ epoch, sequence }, bytes))
+  }
+}
+
+/** Its rows are read from the log when somebody asks for them, as the log has them by then. */
+function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitLog): Entry {
+  let decoded: Entry | null = null
+  const whole = (): Entry => {
+    const { epoch, sequence } = revision
+    const [logged] = log.read(sequence, sequence)
+    if (!logged) throw feedFailure('REVISION_TOO_OLD', epoch, sequence)
+    return (decoded ??= decodeEntry(revision, logged.bytes))
+  }
+  return {
+    revision,
+    id,
+    changes,
+    get delete() {
+      return whole().delete
+    },
+    get put() {
+      return whole().put
+    },
   }
 }
 

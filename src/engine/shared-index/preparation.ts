@@ -29,6 +29,9 @@ const SMALL_WORDS = 8
 const ANNEX_WORDS = 2 * L.LINE_WORDS
 const CONTAINER_WORDS = L.LINE_WORDS << L.CONTAINER_LINES_LOG2
 
+/** Changes looked at between two stops: some tenths of a millisecond. */
+const LOOKED_AT_ONCE = 128
+
 export class Preparation {
   readonly #regions: Regions
   readonly #names: Names
@@ -53,11 +56,16 @@ export class Preparation {
     this.#replacements = parts.replacements
   }
 
-  /** The words of the graph region that the commit will need, about. O(changes, and containers below them). */
-  prepare(changes: readonly Change[]): number {
+  /**
+   * The words of the graph region that the commit will need, about. O(changes, and containers below them), with a stop every few
+   * changes.
+   */
+  *prepare(changes: readonly Change[]): Generator<void, number> {
     this.#words = 0
     this.#names.forget()
+    let looked = 0
     for (const change of changes) {
+      if (++looked % LOOKED_AT_ONCE === 0) yield
       this.#where = 0
       this.#whose = 0
       this.#link = undefined

@@ -61,6 +61,8 @@ const REST_MS = 0.2
  */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
+/** Changes of a commit before whose section the thread looks at what has come meanwhile: a millisecond. */
+const LARGE_SECTION = 256
 /** Changes whose lines are brought in together: some hundred kilobytes of cache. */
 const FETCHED_AT_ONCE = 128
 /** Steps of a compilation done at once where nobody may read yet: some milliseconds. */
@@ -239,7 +241,7 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * The same in steps, each a fraction of a millisecond while the schema is compiled; the last one is the section, so that
+   * The same in steps, each a fraction of a millisecond while the schema is compiled and a section is prepared; the last one is the section, so that
    * nothing of the commit is seen before. Between two steps the index may be read, and nothing else be applied.
    */
   *applyInSteps(changes: Iterable<Change>): Generator<void> {
@@ -333,9 +335,11 @@ export class SharedIndexWriter implements ChangeSink {
     }
     yield* this.#compileSchema()
     const section = facts === 0 ? changes : changes.slice(facts)
-    this.#makeRoom(this.#preparation.prepare(section))
+    this.#makeRoom(yield* this.#preparation.prepare(section))
     // Each removes one record, or a tenant, which is no more than a bit.
     this.#graveyard.reserve(section.length)
+    // One that is large takes as long as a slice.
+    if (section.length >= LARGE_SECTION) yield
     return section
   }
 

@@ -21,7 +21,7 @@ import { decodeEntry } from '../entry-codec.ts'
 import type { Entry } from '../ledger.ts'
 import { buildKeysAndLists } from '../list-build.ts'
 import { type LargeWrites, ThreadLostError } from '../large-writes.ts'
-import { DurableMark, HandedChanges, LogFeed, logReader } from '../log-feed.ts'
+import { DurableMark, HandedCommits, LogFeed, logReader } from '../log-feed.ts'
 import type { StoredRow } from '../row-runs.ts'
 import { writeInOrder } from '../ordered-write.ts'
 import { type SnapshotPlace, snapshotPlaceIn } from '../snapshot-place.ts'
@@ -75,7 +75,7 @@ export class LocalCopy {
   readonly mark: DurableMark
   readonly #logEntriesMax: number
   readonly #largeWrites: LargeWrites | null
-  readonly #handed = new HandedChanges()
+  readonly #handed = new HandedCommits()
   /** Resolves when what comes may be written, which has to come behind what another thread writes. Null: at once. */
   #turn: Promise<void> | null = null
   /** The last write of this thread. */
@@ -226,7 +226,7 @@ export class LocalCopy {
     this.#id = entry.id
     this.#sequence = sequence
     this.#keptMs[sequence % KEPT_MS_COUNT] = performance.now() - from
-    this.#handed.add(sequence, entry.changes)
+    this.#handed.add(sequence, entry)
     this.mark.advance(sequence)
   }
 
