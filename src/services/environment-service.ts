@@ -239,10 +239,14 @@ export class EnvironmentService {
     const giveBack = (): void => {
       for (const each of held.splice(0)) each()
     }
-    const holding = lookedAt(sized, context => {
-      checkSchemaCeilings(context, this.#ceilings)
-      held.push(this.#purging.hold(removedBy(context.records)))
-      held.push(this.#holdRoom(context.records.changes))
+    const ceilings = this.#ceilings
+    const hold = ({ records }: WriteContext): void => {
+      held.push(this.#purging.hold(removedBy(records)))
+      held.push(this.#holdRoom(records.changes))
+    }
+    const holding = lookedAt(sized, function* (context) {
+      yield* checkSchemaCeilings(context, ceilings)
+      hold(context)
     })
     // What has lost holds nothing while it waits.
     const options = { asker, onLost: giveBack }

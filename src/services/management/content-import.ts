@@ -205,7 +205,7 @@ export class ContentImport {
     const scope = { organizationId: '', projectId: '', environmentId: '' }
     const schema = schemaOf(this.#resources, this.#roles, this.#userAttributes)
     runAtOnce(importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' }))
-    checkSchemaCeilings({ records, newId })
+    runAtOnce(checkSchemaCeilings({ records, newId }))
     runAtOnce(checkSchemaSize({ records, newId }))
     const defined: StoredRecord[] = [...records.list('type', lists.builtInTypes())]
     for (const type of records.list('type', lists.all('type'))) {

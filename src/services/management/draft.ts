@@ -27,6 +27,8 @@ interface Pending {
   readonly key: Uint8Array
   /** The row as the view had it when the draft first met it. */
   readonly row: Row | null
+  /** What that holds, where somebody has looked; dead or not. */
+  stored: StoredRecord | null
   /** The record as the draft leaves it; null: absent. */
   record: StoredRecord | null
   written: boolean
@@ -102,7 +104,8 @@ export class Draft extends RecordReader {
     let count = this.view.count(list)
     for (const pending of this.#pending.values()) {
       if (!pending.written) continue
-      if (pending.row !== null && isListed(decodeRecord(pending.row), list)) count -= 1
+      const stored = storedIn(pending)
+      if (stored !== null && isListed(stored, list)) count -= 1
       if (isPendingIn(pending, list)) count += 1
     }
     return count
@@ -167,7 +170,7 @@ export class Draft extends RecordReader {
     const name = nameOf(key)
     // What the list says of the row holds as long as it is the same generation.
     const contentMatters = this.#pending.get(name)?.contentMatters ?? false
-    this.#keep(name, { key, row, record: null, written: true, contentMatters, restarted: true })
+    this.#keep(name, { key, row, stored: null, record: null, written: true, contentMatters, restarted: true })
   }
 
   /** Whether something is stored under that key that a new record there must not be taken for. */
@@ -204,9 +207,9 @@ export class Draft extends RecordReader {
   *written<Kind extends RecordKind>(
     kind: Kind,
   ): Iterable<readonly [before: RecordOf<Kind> | null, after: RecordOf<Kind> | null]> {
-    for (const { row, record, written } of this.#ofKind(kind)) {
-      if (!written) continue
-      yield [row === null ? null : decodeAs(kind, row), record as RecordOf<Kind> | null]
+    for (const pending of this.#ofKind(kind)) {
+      if (!pending.written) continue
+      yield [storedIn(pending) as RecordOf<Kind> | null, pending.record as RecordOf<Kind> | null]
     }
   }
 
@@ -272,7 +275,7 @@ export class Draft extends RecordReader {
     const stored = row === null ? null : decodeAs(kind, row)
     const record = stored && this.#isWhole(stored) ? stored : null
     const restarted = row !== null && record === null
-    const met: Pending = { key, row, record, written: false, contentMatters: false, restarted }
+    const met: Pending = { key, row, stored, record, written: false, contentMatters: false, restarted }
     this.#keep(name, met)
     if (record !== null) this.#pendingById.set(record.id, met)
     return met
@@ -289,6 +292,12 @@ export class Draft extends RecordReader {
 /** A row key as a map key: one character a byte, so no two keys share one. */
 function nameOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}
+
+/** What was stored when the draft first met it, decoded once. */
+function storedIn(pending: Pending): StoredRecord | null {
+  if (pending.row !== null) pending.stored ??= decodeRecord(pending.row)
+  return pending.stored
 }
 
 function isPendingIn(pending: Pending, list: ListName): boolean {

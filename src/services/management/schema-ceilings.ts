@@ -44,28 +44,25 @@ type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 /** The command, with something looked at when it has written all it writes, which may refuse it. */
 export function lookedAt<Answer>(
   command: Command<Answer>,
-  look: (context: WriteContext) => void,
-): Command<Answer> {
-  return context => {
+  look: (context: WriteContext) => Resumable<void>,
+): (context: WriteContext) => Resumable<Answer> {
+  return function* (context) {
     const result = command(context)
-    if (!isResumable(result)) {
-      look(context)
-      return result
-    }
-    return (function* () {
-      const answer = yield* result
-      look(context)
-      return answer
-    })()
+    const answer = isResumable(result) ? yield* result : result
+    yield* look(context)
+    return answer
   }
 }
 
-/** Throws `LIMIT_EXCEEDED` when the draft leaves more parts than there may be: what is stored, and what it changes of that. O(draft). */
-export function checkSchemaCeilings(
+/**
+ * Throws `LIMIT_EXCEEDED` when the draft leaves more parts than there may be: what is stored, and what it changes of that. O(parts
+ * that it writes), with a stop after each.
+ */
+export function* checkSchemaCeilings(
   { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
   ceilings = SCHEMA_CEILINGS,
-): void {
-  const grown = growthsOf(records, ceilings).filter(({ more }) => more > 0)
+): Resumable<void> {
+  const grown = (yield* growthsOf(records, ceilings)).filter(({ more }) => more > 0)
   if (grown.length === 0) return
   for (const { list, more, max, isReached } of grown) {
     if (records.storedCount(list) + more <= max) continue
@@ -85,7 +82,7 @@ interface Growth extends Ceiling {
   more: number
 }
 
-function growthsOf(records: Draft, ceilings: SchemaCeilings): Growth[] {
+function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[]> {
   const growths = new Map<string, Growth>()
   const add = (record: StoredRecord | null, by: number): void => {
     for (const ceiling of record === null ? [] : ceilingsOn(record, ceilings)) {
@@ -97,6 +94,9 @@ function growthsOf(records: Draft, ceilings: SchemaCeilings): Growth[] {
   }
   for (const kind of ['type', 'role', 'relation'] as const) {
     for (const [before, after] of records.written(kind)) {
+      yield
+      // Another state of the same part, which counts where it did.
+      if (before?.id === after?.id) continue
       add(before, -1)
       add(after, 1)
     }
