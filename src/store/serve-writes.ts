@@ -2,6 +2,7 @@
 import { ConflictError, errorToData } from '#model/errors.ts'
 import type { MessagePort } from 'node:worker_threads'
 import { EmbeddedLedger } from './embedded-ledger.ts'
+import { requireDataFile } from './lmdb/data-file.ts'
 import { LmdbTables } from './lmdb/lmdb-tables.ts'
 import { unpackCommit } from './packed-commit.ts'
 import { LocalCopy } from './redis/local-copy.ts'
@@ -29,10 +30,12 @@ async function answerTo(message: ToWriteThread, listRule: ListRule): Promise<Fro
 }
 
 async function commit({ directory, logEntriesMax, packed }: ToWriteThread, listRule: ListRule) {
+  // The main thread has it open: a file that is not there was taken away from under it.
+  requireDataFile(directory)
   const tables = new LmdbTables(directory)
   try {
     const view = new TableView(tables, listRule)
-    const ledger = await EmbeddedLedger.open({ tables, view, logEntriesMax })
+    const ledger = await EmbeddedLedger.open({ tables, view, logEntriesMax, mayBegin: false })
     return (await ledger.commit(unpackCommit(packed))).sequence
   } finally {
     await tables.close()

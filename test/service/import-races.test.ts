@@ -45,7 +45,7 @@ test('what is taken from a role while a schema is copied does not come back with
     // What the groups gave it, which copies leave to it.
     await environment.execute('updateResourceRole', {
       params: { resource_id: 'document', role_id: 'viewer' },
-      body: { granted_to: null },
+      body: { granted_to: {} },
     })
     if (!isOver) while (!work.next().done);
     if (!(await commit())) await environment.execute('importSchema', copy)

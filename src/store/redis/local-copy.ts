@@ -81,6 +81,17 @@ export class LocalCopy {
   /** The last write of this thread. */
   #lastHere: Promise<void> = Promise.resolve()
 
+  /** The copy in these tables, which are closed where it cannot be opened. */
+  static in(tables: Tables, options: Omit<LocalCopyOptions, 'tables'>): LocalCopy {
+    try {
+      return new LocalCopy({ ...options, tables })
+    } catch (error) {
+      // Removed files keep their room on the disk while they are open.
+      void tables.close().catch(() => undefined)
+      throw error
+    }
+  }
+
   constructor({ tables, listRule, logEntriesMax, largeWrites = null, isKeyedLater }: LocalCopyOptions) {
     this.#tables = tables
     this.#logEntriesMax = logEntriesMax

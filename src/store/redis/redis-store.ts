@@ -489,14 +489,6 @@ export class RedisStore implements Store {
   }
 
   #copyIn(directory: string): LocalCopy {
-    const { listRule, logEntriesMax, largeWrites, isKeyedLater, openTables } = this.#options
-    const tables = openTables(directory)
-    try {
-      return new LocalCopy({ tables, listRule, logEntriesMax, largeWrites, isKeyedLater })
-    } catch (error) {
-      // Removed files keep their room on the disk while they are open.
-      void tables.close().catch(() => undefined)
-      throw error
-    }
+    return LocalCopy.in(this.#options.openTables(directory), this.#options)
   }
 }
