@@ -221,7 +221,9 @@ export class EnvironmentService {
   /** Removes group relations without tuples in two commits each (see `retireRelation`). Returns the last revision. */
   async #removeUnusedRelations(): Promise<Revision | null> {
     let revision: Revision | null = null
-    for (const relationId of unusedGroupRelations(new RecordReader(this.#store.view))) {
+    const asker = { turns: this.#turns, waiting: SOMEBODY }
+    const records = new RecordReader(this.#store.view)
+    for (const relationId of await drive(() => unusedGroupRelations(records), asker)) {
       await this.#commit(context => retireRelation(context, relationId))
       revision = (await this.#commit(context => removeRetiredRelation(context, relationId))).revision
     }

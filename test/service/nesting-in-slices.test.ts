@@ -1,6 +1,7 @@
-/** Whether a nesting would close a circle is looked for along all groups around it, and in slices: there may be twenty thousand. */
-import { expect, test } from 'vitest'
+/** What groups are about is walked in slices: the groups around a nesting, and the roles that derive over their relations. */
+import { describe, expect, test } from 'vitest'
 import { assignGroup } from '#services/management/group-nesting.ts'
+import { addGroupRole } from '#services/management/group-roles.ts'
 import { YIELD_ROWS } from '#services/management/resumable.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
@@ -51,4 +52,58 @@ test('a nesting behind the walk that would close a circle with its own keeps it 
   while (!work.next().done);
   expect(await commit()).toBe(false)
   await expect(environment.execute('assignGroup', inner)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+})
+
+describe('a grant over a relation whose entry somebody took away', () => {
+  const ROLES = 5 * YIELD_ROWS
+  const grant = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
+  const onTeam = { params: { group_instance_key: 'team' }, body: grant }
+  const derives = {
+    users_with_role: [{ role: 'member', on_resource: 'group', linked_by_relation: 'group_group_viewer' }],
+  }
+  const roles = Object.fromEntries(Array.from({ length: ROLES }, (_, n) => [`role-${n}`, { name: 'R' }]))
+
+  async function takenAway(): Promise<RunningEnvironment> {
+    const environment = await RunningEnvironment.open()
+    const body = {
+      key: 'document',
+      name: 'D',
+      actions: { read: {} },
+      roles: { viewer: { name: 'V' }, ...roles },
+    }
+    await environment.execute('createResource', { body })
+    await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
+    await environment.execute('addGroupRole', onTeam)
+    await environment.execute('updateResourceRole', {
+      params: { resource_id: 'document', role_id: 'viewer' },
+      body: { granted_to: null },
+    })
+    return environment
+  }
+
+  test('takes that relation away in slices', async () => {
+    const environment = await takenAway()
+    const { work, commit } = environment.attempt(context => addGroupRole(context, onTeam))
+    let stops = 0
+    while (!work.next().done) stops += 1
+    expect(stops).toBeGreaterThan(ROLES)
+    expect(await commit()).toBe(true)
+  })
+
+  test('is made again when somebody else comes to derive over it at a stop', async () => {
+    const environment = await takenAway()
+    const { work, commit } = environment.attempt(context => addGroupRole(context, onTeam))
+    // Past the first roles that are looked at.
+    for (let stops = 0; stops < 2; stops += 1) expect(work.next().done).toBe(false)
+    await environment.execute('updateResourceRole', {
+      params: { resource_id: 'document', role_id: 'role-0' },
+      body: { granted_to: derives },
+    })
+    while (!work.next().done);
+    expect(await commit()).toBe(false)
+    await environment.execute('addGroupRole', onTeam)
+    const onDocument = { params: { resource_id: 'document' }, query: {} }
+    const relations = await environment.execute('listRelations', onDocument)
+    expect(JSON.stringify(relations)).toContain('group_group_viewer_2')
+  })
 })

@@ -42,7 +42,7 @@ export function* assignGroup(context: WriteContext, input: NestingInput): Resuma
       'a group contains groups of its own tenant only',
     )
   }
-  const relation = ensureNestingRelation(context, parent.type)
+  const relation = yield* ensureNestingRelation(context, parent.type)
   // Met before the walk, which takes several turns: a nesting that is made meanwhile writes it, and this runs again.
   records.requireUnchanged(relation)
   const parts = { subject: child.instance, relation, object: parent.instance }

@@ -14,7 +14,7 @@ import { findRole } from './lookups.ts'
 import { addRelation } from './relations.ts'
 import { isSameDerivation } from './role-rules.ts'
 import { putRole } from './roles.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
 import { removeRelations } from './schema-removals.ts'
 
 /** Dead tuples of a relation that are passed over for a live one: about a millisecond. */
@@ -48,23 +48,26 @@ export function findNestingRelation(records: RecordReader, groupType: TypeRecord
     : null
 }
 
-export function ensureGrantRelation(
+export function* ensureGrantRelation(
   context: WriteContext,
   groupType: TypeRecord,
   objectType: TypeRecord,
   role: RoleRecord,
-): RelationRecord {
+): Resumable<RelationRecord> {
   const found = madeForGrants(context.records, groupType, objectType, role)
   if (found && isStanding(found, groupType, role)) return found
-  if (found) giveUp(context, found, objectType)
+  if (found) yield* giveUp(context, found, objectType)
   const key = `${groupType.key}_group_${role.key}`
   return addGroupRelation(context, groupType, objectType, key, { use: 'grant', role: role.key })
 }
 
-export function ensureNestingRelation(context: WriteContext, groupType: TypeRecord): RelationRecord {
+export function* ensureNestingRelation(
+  context: WriteContext,
+  groupType: TypeRecord,
+): Resumable<RelationRecord> {
   const found = madeForNesting(context.records, groupType)
   if (found && isStanding(found, groupType, findRole(context.records, groupType, MEMBER_ROLE))) return found
-  if (found) giveUp(context, found, groupType)
+  if (found) yield* giveUp(context, found, groupType)
   return addGroupRelation(context, groupType, groupType, groupType.key, { use: 'nesting' })
 }
 
@@ -101,15 +104,18 @@ export function isStanding(
  * Takes away a relation whose entry somebody took away, with the grants that ended thereby: a new entry over it would bring
  * them all back, for one that is made anew (contract C.4, D-40). Where somebody else derives over it, it is theirs from now on.
  */
-function giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): void {
+function* giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Resumable<void> {
   const { records } = context
+  // Met before the first stop: who comes to derive over it meanwhile writes it, and this runs again.
+  records.requireUnchanged(relation)
+  let looks = 0
   for (const role of records.list('role', lists.rolesOfType(objectType.id))) {
+    if (++looks % YIELD_ROWS === 0) yield
     if (!role.grantedTo.entries.some(entry => entry.relation === relation.key)) continue
     records.put({ ...relation, groupUse: null, updatedAt: context.now })
     return
   }
-  // Of one type, whose roles have a ceiling.
-  runAtOnce(removeRelations(context, [relation], objectType))
+  yield* removeRelations(context, [relation], objectType)
 }
 
 /** A key that is taken gets `_2`, `_3`, … (contract D-37); one that would be too long is cut first. */
@@ -166,11 +172,15 @@ export function ensureDerivation(
   putRole(context, { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }, type)
 }
 
-/** The ids of the relations made by the groups API that nobody needs any more. O(group relations × roles of their types). */
-export function unusedGroupRelations(records: RecordReader): string[] {
+/**
+ * The ids of the relations made by the groups API that nobody needs any more, with a stop after each that is looked at. O(group
+ * relations × roles of their types).
+ */
+export function* unusedGroupRelations(records: RecordReader): Resumable<string[]> {
   const unused: string[] = []
   for (const relation of records.list('relation', lists.groupRelations())) {
     if (isUnused(records, relation)) unused.push(relation.id)
+    yield
   }
   return unused
 }

@@ -46,7 +46,7 @@ export function* addGroupRole(
   ensureMemberRole(context, group.type)
   // `member` of a group may itself be what is granted: read the role again, what is made here may write it.
   const present = () => requireRole(context.records, type, role.key)
-  const relation = ensureGrantRelation(context, group.type, type, present())
+  const relation = yield* ensureGrantRelation(context, group.type, type, present())
   ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
   const parts = { subject: group.instance, relation, object }
   if (findTuple(context, parts)) {
