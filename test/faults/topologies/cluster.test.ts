@@ -53,6 +53,8 @@ test('servers of the cluster that are killed and started again cost time only, a
   await workload.end()
 })
 
+const ENVS = '/v2/projects/default/envs'
+
 /** Which server keeps the environment of that id. */
 async function serverOf(id: string): Promise<RedisProcess> {
   for (const server of cluster.nodes) {
@@ -77,15 +79,15 @@ test('a server of the cluster that is away ends the decisions of its environment
   const away: string[] = []
   const main = await serverOf('organization')
   let lost: RedisProcess | null = null
+  let unwanted = ''
   for (let made = 0; here.length === 0 || away.length === 0; made += 1) {
     const name = `env-${made}`
     const key = await neighbourOf(one, name)
-    const path = `/v2/projects/default/envs/${name}`
-    const { body } = await one.send<{ id: string }>('GET', path, { key: ADMIN_KEY })
+    const { body } = await one.send<{ id: string }>('GET', `${ENVS}/${name}`, { key: ADMIN_KEY })
     const server = await serverOf(body.id)
     if (server === main) here.push(key)
-    else if (lost === null || server === lost) away.push(key)
-    if (server !== main) lost ??= server
+    else if (lost === null) [lost, unwanted] = [server, name]
+    else if (server === lost) away.push(key)
   }
   const decisions = async (node: Client, keys: readonly string[]) => {
     const body = question('alice', 'read', 'document:plan')
@@ -103,6 +105,8 @@ test('a server of the cluster that is away ends the decisions of its environment
     expect(await decisions(node, away)).toEqual([503])
     while ((await node.get('/ready')).status !== 200);
   }
+  // Who is waited for may be removed.
+  expect((await other.send('DELETE', `${ENVS}/${unwanted}`, { key: ADMIN_KEY })).status).toBe(204)
   await lost!.start()
   for (const node of [one, other]) {
     await until(200, node, away)
