@@ -3,6 +3,8 @@ import { constants, setPriority } from 'node:os'
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { encodeReply } from '#http/answer.ts'
+import { joined } from '#http/body-segments.ts'
+import { viewOf } from '#http/body.ts'
 import { type Reply, RawBytes } from '#http/exchange.ts'
 import type { AnswersOfParts } from '#http/large-answers.ts'
 import { readBody } from '#http/read-body.ts'
@@ -60,20 +62,19 @@ export default function work(job: BodyJob): PoolAnswer<unknown> | Promise<PoolAn
 
 async function answerTo(job: BodyRequest): Promise<PoolAnswer<unknown>> {
   const decided: Decided[] = []
-  const { memory } = job
   try {
     const outcome = await outcomeOf(job, decided)
-    return given({ memory, outcome, decided })
+    return given({ outcome, decided })
   } catch (error) {
     if (error instanceof AuthzError) {
-      return given({ memory, outcome: { kind: 'refused', error: errorToData(error) }, decided })
+      return given({ outcome: { kind: 'refused', error: errorToData(error) }, decided })
     }
     return failed(error)
   }
 }
 
 async function outcomeOf(job: BodyRequest, decided: Decided[]): Promise<BodyAnswer['outcome']> {
-  const { operationId, principal, contentEncoding, memory, bytes, on, over } = job
+  const { operationId, principal, contentEncoding, segments, bytes, on, over } = job
   const caller = {
     get isGone() {
       return isOver(over)
@@ -85,13 +86,13 @@ async function outcomeOf(job: BodyRequest, decided: Decided[]): Promise<BodyAnsw
   }
   const route = routes.get(operationId)!
   if (caller.isGone) throw nobodyWaits()
-  const body = readBody(route, new DataView(memory, 0, bytes), contentEncoding)
+  const body = readBody(route, viewOf(joined(segments, bytes)), contentEncoding)
   if (caller.isGone) throw nobodyWaits()
   if (on === null || principal?.kind !== 'environment') return { kind: 'checked' }
   const { environmentId } = principal
   decidedOn.set(environmentId, on)
   try {
-    recorded?.begin(memory, decided)
+    recorded?.begin(decided)
     const headers = new Map<string, string>()
     const call = { principal, params: NOTHING, query: NOTHING, body, headers, caller, names: caller }
     return answered(await route.handle(call))
@@ -113,9 +114,9 @@ function copied(body: string | Uint8Array): Uint8Array {
   return new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body)
 }
 
-/** The body's memory and the answer's are not copied: they are the receiver's then. */
+/** The answer is not copied: it is the receiver's then. */
 function given(value: BodyAnswer): PoolAnswer<unknown> {
-  const { memory, outcome } = value
-  const memories = outcome.kind === 'answered' ? [memory, outcome.bytes.buffer] : [memory]
+  const { outcome } = value
+  const memories = outcome.kind === 'answered' ? [outcome.bytes.buffer] : []
   return move({ [transferableSymbol]: memories, [valueSymbol]: { value } } as never) as never
 }

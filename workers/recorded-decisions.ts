@@ -13,8 +13,7 @@ type Verdicts = ArrayLike<boolean | number>
 export class RecordedDecisions implements DecisionObserver {
   /** Whether questions are told, too; else only how many of them are somebody's. */
   readonly #tellsQuestions: boolean
-  /** Of the request that is being answered, and where its body stands. */
-  #memory = new ArrayBuffer(0)
+  /** Of the request that is being answered. */
   #decided: Decided[] = []
 
   constructor(tellsQuestions: boolean) {
@@ -22,8 +21,7 @@ export class RecordedDecisions implements DecisionObserver {
   }
 
   /** What the handler that is called next has decided goes there. */
-  begin(memory: ArrayBuffer, decided: Decided[]): void {
-    this.#memory = memory
+  begin(decided: Decided[]): void {
     this.#decided = decided
   }
 
@@ -67,10 +65,8 @@ export class RecordedDecisions implements DecisionObserver {
     })
     const forms = [...numbers.keys()]
     if (!this.#tellsQuestions) return { count, bytes: null, spots: NO_SPOTS, forms, places }
-    const isInBody = bytes.buffer === this.#memory
-    const copied = isInBody
-      ? null
-      : new Uint8Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+    const { buffer, byteOffset, byteLength } = bytes
+    const copied = new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
     return { count, bytes: copied, spots: packed.spots.slice(0, count * SPOT_WORDS), forms, places }
   }
 }

@@ -3,6 +3,7 @@
  * does for some 15 ms a mebibyte, so only what lists things by the thousand may be as large as `MAX_BODY_BYTES`.
  */
 import type { TSchema } from 'typebox'
+import { AuthzError } from '#model/errors.ts'
 import { PARTS_BODY_BYTES_MAX, PLAIN_BODY_BYTES_MAX, RESOURCE_ATTRIBUTES_FACTOR } from '#model/limits.ts'
 import type { Route } from './route.ts'
 
@@ -22,6 +23,10 @@ export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: n
     if (schema === undefined || isOfMany(schema)) return route
     return { ...route, bodyBytesMax: hasField(schema, PARTS) ? parts : plain }
   })
+}
+
+export function bodyTooLarge(bytesMax: number): AuthzError {
+  return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${bytesMax} bytes`, { limit: 'body' })
 }
 
 function isOfMany(schema: TSchema): boolean {

@@ -10,7 +10,7 @@
 
 // The global of that name is looked up anew each time, which every request would pay for.
 import { Buffer } from 'node:buffer'
-import { assert } from '#model/assert.ts'
+import { joined, SEGMENT_BYTES, SegmentedBytes, type SegmentStock } from './body-segments.ts'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -63,42 +63,49 @@ export function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-/** A whole body in memory that is nobody else's: it may go to another thread, and comes back from there. */
+/** A whole body that another thread may read. */
 export class OwnBody {
   readonly bytes: number
+  readonly #segmented: SegmentedBytes
   readonly #buffers: BodyBuffers
-  /** Null while it is elsewhere, and when nobody needs it any more. */
+  /** Null: it is in segments. */
   #memory: Buffer | null
 
-  constructor(memory: Buffer, bytes: number, buffers: BodyBuffers) {
-    this.#memory = memory
+  constructor(
+    bytes: number,
+    memory: {
+      readonly segmented: SegmentedBytes
+      readonly buffer: Buffer | null
+      readonly buffers: BodyBuffers
+    },
+  ) {
     this.bytes = bytes
-    this.#buffers = buffers
+    this.#segmented = memory.segmented
+    this.#memory = memory.buffer
+    this.#buffers = memory.buffers
   }
 
-  /** Of one that is here. */
+  /** To be read here. */
   get view(): DataView {
-    assert(this.#memory !== null, 'a body is read where it is')
-    return viewOf(this.#memory.subarray(0, this.bytes))
+    const { segments } = this.#segmented
+    return viewOf(this.#memory?.subarray(0, this.bytes) ?? joined(segments, this.bytes))
   }
 
-  /** Its memory, with the body at the beginning, to be transferred. */
-  leave(): ArrayBuffer {
-    assert(this.#memory !== null, 'a body leaves from where it is')
-    const { buffer } = this.#memory
-    this.#memory = null
-    return buffer as ArrayBuffer
+  /** To be read by another thread: it is whole in them, until it is released. */
+  get segments(): readonly SharedArrayBuffer[] {
+    const { segments } = this.#segmented
+    if (segments.length === 0 && this.#memory !== null) {
+      this.#segmented.append(this.#memory.subarray(0, this.bytes))
+    }
+    return segments
   }
 
-  comeBack(memory: ArrayBuffer): void {
-    this.#memory = Buffer.from(memory)
-  }
-
-  /** Nobody needs it any more: its memory is for the next one. Of one that did not come back, there is none. */
+  /** Nobody reads it any more: its memory is for the next one. Safe to repeat. */
   release(): void {
     const memory = this.#memory
     this.#memory = null
     if (memory !== null) this.#buffers.giveBack(memory)
+    this.#segmented.release()
   }
 }
 
@@ -107,11 +114,23 @@ export class BodyCollector {
   readonly #isKept: boolean
   readonly #buffers: BodyBuffers
   readonly #announcedBytes: number
+  readonly #segments: { readonly stock: SegmentStock; readonly from: number } | null
   #kept: Buffer = NOTHING
+  #segmented: SegmentedBytes | null = null
   #bytes = 0
 
-  /** `announcedBytes`: what the caller says that the body has; 0 where nothing is said. */
-  constructor(options: { bytesMax: number; announcedBytes: number; isKept: boolean; buffers: BodyBuffers }) {
+  /**
+   * `announcedBytes`: what the caller says that the body has; 0 where nothing is said. `segments`: what has more bytes than `from` is
+   * collected in those, and had by `own` alone; null: nothing is.
+   */
+  constructor(options: {
+    bytesMax: number
+    announcedBytes: number
+    isKept: boolean
+    buffers: BodyBuffers
+    segments: { readonly stock: SegmentStock; readonly from: number } | null
+  }) {
+    this.#segments = options.segments
     this.#bytesMax = options.bytesMax
     this.#announcedBytes = options.announcedBytes
     this.#isKept = options.isKept
@@ -136,23 +155,54 @@ export class BodyCollector {
     this.#bytes += piece.byteLength
     if (this.isTooLarge) this.release()
     if (this.isTooLarge || !this.#isKept) return isLast ? EMPTY_BODY : null
+    if (this.#segmented === null && this.#segments !== null && this.#isLong(this.#segments.from)) {
+      this.#segmented = this.#inSegments(this.#segments.stock, start)
+    }
+    if (this.#segmented !== null) {
+      this.#segmented.append(new Uint8Array(piece))
+      return isLast ? EMPTY_BODY : null
+    }
     if (this.#bytes > this.#kept.length) this.#grow()
     this.#kept.set(new Uint8Array(piece), start)
     return isLast ? viewOf(this.#kept.subarray(0, this.#bytes)) : null
   }
 
-  /** The whole body, with the memory it is in. */
-  own(): OwnBody {
-    const own = new OwnBody(this.#kept, this.#bytes, this.#buffers)
-    this.#kept = NOTHING
-    return own
+  /** Whether it is in segments. */
+  get isSegmented(): boolean {
+    return this.#segmented !== null
   }
 
-  /** The body was read: its memory is for the next one. */
+  /** The whole body, with the memory it is in; of one that may be in segments. */
+  own(): OwnBody {
+    const buffer = this.#segmented === null ? this.#kept : null
+    const segmented = this.#segmented ?? new SegmentedBytes(this.#segments!.stock)
+    this.#kept = NOTHING
+    this.#segmented = null
+    return new OwnBody(this.#bytes, { segmented, buffer, buffers: this.#buffers })
+  }
+
+  /** The body was read, or will not be: its memory is for the next one. */
   release(): void {
     const kept = this.#kept
     this.#kept = NOTHING
     this.#buffers.giveBack(kept)
+    this.#segmented?.release()
+    this.#segmented = null
+  }
+
+  /** Whether it is, or will be, longer than that; what was announced counts when enough has come for a segment. */
+  #isLong(from: number): boolean {
+    if (this.#bytes > from) return true
+    return this.#announcedBytes > from && BELIEVED_FACTOR * this.#bytes >= SEGMENT_BYTES
+  }
+
+  /** What has come by now, to be gone on with. */
+  #inSegments(stock: SegmentStock, bytes: number): SegmentedBytes {
+    const segmented = new SegmentedBytes(stock)
+    segmented.append(this.#kept.subarray(0, bytes))
+    this.#buffers.giveBack(this.#kept)
+    this.#kept = NOTHING
+    return segmented
   }
 
   #grow(): void {

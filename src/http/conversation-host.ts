@@ -1,5 +1,6 @@
 /** What a conversation needs of the server it belongs to, and what the server may ask of those that are being received. */
 import type { BodyBuffers } from './body.ts'
+import type { SegmentStock } from './body-segments.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { ErrorFamily } from './exchange.ts'
 import type { BodyTurns } from './large-body-turns.ts'
@@ -22,6 +23,7 @@ export interface ConversationHost<Conversation> {
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
   readonly bodies: BodyBuffers
+  readonly segments: SegmentStock
   readonly bodyTurns: BodyTurns
   /** The form of errors under a path, as long as no route is known. */
   familyOf(path: string): ErrorFamily

@@ -21,9 +21,11 @@ import { writeHead } from './answer-head.ts'
 import { BodyCollector, EMPTY_BODY, type OwnBody } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
+import { bodyTooLarge } from './body-ceilings.ts'
 import { BodyPieces } from './body-pieces.ts'
 import type { ErrorFamily, Reply, RequestNames } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
+import { BYTES_HERE_MAX } from './large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from './large-body-turns.ts'
 import { limitOf } from './limit-of.ts'
 import { RequestId } from './request-id.ts'
@@ -143,7 +145,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       return
     }
     if (headers.announcesMoreThan(this.#discardedBytesMax())) {
-      this.#refuseAndClose(this.#refusal ?? this.#tooLarge())
+      this.#refuseAndClose(this.#refusal ?? bodyTooLarge(this.#bodyBytesMax()))
       return
     }
     wire.onData(this.#received)
@@ -212,6 +214,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       bytesMax: this.#bodyBytesMax(),
       announcedBytes: Number(this.#head.headers.contentLength) || 0,
       buffers: this.#host.bodies,
+      segments: this.#takesLarge() ? { stock: this.#host.segments, from: BYTES_HERE_MAX } : null,
       isKept: this.#isBodyKept(),
     })
     const body = this.#collector
@@ -231,7 +234,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       this.#takeWhole(body, whole)
       return
     }
-    const refusal = this.#refusal ?? this.#tooLarge()
+    const refusal = this.#refusal ?? bodyTooLarge(this.#bodyBytesMax())
     if (body.bytes > this.#discardedBytesMax()) {
       this.#refuseAndClose(refusal)
     } else if (isLast) {
@@ -243,7 +246,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
 
   #takeWhole(body: BodyCollector, whole: DataView): void {
     const { byteLength } = whole
-    if (byteLength >= LARGE_BODY_BYTES_MIN && this.#host.dispatcher.takesLarge(this.#match!)) {
+    if (body.isSegmented || (byteLength >= LARGE_BODY_BYTES_MIN && this.#takesLarge())) {
       const own = body.own()
       this.#host.bodyTurns.take(byteLength, () => this.#answerLarge(own))
       return
@@ -252,6 +255,10 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       this.#answerLater(whole)
       body.release()
     })
+  }
+
+  #takesLarge(): boolean {
+    return this.#isBodyKept() && this.#host.dispatcher.takesLarge(this.#match!)
   }
 
   /** As `#answerLater`, where another thread may read the body. */
@@ -362,12 +369,6 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
 
   #bodyBytesMax(): number {
     return Math.min(this.#host.bodyBytesMax, this.#match?.route.bodyBytesMax ?? Number.POSITIVE_INFINITY)
-  }
-
-  #tooLarge(): AuthzError {
-    return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${this.#bodyBytesMax()} bytes`, {
-      limit: 'body',
-    })
   }
 
   /**
@@ -486,6 +487,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     this.#isDecided = true
     this.#pieces?.lose()
     this.#poured?.stop()
+    this.#collector?.release()
     if (this.#onOver !== null) this.#onOver()
     this.#setReceiving(false)
     this.#host.watch?.end(this.#beganAt, this.#match?.route ?? null, this.#status, this)

@@ -21,6 +21,7 @@ import {
 import { assert } from '#model/assert.ts'
 import { requestIds } from './answer-head.ts'
 import { BodyBuffers } from './body.ts'
+import { SegmentStock } from './body-segments.ts'
 import { ChunkedWire } from './chunked-wire.ts'
 import { Conversation } from './conversation.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
@@ -151,6 +152,7 @@ export class HttpServer {
       requestIds: requestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
+      segments: new SegmentStock(),
       bodyTurns: this.#bodyTurns,
       familyOf,
       isDraining: false,

@@ -2,12 +2,11 @@
 import type { Principal } from '#model/principal.ts'
 import type { Leaver } from './decision-pool.ts'
 
-/** A body in memory that is nobody else's. */
-export interface LentBody {
+/** A body in shared memory, which nobody writes until the work is done. */
+export interface SharedBody {
   readonly bytes: number
-  /** Its memory, to be transferred, with the body at the beginning. */
-  leave(): ArrayBuffer
-  comeBack(memory: ArrayBuffer): void
+  /** Of one size, one behind the other. */
+  readonly segments: readonly SharedArrayBuffer[]
 }
 
 /** An admitted request with a large body. */
@@ -18,7 +17,7 @@ export interface BodyWork {
   readonly principal: Principal | null
   readonly contentEncoding: string | undefined
   readonly requestId: string
-  readonly body: LentBody
+  readonly body: SharedBody
   readonly waiting: Leaver
   /** Whether it is read and checked, and not answered. */
   readonly isOnlyChecked: boolean
@@ -37,7 +36,7 @@ export type BodyOutcome =
 
 export interface BodyReader {
   /**
-   * Resolves when the body is back, unless its thread died. Null: no thread could be started, and nothing has been done. Rejects with
+   * Resolves when nobody reads the body any more. Null: no thread could be started, and nothing has been done. Rejects with
    * what is wrong with the request, with `OVERLOADED` when too much waits already or the thread died, and when nobody waits any more.
    */
   read(work: BodyWork): Promise<BodyOutcome | null>

@@ -1,4 +1,4 @@
-/** What an HTTP thread and the thread that reads its large bodies say to each other: plain data, and memory that changes hands. */
+/** What an HTTP thread and the thread that reads its large bodies say to each other: plain data, and shared memory. */
 import type { Query } from '#model/decision.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { QueryForm } from '#model/packed-queries.ts'
@@ -18,8 +18,8 @@ export interface BodyRequest {
   readonly operationId: string
   readonly principal: Principal | null
   readonly contentEncoding: string | undefined
-  /** Transferred; what stands in it behind the body means nothing. */
-  readonly memory: ArrayBuffer
+  /** As of `SharedBody`. */
+  readonly segments: readonly SharedArrayBuffer[]
   readonly bytes: number
   /** What is decided on; in its place, why nothing can be decided; null: the body is only read and checked. */
   readonly on: JobIndex | { readonly refusal: ErrorData } | null
@@ -30,8 +30,6 @@ export interface BodyRequest {
 export type BodyJob = ThreadJob | BodyRequest
 
 export interface BodyAnswer {
-  /** Given back. */
-  readonly memory: ArrayBuffer
   readonly outcome:
     | { readonly kind: 'refused'; readonly error: ErrorData }
     | { readonly kind: 'checked' }
@@ -59,7 +57,7 @@ export interface Decided {
 /** As `PackedQueries`. Without the questions' keys where nobody hears of them. */
 export interface PackedData {
   readonly count: number
-  /** Null: the keys stand in the body. */
+  /** Null: nobody hears of the keys. */
   readonly bytes: Uint8Array | null
   readonly spots: Int32Array
   readonly forms: readonly QueryForm[]

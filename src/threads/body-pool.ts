@@ -1,8 +1,8 @@
 /**
  * The thread beside an HTTP thread that reads large bodies, whole: it parses, checks, decides and writes the answer, by the same
- * routes. The body changes hands without a copy, and comes back with the answer.
+ * routes. The body is in shared memory and is copied there, in the thread that has the time.
  *
- *     body ─► waits, environments in turns, bounded in number and bytes ─► one of an environment ─► answer, and the body
+ *     body ─► waits, environments in turns, bounded in number and bytes ─► one of an environment ─► answer
  *
  * It is a thread of its own and not one of those that take parts of bulks: nothing can stop the parsing of a body, which takes a
  * second at worst, and behind it only bodies that are as large have to wait.
@@ -13,7 +13,7 @@ import { PackedQueries } from '#model/packed-queries.ts'
 import type { BodyOutcome, BodyReader, BodyWork } from '#services/body-reading.ts'
 import type { DecisionObserver } from '#services/decision-service.ts'
 import { nobodyWaits, tooManyReads } from '#services/sliced-reads.ts'
-import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, Decided } from './body-jobs.ts'
+import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, PackedData } from './body-jobs.ts'
 import { FairQueue } from './fair-queue.ts'
 import { type JobIndex, markOver, newOver } from './pool-jobs.ts'
 import type { PoolThreadEvents } from './pool-options.ts'
@@ -24,6 +24,7 @@ import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'
  * read.
  */
 const BODIES_AHEAD = 4
+const NO_BYTES = new Uint8Array(0)
 /** Of the bytes that may wait, what may be one environment's. */
 const SHARE = 1 / 2
 
@@ -174,20 +175,18 @@ export class BodyPool implements BodyReader {
     waiting.whenOver(() => markOver(over))
     const environmentId = shareOf(work)
     const on = work.isOnlyChecked ? null : this.#indexNow(environmentId)
-    const { bytes } = body
-    const memory = body.leave()
+    const { bytes, segments } = body
     const job: BodyRequest = {
       kind: 'body',
       operationId,
       principal,
       contentEncoding,
-      memory,
+      segments,
       bytes,
       on,
       over,
     }
-    const answer = (await this.#threads.run(job, [memory])) as BodyAnswer
-    body.comeBack(answer.memory)
+    const answer = (await this.#threads.run(job)) as BodyAnswer
     const { outcome } = answer
     if (outcome.kind === 'refused') throw errorFromData(outcome.error)
     // The process may have been stopped meanwhile: what it knew then may be too old to be told.
@@ -206,11 +205,11 @@ export class BodyPool implements BodyReader {
     }
   }
 
-  #tell(environmentId: string, requestId: string, { memory, decided }: BodyAnswer): void {
+  #tell(environmentId: string, requestId: string, { decided }: BodyAnswer): void {
     const { observer, onCall } = this.#options
     if (decided.length > 0 && onCall !== null) onCall(requestId)
     for (const { isSingle, decisions, asked } of decided) {
-      const questions = 'forms' in asked ? packedOf(asked, memory) : asked
+      const questions = 'forms' in asked ? packedOf(asked) : asked
       if (!isSingle) observer?.decidedAll(decisions, environmentId, questions)
       else
         observer?.decided(decisions[0] === 1, environmentId, 'form' in questions ? questions : questions[0]!)
@@ -223,11 +222,7 @@ function shareOf({ principal }: BodyWork): string {
   return principal?.kind === 'environment' ? principal.environmentId : ''
 }
 
-function packedOf(
-  { count, bytes, spots, forms, places }: Exclude<Decided['asked'], readonly unknown[]>,
-  memory: ArrayBuffer,
-) {
-  const view =
-    bytes === null ? new DataView(memory) : new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return new PackedQueries(count, view, spots, forms, places)
+function packedOf({ count, bytes, spots, forms, places }: PackedData): PackedQueries {
+  const { buffer, byteOffset, byteLength } = bytes ?? NO_BYTES
+  return new PackedQueries(count, new DataView(buffer, byteOffset, byteLength), spots, forms, places)
 }

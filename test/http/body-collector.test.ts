@@ -1,5 +1,6 @@
 /** How much memory a body in pieces takes while it comes. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { joined, SEGMENT_BYTES, SegmentStock } from '#http/body-segments.ts'
 import { BodyBuffers, BodyCollector, bytesOf } from '#http/body.ts'
 
 const MEGABYTE = 1_024 * 1_024
@@ -17,7 +18,13 @@ class CountedBuffers extends BodyBuffers {
 
 function collect(bytes: number, announcedBytes: number): { taken: number[]; body: Buffer } {
   const buffers = new CountedBuffers()
-  const collector = new BodyCollector({ bytesMax: BYTES_MAX, announcedBytes, isKept: true, buffers })
+  const collector = new BodyCollector({
+    bytesMax: BYTES_MAX,
+    announcedBytes,
+    isKept: true,
+    buffers,
+    segments: null,
+  })
   for (let from = 0; ; from += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, bytes - from)
     const piece = new Uint8Array(length).fill(1 + from / PIECE_BYTES)
@@ -39,7 +46,7 @@ test('a body of which a quarter or more comes at first is copied into one buffer
 
 test('whoever announces much and sends little holds four times what was sent', () => {
   const buffers = new CountedBuffers()
-  const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers }
+  const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers, segments: null }
   expect(new BodyCollector(options).take(new ArrayBuffer(10_000), false)).toBeNull()
   expect(buffers.taken).toEqual([40_000])
 })
@@ -50,7 +57,13 @@ test('a body is copied once into a buffer of its size that is at hand, however l
   buffers.giveBack(enough)
   buffers.giveBack(tooSmall)
   const announcedBytes = 0.75 * MEGABYTE
-  const collector = new BodyCollector({ bytesMax: BYTES_MAX, announcedBytes, isKept: true, buffers })
+  const collector = new BodyCollector({
+    bytesMax: BYTES_MAX,
+    announcedBytes,
+    isKept: true,
+    buffers,
+    segments: null,
+  })
   for (let from = 0; from < announcedBytes; from += 1_024) {
     collector.take(new ArrayBuffer(1_024), from + 1_024 === announcedBytes)
   }
@@ -81,4 +94,90 @@ test.each([0, 1, 3 * MEGABYTE])(
 test('no buffer is larger than a body may be', () => {
   const { taken } = collect(BYTES_MAX - 1, 10 * BYTES_MAX)
   expect(Math.max(...taken)).toBeLessThanOrEqual(BYTES_MAX)
+})
+
+describe('a long body that another thread reads', () => {
+  class CountedSegments extends SegmentStock {
+    out = 0
+
+    override take(): SharedArrayBuffer {
+      this.out += 1
+      return super.take()
+    }
+
+    override giveBack(segments: readonly SharedArrayBuffer[]): void {
+      this.out -= segments.length
+      super.giveBack(segments)
+    }
+  }
+  const from = 2 * MEGABYTE
+
+  function collected(bytes: number, announcedBytes: number) {
+    const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
+    const segments = { stock, from }
+    const collector = new BodyCollector({
+      bytesMax: BYTES_MAX,
+      announcedBytes,
+      isKept: true,
+      buffers,
+      segments,
+    })
+    for (let at = 0; ; at += PIECE_BYTES) {
+      const length = Math.min(PIECE_BYTES, bytes - at)
+      const piece = new Uint8Array(length).fill(1 + at / PIECE_BYTES)
+      if (collector.take(piece.buffer, at + length === bytes) !== null) return { collector, buffers, stock }
+    }
+  }
+
+  test.each([
+    ['announced', 5.3 * MEGABYTE, 5.3 * MEGABYTE],
+    ['of a length that nobody said', 5.3 * MEGABYTE, 0],
+    ['of whole segments', 4 * MEGABYTE, 4 * MEGABYTE],
+  ])('is collected in segments, which come back: one %s', (_, length, announced) => {
+    const bytes = Math.round(length)
+    const { collector, stock } = collected(bytes, Math.round(announced))
+    expect(collector.isSegmented).toBe(true)
+    const own = collector.own()
+    expect(own.segments.length).toBe(Math.ceil(bytes / SEGMENT_BYTES))
+    expectWhole(joined(own.segments, own.bytes), bytes)
+    expectWhole(bytesOf(own.view), bytes)
+    own.release()
+    own.release()
+    expect(stock.out).toBe(0)
+  })
+
+  test('is in one buffer where it is short, and is copied into segments for another thread', () => {
+    const { collector, stock } = collected(1.75 * MEGABYTE, 1.75 * MEGABYTE)
+    expect([collector.isSegmented, stock.out]).toEqual([false, 0])
+    const own = collector.own()
+    expectWhole(bytesOf(own.view), 1.75 * MEGABYTE)
+    expectWhole(joined(own.segments, own.bytes), 1.75 * MEGABYTE)
+    own.release()
+    expect(stock.out).toBe(0)
+  })
+
+  test('gives its memory back where it is too long, or its caller leaves', () => {
+    for (const isTooLong of [true, false]) {
+      const stock = new CountedSegments()
+      const options = {
+        bytesMax: 3 * MEGABYTE,
+        announcedBytes: 0,
+        isKept: true,
+        buffers: new CountedBuffers(),
+      }
+      const collector = new BodyCollector({ ...options, segments: { stock, from } })
+      for (let piece = 0; piece < 5; piece += 1) collector.take(new ArrayBuffer(PIECE_BYTES), false)
+      expect(stock.out).toBe(3)
+      if (isTooLong) collector.take(new ArrayBuffer(PIECE_BYTES * 2), false)
+      else collector.release()
+      expect(stock.out).toBe(0)
+    }
+  })
+
+  test('takes no segment for what is announced alone', () => {
+    const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
+    const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers }
+    new BodyCollector({ ...options, segments: { stock, from } }).take(new ArrayBuffer(10_000), false)
+    expect([buffers.taken, stock.out]).toEqual([[40_000], 0])
+  })
 })
