@@ -76,7 +76,7 @@ describe('a grant over a relation whose entry somebody took away', () => {
     await environment.execute('addGroupRole', onTeam)
     await environment.execute('updateResourceRole', {
       params: { resource_id: 'document', role_id: 'viewer' },
-      body: { granted_to: null },
+      body: { granted_to: {} },
     })
     return environment
   }
