@@ -190,7 +190,7 @@ export class BodyPool implements BodyReader {
     const { outcome } = answer
     if (outcome.kind === 'refused') throw errorFromData(outcome.error)
     // The process may have been stopped meanwhile: what it knew then may be too old to be told.
-    if (answer.decided.length > 0) this.#options.index(environmentId)
+    if (on !== null && !('refusal' in on)) this.#options.index(environmentId)
     this.#tell(environmentId, requestId, answer)
     return outcome
   }

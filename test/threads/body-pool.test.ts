@@ -1,0 +1,207 @@
+/** The thread that reads large bodies: who waits, who is refused, and what becomes of a body whose thread dies. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { SegmentedBytes, SegmentStock } from '#http/body-segments.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { BodyOutcome, BodyWork } from '#services/body-reading.ts'
+import { BodyPool } from '#threads/body-pool.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { FairQueue } from '#threads/fair-queue.ts'
+import { createProgress } from '#threads/index-progress.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { readConfig, withoutSecrets } from '../../src/config.ts'
+import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
+import { SharedEngine } from '../engine/shared-engine.ts'
+
+const ENTRY = new URL('../../workers/body-thread.ts', import.meta.url)
+const engine = new SharedEngine()
+engine.apply([
+  tenant('default'),
+  resourceType('document', 'read'),
+  role('document', 'viewer', { can: ['read'] }),
+  user('alice'),
+  instance('document:d'),
+  assign('alice', 'viewer', 'document:d'),
+])
+const { handle } = engine.writer
+const deadline = new DecisionDeadline()
+const readers = new EngineReaders(() => new SharedIndexReader(handle, { threadId: 5 }))
+for (const environmentId of ['one', 'other']) {
+  readers.attach(environmentId, {
+    index: handle,
+    progress: createProgress({ epoch: 'epoch', sequence: 1 }),
+    deadline: deadline.handle,
+  })
+}
+
+let open: BodyPool[] = []
+afterEach(async () => {
+  for (const pool of open) await pool.close()
+  open = []
+})
+
+interface Options {
+  readonly jobsMax?: number
+  readonly bytesMax?: number
+  readonly entry?: URL
+  readonly index?: (environmentId: string) => never
+}
+
+function newPool(options: Options = {}): { pool: BodyPool; ended: number[]; failures: unknown[] } {
+  const ended: number[] = []
+  const failures: unknown[] = []
+  const pool = new BodyPool({
+    entry: ENTRY,
+    data: { settings: withoutSecrets(readConfig({})), tokenSecret: '00'.repeat(32), observes: 'nothing' },
+    jobsMax: 10,
+    bytesMax: 1_000_000,
+    index: environmentId => readers.shareable(environmentId).index,
+    observer: null,
+    onCall: null,
+    onIndexFault: () => {},
+    onThreadEnd: id => ended.push(id),
+    onStartFailure: error => failures.push(error),
+    ...options,
+  })
+  open.push(pool)
+  return { pool, ended, failures }
+}
+
+const CHECK = { user: { key: 'alice' }, action: 'read', resource: { type: 'document', key: 'd' } }
+
+class Leaver {
+  isGone = false
+  #listener = () => {}
+
+  whenOver(listener: () => void): void {
+    this.#listener = listener
+  }
+
+  leave(): void {
+    this.isGone = true
+    this.#listener()
+  }
+}
+
+function work(environmentId: string, text = JSON.stringify([CHECK]), waiting = new Leaver()): BodyWork {
+  const body = new SegmentedBytes(new SegmentStock())
+  body.append(Buffer.from(text))
+  const ids = { organizationId: 'o', projectId: 'p', projectKey: 'p', environmentKey: 'e' }
+  return {
+    operationId: 'isAllowedBulk',
+    principal: { kind: 'environment', keyId: null, environmentId, ...ids },
+    contentEncoding: undefined,
+    requestId: 'asked',
+    body: { bytes: Buffer.byteLength(text), segments: body.segments },
+    waiting,
+    isOnlyChecked: false,
+  }
+}
+
+function textOf(outcome: BodyOutcome | null): string {
+  return outcome?.kind === 'answered' ? Buffer.from(outcome.bytes).toString() : `${outcome?.kind}`
+}
+
+const ALLOWED = '{"allow":[{"allow":true,"result":true}]}'
+const OVERLOADED = expect.objectContaining({ code: 'OVERLOADED' })
+
+test('answers what it was asked, and what is wrong with it, before whether it could be decided', async () => {
+  const { pool } = newPool()
+  expect(textOf(await pool.read(work('one')))).toBe(ALLOWED)
+  expect(await pool.read({ ...work('one'), isOnlyChecked: true })).toEqual({ kind: 'checked' })
+  await expect(pool.read(work('none', '{'))).rejects.toMatchObject({ code: 'MALFORMED_REQUEST' })
+  await expect(pool.read(work('none'))).rejects.toMatchObject({ code: 'NOT_READY' })
+})
+
+test('more than may wait are refused, in number, in bytes and in those of one environment', async () => {
+  const few = newPool({ jobsMax: 2 }).pool
+  const reading = [few.read(work('one')), few.read(work('other'))]
+  await expect(few.read(work('one'))).rejects.toEqual(
+    expect.objectContaining({ code: 'OVERLOADED', limit: 'pool' }),
+  )
+  expect((await Promise.all(reading)).map(textOf)).toEqual([ALLOWED, ALLOWED])
+  expect(textOf(await few.read(work('one')))).toBe(ALLOWED)
+
+  const text = JSON.stringify([CHECK]).padEnd(100)
+  const short = newPool({ bytesMax: 400 }).pool
+  const ofOne = [short.read(work('one', text)), short.read(work('one', text))]
+  await expect(short.read(work('one', text))).rejects.toEqual(OVERLOADED)
+  const ofOther = [short.read(work('other', text)), short.read(work('other', text))]
+  await expect(short.read(work('third', ' '))).rejects.toEqual(OVERLOADED)
+  expect((await Promise.all([...ofOne, ...ofOther])).map(textOf)).toEqual(Array(4).fill(ALLOWED))
+})
+
+test('what nobody waits for any more is not read, and gives its place to who comes next', async () => {
+  const { pool } = newPool({ jobsMax: 2 })
+  const gone = new Leaver()
+  const left = [pool.read(work('one', undefined, gone)), pool.read(work('one', undefined, gone))]
+  const outcomes = Promise.allSettled(left)
+  gone.leave()
+  await expect(pool.read(work('one'))).rejects.toEqual(OVERLOADED)
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(textOf(await pool.read(work('one')))).toBe(ALLOWED)
+})
+
+test('a thread that dies: its bodies are to be sent again, those that wait are read by the next', async () => {
+  const { pool, ended } = newPool()
+  await pool.read(work('one'))
+  const [thread] = pool.threads
+  // Long enough to be in the thread when it ends, whichever is first.
+  const many = JSON.stringify(Array.from({ length: 9_000 }, () => CHECK))
+  const reading = [work('one', many), work('one'), work('other')].map(one => pool.read(one))
+  const settled = Promise.allSettled(reading)
+  await thread!.terminate()
+  const outcomes = await settled
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toEqual(OVERLOADED)
+  }
+  expect(ended).toEqual([thread!.threadId === -1 ? ended[0] : thread!.threadId])
+  expect(textOf(await pool.read(work('one')))).toBe(ALLOWED)
+  expect(pool.figures().jobs).toBe(0)
+})
+
+test('where no thread can be started, the body is for who received it, and the reason is told', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'body-thread-'))
+  try {
+    const entry = join(directory, 'entry.mjs')
+    await writeFile(entry, "throw new Error('not today')")
+    const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
+    expect(await pool.read(work('one'))).toBeNull()
+    expect(failures).toMatchObject([{ message: 'not today' }])
+    // Not tried again at once.
+    expect(await pool.read(work('one'))).toBeNull()
+    expect(failures.length).toBe(1)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
+
+test('a decision that became too old while it was made is not told', async () => {
+  let asked = 0
+  const index = (environmentId: string): never => {
+    asked += 1
+    if (asked > 1) throw new AuthzError('STALE', 'too old')
+    return readers.shareable(environmentId).index as never
+  }
+  const { pool } = newPool({ index })
+  await expect(pool.read(work('one'))).rejects.toMatchObject({ code: 'STALE' })
+})
+
+test('of several environments each has its turn, however much one of them has waiting', () => {
+  const queue = new FairQueue<{ readonly name: string }>()
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'a4', 'c1', 'b2']) queue.push(name[0]!, { name })
+  const order: string[] = []
+  const anyone = () => true
+  for (let next = queue.take(anyone); next !== null; next = queue.take(anyone)) order.push(next.name)
+  expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+  expect(queue.isEmpty).toBe(true)
+  for (const name of ['a1', 'a2', 'b1']) queue.push(name[0]!, { name })
+  expect(queue.take(share => share !== 'a')).toEqual({ name: 'b1' })
+  expect(queue.take(share => share !== 'a')).toBeNull()
+  expect(queue.takeAll(({ name }) => name === 'a1')).toEqual([{ name: 'a1' }])
+  expect(queue.take(anyone)).toEqual({ name: 'a2' })
+})
