@@ -127,6 +127,7 @@ export function* defineType(
   if (update.roles !== undefined) yield* removeOtherRoles(context, defined, update.roles)
   if (update.relations !== undefined) yield* replaceRelations(context, defined, update.relations)
   if (update.roles !== undefined) yield* replaceRoles(context, defined, update.roles)
+  yield
   return defined
 }
 
@@ -174,14 +175,16 @@ function* replaceRelations(
     Object.entries(subjects).map(([key, subject]) => [key, requireType(records, subject)] as const),
   )
   const standing = relationsOf(context, type)
-  const kept = standing.filter(({ key, subjectTypeId }) => wanted.get(key)?.id === subjectTypeId)
+  yield
+  const kept = new Set(standing.filter(({ key, subjectTypeId }) => wanted.get(key)?.id === subjectTypeId))
   for (const { key } of kept) wanted.delete(key)
   yield* removeRelations(
     context,
-    standing.filter(relation => !kept.includes(relation)),
+    standing.filter(relation => !kept.has(relation)),
     type,
   )
   for (const [key, subjectType] of wanted) {
+    yield
     addRelation(context, {
       objectType: type,
       subjectType,

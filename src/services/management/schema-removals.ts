@@ -79,6 +79,7 @@ export function* removeRelations(
   objectType: TypeRecord,
 ): Resumable<void> {
   yield* takeOutRelations(context, relations, objectType)
+  yield
   removeDependants(context, relations.map(dependantsOfRelation))
 }
 
@@ -91,6 +92,7 @@ function* takeOutRelations(
   if (relations.length === 0) return
   const gone = new Set(relations.map(({ key }) => key))
   for (const relation of relations) {
+    yield
     const named = { type: objectType.key, relation: relation.key }
     context.records.delete(relation, { kind: 'relation-removed', ...named })
   }
