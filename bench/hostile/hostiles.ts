@@ -178,6 +178,42 @@ export const HOSTILES: Readonly<Record<string, Attack>> = {
     }))
     return asked(turn % 2 === 0 ? 'POST' : 'DELETE', `${FACTS}/role_assignments/bulk`, body)(caller)
   },
+  'bulks of new things': async (caller, size, turn) => {
+    const lot = turn % 8
+    const keys = Array.from({ length: size.elements }, (_, n) => `new-${lot}-${n}`)
+    const made = bodyOnce(`new ${lot}`, () =>
+      keys.map(key => ({
+        user: 'user-2',
+        role: 'viewer',
+        tenant: 'default',
+        resource_instance: `document:${key}`,
+      })),
+    )
+    const gone = bodyOnce(`gone ${lot}`, () => ({ idents: keys.map(key => `document:${key}`) }))
+    const { status } = await caller.send('POST', `${FACTS}/role_assignments/bulk`, made)
+    await caller.send('DELETE', `${FACTS}/bulk/resource_instances`, gone)
+    return status
+  },
+  'bulks of roles along a chain': (caller, size, turn) => {
+    const count = Math.min(size.elements, 9_000)
+    const chain = Math.min(100, count - 1)
+    const body = bodyOnce(`chained ${turn % 2}`, () => ({
+      operations: Array.from({ length: count }, (_, n) => ({
+        key: `chained-${n}`,
+        name: `Name ${turn % 2}`,
+        permissions: [],
+        extends: n === 0 ? [] : [`chained-${n < chain ? n - 1 : chain - 1}`],
+      })),
+    }))
+    return asked('PUT', `${SCHEMA}/bulk/roles`, body)(caller)
+  },
+  'relations replaced': (caller, size, turn) => {
+    const relations = Object.fromEntries(
+      Array.from({ length: Math.min(size.elements, 1_000) }, (_, n) => [`r-${turn}-${n}`, 'document']),
+    )
+    const body = { name: 'Replaced', actions: {}, relations }
+    return asked('PUT', `${SCHEMA}/resources/replaced-${turn % 9}`, body)(caller)
+  },
   'group in a chain': (caller, size) =>
     // The circle that this would close is looked for along all of them.
     asked('PUT', `${SCHEMA}/groups/group:g0/assign_group`, {
