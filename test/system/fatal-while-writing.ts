@@ -30,8 +30,39 @@ function writingAndFailing(isStuckThen: boolean): string {
   return `--import=data:text/javascript,${encodeURIComponent(script)}`
 }
 
-/** How it ended, and what it said. `isStuckThen`: its main thread comes to nothing any more soon after the fault. */
-export async function fatalWhileWriting({ isStuckThen = false } = {}): Promise<{
+/** The same where another thread makes the writes, each of many rows. */
+function writingLargeAndFailing(): string {
+  const at = (path: string): string => new URL(path, import.meta.url).href
+  const script = `import { isMainThread } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    import { randomBytes } from 'node:crypto'
+    import { EmbeddedLedger } from '${at('../../src/store/embedded-ledger.ts')}'
+    import { LmdbTables } from '${at('../../src/store/lmdb/lmdb-tables.ts')}'
+    import { TableView } from '${at('../../src/store/table-view.ts')}'
+    import { WriteThread } from '${at('../../src/store/write-thread.ts')}'
+    import { toyRule } from '${at('../store/toy-rows.ts')}'
+    const put = Array.from({ length: 2_000 }, (_, n) => ({ key: Buffer.from('row' + n), value: Buffer.from('ar') }))
+    const keepWriting = async () => {
+      const tables = new LmdbTables('busy')
+      const view = new TableView(tables, toyRule)
+      const largeWrites = new WriteThread(new URL('${at('../store/toy-large-writes.ts')}'))
+      const ledger = await EmbeddedLedger.open({ tables, view, largeWrites })
+      for (;;) {
+        const commit = ledger.commit({ id: randomBytes(16), require: [], delete: [], put, changes: [] })
+        // Some turns on, the other thread is at it.
+        if (existsSync('fail-now')) setTimeout(() => { throw new Error('on purpose') }, 5)
+        await commit
+      }
+    }
+    if (isMainThread) void keepWriting().catch(() => {})`
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+}
+
+/**
+ * How it ended, and what it said. `isStuckThen`: its main thread comes to nothing any more soon after the fault; `isLarge`: another thread makes
+ * the writes.
+ */
+export async function fatalWhileWriting({ isStuckThen = false, isLarge = false } = {}): Promise<{
   readonly code: number | null
   /** From the line that says why to the end of the process. */
   readonly endedAfterMs: number
@@ -43,7 +74,7 @@ export async function fatalWhileWriting({ isStuckThen = false } = {}): Promise<{
     env: {
       API_KEY: 'a-configured-key-for-tests',
       HTTP_THREADS: '1',
-      NODE_OPTIONS: writingAndFailing(isStuckThen),
+      NODE_OPTIONS: isLarge ? writingLargeAndFailing() : writingAndFailing(isStuckThen),
     },
   })
   try {

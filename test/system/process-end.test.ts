@@ -16,3 +16,11 @@ test('a main thread that comes to nothing any more does not keep the process: it
   expect(code).toBeNull()
   expect(log).toContain('on purpose')
 })
+
+test('a fatal fault while another thread makes a large write ends the process, each of two times', async () => {
+  for (let round = 0; round < 2; round += 1) {
+    const { code, log } = await fatalWhileWriting({ isLarge: true })
+    expect([round, code === 1 || code === null]).toEqual([round, true])
+    expect(log).toContain('on purpose')
+  }
+})
