@@ -224,3 +224,18 @@ describe('what an older release stored above the ceiling', () => {
     expect((await call('DELETE', `${RESOURCES}/document`)).status).toBe(204)
   })
 })
+
+test('a page of more than 8 MiB is refused with how many fit, and of so many there is one', async () => {
+  const verdict = await startedService({ attributesBytesMax: 200_000 })
+  const operations = Array.from({ length: 60 }, (_, n) => ({
+    key: `user-${n}`,
+    attributes: attributesOf(150_000),
+  }))
+  expect((await verdict.send('PUT', `${FACTS}/bulk/users`, { body: { operations } })).status).toBe(200)
+  const refused = await verdict.get<Problem>(`${FACTS}/users?per_page=60`)
+  expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('8388608 bytes') } })
+  const fits = Number(/(\d+) or fewer/.exec(refused.body.message)?.[1])
+  expect(fits).toBeGreaterThan(50)
+  const page = await verdict.get<{ data: unknown[] }>(`${FACTS}/users?per_page=${fits}`)
+  expect([page.status, page.body.data.length]).toEqual([200, fits])
+})

@@ -77,3 +77,17 @@ test('what must not be decided any more is not answered, however far it has come
   })
   await expect(read).rejects.toMatchObject({ code: 'STALE' })
 })
+
+test('nor is what has come to its end in the very slice in which it must not be decided any more', async () => {
+  let isStale = false
+  const check = (): void => {
+    if (isStale) throw new AuthzError('STALE', 'too old')
+  }
+  const work = (function* lastSlice() {
+    yield
+    isStale = true
+    return 'done'
+  })()
+  const read = new SlicedReads(1).run({ work, waiting: HERE, check })
+  await expect(read).rejects.toMatchObject({ code: 'STALE' })
+})
