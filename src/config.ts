@@ -75,7 +75,7 @@ export const settings = {
   POOL_THREADS: {
     shownDefault: '1, or 0 on one core',
     meaning:
-      'threads beside each HTTP thread that take part in bulks of thousands and do searches; `0`: none',
+      'threads beside each HTTP thread that take part in bulks of thousands and do searches, and one more that reads large bodies; `0`: none',
     parse: value => parseInteger(value, { min: 0, max: 64 }),
     fallback: () => (availableParallelism() > 1 ? 1 : 0),
   } satisfies Setting<number>,
