@@ -226,16 +226,16 @@ describe('what an older release stored above the ceiling', () => {
 })
 
 test('a page of more than 8 MiB is refused with how many fit, and of so many there is one', async () => {
-  const verdict = await startedService({ attributesBytesMax: 200_000 })
+  const roomy = await startedService({ attributesBytesMax: 200_000 })
   const operations = Array.from({ length: 60 }, (_, n) => ({
     key: `user-${n}`,
     attributes: attributesOf(150_000),
   }))
-  expect((await verdict.send('PUT', `${FACTS}/bulk/users`, { body: { operations } })).status).toBe(200)
-  const refused = await verdict.get<Problem>(`${FACTS}/users?per_page=60`)
+  expect((await roomy.send('PUT', `${FACTS}/bulk/users`, { body: { operations } })).status).toBe(200)
+  const refused = await roomy.get<Problem>(`${FACTS}/users?per_page=60`)
   expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('8388608 bytes') } })
   const fits = Number(/(\d+) or fewer/.exec(refused.body.message)?.[1])
   expect(fits).toBeGreaterThan(50)
-  const page = await verdict.get<{ data: unknown[] }>(`${FACTS}/users?per_page=${fits}`)
+  const page = await roomy.get<{ data: unknown[] }>(`${FACTS}/users?per_page=${fits}`)
   expect([page.status, page.body.data.length]).toEqual([200, fits])
 })
