@@ -224,6 +224,8 @@ test('an index is not used with a store that was put back to an earlier state', 
 test('a node on Redis goes on from its own index, with what others wrote meanwhile', async () => {
   const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
   await arrange(one)
+  // What it has not heard of it does not keep.
+  await expect.poll(() => whoReads(other).catch(() => [])).toEqual(['alice'])
   await other.close()
   const { dataDirectory } = other.settings
   const kept = writingOf(fileIn(dataDirectory))

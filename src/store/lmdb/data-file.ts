@@ -82,9 +82,14 @@ export function checkDataFile(directory: string): void {
   }
 }
 
-/** Whether there is a file in that directory, and anything in it. */
+/** Whether there is a file in that directory, and anything in it. What may not be looked at is there: who opens it says so. */
 export function hasDataFile(directory: string): boolean {
-  return (statSync(join(directory, NAME), { throwIfNoEntry: false })?.size ?? 0) > 0
+  try {
+    return (statSync(join(directory, NAME), { throwIfNoEntry: false })?.size ?? 0) > 0
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return true
+    throw error
+  }
 }
 
 /** Throws `STORE_DAMAGED` where there is none, or nothing in it. */
