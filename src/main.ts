@@ -16,6 +16,8 @@ import { createLog } from './telemetry/log.ts'
 
 /** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
 const STOP_MS_MAX = 9_000
+/** What is left of that patience for threads and writes, each. */
+const OVERDUE_PATIENCE_MS = 400
 /** How long a stop waits for a start: nobody was promised anything yet, and one that waits for its store may never end. */
 const START_MS_MAX = 2_000
 
@@ -38,7 +40,7 @@ Object.assign(console, {
   error: (...parts: unknown[]) => log.error(format(...parts)),
   warn: (...parts: unknown[]) => log.warn(format(...parts)),
 })
-let abandonThreads: () => Promise<void> = () => Promise.resolve()
+let abandonThreads: (withinMs: number) => Promise<boolean> = () => Promise.resolve(true)
 let ending: Promise<never> | null = null
 let isStopping = false
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
@@ -63,9 +65,14 @@ function failRunning(message: string, error?: unknown): Promise<never> {
   return end(1)
 }
 
+function failStopping(): Promise<never> {
+  log.fatal(`not stopped within ${STOP_MS_MAX} ms`)
+  return end(1, { patienceMs: OVERDUE_PATIENCE_MS })
+}
+
 /** What ends it first says with which code. */
-function end(code: 0 | 1): Promise<never> {
-  ending ??= endProcess(code, { log, letGo: abandonThreads })
+function end(code: 0 | 1, options: { readonly patienceMs?: number } = {}): Promise<never> {
+  ending ??= endProcess(code, { log, letGo: withinMs => abandonThreads(withinMs), ...options })
   return ending
 }
 
@@ -78,7 +85,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   if (isStopping) return
   isStopping = true
   log.info({ signal }, 'stopping')
-  setTimeout(() => failRunning(`not stopped within ${STOP_MS_MAX} ms`), STOP_MS_MAX).unref()
+  setTimeout(failStopping, STOP_MS_MAX).unref()
   const service = await Promise.race([starting, sleep(START_MS_MAX, null, { ref: false })])
   if (service === null) {
     log.info('stopped before the start had come to its end')

@@ -1,16 +1,17 @@
 /**
  * How the process ends: always, and soon. `process.exit` may wait for ever, in code that no timer of ours interrupts, for threads
- * that wait for this one: lmdb's, while a write is open, here or in a thread that fills files. So it is called only when there are
- * none; else the process ends as if it had been killed, by a signal to itself, which loses nothing that was acknowledged. A thread
- * sees to that as well, should this one not come to it.
+ * that wait for this one: lmdb's, while a write is open, here or in a thread that fills files. It waits as long for a thread that is in
+ * the midst of a call that nothing interrupts, as the parsing of a large body, and takes away the thread that guards the end before. So
+ * it is called only when there are none; else the process ends as if it had been killed, by a signal to itself, which loses nothing that
+ * was acknowledged. A thread sees to that as well, should this one not come to it.
  */
 import { Worker } from 'node:worker_threads'
 import { openWrites } from './store/lmdb/open-writes.ts'
 import { hasWritingThreads } from './threads/writing-threads.ts'
 import type { Logger } from './telemetry/log.ts'
 
-/** How long an end takes to wait for the writes that are open: some flushes of a slow disk. */
-const WRITES_MS_MAX = 2_000
+/** How long an end waits for threads, and then for the writes that are open: some flushes of a slow disk. */
+const PATIENCE_MS = 2_000
 /** When the other thread ends the process; before that come threads that are let go, and the writes. */
 const GUARD_MS = 6_000
 const GUARD = `
@@ -19,15 +20,27 @@ const GUARD = `
   process.kill(process.pid, 'SIGKILL')
 `
 
-/** Ends the process with that code, or by SIGKILL; `letGo` ends first what must not be running by then, if it comes to an end. */
+export interface EndOptions {
+  readonly log: Logger
+  /** Ends first what must not be running by then; whether it came to its end within that time. */
+  readonly letGo: (withinMs: number) => Promise<boolean>
+  /** How long threads, and then writes, may take. */
+  readonly patienceMs?: number
+}
+
+/** Ends the process with that code, or by SIGKILL. */
 export async function endProcess(
   code: 0 | 1,
-  { log, letGo }: { readonly log: Logger; readonly letGo: () => Promise<void> },
+  { log, letGo, patienceMs = PATIENCE_MS }: EndOptions,
 ): Promise<never> {
   if (!guard(log)) process.kill(process.pid, 'SIGKILL')
-  await letGo().catch((error: unknown) => log.error({ err: error }, 'the end met a fault'))
-  if ((await openWrites.allEnded(WRITES_MS_MAX)) && !hasWritingThreads()) process.exit(code)
-  log.fatal('a write is still open: the process ends itself by SIGKILL')
+  const isLetGo = await letGo(patienceMs).catch((error: unknown) => {
+    log.error({ err: error }, 'the end met a fault')
+    return false
+  })
+  if (isLetGo && (await openWrites.allEnded(patienceMs)) && !hasWritingThreads()) process.exit(code)
+  const what = isLetGo ? 'a write is still open' : 'a thread does not come to its end'
+  log.fatal(`${what}: the process ends itself by SIGKILL`)
   process.kill(process.pid, 'SIGKILL')
   return new Promise<never>(() => {})
 }

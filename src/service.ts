@@ -94,7 +94,7 @@ export interface StartEvents {
    * From here on the process must not exit before HTTP threads are ended by `abandon`, as they are: while one listens, the HTTP
    * library would abort it. Called before there are any; whoever awaits `close` need not.
    */
-  onThreads(abandon: () => Promise<void>): void
+  onThreads(abandon: (withinMs: number) => Promise<boolean>): void
 }
 
 /**
@@ -181,7 +181,7 @@ export async function startService(
   const die = (error: Error): void => {
     // The reason first, whatever happens on the way out.
     onDeath(error)
-    void threads.abandon()
+    void threads.abandon(0)
   }
   const threads = new HttpThreads({
     entry: HTTP_THREAD_ENTRY,
@@ -200,7 +200,7 @@ export async function startService(
       log.error({ err: error, requestId, operation }, 'a management operation failed'),
     onDeath: die,
   })
-  onThreads(() => threads.abandon())
+  onThreads(withinMs => threads.abandon(withinMs))
   const indexes = new SharedIndexes({
     createWriter: () =>
       new SharedIndexWriter({

@@ -38,9 +38,6 @@ const QUIET_MS = 20
 const HOLD_MS_MAX = 1_000
 /** How long `close` lets the threads work off what is in flight. */
 const DRAIN_MS = 5_000
-/** How long `abandon` waits for threads that may be stuck. */
-const ABANDON_MS_MAX = 1_000
-
 interface Pending {
   readonly resolve: () => void
   readonly waitingFor: Set<Worker>
@@ -163,10 +160,13 @@ export class HttpThreads {
     await this.#end(DRAIN_MS)
   }
 
-  /** Ends the threads without their requests, before a process in trouble exits: it is aborted if one still listens. */
-  async abandon(): Promise<void> {
-    const patience = new Promise(resolve => setTimeout(resolve, ABANDON_MS_MAX))
-    await Promise.race([this.#end(0), patience])
+  /**
+   * Ends the threads without their requests, before a process in trouble exits: it is aborted if one still listens. Whether all have
+   * come to their ends within that time; one that is stuck, or has a thread that is, has not.
+   */
+  async abandon(withinMs: number): Promise<boolean> {
+    const patience = new Promise<boolean>(resolve => setTimeout(resolve, withinMs, false))
+    return Promise.race([this.#end(0).then(() => true), patience])
   }
 
   async #holdUntilNobodyComes(): Promise<void> {

@@ -30,6 +30,20 @@ function writingAndFailing(isStuckThen: boolean): string {
   return `--import=data:text/javascript,${encodeURIComponent(script)}`
 }
 
+/** A thread beside each HTTP thread is in the midst of a call that nothing interrupts, and the process fails. */
+function stuckBesideAndFailing(): string {
+  const stuck = `require('node:fs').writeFileSync('stuck', ''); require('node:child_process').spawnSync('sleep', ['30'])`
+  const script = `import { isMainThread, Worker } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    if (!isMainThread) new Worker(${JSON.stringify(stuck)}, { eval: true, execArgv: [], env: {} })
+    const look = () => {
+      if (existsSync('fail-now') && existsSync('stuck')) throw new Error('on purpose')
+      setTimeout(look, 10)
+    }
+    if (isMainThread) look()`
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+}
+
 /** The same where another thread makes the writes, each of many rows. */
 function writingLargeAndFailing(): string {
   const at = (path: string): string => new URL(path, import.meta.url).href
@@ -60,21 +74,27 @@ function writingLargeAndFailing(): string {
 
 /**
  * How it ended, and what it said. `isStuckThen`: its main thread comes to nothing any more soon after the fault; `isLarge`: another thread makes
- * the writes.
+ * the writes; `isStuckBeside`: there are none, but a thread that nothing interrupts.
  */
-export async function fatalWhileWriting({ isStuckThen = false, isLarge = false } = {}): Promise<{
+export async function fatalWhileWriting({
+  isStuckThen = false,
+  isLarge = false,
+  isStuckBeside = false,
+} = {}): Promise<{
   readonly code: number | null
   /** From the line that says why to the end of the process. */
   readonly endedAfterMs: number
   readonly log: string
 }> {
   const cwd = mkdtempSync(join(tmpdir(), 'verdict-fatal-'))
+  const writing = isLarge ? writingLargeAndFailing() : writingAndFailing(isStuckThen)
+  const options = isStuckBeside ? stuckBesideAndFailing() : writing
   const service = new ServiceProcess({
     cwd,
     env: {
       API_KEY: 'a-configured-key-for-tests',
       HTTP_THREADS: '1',
-      NODE_OPTIONS: isLarge ? writingLargeAndFailing() : writingAndFailing(isStuckThen),
+      NODE_OPTIONS: options,
     },
   })
   try {

@@ -24,3 +24,11 @@ test('a fatal fault while another thread makes a large write ends the process, e
     expect(log).toContain('on purpose')
   }
 })
+
+test('a thread that nothing interrupts does not keep the process: it is ended by a signal', async () => {
+  const { code, log } = await fatalWhileWriting({ isStuckBeside: true })
+  // As 1 it would have waited for that thread.
+  expect(code).toBeNull()
+  expect(log).toContain('on purpose')
+  expect(log).toContain('a thread does not come to its end')
+})
