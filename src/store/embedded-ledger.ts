@@ -49,7 +49,7 @@ export class EmbeddedLedger implements Ledger {
   readonly #largeWrites: LargeWrites | null
   /** Commits that another thread makes. */
   readonly #elsewhere = new Set<Promise<unknown>>()
-  readonly #handed = new HandedCommits()
+  readonly #handed: HandedCommits
 
   /**
    * The ledger in these tables; empty ones start a history, or are `STORE_DAMAGED` when they may not. Throws `INVALID_INPUT` when
@@ -80,6 +80,7 @@ export class EmbeddedLedger implements Ledger {
     this.#log = log
     this.#epoch = epoch
     this.#durable = new DurableMark(options.view.sequence())
+    this.#handed = new HandedCommits(this.#durable)
     this.#logEntriesMax = options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT
     this.#largeWrites = options.largeWrites ?? null
   }

@@ -16,7 +16,7 @@ export interface LargeWrites {
   apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void>
 }
 
-/** The thread that wrote has ended; whether it had written by then, the tables say. */
+/** No thread could write, or the one that wrote has ended; whether it had written by then, the tables say. */
 export class ThreadLostError extends Error {
   override readonly name = 'ThreadLostError'
 }

@@ -93,9 +93,17 @@ const HANDED_MAX = 4
  * the thread. Whoever follows from further back reads the log, which says the same.
  */
 export class HandedCommits {
+  readonly #durable: DurableMark
   readonly #commits = new Map<number, HandedCommit>()
 
+  /** `durable`: of their history. */
+  constructor(durable: DurableMark) {
+    this.#durable = durable
+  }
+
+  /** Before the mark moves there. One that it has passed, with a later commit, was read from the log: it would be kept for nobody. */
   add(sequence: number, { id, changes }: HandedCommit): void {
+    if (sequence <= this.#durable.sequence) return
     this.#commits.set(sequence, { id, changes })
     for (const oldest of this.#commits.keys()) {
       if (this.#commits.size <= HANDED_MAX) return

@@ -1,4 +1,5 @@
 /** What the thread of `write-thread.ts` does: it makes each write as the main thread would, on tables that it opens for it. */
+import { assert } from '#model/assert.ts'
 import { ConflictError, errorToData } from '#model/errors.ts'
 import type { MessagePort } from 'node:worker_threads'
 import { EmbeddedLedger } from './embedded-ledger.ts'
@@ -11,21 +12,21 @@ import type { ListRule } from './view.ts'
 import { type FromWriteThread, isRefusal, type ToWriteThread } from './write-thread.ts'
 
 export function serveWrites(port: MessagePort, listRule: ListRule): void {
-  let last: Promise<void> = Promise.resolve()
+  // The next is asked for when this one is answered.
   port.on('message', (message: ToWriteThread) => {
-    last = last.then(async () => port.postMessage(await answerTo(message, listRule)))
+    void answerTo(message, listRule).then(answer => port.postMessage(answer))
   })
 }
 
 async function answerTo(message: ToWriteThread, listRule: ListRule): Promise<FromWriteThread> {
-  const { call, kind } = message
   try {
-    const sequence = kind === 'commit' ? await commit(message, listRule) : await apply(message, listRule)
-    return { call, kind: 'done', sequence }
+    const sequence =
+      message.kind === 'commit' ? await commit(message, listRule) : await apply(message, listRule)
+    return { kind: 'done', sequence }
   } catch (error) {
-    if (error instanceof ConflictError) return { call, kind: 'conflict', key: Uint8Array.from(error.key) }
-    if (isRefusal(error)) return { call, kind: 'refused', error: errorToData(error) }
-    return { call, kind: 'failed', reason: String(error) }
+    if (error instanceof ConflictError) return { kind: 'conflict', key: Uint8Array.from(error.key) }
+    if (isRefusal(error)) return { kind: 'refused', error: errorToData(error) }
+    return { kind: 'failed', reason: String(error) }
   }
 }
 
@@ -46,6 +47,8 @@ async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThre
   const tables = new LmdbTables(directory)
   try {
     const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
+    // What is only logged would be missing for good. Lists that were finished a moment ago may not be on disk yet.
+    assert(copy.isComplete, 'a large entry goes into a copy that is complete')
     const { put, ...entry } = unpackCommit(packed)
     const rows = put.map(row => ({ ...row, version: sequence }))
     await copy.apply({ ...entry, put: rows, revision: { epoch: copy.epoch, sequence } })

@@ -1,9 +1,11 @@
 /**
- * The thread that makes large writes, one after the other. It is started with the first of them, has tables open while it writes
- * into them and no longer, and keeps nobody from ending. What is lost with it is made anew by who asked.
+ * The thread that makes large writes, one after the other, of several environments in turns. It is started with the first of them,
+ * has tables open while it writes into them and no longer, and keeps nobody from ending. What is lost with it is made anew by who
+ * asked.
  */
 import { Worker } from 'node:worker_threads'
 import { AuthzError, ConflictError, errorFromData, type ErrorData } from '#model/errors.ts'
+import { FairQueue } from '#model/fair-queue.ts'
 import { runInSlices } from '#model/resumable.ts'
 import { type LargeWrites, ThreadLostError } from './large-writes.ts'
 import type { Commit, Entry } from './ledger.ts'
@@ -16,7 +18,6 @@ const LARGE_BYTES = 262_144
 
 /** What is asked of the thread. */
 export interface ToWriteThread {
-  readonly call: number
   readonly kind: 'commit' | 'apply'
   readonly directory: string
   readonly logEntriesMax: number
@@ -27,13 +28,23 @@ export interface ToWriteThread {
 
 /** Its answer. */
 export type FromWriteThread =
-  | { readonly call: number; readonly kind: 'done'; readonly sequence: number }
-  | { readonly call: number; readonly kind: 'conflict'; readonly key: Uint8Array }
-  | { readonly call: number; readonly kind: 'refused'; readonly error: ErrorData }
+  | { readonly kind: 'done'; readonly sequence: number }
+  | { readonly kind: 'conflict'; readonly key: Uint8Array }
+  | { readonly kind: 'refused'; readonly error: ErrorData }
   /** By a fault, which whoever tries again meets, too. */
-  | { readonly call: number; readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
 
-interface Call {
+/** A write that waits for its turn. */
+interface Waiting {
+  readonly job: Omit<ToWriteThread, 'packed'>
+  readonly content: Parameters<typeof packCommit>[0]
+  readonly resolve: (sequence: number) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What the thread is at. */
+interface UnderWay {
+  readonly thread: Worker
   readonly resolve: (sequence: number) => void
   readonly reject: (error: Error) => void
 }
@@ -41,9 +52,11 @@ interface Call {
 export class WriteThread implements LargeWrites {
   readonly #entry: URL
   readonly #largeRows: number
-  readonly #calls = new Map<number, Call>()
+  /** By directories: beside the write under way, an environment waits for one of each other. */
+  readonly #waiting = new FairQueue<Waiting>()
+  #isServing = false
   #thread: Worker | null = null
-  #lastCall = 0
+  #underWay: UnderWay | null = null
 
   /** `entry`: the module that serves in the thread. `largeRows`: for tests. */
   constructor(entry: URL, largeRows = LARGE_ROWS) {
@@ -67,28 +80,49 @@ export class WriteThread implements LargeWrites {
     await this.#write({ kind: 'apply', directory, logEntriesMax, sequence }, { ...entry, require: [] })
   }
 
-  async #write(
-    job: Omit<ToWriteThread, 'call' | 'packed'>,
-    content: Parameters<typeof packCommit>[0],
-  ): Promise<number> {
+  #write(job: Waiting['job'], content: Waiting['content']): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    this.#waiting.push(job.directory, { job, content, resolve, reject })
+    if (!this.#isServing) void this.#serve()
+    return promise
+  }
+
+  /** One write after the other, as long as there are some. */
+  async #serve(): Promise<void> {
+    this.#isServing = true
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      await this.#make(next).then(next.resolve, next.reject)
+    }
+    this.#isServing = false
+  }
+
+  #next(): Waiting | null {
+    return this.#waiting.take(() => true)
+  }
+
+  async #make({ job, content }: Waiting): Promise<number> {
     openWrites.begin()
     try {
-      const packed = await runInSlices(packCommit(content))
-      this.#lastCall += 1
-      const message: ToWriteThread = { ...job, call: this.#lastCall, packed }
-      return await this.#ask(message)
+      // Not before its turn: of what waits there is no second copy.
+      return await this.#ask({ ...job, packed: await runInSlices(packCommit(content)) })
     } finally {
       openWrites.end()
     }
   }
 
   #ask(message: ToWriteThread): Promise<number> {
-    const thread = (this.#thread ??= this.#start())
     return new Promise((resolve, reject) => {
-      this.#calls.set(message.call, { resolve, reject })
-      // Who waits for a write must not see the process end before.
-      thread.ref()
-      thread.postMessage(message, buffersOf(message.packed))
+      try {
+        const thread = (this.#thread ??= this.#start())
+        thread.postMessage(message, buffersOf(message.packed))
+        // Who waits for a write must not see the process end before.
+        thread.ref()
+        this.#underWay = { thread, resolve, reject }
+      } catch (cause) {
+        // A thread that the system refuses is thrown at once.
+        this.#thread?.unref()
+        reject(new ThreadLostError('no thread could be asked for a large write', { cause }))
+      }
     })
   }
 
@@ -100,16 +134,14 @@ export class WriteThread implements LargeWrites {
     thread.once('exit', () => {
       if (this.#thread === thread) this.#thread = null
       const lost = new ThreadLostError('the thread that makes large writes has ended', { cause: reason })
-      for (const { reject } of this.#calls.values()) reject(lost)
-      this.#calls.clear()
+      this.#takeUnderWay(thread)?.reject(lost)
     })
     return thread
   }
 
   #receive(thread: Worker, answer: FromWriteThread): void {
-    const call = this.#calls.get(answer.call)
-    this.#calls.delete(answer.call)
-    if (this.#calls.size === 0) thread.unref()
+    const call = this.#takeUnderWay(thread)
+    thread.unref()
     if (!call) return
     if (answer.kind === 'done') call.resolve(answer.sequence)
     else if (answer.kind === 'conflict') call.reject(new ConflictError(answer.key))
@@ -117,7 +149,14 @@ export class WriteThread implements LargeWrites {
     else call.reject(new ThreadLostError(answer.reason))
   }
 
-  /** Ends the thread, behind what it is at. */
+  #takeUnderWay(thread: Worker): UnderWay | null {
+    const call = this.#underWay
+    if (call?.thread !== thread) return null
+    this.#underWay = null
+    return call
+  }
+
+  /** Ends the thread, behind what it is at. Nobody waits for a write by then. */
   async close(): Promise<void> {
     const thread = this.#thread
     this.#thread = null

@@ -9,12 +9,12 @@
  */
 import type { Worker } from 'node:worker_threads'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
+import { FairQueue } from '#model/fair-queue.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import type { BodyOutcome, BodyReader, BodyWork } from '#services/body-reading.ts'
 import type { DecisionObserver } from '#services/decision-service.ts'
 import { nobodyWaits, tooManyReads } from '#services/sliced-reads.ts'
 import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, PackedData } from './body-jobs.ts'
-import { FairQueue } from './fair-queue.ts'
 import { type JobIndex, markOver, newOver } from './pool-jobs.ts'
 import type { PoolThreadEvents } from './pool-options.ts'
 import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'

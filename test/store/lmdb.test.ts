@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded-ledger.ts'
-import type { LargeWrites } from '#store/large-writes.ts'
+import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
+import type { Commit } from '#store/ledger.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { DurableMark, HandedCommits } from '#store/log-feed.ts'
+import { LocalCopy } from '#store/redis/local-copy.ts'
 import { TableView } from '#store/table-view.ts'
 import { LARGE_ROWS, WriteThread } from '#store/write-thread.ts'
 import { describeLedger } from './contract.ts'
@@ -110,6 +113,62 @@ test('a commit whose thread ends is made once, by whoever asked', async () => {
   expect(await ledger.commit(first)).toMatchObject({ sequence: 1 })
   expect(commits()).toBe(2)
   expect((await view()).sequence()).toBe(1)
+})
+
+test('where no thread can be started, a large commit is made by whoever asked', async () => {
+  // Refused as the system refuses a thread: by what is thrown at once.
+  const { ledger, view } = await openWith(new WriteThread(new URL('https://verdict.invalid/'), 0))
+  expect(await ledger.commit(commitOf({ put: rows(3) }))).toMatchObject({ sequence: 1 })
+  expect((await view()).sequence()).toBe(1)
+})
+
+test('of several environments each has its turn, and nothing is packed before', async () => {
+  const [one, other] = [await openWith(otherThread), await openWith(otherThread)]
+  const order: string[] = []
+  const commit = async ({ ledger }: LedgerUnderTest, name: string): Promise<void> => {
+    const large: Commit = commitOf({ put: rows(2) })
+    await ledger.commit({
+      ...large,
+      get require() {
+        order.push(`${name} is packed`)
+        return large.require
+      },
+    })
+    order.push(`${name} is made`)
+  }
+  const names = ['one 1', 'one 2', 'one 3', 'one 4', 'other 1']
+  await Promise.all(names.map(name => commit(name.startsWith('one') ? one : other, name)))
+  // The first has begun when the others come.
+  const turns = ['one 1', 'one 2', 'other 1', 'one 3', 'one 4']
+  expect(order.filter(each => each.endsWith('packed'))).toEqual(turns.map(name => `${name} is packed`))
+  expect(order.indexOf('other 1 is packed')).toBeGreaterThan(order.indexOf('one 1 is made'))
+})
+
+test('the other thread takes nothing into a copy that has not its lists yet, where it would only be logged', async () => {
+  const directory = makeDirectory()
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const tables = new LmdbTables(directory)
+  const options = { listRule: toyRule, logEntriesMax: 10, isKeyedLater: () => false }
+  const copy = new LocalCopy({ ...options, tables })
+  onTestFinished(() => copy.close())
+  await copy.begin('epoch')
+  await copy.loaded({ epoch: 'epoch', sequence: 0 })
+  const { id, delete: removed, changes } = commitOf({})
+  const entry = { id, delete: removed, put: [], changes, revision: { epoch: 'epoch', sequence: 1 } }
+  await expect(otherThread.apply(directory, entry, 10)).rejects.toThrow(ThreadLostError)
+  tables.refresh()
+  expect(new LocalCopy({ ...options, tables }).position()).toMatchObject({ sequence: 0 })
+})
+
+test('what a large commit meant is kept for nobody once the mark has moved past it', () => {
+  const durable = new DurableMark(0)
+  const handed = new HandedCommits(durable)
+  const commit = commitOf({ put: rows(1) })
+  handed.add(1, commit)
+  durable.advance(3)
+  handed.add(2, commit)
+  expect(handed.take(1)).toMatchObject({ id: commit.id })
+  expect(handed.take(2)).toBeUndefined()
 })
 
 test('a ledger that closes waits for the commit that another thread is at', async () => {

@@ -75,7 +75,7 @@ export class LocalCopy {
   readonly mark: DurableMark
   readonly #logEntriesMax: number
   readonly #largeWrites: LargeWrites | null
-  readonly #handed = new HandedCommits()
+  readonly #handed: HandedCommits
   /** Resolves when what comes may be written, which has to come behind what another thread writes. Null: at once. */
   #turn: Promise<void> | null = null
   /** The last write of this thread. */
@@ -107,6 +107,7 @@ export class LocalCopy {
     const logged = this.#isComplete ? undefined : this.#meta.get(KEYS.logged)
     this.#sequence = logged ? decodeUint48(logged) : this.view.sequence()
     this.mark = new DurableMark(this.#sequence)
+    this.#handed = new HandedCommits(this.mark)
   }
 
   /** Whether it is one, of that history if one is named, of which the last run left all rows in a form that this release reads. */
