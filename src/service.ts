@@ -229,9 +229,12 @@ export async function startService(
       threads.drain()
       await sleep(delayMs)
     }
-    // A store that is silent keeps nobody from an answer, nor the process from its end.
+    const from = performance.now()
+    // A store that is silent keeps nobody from an answer, nor the process from its end. Of several servers one may be: what is under
+    // way with the others is over before it is given up with them.
     const looking = setInterval(() => {
-      if (store.stalenessMs(ORGANIZATION_STORE_ID) >= STORE_PATIENCE_MS) store.giveUp()
+      const looksAt = performance.now() - from < STORE_PATIENCE_MS ? ORGANIZATION_STORE_ID : undefined
+      if (store.stalenessMs(looksAt) >= STORE_PATIENCE_MS) store.giveUp()
     }, STORE_LOOK_MS)
     try {
       await threads.close()

@@ -123,6 +123,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   readonly #collecting = new Set<IndexWriter>()
   /** All of them together have that long. */
   #keepUntil: number | null = null
+  #keeping: Promise<void> = Promise.resolve()
   #rehearsed: Promise<void> | null = null
 
   constructor(options: SharedIndexesOptions) {
@@ -170,7 +171,14 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     await attach(environmentId, { index: writer.handle, progress, deadline: deadlineOf(environmentId) })
   }
 
-  async keep(environmentId: string, place: SnapshotPlace): Promise<void> {
+  /** One after the other, in the order of the calls: of several at once none might be whole in time. */
+  keep(environmentId: string, place: SnapshotPlace): Promise<void> {
+    const keeping = this.#keeping.then(() => this.#keep(environmentId, place))
+    this.#keeping = keeping.catch(() => undefined)
+    return keeping
+  }
+
+  async #keep(environmentId: string, place: SnapshotPlace): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
     if (!loaded) return
     this.#keepUntil ??= performance.now() + KEEP_MS_MAX

@@ -1,8 +1,10 @@
 /** `redis+cluster://`: three servers share the keys; those of an environment are together on one of them. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, expect, test } from 'vitest'
 import { describeNodes } from '../../service/nodes-contract.ts'
 import { describeRedisLedger } from '../../store/redis-ledger-contract.ts'
+import { Scrape } from '../../support/metrics.ts'
 import { startedNodes } from '../../support/nodes.ts'
 import type { RedisProcess } from '../../support/redis-process.ts'
 import { ADMIN_KEY, type Client, neighbourOf, question } from '../../support/running-service.ts'
@@ -111,6 +113,32 @@ test('a server of the cluster that is away ends the decisions of its environment
   for (const node of [one, other]) {
     await until(200, node, away)
     await until(200, node, here)
+  }
+})
+
+test('a stop while one server of the cluster is silent answers the write that waits for it, and ends as it should', async () => {
+  const settings = { ADMIN_API_KEY: ADMIN_KEY, STOP_DELAY_MS: '0' }
+  const node = await NodeProcess.start('one', { storeUrl: url(), settings })
+  const client = node.client!
+  const main = await serverOf('organization')
+  let [silent, name, key] = [main, '', '']
+  for (let made = 0; silent === main; made += 1) {
+    name = `env-${made}`
+    key = await neighbourOf(client, name)
+    const { body } = await client.send<{ id: string }>('GET', `${ENVS}/${name}`, { key: ADMIN_KEY })
+    silent = await serverOf(body.id)
+  }
+  silent.freeze()
+  try {
+    const write = client.send('POST', `/v2/facts/default/${name}/users`, { key, body: { key: 'late' } })
+    while ((await Scrape.of(client.address)).sum('verdict_management_in_flight') !== 1) await pause(20)
+    const from = performance.now()
+    const code = node.stop()
+    expect((await write).status).toBe(503)
+    expect(await code, node.log).toBe(0)
+    expect(performance.now() - from).toBeLessThan(9_000)
+  } finally {
+    silent.thaw()
   }
 })
 

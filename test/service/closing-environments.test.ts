@@ -1,0 +1,37 @@
+/** The end of what is open: environments end together, each as long as it takes. */
+import { expect, test } from 'vitest'
+import { type OpenEnvironment, OpenEnvironments } from '#services/open-environments.ts'
+import { organizationService } from '../support/running-organization.ts'
+
+test('environments end together, and what one of them met is said when all have ended', async () => {
+  const { organization, service } = await organizationService()
+  const [{ scope }] = organization.environments() as [ReturnType<typeof organization.environments>[0]]
+  const principal = { kind: 'organization', keyId: null, organizationId: scope.organizationId } as const
+  const input = { params: { proj_id: 'default' }, body: { key: 'other', name: 'Other' } }
+  await service.execute('createEnvironment', principal, input)
+  const both = Promise.withResolvers<void>()
+  const ended: string[] = []
+  let begun = 0
+  const environments = new OpenEnvironments({
+    organization,
+    open: async ({ environmentKey }): Promise<OpenEnvironment> => {
+      const close = async (): Promise<void> => {
+        begun += 1
+        if (begun === 2) both.resolve()
+        await both.promise
+        if (environmentKey === 'default') throw new Error('its files are gone')
+        await new Promise(resolve => setImmediate(resolve))
+        ended.push(environmentKey)
+      }
+      return { service: null, closure: null, isBegun: true, fail: () => {}, close, remove: close }
+    },
+    drop: async () => {},
+    discardCopies: () => {},
+    mayNote: () => false,
+    replaceSecrets: async () => {},
+    onFault: () => {},
+  })
+  await environments.load()
+  await expect(environments.close()).rejects.toThrow('its files are gone')
+  expect(ended).toEqual(['other'])
+})
