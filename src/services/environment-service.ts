@@ -39,7 +39,7 @@ import { heldToSize, type SizeCeilings } from './management/schema-size.ts'
 import { SOMEBODY, type Waiting } from './decision-pool.ts'
 import { contentLines } from './management/content-export.ts'
 import { ContentStream, type PieceSource } from './content-stream.ts'
-import { Purging, RemovalsPendingError } from './purging.ts'
+import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
 import type { Surroundings } from './surroundings.ts'
 import { type ReadLane, ReadLanes } from './read-lanes.ts'
 import { FairTurns, type Turns } from './turns.ts'
@@ -242,8 +242,9 @@ export class EnvironmentService {
       for (const each of held.splice(0)) each()
     }
     const ceilings = this.#ceilings
+    let turn: RoomTurn | null = null
     const hold = ({ records }: WriteContext): void => {
-      held.push(this.#purging.hold(removedBy(records)))
+      held.push(this.#purging.hold(removedBy(records), turn))
       held.push(this.#holdRoom(records.changes))
     }
     const holding = lookedAt(sized, function* (context) {
@@ -256,8 +257,8 @@ export class EnvironmentService {
     const commit = run().catch(async (error: unknown) => {
       if (!(error instanceof RemovalsPendingError)) throw error
       giveBack()
-      await this.#purging.whenSmaller()
-      return run()
+      turn = await this.#purging.whenRoomFor(error.removed)
+      return run().finally(turn.end)
     })
     this.#underWay.add(commit)
     try {

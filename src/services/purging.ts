@@ -30,12 +30,23 @@ export interface PurgingOptions {
 /** How long a removal waits for those before it to be purged. */
 const ROOM_MS_MAX = 5_000
 
-/** A removal came while too many await their purge. */
+/** A removal came while too many await their purge, or behind one that waits for that. */
 export class RemovalsPendingError extends AuthzError {
-  constructor(max: number) {
+  /** Things that it removes. */
+  readonly removed: number
+
+  constructor(removed: number, max: number) {
     const message = `${max} removed things of this environment still have dependants to be purged, which is the most; try again shortly`
     super('OVERLOADED', message, { limit: 'removals' })
+    this.removed = removed
   }
+}
+
+/** The place in line of a removal that waits for room. */
+export interface RoomTurn {
+  readonly removed: number
+  /** Lets those behind it have their turn. Safe to repeat. */
+  end(): void
 }
 
 export class Purging {
@@ -46,8 +57,10 @@ export class Purging {
   #isClosed = false
   /** Of commits that are being made. */
   #held = 0
-  /** Called when a piece is purged, and when no more will be. */
-  readonly #onPiece = new Set<() => void>()
+  /** Removals that wait for room, in the order in which they came. */
+  readonly #line = new Set<RoomTurn>()
+  /** Called when there is more room, when the line moves on, and when no more will be purged. */
+  readonly #onRoom = new Set<() => void>()
 
   constructor(options: PurgingOptions) {
     this.#options = options
@@ -56,37 +69,67 @@ export class Purging {
 
   /**
    * Holds a place for so many removed things of a commit that is about to be made; returns what gives it back, once it has been
-   * made or has failed. Throws `RemovalsPendingError` when there are too many already.
+   * made or has failed. Throws `RemovalsPendingError` when there are too many already, or others wait for room; `turn`: it has
+   * waited itself.
    */
-  hold(removed: number): () => void {
-    if (!this.#hasRoomFor(removed)) throw new RemovalsPendingError(this.#pendingMax)
+  hold(removed: number, turn: RoomTurn | null = null): () => void {
+    if (removed === 0) return () => {}
+    const isNext = turn !== null || this.#line.size === 0
+    if (!isNext || !this.#hasRoomFor(removed)) throw new RemovalsPendingError(removed, this.#pendingMax)
     this.#held += removed
+    turn?.end()
     let isHeld = true
     return () => {
-      if (isHeld) this.#held -= removed
+      if (!isHeld) return
       isHeld = false
+      this.#held -= removed
+      // What was committed is to be purged by now, or nobody who waits would find room.
+      this.resume()
+      this.#tell()
     }
   }
 
-  /** Resolves when something has been purged and there may be room for a removal again, or when it took too long. */
-  async whenSmaller(): Promise<void> {
+  /**
+   * Resolves when so much has been purged that there is room for a removal of so many, in the order of the calls, or when it took
+   * too long. Who comes meanwhile waits behind it, or a large removal would never find room beside steady small ones.
+   */
+  async whenRoomFor(removed: number): Promise<RoomTurn> {
     this.resume()
     const over = Promise.withResolvers<void>()
     const timer = setTimeout(over.resolve, ROOM_MS_MAX)
-    const look = (): void => {
-      if (this.#running === null || this.#pending() + this.#held <= this.#pendingMax / 2) over.resolve()
+    const end = (): void => {
+      if (this.#line.delete(turn)) this.#tell()
     }
-    this.#onPiece.add(look)
+    const turn: RoomTurn = { removed, end }
+    this.#line.add(turn)
+    const look = (): void => {
+      if (this.#isStuck() || this.#isTurnOf(turn)) over.resolve()
+    }
+    this.#onRoom.add(look)
     look()
     await over.promise
     clearTimeout(timer)
-    this.#onPiece.delete(look)
+    this.#onRoom.delete(look)
+    return turn
+  }
+
+  /** Whether what is pending stays so for now: purging was ended, or has met a fault. */
+  #isStuck(): boolean {
+    return this.#isClosed || (this.#running === null && !this.#isDone())
+  }
+
+  /** Not as soon as one more fits: what is waited for comes once for many. */
+  #isTurnOf(turn: RoomTurn): boolean {
+    const [first] = this.#line
+    if (first !== turn) return false
+    const pending = this.#pending() + this.#held
+    return pending === 0 || pending <= Math.min(this.#pendingMax / 2, this.#pendingMax - turn.removed)
   }
 
   /** What is removed alone may be as much as fits into a commit. */
   #hasRoomFor(removed: number): boolean {
     const pending = this.#pending() + this.#held
-    return removed === 0 || pending === 0 || pending + removed <= this.#pendingMax
+    return pending === 0 || pending + removed <= this.#pendingMax
   }
 
   #pending(): number {
@@ -114,6 +157,7 @@ export class Purging {
   /** Lets the piece that is under way finish and starts no other; the rest is done after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#tell()
     await this.#running
   }
 
@@ -137,7 +181,7 @@ export class Purging {
   }
 
   #tell(): void {
-    for (const look of this.#onPiece) look()
+    for (const look of this.#onRoom) look()
   }
 
   /**

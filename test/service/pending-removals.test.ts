@@ -5,6 +5,7 @@ import { EnvironmentService } from '#services/environment-service.ts'
 import { deadIdsIn, pendingDeadIds } from '#services/management/dead-ids.ts'
 import { Draft } from '#services/management/draft.ts'
 import { RecordReader } from '#services/management/record-reader.ts'
+import { Purging, RemovalsPendingError } from '#services/purging.ts'
 import { listRule, lists, rowKeys } from '#store/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import type { View } from '#store/view.ts'
@@ -167,4 +168,56 @@ test('one removal alone may take more along than the ceiling says', async () => 
   await service.close()
   await remove('d0', 'd1', 'd2', 'd3', 'd4')
   await expect(remove('d5')).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'removals' })
+})
+
+test('removals above the ceiling, and those that come behind them, all go through while others are purged', async () => {
+  const { view, leave, remove } = await openService()
+  await leave(PENDING_MAX)
+  await Promise.all([remove('d0', 'd1', 'd2', 'd3', 'd4'), remove('d5')])
+  expect(view.count(lists.all('instance'))).toBe(0)
+})
+
+test('a removal waits for room for all that it removes, and who comes meanwhile waits behind it', async () => {
+  const { store, environment, commit } = await openEnvironment()
+  const goOn = Promise.withResolvers<void>()
+  const purged = Promise.withResolvers<void>()
+  const surroundings = surroundingsWith({ newCommitId: () => randomBytes(16) })
+  const purging = new Purging({
+    store: environment,
+    surroundings,
+    // Purging is under way as long as this is waited for.
+    whenLosersAreDone: () => (purged.resolve(), goOn.promise),
+    onDone: async () => {},
+    pendingMax: PENDING_MAX,
+  })
+  onTestFinished(async () => {
+    goOn.resolve()
+    await purging.close()
+    await store.close()
+  })
+  await commit(records =>
+    records.put({ kind: 'purge', id: randomUUID(), deadIds: [randomUUID()], lists: [] }),
+  )
+  purging.resume()
+  await purged.promise
+  const order: string[] = []
+  const wait = async (name: string, removed: number) => {
+    const turn = await purging.whenRoomFor(removed)
+    order.push(name)
+    return purging.hold(removed, turn)
+  }
+  const [one, another] = [purging.hold(1), purging.hold(1)]
+  const all = [wait('all', PENDING_MAX + 1), wait('most', PENDING_MAX - 1), wait('one', 1)] as const
+  one()
+  await new Promise(resolve => setImmediate(resolve))
+  expect(order).toEqual([])
+  expect(() => purging.hold(1)).toThrow(RemovalsPendingError)
+  another()
+  const giveBack = await all[0]
+  await new Promise(resolve => setImmediate(resolve))
+  expect(order).toEqual(['all'])
+  giveBack()
+  for (const each of all) (await each)()
+  expect(order).toEqual(['all', 'most', 'one'])
+  purging.hold(1)()
 })
