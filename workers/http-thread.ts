@@ -7,6 +7,7 @@ import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import { longBodiesBytesMax, SegmentStock } from '#http/body-segments.ts'
 import { LargeAnswers } from '#http/large-answers.ts'
 import { LargeBodies } from '#http/large-bodies.ts'
 import type { SlowRequest } from '#http/request-watch.ts'
@@ -38,8 +39,6 @@ import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 
 const POOL_THREAD_ENTRY = new URL('./pool-thread.ts', import.meta.url)
 const BODY_THREAD_ENTRY = new URL('./body-thread.ts', import.meta.url)
-/** As many bodies of the greatest length may wait for the thread that reads them. */
-const LONGEST_BODIES = 16
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
@@ -98,6 +97,7 @@ const edge = {
     receiveMsMax: settings.receiveMsMax,
     connections: { max: settings.connectionsMax, add: countConnection },
   },
+  segments: new SegmentStock(longBodiesBytesMax(settings.bodyBytesMax)),
   observer: counters,
   tracing,
   slow:
@@ -168,7 +168,7 @@ function createBodyPool(): BodyPool {
     entry: BODY_THREAD_ENTRY,
     data: { settings, tokenSecret, observes: observer === null ? 'nothing' : heard },
     jobsMax: settings.poolJobsMax,
-    bytesMax: LONGEST_BODIES * settings.bodyBytesMax,
+    bytesMax: longBodiesBytesMax(settings.bodyBytesMax),
     index: environmentId => engines.shareable(environmentId).index,
     observer,
     onCall: decisionLog && decisionLog.begin,

@@ -13,6 +13,8 @@ const ELEMENTS = ['operations', 'idents', 'evaluations']
 const PARTS = ['actions', 'roles', 'permissions', 'role_assignments', 'granted_to']
 /** Bytes of a body for a byte of what is kept of it: room for escapes and blanks. */
 const ROOM_FACTOR = 4
+/** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
+const DISCARD_FACTOR = 4
 
 /** The same routes with their ceilings. `attributesBytesMax`: as the setting has it, since a body must hold that much. */
 export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: number): Route[] {
@@ -23,6 +25,14 @@ export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: n
     if (schema === undefined || isOfMany(schema)) return route
     return { ...route, bodyBytesMax: hasField(schema, PARTS) ? parts : plain }
   })
+}
+
+/**
+ * How much of a body beyond the ceiling is let pass, unkept, before the connection ends: a caller who is still sending then loses
+ * the answer that says why. `bodyBytesMax`: the ceiling of all routes.
+ */
+export function discardedBytesMax(bodyBytesMax: number): number {
+  return DISCARD_FACTOR * bodyBytesMax
 }
 
 export function bodyTooLarge(bytesMax: number): AuthzError {

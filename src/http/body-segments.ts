@@ -1,22 +1,65 @@
 /**
  * Shared memory for long bodies, in segments of one size: nothing is copied to make room for more, and another thread reads it where
- * it is. V8 does not count it: for ordinary buffers of megabytes that come and go it collected garbage a third of the time.
+ * it is. V8 does not count it: ordinary buffers of megabytes that come and go made it collect garbage a third of the time, and segments
+ * that were left to it would never be collected. So none is ever dropped: there are only so many, and each is used again.
  */
+import { AuthzError } from '#model/errors.ts'
+
 export const SEGMENT_BYTES = 1_024 * 1_024
-/** Kept for the next bodies; more is left to the garbage collector. */
-const KEPT_MAX = 64
+/** As many bodies of the greatest length have room at once, being received or waiting for their answers. */
+const LONGEST_BODIES = 8
+/** However short bodies have to be: one that another thread is to read takes a segment or two. */
+const SEGMENTS_MIN = 32
+/** Of all segments, what may be in the bodies of one share, an environment's. */
+const SHARE = 1 / 2
+
+/** Bytes of long bodies that a thread has room for. `bodyBytesMax`: what the longest may have. */
+export function longBodiesBytesMax(bodyBytesMax: number): number {
+  const ofBody = Math.ceil(bodyBytesMax / SEGMENT_BYTES)
+  return SEGMENT_BYTES * Math.max(SEGMENTS_MIN, LONGEST_BODIES * ofBody)
+}
 
 export class SegmentStock {
-  readonly #kept: SharedArrayBuffer[] = []
+  readonly #segmentsMax: number
+  readonly #ofShareMax: number
+  readonly #free: SharedArrayBuffer[] = []
+  readonly #takenBy = new Map<string, number>()
+  #made = 0
 
-  /** One with anything in it. */
-  take(): SharedArrayBuffer {
-    return this.#kept.pop() ?? new SharedArrayBuffer(SEGMENT_BYTES)
+  /** `bytesMax`: what all segments may have together. */
+  constructor(bytesMax: number) {
+    this.#segmentsMax = Math.floor(bytesMax / SEGMENT_BYTES)
+    this.#ofShareMax = Math.floor(SHARE * this.#segmentsMax)
   }
 
-  /** Nobody uses them any more. */
-  giveBack(segments: readonly SharedArrayBuffer[]): void {
-    for (const segment of segments) if (this.#kept.length < KEPT_MAX) this.#kept.push(segment)
+  /** Segments that exist, used or not. */
+  get made(): number {
+    return this.#made
+  }
+
+  /** One with anything in it. Throws `OVERLOADED` when there is none, or the share has its part already. */
+  take(share: string): SharedArrayBuffer {
+    const ofShare = this.#takenBy.get(share) ?? 0
+    if (ofShare >= this.#ofShareMax) throw tooManyBodies()
+    const segment = this.#free.pop() ?? this.#make()
+    this.#takenBy.set(share, ofShare + 1)
+    return segment
+  }
+
+  /** Nobody uses them any more; `share` is the one that they were taken for. */
+  giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
+    if (segments.length === 0) return
+    this.#free.push(...segments)
+    const ofShare = this.#takenBy.get(share)! - segments.length
+    if (ofShare === 0) this.#takenBy.delete(share)
+    else this.#takenBy.set(share, ofShare)
+  }
+
+  #make(): SharedArrayBuffer {
+    if (this.#made >= this.#segmentsMax) throw tooManyBodies()
+    const segment = new SharedArrayBuffer(SEGMENT_BYTES)
+    this.#made += 1
+    return segment
   }
 }
 
@@ -24,32 +67,50 @@ export class SegmentStock {
 export class SegmentedBytes {
   readonly segments: SharedArrayBuffer[] = []
   readonly #stock: SegmentStock
+  readonly #share: string
   #bytes = 0
 
-  constructor(stock: SegmentStock) {
+  constructor(stock: SegmentStock, share: string) {
     this.#stock = stock
+    this.#share = share
   }
 
+  /** Throws `OVERLOADED` where there is no room; nothing is in it then. */
   append(piece: Uint8Array): void {
-    for (let from = 0; from < piece.length;) {
-      const at = this.#bytes % SEGMENT_BYTES
-      if (at === 0) this.segments.push(this.#stock.take())
-      const part = piece.subarray(from, from + SEGMENT_BYTES - at)
-      // `set` takes shared memory word by word.
-      Buffer.from(this.segments.at(-1)!, at, part.length).fill(part)
-      from += part.length
-      this.#bytes += part.length
+    try {
+      for (let from = 0; from < piece.length;) {
+        const at = this.#bytes % SEGMENT_BYTES
+        if (at === 0) this.segments.push(this.#stock.take(this.#share))
+        const part = piece.subarray(from, from + SEGMENT_BYTES - at)
+        // `set` takes shared memory word by word.
+        Buffer.from(this.segments.at(-1)!, at, part.length).fill(part)
+        from += part.length
+        this.#bytes += part.length
+      }
+    } catch (error) {
+      this.release()
+      throw error
     }
   }
 
+  /** Safe to repeat. */
   release(): void {
-    this.#stock.giveBack(this.segments.splice(0))
+    this.#bytes = 0
+    this.#stock.giveBack(this.#share, this.segments.splice(0))
   }
 }
 
-/** The bytes of segments, in memory of their own. */
-export function joined(segments: readonly SharedArrayBuffer[], bytes: number): Buffer {
-  const whole = Buffer.allocUnsafeSlow(bytes)
+function tooManyBodies(): AuthzError {
+  const message = 'too many large bodies are being received or read; try again shortly'
+  return new AuthzError('OVERLOADED', message, { limit: 'pool' })
+}
+
+/** The bytes of segments, in memory of their own, or that is given. */
+export function joined(
+  segments: readonly SharedArrayBuffer[],
+  bytes: number,
+  whole: Buffer = Buffer.allocUnsafeSlow(bytes),
+): Buffer {
   for (const [index, segment] of segments.entries()) {
     const from = index * SEGMENT_BYTES
     Buffer.from(segment).copy(whole, from, 0, Math.min(SEGMENT_BYTES, bytes - from))

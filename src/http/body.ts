@@ -63,7 +63,7 @@ export function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-/** A whole body that another thread may read. */
+/** A whole body, which another thread may read. */
 export class OwnBody {
   readonly bytes: number
   readonly #segmented: SegmentedBytes
@@ -85,13 +85,13 @@ export class OwnBody {
     this.#buffers = memory.buffers
   }
 
-  /** To be read here. */
+  /** To be read here, until it is released. */
   get view(): DataView {
-    const { segments } = this.#segmented
-    return viewOf(this.#memory?.subarray(0, this.bytes) ?? joined(segments, this.bytes))
+    this.#memory ??= joined(this.#segmented.segments, this.bytes, this.#buffers.take(this.bytes))
+    return viewOf(this.#memory.subarray(0, this.bytes))
   }
 
-  /** To be read by another thread: it is whole in them, until it is released. */
+  /** To be read by another thread: it is whole in them, until it is released. Throws `OVERLOADED` when there is no room in them. */
   get segments(): readonly SharedArrayBuffer[] {
     const { segments } = this.#segmented
     if (segments.length === 0 && this.#memory !== null) {
@@ -109,26 +109,34 @@ export class OwnBody {
   }
 }
 
+/** Where long bodies are collected. */
+export interface SegmentsOfBody {
+  readonly stock: SegmentStock
+  /** Whose they are, of those who share the stock. */
+  readonly share: string
+  /** What has more bytes is collected in them. */
+  readonly from: number
+}
+
 export class BodyCollector {
   readonly #bytesMax: number
-  readonly #isKept: boolean
+  #isKept: boolean
   readonly #buffers: BodyBuffers
   readonly #announcedBytes: number
-  readonly #segments: { readonly stock: SegmentStock; readonly from: number } | null
+  readonly #segments: SegmentsOfBody
   #kept: Buffer = NOTHING
   #segmented: SegmentedBytes | null = null
   #bytes = 0
 
   /**
-   * `announcedBytes`: what the caller says that the body has; 0 where nothing is said. `segments`: what has more bytes than `from` is
-   * collected in those, and had by `own` alone; null: nothing is.
+   * `announcedBytes`: what the caller says that the body has; 0 where nothing is said.
    */
   constructor(options: {
     bytesMax: number
     announcedBytes: number
     isKept: boolean
     buffers: BodyBuffers
-    segments: { readonly stock: SegmentStock; readonly from: number } | null
+    segments: SegmentsOfBody
   }) {
     this.#segments = options.segments
     this.#bytesMax = options.bytesMax
@@ -148,37 +156,37 @@ export class BodyCollector {
   }
 
   /**
-   * Takes the next piece. Returns the whole body with the last piece, `null` until then. It is good until `release`.
+   * Takes the next piece. Throws `OVERLOADED` when there is no room for a body as long.
    */
-  take(piece: ArrayBuffer, isLast: boolean): DataView | null {
+  take(piece: ArrayBuffer): void {
     const start = this.#bytes
     this.#bytes += piece.byteLength
     if (this.isTooLarge) this.release()
-    if (this.isTooLarge || !this.#isKept) return isLast ? EMPTY_BODY : null
-    if (this.#segmented === null && this.#segments !== null && this.#isLong(this.#segments.from)) {
-      this.#segmented = this.#inSegments(this.#segments.stock, start)
+    if (this.isTooLarge || !this.#isKept) return
+    if (this.#segmented === null && this.#isLong(this.#segments.from)) {
+      this.#segmented = this.#inSegments(start)
     }
     if (this.#segmented !== null) {
       this.#segmented.append(new Uint8Array(piece))
-      return isLast ? EMPTY_BODY : null
+      return
     }
     if (this.#bytes > this.#kept.length) this.#grow()
     this.#kept.set(new Uint8Array(piece), start)
-    return isLast ? viewOf(this.#kept.subarray(0, this.#bytes)) : null
   }
 
-  /** Whether it is in segments. */
-  get isSegmented(): boolean {
-    return this.#segmented !== null
-  }
-
-  /** The whole body, with the memory it is in; of one that may be in segments. */
+  /** The whole body, with the memory it is in; one of no bytes if it was not kept. */
   own(): OwnBody {
     const buffer = this.#segmented === null ? this.#kept : null
-    const segmented = this.#segmented ?? new SegmentedBytes(this.#segments!.stock)
+    const segmented = this.#segmented ?? this.#newSegmented()
     this.#kept = NOTHING
     this.#segmented = null
-    return new OwnBody(this.#bytes, { segmented, buffer, buffers: this.#buffers })
+    return new OwnBody(this.#isKept ? this.#bytes : 0, { segmented, buffer, buffers: this.#buffers })
+  }
+
+  /** Nobody will read the body: what is still to come is counted, not kept. */
+  discard(): void {
+    this.#isKept = false
+    this.release()
   }
 
   /** The body was read, or will not be: its memory is for the next one. */
@@ -197,12 +205,17 @@ export class BodyCollector {
   }
 
   /** What has come by now, to be gone on with. */
-  #inSegments(stock: SegmentStock, bytes: number): SegmentedBytes {
-    const segmented = new SegmentedBytes(stock)
+  #inSegments(bytes: number): SegmentedBytes {
+    const segmented = this.#newSegmented()
     segmented.append(this.#kept.subarray(0, bytes))
     this.#buffers.giveBack(this.#kept)
     this.#kept = NOTHING
     return segmented
+  }
+
+  #newSegmented(): SegmentedBytes {
+    const { stock, share } = this.#segments
+    return new SegmentedBytes(stock, share)
   }
 
   #grow(): void {

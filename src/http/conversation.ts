@@ -13,7 +13,7 @@
  *   whether somebody waits. The library may say later that an answer before was aborted: what counts is the present wire.
  */
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
-import type { Principal } from '#model/principal.ts'
+import { type Principal, shareOf } from '#model/principal.ts'
 import type { PieceSource } from '#services/content-stream.ts'
 import type { Caller } from '#services/decision-pool.ts'
 import { type Answer, encodeReply, giveUp, standingAnswer } from './answer.ts'
@@ -21,7 +21,7 @@ import { writeHead } from './answer-head.ts'
 import { BodyCollector, EMPTY_BODY, type OwnBody } from './body.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
 import type { Admitted } from './dispatch.ts'
-import { bodyTooLarge } from './body-ceilings.ts'
+import { bodyTooLarge, discardedBytesMax } from './body-ceilings.ts'
 import { BodyPieces } from './body-pieces.ts'
 import type { ErrorFamily, Reply, RequestNames } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
@@ -40,8 +40,6 @@ import { isWireGone, type Wire, WireHead } from './wire.ts'
  * is out it refuses the next request on that connection, and those who pipeline bulk decisions would feel that.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
-/** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
-const DISCARD_FACTOR = 4
 
 export class Conversation implements Admitted, Caller, Receiving, RequestNames {
   readonly #host: ConversationHost<Conversation>
@@ -144,7 +142,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       this.#answerPieces(this.#match)
       return
     }
-    if (headers.announcesMoreThan(this.#discardedBytesMax())) {
+    if (headers.announcesMoreThan(discardedBytesMax(this.#host.bodyBytesMax))) {
       this.#refuseAndClose(this.#refusal ?? bodyTooLarge(this.#bodyBytesMax()))
       return
     }
@@ -214,28 +212,24 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
       bytesMax: this.#bodyBytesMax(),
       announcedBytes: Number(this.#head.headers.contentLength) || 0,
       buffers: this.#host.bodies,
-      segments: this.#takesLarge() ? { stock: this.#host.segments, from: BYTES_HERE_MAX } : null,
+      segments: { stock: this.#host.segments, share: shareOf(this.principal), from: BYTES_HERE_MAX },
       isKept: this.#isBodyKept(),
     })
     const body = this.#collector
-    let whole
     try {
-      whole = body.take(piece, isLast)
+      body.take(piece)
     } catch (error) {
-      // No memory for what the ceiling allows.
-      this.#refuseAndClose(error)
-      return
+      // No room for what the ceiling allows. Nothing more is kept, and the caller hears of it when all of it has passed.
+      body.discard()
+      this.#refuse(error)
     }
     if (!body.isTooLarge) {
-      if (whole === null) {
-        this.#awaitMore()
-        return
-      }
-      this.#takeWhole(body, whole)
+      if (isLast) this.#takeWhole(body.own())
+      else this.#awaitMore()
       return
     }
     const refusal = this.#refusal ?? bodyTooLarge(this.#bodyBytesMax())
-    if (body.bytes > this.#discardedBytesMax()) {
+    if (body.bytes > discardedBytesMax(this.#host.bodyBytesMax)) {
       this.#refuseAndClose(refusal)
     } else if (isLast) {
       // All of it has passed: the connection can live on.
@@ -244,29 +238,29 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     }
   }
 
-  #takeWhole(body: BodyCollector, whole: DataView): void {
-    const { byteLength } = whole
-    if (body.isSegmented || (byteLength >= LARGE_BODY_BYTES_MIN && this.#takesLarge())) {
-      const own = body.own()
-      this.#host.bodyTurns.take(byteLength, () => this.#answerLarge(own))
-      return
-    }
-    this.#host.bodyTurns.take(byteLength, () => {
-      this.#answerLater(whole)
-      body.release()
+  #takeWhole(body: OwnBody): void {
+    this.#host.bodyTurns.take(body.bytes, () => {
+      const isLarge = body.bytes >= LARGE_BODY_BYTES_MIN && this.#host.dispatcher.takesLarge(this.#match!)
+      if (isLarge && !this.#isOver) this.#answerLarge(body)
+      else {
+        if (!this.#isOver) this.#answerLater(this.#viewOf(body))
+        body.release()
+      }
     })
   }
 
-  #takesLarge(): boolean {
-    return this.#isBodyKept() && this.#host.dispatcher.takesLarge(this.#match!)
+  #viewOf(body: OwnBody): DataView {
+    try {
+      return body.view
+    } catch (error) {
+      // No memory.
+      this.#refuse(error)
+      return EMPTY_BODY
+    }
   }
 
   /** As `#answerLater`, where another thread may read the body. */
   #answerLarge(body: OwnBody): void {
-    if (this.#isOver) {
-      body.release()
-      return
-    }
     this.#isDecided = true
     this.#wire.cork(() => {
       try {
@@ -279,7 +273,19 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
 
   /** Inside a callback of the library, or in a turn of the body's own, before which the caller may have left: then nobody is asked. */
   #answerLater(whole: DataView): void {
-    if (!this.#isOver) this.#wire.cork(() => this.#answer(whole))
+    if (this.#isOver) return
+    try {
+      // Time has passed since the head came, in which the key may have been revoked.
+      if (this.#isAdmitted) this.#host.dispatcher.identifyAgain(this.#match!, this, this.#head)
+    } catch (error) {
+      this.#refuse(error)
+    }
+    this.#wire.cork(() => this.#answer(whole))
+  }
+
+  #refuse(error: unknown): void {
+    this.#isAdmitted = false
+    this.#refusal ??= error
   }
 
   /** The library would end a connection that brings less than 16 kB a second, and begins to count anew where it is resumed. */
@@ -359,14 +365,7 @@ export class Conversation implements Admitted, Caller, Receiving, RequestNames {
     )
   }
 
-  /**
-   * How much of a body beyond the ceiling is let pass, unkept, before the connection ends: a caller who is still sending then
-   * loses the answer that says why. No getter: those that are private are looked up anew at each use.
-   */
-  #discardedBytesMax(): number {
-    return DISCARD_FACTOR * this.#host.bodyBytesMax
-  }
-
+  /** No getter: those that are private are looked up anew at each use. */
   #bodyBytesMax(): number {
     return Math.min(this.#host.bodyBytesMax, this.#match?.route.bodyBytesMax ?? Number.POSITIVE_INFINITY)
   }

@@ -116,6 +116,11 @@ export class Dispatcher {
     return principal
   }
 
+  /** Throws the refusal if the key of a request that was admitted is none any more. It is not used once more by that. */
+  identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): void {
+    if (principal !== null) identifyCaller(route.access, head.headers.authorization, this.#authenticate)
+  }
+
   /** What the head tells of a caller who is known. */
   #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
     const { route } = match
@@ -173,16 +178,20 @@ export class Dispatcher {
     head: RequestHead,
     body: OwnBody,
   ): Reply | Promise<Reply> {
-    let answered: Reply | Promise<Reply> | null = null
+    let isHandedOn = false
     try {
+      this.identifyAgain(match, admitted, head)
       const minRevision = this.#awaitedRevision(match, head, admitted.principal)
-      if (minRevision !== null) return this.#answerLargeAt(minRevision, match, admitted, head, body)
-      answered = this.#answerFromBytes(match, admitted, head, body)
+      const answered = minRevision === null ? this.#answerFromBytes(match, admitted, head, body) : null
+      if (answered !== null) return answered
+      isHandedOn = true
+      return minRevision === null
+        ? this.#answerElsewhere(match, admitted, head, body)
+        : this.#answerLargeAt(minRevision, match, admitted, head, body)
     } finally {
-      // Whoever has been promised an answer has taken what it needs of the body.
-      if (answered !== null) body.release()
+      // Whoever has been promised an answer from its bytes has taken what it needs of them.
+      if (!isHandedOn) body.release()
     }
-    return answered ?? this.#answerElsewhere(match, admitted, head, body)
   }
 
   /** Null for what has to be parsed, or is not quickly read. */
@@ -205,11 +214,25 @@ export class Dispatcher {
     body: OwnBody,
   ): Promise<Reply> {
     try {
-      const reply = await this.#largeBodies!.answer(largeRequest(match, { principal, caller }, head, body))
-      return reply ?? (await this.answer(match, { principal, caller }, head, body.view))
+      const request = this.#largeRequest(match, { principal, caller }, head, body)
+      const reply = await this.#largeBodies!.answer(request)
+      if (reply !== null) return reply
+      request.identify()
+      return await this.answer(match, { principal, caller }, head, body.view)
     } finally {
       body.release()
     }
+  }
+
+  #largeRequest(
+    match: RouteMatch,
+    { principal, caller }: Admitted,
+    head: RequestHead,
+    body: OwnBody,
+  ): LargeRequest {
+    const { contentEncoding } = head.headers
+    const identify = (): void => this.identifyAgain(match, { principal, caller }, head)
+    return { route: match.route, principal, caller, contentEncoding, body, identify }
   }
 
   /** Behind all checks, as a smaller one: it is read twice. */
@@ -221,7 +244,8 @@ export class Dispatcher {
     body: OwnBody,
   ): Promise<Reply> {
     try {
-      const isChecked = await this.#largeBodies!.check(largeRequest(match, { principal, caller }, head, body))
+      const request = this.#largeRequest(match, { principal, caller }, head, body)
+      const isChecked = await this.#largeBodies!.check(request)
       if (!isChecked) return await this.answer(match, { principal, caller }, head, body.view)
       const present = await this.#whenReached(minRevision, match, head, principal)
       return await this.#answerElsewhere(match, { principal: present, caller }, head, body)
@@ -287,15 +311,6 @@ export class Dispatcher {
     if (this.#onCall !== null) this.#onCall(loggedId(call.names.requestId))
     return route.handle(call)
   }
-}
-
-function largeRequest(
-  { route }: RouteMatch,
-  { principal, caller }: Admitted,
-  { headers }: RequestHead,
-  body: OwnBody,
-): LargeRequest {
-  return { route, principal, caller, contentEncoding: headers.contentEncoding, body }
 }
 
 /** What a decision asks for; other routes do not read the header. */

@@ -26,6 +26,8 @@ export interface LargeRequest {
   readonly caller: Caller & RequestNames
   readonly contentEncoding: string | undefined
   readonly body: OwnBody
+  /** Throws the refusal if its key is none any more. */
+  readonly identify: () => void
 }
 
 export class LargeBodies {
@@ -64,7 +66,7 @@ export class LargeBodies {
   }
 
   #read(request: LargeRequest, isOnlyChecked: boolean): Promise<BodyOutcome | null> {
-    const { route, caller, principal, contentEncoding, body } = request
+    const { route, caller, principal, contentEncoding, body, identify } = request
     const requestId = loggedId(caller.requestId)
     const { operationId } = route
     return this.#reader.read({
@@ -74,6 +76,7 @@ export class LargeBodies {
       requestId,
       body,
       waiting: caller,
+      identify,
       isOnlyChecked,
     })
   }

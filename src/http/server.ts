@@ -21,7 +21,7 @@ import {
 import { assert } from '#model/assert.ts'
 import { requestIds } from './answer-head.ts'
 import { BodyBuffers } from './body.ts'
-import { SegmentStock } from './body-segments.ts'
+import { longBodiesBytesMax, SegmentStock } from './body-segments.ts'
 import { ChunkedWire } from './chunked-wire.ts'
 import { Conversation } from './conversation.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
@@ -54,6 +54,8 @@ export interface HttpServerOptions {
   readonly takeRate?: TakeRate | null
   /** Reads large bodies on another thread; absent: nobody does. */
   readonly largeBodies?: LargeBodies | null
+  /** What long bodies are collected in, of all servers that share it; absent: of its own. */
+  readonly segments?: SegmentStock
   /** Hears the name of each request right before its handler is called; what it throws is a defect of the request. */
   readonly onCall?: OnCall | null
   readonly limits: {
@@ -132,6 +134,7 @@ export class HttpServer {
       takeRate = null,
       onCall = null,
       largeBodies = null,
+      segments = new SegmentStock(longBodiesBytesMax(limits.bodyBytesMax)),
       observer = null,
       slow = null,
       tracing = null,
@@ -152,7 +155,7 @@ export class HttpServer {
       requestIds: requestIds(),
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
-      segments: new SegmentStock(),
+      segments,
       bodyTurns: this.#bodyTurns,
       familyOf,
       isDraining: false,

@@ -23,3 +23,17 @@ type Caller =
       readonly environmentId: string
       readonly environmentKey: string
     }
+
+/** Whose part of what several share a caller uses: that of all keys of the same reach. */
+export function shareOf(principal: Principal | null): string {
+  switch (principal?.kind) {
+    case 'environment':
+      return principal.environmentId
+    case 'project':
+      return principal.projectId
+    case 'organization':
+      return principal.organizationId
+    case undefined:
+      return ''
+  }
+}

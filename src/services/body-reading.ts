@@ -19,6 +19,8 @@ export interface BodyWork {
   readonly requestId: string
   readonly body: SharedBody
   readonly waiting: Leaver
+  /** Throws the refusal of a caller whose key is none any more: asked when it is begun, and before its outcome is told. */
+  readonly identify: () => void
   /** Whether it is read and checked, and not answered. */
   readonly isOnlyChecked: boolean
 }

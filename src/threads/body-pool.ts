@@ -10,6 +10,7 @@
 import type { Worker } from 'node:worker_threads'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import { FairQueue } from '#model/fair-queue.ts'
+import { shareOf } from '#model/principal.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import type { BodyOutcome, BodyReader, BodyWork } from '#services/body-reading.ts'
 import type { DecisionObserver } from '#services/decision-service.ts'
@@ -90,7 +91,7 @@ export class BodyPool implements BodyReader {
   }
 
   async read(work: BodyWork): Promise<BodyOutcome | null> {
-    const share = shareOf(work)
+    const share = shareOf(work.principal)
     const { bytes } = work.body
     this.#admit(share, bytes)
     this.#add(share, bytes, 1)
@@ -157,7 +158,7 @@ export class BodyPool implements BodyReader {
   }
 
   async #run({ work, resolve, reject }: Waiting): Promise<void> {
-    const share = shareOf(work)
+    const share = shareOf(work.principal)
     this.#underWay.add(share)
     try {
       resolve(await this.#done(work))
@@ -171,9 +172,11 @@ export class BodyPool implements BodyReader {
 
   async #done(work: BodyWork): Promise<BodyOutcome> {
     const { operationId, principal, contentEncoding, requestId, body, waiting } = work
+    // The key may have been revoked while it waited.
+    work.identify()
     const over = newOver()
     waiting.whenOver(() => markOver(over))
-    const environmentId = shareOf(work)
+    const environmentId = shareOf(principal)
     const on = work.isOnlyChecked ? null : this.#indexNow(environmentId)
     const { bytes, segments } = body
     const job: BodyRequest = {
@@ -188,6 +191,7 @@ export class BodyPool implements BodyReader {
     }
     const answer = (await this.#threads.run(job)) as BodyAnswer
     const { outcome } = answer
+    work.identify()
     if (outcome.kind === 'refused') throw errorFromData(outcome.error)
     // The process may have been stopped meanwhile: what it knew then may be too old to be told.
     if (on !== null && !('refusal' in on)) this.#options.index(environmentId)
@@ -215,11 +219,6 @@ export class BodyPool implements BodyReader {
         observer?.decided(decisions[0] === 1, environmentId, 'form' in questions ? questions : questions[0]!)
     }
   }
-}
-
-/** The environment whose key a request has. */
-function shareOf({ principal }: BodyWork): string {
-  return principal?.kind === 'environment' ? principal.environmentId : ''
 }
 
 function packedOf({ count, bytes, spots, forms, places }: PackedData): PackedQueries {

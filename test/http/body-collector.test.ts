@@ -1,11 +1,14 @@
 /** How much memory a body in pieces takes while it comes. */
 import { describe, expect, test } from 'vitest'
-import { joined, SEGMENT_BYTES, SegmentStock } from '#http/body-segments.ts'
+import { joined, longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/body-segments.ts'
 import { BodyBuffers, BodyCollector, bytesOf } from '#http/body.ts'
 
 const MEGABYTE = 1_024 * 1_024
 const BYTES_MAX = 16 * MEGABYTE
 const PIECE_BYTES = MEGABYTE / 2
+const STOCK_BYTES = longBodiesBytesMax(BYTES_MAX)
+/** No body is long enough. */
+const NO_SEGMENTS = { stock: new SegmentStock(0), share: 'one', from: Infinity }
 
 class CountedBuffers extends BodyBuffers {
   readonly taken: number[] = []
@@ -23,13 +26,13 @@ function collect(bytes: number, announcedBytes: number): { taken: number[]; body
     announcedBytes,
     isKept: true,
     buffers,
-    segments: null,
+    segments: NO_SEGMENTS,
   })
   for (let from = 0; ; from += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, bytes - from)
     const piece = new Uint8Array(length).fill(1 + from / PIECE_BYTES)
-    const whole = collector.take(piece.buffer, from + length === bytes)
-    if (whole) return { taken: buffers.taken, body: bytesOf(whole) }
+    collector.take(piece.buffer)
+    if (from + length === bytes) return { taken: buffers.taken, body: bytesOf(collector.own().view) }
   }
 }
 
@@ -46,8 +49,14 @@ test('a body of which a quarter or more comes at first is copied into one buffer
 
 test('whoever announces much and sends little holds four times what was sent', () => {
   const buffers = new CountedBuffers()
-  const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers, segments: null }
-  expect(new BodyCollector(options).take(new ArrayBuffer(10_000), false)).toBeNull()
+  const options = {
+    bytesMax: BYTES_MAX,
+    announcedBytes: BYTES_MAX,
+    isKept: true,
+    buffers,
+    segments: NO_SEGMENTS,
+  }
+  new BodyCollector(options).take(new ArrayBuffer(10_000))
   expect(buffers.taken).toEqual([40_000])
 })
 
@@ -62,11 +71,9 @@ test('a body is copied once into a buffer of its size that is at hand, however l
     announcedBytes,
     isKept: true,
     buffers,
-    segments: null,
+    segments: NO_SEGMENTS,
   })
-  for (let from = 0; from < announcedBytes; from += 1_024) {
-    collector.take(new ArrayBuffer(1_024), from + 1_024 === announcedBytes)
-  }
+  for (let from = 0; from < announcedBytes; from += 1_024) collector.take(new ArrayBuffer(1_024))
   expect(buffers.taken.length).toBe(1)
   // The other one is still there.
   expect(buffers.take(1)).toBe(tooSmall)
@@ -100,21 +107,26 @@ describe('a long body that another thread reads', () => {
   class CountedSegments extends SegmentStock {
     out = 0
 
-    override take(): SharedArrayBuffer {
-      this.out += 1
-      return super.take()
+    constructor() {
+      super(STOCK_BYTES)
     }
 
-    override giveBack(segments: readonly SharedArrayBuffer[]): void {
+    override take(share: string): SharedArrayBuffer {
+      this.out += 1
+      return super.take(share)
+    }
+
+    override giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
       this.out -= segments.length
-      super.giveBack(segments)
+      super.giveBack(share, segments)
     }
   }
+  const share = 'one'
   const from = 2 * MEGABYTE
 
   function collected(bytes: number, announcedBytes: number) {
     const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
-    const segments = { stock, from }
+    const segments = { stock, share, from }
     const collector = new BodyCollector({
       bytesMax: BYTES_MAX,
       announcedBytes,
@@ -125,7 +137,8 @@ describe('a long body that another thread reads', () => {
     for (let at = 0; ; at += PIECE_BYTES) {
       const length = Math.min(PIECE_BYTES, bytes - at)
       const piece = new Uint8Array(length).fill(1 + at / PIECE_BYTES)
-      if (collector.take(piece.buffer, at + length === bytes) !== null) return { collector, buffers, stock }
+      collector.take(piece.buffer)
+      if (at + length === bytes) return { collector, buffers, stock }
     }
   }
 
@@ -136,7 +149,7 @@ describe('a long body that another thread reads', () => {
   ])('is collected in segments, which come back: one %s', (_, length, announced) => {
     const bytes = Math.round(length)
     const { collector, stock } = collected(bytes, Math.round(announced))
-    expect(collector.isSegmented).toBe(true)
+    expect(stock.out).toBe(Math.ceil(bytes / SEGMENT_BYTES))
     const own = collector.own()
     expect(own.segments.length).toBe(Math.ceil(bytes / SEGMENT_BYTES))
     expectWhole(joined(own.segments, own.bytes), bytes)
@@ -148,7 +161,7 @@ describe('a long body that another thread reads', () => {
 
   test('is in one buffer where it is short, and is copied into segments for another thread', () => {
     const { collector, stock } = collected(1.75 * MEGABYTE, 1.75 * MEGABYTE)
-    expect([collector.isSegmented, stock.out]).toEqual([false, 0])
+    expect(stock.out).toBe(0)
     const own = collector.own()
     expectWhole(bytesOf(own.view), 1.75 * MEGABYTE)
     expectWhole(joined(own.segments, own.bytes), 1.75 * MEGABYTE)
@@ -165,10 +178,10 @@ describe('a long body that another thread reads', () => {
         isKept: true,
         buffers: new CountedBuffers(),
       }
-      const collector = new BodyCollector({ ...options, segments: { stock, from } })
-      for (let piece = 0; piece < 5; piece += 1) collector.take(new ArrayBuffer(PIECE_BYTES), false)
+      const collector = new BodyCollector({ ...options, segments: { stock, share, from } })
+      for (let piece = 0; piece < 5; piece += 1) collector.take(new ArrayBuffer(PIECE_BYTES))
       expect(stock.out).toBe(3)
-      if (isTooLong) collector.take(new ArrayBuffer(PIECE_BYTES * 2), false)
+      if (isTooLong) collector.take(new ArrayBuffer(PIECE_BYTES * 2))
       else collector.release()
       expect(stock.out).toBe(0)
     }
@@ -177,7 +190,7 @@ describe('a long body that another thread reads', () => {
   test('takes no segment for what is announced alone', () => {
     const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
     const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers }
-    new BodyCollector({ ...options, segments: { stock, from } }).take(new ArrayBuffer(10_000), false)
+    new BodyCollector({ ...options, segments: { stock, share, from } }).take(new ArrayBuffer(10_000))
     expect([buffers.taken, stock.out]).toEqual([[40_000], 0])
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
-import { SegmentedBytes, SegmentStock } from '#http/body-segments.ts'
+import { longBodiesBytesMax, SegmentedBytes, SegmentStock } from '#http/body-segments.ts'
 import { AuthzError } from '#model/errors.ts'
 import { FairQueue } from '#model/fair-queue.ts'
 import type { BodyOutcome, BodyWork } from '#services/body-reading.ts'
@@ -88,7 +88,7 @@ class Leaver {
 }
 
 function work(environmentId: string, text = JSON.stringify([CHECK]), waiting = new Leaver()): BodyWork {
-  const body = new SegmentedBytes(new SegmentStock())
+  const body = new SegmentedBytes(new SegmentStock(longBodiesBytesMax(1)), environmentId)
   body.append(Buffer.from(text))
   const ids = { organizationId: 'o', projectId: 'p', projectKey: 'p', environmentKey: 'e' }
   return {
@@ -98,6 +98,7 @@ function work(environmentId: string, text = JSON.stringify([CHECK]), waiting = n
     requestId: 'asked',
     body: { bytes: Buffer.byteLength(text), segments: body.segments },
     waiting,
+    identify: () => {},
     isOnlyChecked: false,
   }
 }

@@ -1,5 +1,6 @@
 /** Several large bodies that become whole in one turn of the event loop: nobody waits for more than one of them. */
 import { expect, onTestFinished, test } from 'vitest'
+import { BYTES_HERE_MAX } from '#http/large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from '#http/large-body-turns.ts'
 import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from './raw-connection.ts'
@@ -10,7 +11,7 @@ async function started(
 ): Promise<{ edge: EdgeServer; asked: string[] }> {
   const asked: string[] = []
   const edge = await startEdge({
-    limits: { bodyBytesMax: 2 * LARGE_BODY_BYTES_MIN },
+    limits: { bodyBytesMax: 2 * BYTES_HERE_MAX },
     onCall: name => {
       asked.push(name)
       onCall(name)
@@ -68,19 +69,27 @@ async function firstAsked(asked: readonly string[]): Promise<void> {
   while (asked.length === 0) await new Promise(resolve => setImmediate(resolve))
 }
 
-test('between two large bodies the loop turns, and who asked little meanwhile goes first', async () => {
-  const names = ['first', 'second', 'third', 'fourth']
-  const { edge, asked } = await started(name => {
-    if (names.includes(name)) void short.send(ofShort(`behind ${name}`))
-  })
-  const short = await RawConnection.open(edge.port)
-  onTestFinished(() => short.destroy())
-  const large = await unfinished(edge, names)
-  for (const { connection, rest } of large) void connection.send(rest)
-  for (const { connection } of large) expect((await connection.answer())?.status).toBe(200)
-  for (const _ of names) expect((await short.answer())?.status).toBe(200)
-  expect(asked).toEqual(names.flatMap(name => [name, `behind ${name}`]))
-})
+const LONG_BYTES = BYTES_HERE_MAX + LARGE_BODY_BYTES_MIN
+
+test.each([
+  ['large', ofLarge],
+  ['long', (name: string) => request('/allowed', name, allowedBody(LONG_BYTES))],
+])(
+  'between two %s bodies the loop turns, and who asked little meanwhile goes first',
+  async (_kind, textOf) => {
+    const names = ['first', 'second', 'third', 'fourth']
+    const { edge, asked } = await started(name => {
+      if (names.includes(name)) void short.send(ofShort(`behind ${name}`))
+    })
+    const short = await RawConnection.open(edge.port)
+    onTestFinished(() => short.destroy())
+    const large = await unfinished(edge, names, textOf)
+    for (const { connection, rest } of large) void connection.send(rest)
+    for (const { connection } of large) expect((await connection.answer())?.status).toBe(200)
+    for (const _ of names) expect((await short.answer())?.status).toBe(200)
+    expect(asked).toEqual(names.flatMap(name => [name, `behind ${name}`]))
+  },
+)
 
 test('those that come in one piece have turns as well', async () => {
   const names = ['first', 'second', 'third']

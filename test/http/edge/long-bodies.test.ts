@@ -1,0 +1,160 @@
+/** Long bodies that are being received: how many there is room for, whose they are, and what becomes of that room. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/body-segments.ts'
+import { bearerToken } from '#model/bearer-token.ts'
+import type { Principal } from '#model/principal.ts'
+import { allowedBody, type EdgeServer, startEdge } from './edge-server.ts'
+import { RawConnection, requestText } from './raw-connection.ts'
+
+/** Room for two bodies of the length that most have here; one environment has half of it. */
+const SEGMENTS_MAX = 8
+const LENGTH = 4 * SEGMENT_BYTES
+const ids = { organizationId: 'o', projectId: 'p', projectKey: 'project' }
+
+/** A key is the name of its environment here. */
+function authenticate(authorization: string): Principal | null {
+  const environmentId = bearerToken(authorization)!
+  return { kind: 'environment', keyId: null, ...ids, environmentId, environmentKey: environmentId }
+}
+
+class CountedSegments extends SegmentStock {
+  out = 0
+
+  override take(share: string): SharedArrayBuffer {
+    const segment = super.take(share)
+    this.out += 1
+    return segment
+  }
+
+  override giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
+    this.out -= segments.length
+    super.giveBack(share, segments)
+  }
+}
+
+interface Started extends EdgeServer {
+  readonly stock: CountedSegments
+  /** The keys of requests that the server has heard of. */
+  readonly heads: string[]
+  readonly statuses: number[]
+  readonly limits: string[]
+}
+
+async function started(): Promise<Started> {
+  const heads: string[] = []
+  const [statuses, limits]: [number[], string[]] = [[], []]
+  const stock = new CountedSegments(SEGMENTS_MAX * SEGMENT_BYTES)
+  const edge = await startEdge({
+    authenticate: authorization => {
+      heads.push(authorization)
+      return authenticate(authorization)
+    },
+    segments: stock,
+    limits: { bodyBytesMax: 2 * LENGTH },
+    observer: {
+      endpoint: () => 0,
+      began: () => {},
+      ended: (_endpoint, status) => void statuses.push(status),
+      connected: () => {},
+      limitReached: limit => void limits.push(limit),
+    },
+  })
+  onTestFinished(async () => {
+    await edge.server.close()
+    expect(edge.faults).toEqual([])
+  })
+  return { ...edge, stock, heads, statuses, limits }
+}
+
+const PATHS = {
+  '/allowed': allowedBody,
+  '/v2/things': (bytes: number) => {
+    const bare = JSON.stringify({ key: 'thing', attributes: '' })
+    return bare.replace('""', `"${'x'.repeat(bytes - bare.length)}"`)
+  },
+} as const
+type Path = keyof typeof PATHS
+
+function text(environment: string, bytes: number, path: Path): string {
+  const headers = [`Authorization: Bearer ${environment}`, `Content-Length: ${bytes}`]
+  return requestText(`POST ${path}`, headers, PATHS[path](bytes))
+}
+
+async function ask(edge: Started, environment: string, bytes: number, path: Path = '/allowed') {
+  const headers = { authorization: `Bearer ${environment}` }
+  const answer = await fetch(edge.origin + path, { method: 'POST', headers, body: PATHS[path](bytes) })
+  await answer.text()
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after') }
+}
+
+/** A connection that has sent all of a request but its last byte. */
+async function unfinished(edge: Started, environment: string, bytes = LENGTH, path: Path = '/allowed') {
+  const connection = await RawConnection.open(edge.port)
+  onTestFinished(() => connection.destroy())
+  await connection.send(text(environment, bytes, path).slice(0, -1))
+  return connection
+}
+
+async function until(edge: Started, isSo: () => boolean): Promise<void> {
+  while (!isSo()) await fetch(`${edge.origin}/nowhere`)
+}
+
+const REFUSED = { status: 503, retryAfter: '1' }
+const GOOD = { status: 200, retryAfter: null }
+
+describe.each(Object.keys(PATHS) as Path[])('%s', path => {
+  test('waves of twice what there is room for, whose callers leave: no memory is made for the next ones', async () => {
+    const edge = await started()
+    for (let wave = 1; wave <= 3; wave += 1) {
+      const callers = ['one', 'one', 'other', 'other'].map(name => unfinished(edge, name, LENGTH, path))
+      const connections = await Promise.all(callers)
+      await until(edge, () => edge.heads.length === 4 * wave && edge.stock.out >= SEGMENTS_MAX)
+      for (const connection of connections) connection.reset()
+      await until(edge, () => edge.statuses.filter(status => status === 0).length === 4 * wave)
+      expect([edge.stock.made, edge.stock.out]).toEqual([SEGMENTS_MAX, 0])
+    }
+    for (const environment of ['one', 'other'])
+      expect(await ask(edge, environment, LENGTH, path)).toEqual(GOOD)
+    expect(edge.stock.made).toBe(SEGMENTS_MAX)
+  })
+
+  test('one environment has half of the room, to the byte; its other bodies, and those of others, still come', async () => {
+    const edge = await started()
+    expect(await ask(edge, 'one', LENGTH - 1, path)).toEqual(GOOD)
+    expect(await ask(edge, 'one', LENGTH, path)).toEqual(GOOD)
+    expect(await ask(edge, 'one', LENGTH + 1, path)).toEqual(REFUSED)
+    const held = await unfinished(edge, 'one', LENGTH, path)
+    await until(edge, () => edge.stock.out === SEGMENTS_MAX / 2)
+    expect(await ask(edge, 'one', LENGTH, path)).toEqual(REFUSED)
+    expect(await ask(edge, 'one', LENGTH / 4, path)).toEqual(GOOD)
+    expect(await ask(edge, 'other', LENGTH, path)).toEqual(GOOD)
+    expect(new Set(edge.limits)).toEqual(new Set(['pool']))
+    await held.send(text('one', LENGTH, path).slice(-1))
+    expect((await held.answer())?.status).toBe(200)
+    expect(await ask(edge, 'one', LENGTH, path)).toEqual(GOOD)
+  })
+})
+
+test('whoever is refused hears of it when all has passed, and has its connection still', async () => {
+  const edge = await started()
+  const connection = await RawConnection.open(edge.port)
+  onTestFinished(() => connection.destroy())
+  await connection.send(text('one', LENGTH + 1, '/allowed'))
+  const answer = await connection.answer()
+  expect([answer?.status, answer?.headers.get('connection')]).toEqual([503, undefined])
+  await connection.send(text('one', LENGTH, '/allowed'))
+  expect((await connection.answer())?.status).toBe(200)
+})
+
+test('where others have all the room, one is refused that has none', async () => {
+  const edge = await started()
+  await Promise.all(['one', 'other'].map(name => unfinished(edge, name)))
+  await until(edge, () => edge.stock.out >= SEGMENTS_MAX)
+  expect(await ask(edge, 'third', LENGTH)).toEqual(REFUSED)
+})
+
+test('there is room for eight of the longest bodies, four of one environment; and for some, however short', () => {
+  expect(longBodiesBytesMax(16 * SEGMENT_BYTES)).toBe(128 * SEGMENT_BYTES)
+  expect(longBodiesBytesMax(16 * SEGMENT_BYTES + 1)).toBe(8 * 17 * SEGMENT_BYTES)
+  expect(longBodiesBytesMax(1)).toBe(32 * SEGMENT_BYTES)
+})
