@@ -167,6 +167,7 @@ function createBodyPool(): BodyPool {
     ...poolEvents(),
     entry: BODY_THREAD_ENTRY,
     data: { settings, tokenSecret, observes: observer === null ? 'nothing' : heard },
+    bodyBytesMax: settings.bodyBytesMax,
     jobsMax: settings.poolJobsMax,
     bytesMax: longBodiesBytesMax(settings.bodyBytesMax),
     index: environmentId => engines.shareable(environmentId).index,

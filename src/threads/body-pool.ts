@@ -5,7 +5,7 @@
  *     body ─► waits, environments in turns, bounded in number and bytes ─► one of an environment ─► answer
  *
  * It is a thread of its own and not one of those that take parts of bulks: nothing can stop the parsing of a body, which takes a
- * second at worst, and behind it only bodies that are as large have to wait.
+ * second, and several where it has a million names of members, and behind it only bodies that are as large have to wait.
  */
 import type { Worker } from 'node:worker_threads'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
@@ -26,6 +26,12 @@ import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'
  */
 const BODIES_AHEAD = 4
 const NO_BYTES = new Uint8Array(0)
+/**
+ * Heap that the thread may have for each byte of the longest body: what is alive of the worst that JSON can say in a body is 30 times its
+ * bytes. Without a bound garbage piles up beside it to several gigabytes, which the names of members alone can do.
+ */
+const HEAP_BYTES_A_BODY_BYTE = 48
+const HEAP_MEBIBYTES_MIN = 512
 /** Of the bytes that may wait, what may be one environment's. */
 const SHARE = 1 / 2
 
@@ -33,6 +39,8 @@ export interface BodyPoolOptions extends PoolThreadEvents {
   /** The module that does the jobs, see `body-jobs.ts`. */
   readonly entry: URL
   readonly data: BodyThreadData<unknown>
+  /** How long one body may be. */
+  readonly bodyBytesMax: number
   /** Bodies that may wait or be under way at once, and the bytes they may have together. */
   readonly jobsMax: number
   readonly bytesMax: number
@@ -68,6 +76,10 @@ export class BodyPool implements BodyReader {
       threads: 1,
       jobsAhead: BODIES_AHEAD,
       workerData: options.data,
+      heapMebibytesMax: Math.max(
+        HEAP_MEBIBYTES_MIN,
+        Math.ceil((options.bodyBytesMax * HEAP_BYTES_A_BODY_BYTE) / 1_048_576),
+      ),
       onIndexFault: fault => options.onIndexFault(fault),
       onThreadEnd: (id, error) => options.onThreadEnd(id, error),
       onStartFailure: error => {

@@ -19,6 +19,8 @@ export interface PoolThreadsOptions extends PoolThreadEvents {
   readonly jobsAhead: number
   /** What the threads know from the start. */
   readonly workerData?: unknown
+  /** Beyond it V8 collects garbage at any price, and then ends the thread. Absent: its own measure. */
+  readonly heapMebibytesMax?: number
   /** All threads have started, or one of them is done with a job. */
   onFree(): void
   /** A thread has ended. Whether and when others start is not known: Piscina does not tell of threads that cannot. */
@@ -48,6 +50,9 @@ export class PoolThreads<Job> {
       // V8 aborts ("IsGraphAsync") where Node asks it about modules that were not instantiated.
       execArgv: [...workerFlags(), '--no-experimental-require-module'],
       workerData: options.workerData,
+      ...(options.heapMebibytesMax === undefined
+        ? {}
+        : { resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytesMax } }),
       minThreads: 0,
       maxThreads: options.threads,
       idleTimeout: Number.POSITIVE_INFINITY,

@@ -84,6 +84,7 @@ async function started({ onIndex = () => {}, onStartFailure = () => {}, entry = 
   const pool = new BodyPool({
     entry,
     data: { settings, tokenSecret, observes: 'decisions' },
+    bodyBytesMax: 8 * BYTES_HERE_MAX,
     jobsMax: 10,
     bytesMax: 100 * BYTES_HERE_MAX,
     index: environmentId => {

@@ -45,6 +45,7 @@ afterEach(async () => {
 })
 
 interface Options {
+  readonly bodyBytesMax?: number
   readonly jobsMax?: number
   readonly bytesMax?: number
   readonly entry?: URL
@@ -57,6 +58,7 @@ function newPool(options: Options = {}): { pool: BodyPool; ended: number[]; fail
   const pool = new BodyPool({
     entry: ENTRY,
     data: { settings: withoutSecrets(readConfig({})), tokenSecret: '00'.repeat(32), observes: 'nothing' },
+    bodyBytesMax: 16 * 1_024 * 1_024,
     jobsMax: 10,
     bytesMax: 1_000_000,
     index: environmentId => readers.shareable(environmentId).index,
@@ -116,6 +118,15 @@ test('answers what it was asked, and what is wrong with it, before whether it co
   expect(await pool.read({ ...work('one'), isOnlyChecked: true })).toEqual({ kind: 'checked' })
   await expect(pool.read(work('none', '{'))).rejects.toMatchObject({ code: 'MALFORMED_REQUEST' })
   await expect(pool.read(work('none'))).rejects.toMatchObject({ code: 'NOT_READY' })
+})
+
+test.each([
+  [16 * 1_024 * 1_024, 768],
+  [1_024, 512],
+])('has a heap for bodies of %i bytes, and no more', async (bodyBytesMax, mebibytes) => {
+  const { pool } = newPool({ bodyBytesMax })
+  await pool.read(work('one'))
+  expect(pool.threads[0]!.resourceLimits?.maxOldGenerationSizeMb).toBe(mebibytes)
 })
 
 test('more than may wait are refused, in number, in bytes and in those of one environment', async () => {

@@ -10,7 +10,16 @@ test('of memory that was given back the last is used first, by what is as large'
   for (const memory of [one, other, larger]) stock.giveBack(memory)
   expect(stock.take(MEGABYTE - 1)).toBe(other)
   expect(stock.take(MEGABYTE)).toBe(one)
+  expect(stock.take(MEGABYTE)).toBe(larger)
   const fresh = stock.take(MEGABYTE)
   expect([one, other, larger]).not.toContain(fresh)
   expect(fresh.byteLength).toBe(MEGABYTE)
+})
+
+test('none is ever dropped: what was in use at once is used again, however much that was', () => {
+  const stock = new MemoryStock()
+  const takeAll = () => Array.from({ length: 100 }, () => stock.take(2 * MEGABYTE))
+  const first = takeAll()
+  for (const memory of first) stock.giveBack(memory)
+  expect(new Set(takeAll())).toEqual(new Set(first))
 })
