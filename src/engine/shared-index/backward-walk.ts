@@ -147,7 +147,8 @@ export class BackwardWalk implements StagedWalk {
   advance(steps: number): boolean {
     this.#stepsLeft = steps
     while (this.heldGoal === NONE && this.#goalNow < this.#lines.length) {
-      if (!this.#expand(this.#goalNow)) return false
+      // Goals of one edge each do not look at it themselves.
+      if (this.#stepsLeft <= 0 || !this.#expand(this.#goalNow)) return false
       this.#goalNow += 1
       this.#edgesSeen = 0
     }

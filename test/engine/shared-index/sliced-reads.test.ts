@@ -180,6 +180,39 @@ test('the roles held on an instance are found by one walk, however many roles it
   expect(steps).toBeLessThan(10 * (roles.length + folders.length))
 })
 
+test('an explanation whose decision has no room for closures walks for it in slices', () => {
+  const folders = Array.from({ length: 10_000 }, (_, n) => `folder:${n}`)
+  const question = { user: 'alice', action: 'read', type: 'folder', key: '9999', tenant: null }
+  const slicesOf = (engine: SharedEngine): number => {
+    engine.apply([
+      tenant('default'),
+      user('alice'),
+      user('bob'),
+      resourceType('folder', 'read'),
+      relation('folder', 'parent', 'folder'),
+      role('folder', 'viewer', {
+        can: ['read'],
+        from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+      }),
+      ...folders.map(name => instance(name)),
+      ...folders.slice(1).map((name, n) => link(folders[n]!, 'parent', name)),
+      assign('alice', 'viewer', folders[0]!),
+      ...folders.map(name => assign('bob', 'viewer', name)),
+    ])
+    const explaining = engine.explain(question, EXPLAIN_STEPS_MAX)
+    for (let count = 1; ; count++) {
+      const step = explaining.next()
+      if (!step.done) continue
+      expect(step.value.allow).toBe(true)
+      return count
+    }
+  }
+  const withRoom = slicesOf(new SharedEngine())
+  // The walk of the decision comes to the same slices, of a thousand steps.
+  const withoutRoom = slicesOf(new SharedEngine({ closureBytesMax: 1 << 13 }))
+  expect(withoutRoom).toBeGreaterThan(withRoom + folders.length / 1_024)
+})
+
 test('more roles on instances than a walk may find are refused, by lists and by searches, before they are kept', () => {
   const roles = Array.from({ length: 1_000 }, (_, n) => `role-${n}`)
   const papers = Array.from({ length: 8_400 }, (_, n) => `paper:${n}`)
