@@ -12,19 +12,25 @@ export interface ClusterProcesses {
   readonly nodes: readonly RedisProcess[]
   /** A store URL with a prefix that nobody else uses. */
   url(): string
+  /** Resolves when each server serves, and knows that all others do. */
+  whenWhole(): Promise<void>
   stop(): Promise<void>
 }
 
 export async function startCluster(): Promise<ClusterProcesses> {
   const nodes = await Promise.all(Array.from({ length: NODES }, startNode))
-  const clients = nodes.map(({ host, port }) => new Redis({ host, port }))
-  try {
-    await join(nodes, clients)
-  } finally {
-    for (const client of clients) client.disconnect()
+  const asking = async (ask: (clients: readonly Redis[]) => Promise<void>): Promise<void> => {
+    const clients = nodes.map(({ host, port }) => new Redis({ host, port }))
+    try {
+      await ask(clients)
+    } finally {
+      for (const client of clients) client.disconnect()
+    }
   }
+  await asking(clients => join(nodes, clients))
   return {
     nodes,
+    whenWhole: () => asking(whole),
     url: () => {
       const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',')
       return `redis+cluster://${hosts}?prefix=${randomUUID()}`
@@ -57,10 +63,15 @@ async function join(nodes: readonly RedisProcess[], clients: readonly Redis[]): 
     const [, busPort] = /cluster-port (\d+)/.exec(node.commandLine.join(' ').replaceAll('--', ''))!
     await clients[0]!.call('CLUSTER', 'MEET', node.host, node.port, busPort!)
   }
+  await whole(clients)
+}
+
+async function whole(clients: readonly Redis[]): Promise<void> {
   for (const client of clients) {
     const isWhole = async () => {
       const info = String(await client.call('CLUSTER', 'INFO'))
-      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`)
+      const wanted = ['cluster_state:ok', `cluster_slots_ok:${SLOTS}`, `cluster_known_nodes:${NODES}`]
+      return wanted.every(line => info.includes(line))
     }
     while (!(await isWhole())) await pause(50)
   }

@@ -114,6 +114,7 @@ test('a server of the cluster that is away ends the decisions of its environment
     await until(200, node, away)
     await until(200, node, here)
   }
+  await cluster.whenWhole()
 })
 
 test('a stop while one server of the cluster is silent answers the write that waits for it, and ends as it should', async () => {
@@ -139,6 +140,8 @@ test('a stop while one server of the cluster is silent answers the write that wa
     expect(performance.now() - from).toBeLessThan(9_000)
   } finally {
     silent.thaw()
+    // What follows is of a cluster that serves.
+    await cluster.whenWhole()
   }
 })
 
