@@ -35,11 +35,11 @@ function decision(node: Client, key = API_KEY) {
   })
 }
 
-/** Asks until that is the status; returns that answer. */
+/** Asks until that is the status, and, where it is refused, the reason is there, a moment later; returns that answer. */
 async function until(status: number, node: Client) {
   for (;;) {
     const answer = await decision(node)
-    if (answer.status === status) return answer
+    if (answer.status === status && !/just now/.test(answer.body.message ?? '')) return answer
   }
 }
 
