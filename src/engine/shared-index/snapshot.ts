@@ -99,7 +99,22 @@ export class Snapshot {
 
   /** Runs `work` at one state: optimistically for so many attempts, then with the lock. */
   read<T>(attempts: number, work: () => T): T {
-    for (let attempt = 0; attempt < this.attempts(attempts); attempt++) {
+    return this.#attempt(this.attempts(attempts), work, () => this.locked(work))
+  }
+
+  /**
+   * The same for work that may take long and needs no lock. Writers, who keep others waiting, never wait for it: where nothing lasts
+   * as long as it takes, it is given up with `OVERLOADED`.
+   */
+  readUnlocked<T>(work: () => T): T {
+    if (this.#lockEveryRead) return this.locked(work)
+    return this.#attempt(UNLOCKED_ATTEMPTS_MAX, work, () => {
+      throw changesTooFast()
+    })
+  }
+
+  #attempt<T>(attempts: number, work: () => T, otherwise: () => T): T {
+    for (let attempt = 0; attempt < attempts; attempt++) {
       this.begin()
       try {
         const result = work()
@@ -109,25 +124,7 @@ export class Snapshot {
         if (this.isValid()) throw this.faultOf(error)
       }
     }
-    return this.locked(work)
-  }
-
-  /**
-   * The same for work that may take long and needs no lock. Writers, who keep others waiting, never wait for it: where nothing lasts
-   * as long as it takes, it is given up with `OVERLOADED`.
-   */
-  readUnlocked<T>(work: () => T): T {
-    if (this.#lockEveryRead) return this.locked(work)
-    for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt++) {
-      this.begin()
-      try {
-        const result = work()
-        if (this.isValid()) return result
-      } catch (error) {
-        if (this.isValid()) throw this.faultOf(error)
-      }
-    }
-    throw changesTooFast()
+    return otherwise()
   }
 
   /**
