@@ -8,40 +8,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { LargeAnswers } from '#http/large-answers.ts'
 import { BYTES_HERE_MAX, LargeBodies } from '#http/large-bodies.ts'
 import { decisionRoutes } from '#http/routes.ts'
 import { HttpServer } from '#http/server.ts'
 import { BodyPool } from '#threads/body-pool.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
-import { DecisionDeadline } from '#threads/decision-deadline.ts'
-import { EngineReaders } from '#threads/engine-readers.ts'
-import { createProgress } from '#threads/index-progress.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
 import { decisionParts } from '../../workers/thread-routes.ts'
-import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
-import { SharedEngine } from '../engine/shared-engine.ts'
+import { documentReaders } from '../support/document-readers.ts'
 import { RawConnection, requestText } from './edge/raw-connection.ts'
 
 const ENTRY = new URL('../../workers/body-thread.ts', import.meta.url)
-const engine = new SharedEngine()
-engine.apply([
-  tenant('default'),
-  resourceType('document', 'read'),
-  role('document', 'viewer', { can: ['read'] }),
-  user('alice'),
-  instance('document:d'),
-  assign('alice', 'viewer', 'document:d'),
-])
-const { handle } = engine.writer
-const deadline = new DecisionDeadline()
-const readers = new EngineReaders(() => new SharedIndexReader(handle, { threadId: 5 }))
-readers.attach('e', {
-  index: handle,
-  progress: createProgress({ epoch: 'epoch', sequence: 1 }),
-  deadline: deadline.handle,
-})
+const readers = documentReaders('e')
 
 /** Of one environment: one that stays, and one that is revoked. */
 const KEYS = ['stays', 'revoked'] as const

@@ -9,34 +9,11 @@ import { AuthzError } from '#model/errors.ts'
 import { FairQueue } from '#model/fair-queue.ts'
 import type { BodyOutcome, BodyWork } from '#services/body-reading.ts'
 import { BodyPool } from '#threads/body-pool.ts'
-import { DecisionDeadline } from '#threads/decision-deadline.ts'
-import { EngineReaders } from '#threads/engine-readers.ts'
-import { createProgress } from '#threads/index-progress.ts'
-import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
-import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
-import { SharedEngine } from '../engine/shared-engine.ts'
+import { documentReaders } from '../support/document-readers.ts'
 
 const ENTRY = new URL('../../workers/body-thread.ts', import.meta.url)
-const engine = new SharedEngine()
-engine.apply([
-  tenant('default'),
-  resourceType('document', 'read'),
-  role('document', 'viewer', { can: ['read'] }),
-  user('alice'),
-  instance('document:d'),
-  assign('alice', 'viewer', 'document:d'),
-])
-const { handle } = engine.writer
-const deadline = new DecisionDeadline()
-const readers = new EngineReaders(() => new SharedIndexReader(handle, { threadId: 5 }))
-for (const environmentId of ['one', 'other']) {
-  readers.attach(environmentId, {
-    index: handle,
-    progress: createProgress({ epoch: 'epoch', sequence: 1 }),
-    deadline: deadline.handle,
-  })
-}
+const readers = documentReaders('one', 'other')
 
 let open: BodyPool[] = []
 afterEach(async () => {

@@ -1,0 +1,28 @@
+/** What threads that decide have of environments: an index in which alice may read document:d, and the readers of an HTTP thread. */
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { createProgress } from '#threads/index-progress.ts'
+import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
+import { SharedEngine } from '../engine/shared-engine.ts'
+
+/** The environments, which all have that one index and that one deadline. */
+export function documentReaders(...environmentIds: readonly string[]): EngineReaders {
+  const engine = new SharedEngine()
+  engine.apply([
+    tenant('default'),
+    resourceType('document', 'read'),
+    role('document', 'viewer', { can: ['read'] }),
+    user('alice'),
+    instance('document:d'),
+    assign('alice', 'viewer', 'document:d'),
+  ])
+  const { handle } = engine.writer
+  const deadline = new DecisionDeadline()
+  const readers = new EngineReaders(() => new SharedIndexReader(handle, { threadId: 5 }))
+  const progress = createProgress({ epoch: 'epoch', sequence: 1 })
+  for (const environmentId of environmentIds) {
+    readers.attach(environmentId, { index: handle, progress, deadline: deadline.handle })
+  }
+  return readers
+}
