@@ -68,7 +68,12 @@ const bytes = (...parts: readonly (string | readonly number[])[]) =>
   Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))))
 
 const SENT: Readonly<Record<string, Sent>> = {
-  'a bulk that has to be parsed': ['/allowed/bulk', mixed(7, { context: { long: LONG.slice(0, 40_000) } })],
+  'a bulk of a few long questions': ['/allowed/bulk', mixed(7, { context: { long: LONG.slice(0, 40_000) } })],
+  'a bulk that has to be parsed': [
+    '/allowed/bulk',
+    // A member that is there twice.
+    bytes(JSON.stringify(mixed(7, { context: { long: LONG } })).replace('"user":', '"user":null,"user":')),
+  ],
   'a bulk of thousands, longer than any that is read here': [
     '/allowed/bulk',
     mixed(CHECKS_MAX, { context: { long: 'y'.repeat(Math.ceil(BYTES_HERE_MAX / CHECKS_MAX)) } }),
@@ -203,14 +208,18 @@ describe.each([
     await ask(other, sent)
     await ask(other, sent)
   })
+})
 
-  test('it was another thread, and what it decided is counted', async () => {
-    await ask(one, SENT['a bulk of many little things']!)
-    let scrape
-    do scrape = await Scrape.of(one.address)
-    while (scrape.sum('verdict_pool_busy_seconds_total') === 0)
-    expect((await Scrape.of(other.address)).sum('verdict_pool_threads')).toBe(0)
-  })
+test.each([
+  ['a bulk that has to be parsed', 1],
+  ['a bulk of many little things', 1],
+  ['one question', 1],
+  ['a bulk of a few long questions', 0],
+])('%s: threads that were started for it: %i', async (name, threads) => {
+  // All have too few checks for the threads that take parts of bulks.
+  const service = await startedService({ ...settings, poolThreads: 1 })
+  await ask(service, SENT[name]!)
+  expect((await Scrape.of(service.address)).sum('verdict_pool_threads')).toBe(threads)
 })
 
 test('decisions and refusals are counted as those that are read here', async () => {
