@@ -106,6 +106,5 @@ test('the one deadline is that of a hang, and nothing that failed is tried again
   expect(ci).not.toMatch(/retry/)
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   expect(readme).toContain('npm ci && npm test\n')
-  for (const command of ['npm ci', 'npm test', 'npm run test:faults'])
-    expect(ci.split('\n')).toContain(command)
+  for (const command of ['npm ci', 'npm test']) expect(ci.split('\n')).toContain(command)
 })

@@ -31,11 +31,11 @@ async function loseUser({ nodes }: NodesOnWires): Promise<Watch> {
   return watch
 }
 
-/** What each node has said of histories: how many were replaced so far, in the organization and the environment. */
-function expectReplaced({ nodes }: NodesOnWires): void {
-  for (const { log } of nodes) {
-    expect(log).toContain('"reason":"STORE_RESET"')
-    expect(log).toMatch(/"replacedHistories":[12],.*another copy is in force/)
+/** Waits until each node has said what it has to say of histories: how many were replaced so far, in the organization and the environment. */
+async function haveReplaced({ nodes }: NodesOnWires): Promise<void> {
+  for (const node of nodes) {
+    await node.logMatch(/"reason":"STORE_RESET"/)
+    await node.logMatch(/"replacedHistories":[12],.*another copy is in force/)
   }
 }
 
@@ -64,7 +64,7 @@ test.each(losses)(
     await watch.until('503')
     for (const { client } of system.nodes) expect(await isReady(client!)).toBe(false)
     expect(watch.decidedBy()).toEqual([['kept and lost'], ['kept and lost']])
-    for (const { log } of system.nodes) expect(log).toContain('"standing":"emptied"')
+    for (const node of system.nodes) await node.logMatch(/"standing":"emptied"/)
     // Writes do not make one either.
     const refused = await system.nodes[0]!.client!.post('/v2/facts/default/default/users', {
       key: 'too-soon',
@@ -81,7 +81,7 @@ test.each(losses)(
       ['kept and lost', '', 'fresh'],
       ['kept and lost', '', 'fresh'],
     ])
-    expectReplaced({ ...system, nodes: system.nodes.slice(0, 2) })
+    await haveReplaced({ ...system, nodes: system.nodes.slice(0, 2) })
   },
 )
 
@@ -97,7 +97,7 @@ test('a backup from before the last writes: it is taken over whole by every node
   const states = ['kept and lost', 'kept', 'kept and fresh']
   expect(watch.decidedBy()).toEqual([states, states])
   await expectReady(system)
-  expectReplaced(system)
+  await haveReplaced(system)
 })
 
 test('emptied, and then given its backup: the nodes go on by themselves', async () => {
@@ -115,7 +115,7 @@ test('emptied, and then given its backup: the nodes go on by themselves', async 
   await expectReady(system)
   await grantBoth(system.nodes[0]!.client!, 'fresh')
   await watch.until('kept and fresh')
-  expectReplaced(system)
+  await haveReplaced(system)
 })
 
 test('a failover that loses the last writes, and goes on before the others are back: no node mixes the two', async () => {
@@ -140,7 +140,7 @@ test('a failover that loses the last writes, and goes on before the others are b
   const states = ['kept and lost', 'kept and fresh']
   expect(watch.decidedBy()).toEqual([states, states])
   await expectReady(system)
-  expectReplaced(system)
+  await haveReplaced(system)
 })
 
 async function hasSynced(replica: RedisProcess): Promise<void> {

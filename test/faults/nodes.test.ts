@@ -17,8 +17,8 @@ test('a node from under which the log was trimmed while it was cut off loads eve
   wires[1]!.mend()
   await workload.hasWritten(50)
   await workload.end()
-  expect(nodes[1]!.log).toContain('"reason":"REVISION_TOO_OLD"')
-  expect(nodes[1]!.log).toContain('another copy is in force')
+  await nodes[1]!.logMatch(/"reason":"REVISION_TOO_OLD"/)
+  await nodes[1]!.logMatch(/another copy is in force/)
 })
 
 test('a node killed in the middle of writes goes on from its local copy, and each write is there once', async () => {

@@ -14,9 +14,10 @@ const options = { staleMsMax: STALE_MS_MAX }
 const SILENCE_MS = 10_000
 const FACTS = '/v2/facts/default/default'
 
-/** Nodes said that they were behind, in the right order, and that they are no longer. */
-function expectStandings({ nodes }: NodesOnWires): void {
+/** Waits until the nodes said that they were behind, in the right order, and that they are no longer. */
+async function haveStood({ nodes }: NodesOnWires): Promise<void> {
   for (const node of nodes) {
+    await node.logMatch(/"standing":"stopped"[^]*"standing":"fresh"/)
     const standings = [...node.log.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)
     // A busy machine is stale for a moment now and then: what counts is that it is before it is stopped, and fresh after that.
     const stopped = standings.indexOf('stopped')
@@ -38,7 +39,7 @@ test('CLIENT PAUSE for 10 s: decisions go on within the bound, then 503, then ev
   const seen = await workload.end()
   expect(seen.refused).toBeGreaterThan(100)
   expect(seen.commits).toBe(workload.history.sent)
-  expectStandings(system)
+  await haveStood(system)
 })
 
 test('a Redis frozen for 10 s: decisions go on within the bound, then 503, then everything as before', async () => {
@@ -52,7 +53,7 @@ test('a Redis frozen for 10 s: decisions go on within the bound, then 503, then 
   const seen = await workload.end()
   expect(seen.refused).toBeGreaterThan(100)
   expect(seen.commits).toBe(workload.history.sent)
-  expectStandings(system)
+  await haveStood(system)
 })
 
 test('a Redis with appendfsync always, killed and started again and again, has all it acknowledged', async () => {

@@ -149,7 +149,7 @@ test('what was written after the index was kept is in force after a crash', asyn
 
   const third = new ServiceProcess({ cwd, env })
   expect(await decided(third)).toEqual([false, true])
-  expect(third.stderr).toContain('the index is taken from its snapshot')
+  await third.logMatch(/the index is taken from its snapshot/)
   expect(await third.end('SIGTERM')).toBe(0)
 })
 

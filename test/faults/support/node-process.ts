@@ -45,6 +45,11 @@ export class NodeProcess {
     return this.#process.stderr
   }
 
+  /** Waits until that is in its log: a line may come after the answer that shows the same. */
+  logMatch(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#process.logMatch(pattern)
+  }
+
   get pid(): number {
     return this.#process.pid
   }
