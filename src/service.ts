@@ -58,6 +58,7 @@ import { createSharedCounts, SharedCount } from './threads/shared-count.ts'
 import { SharedIndexes } from './threads/shared-indexes.ts'
 import { noteWritingThread } from './threads/writing-threads.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
+import { WORKER_URLS } from './worker-urls.ts'
 
 const DAY_MS = 86_400_000
 const TRIM_AUDIT_EVERY_MS = 3_600_000
@@ -66,10 +67,6 @@ const STORE_PATIENCE_MS = 3_000
 const STORE_LOOK_MS = 250
 /** In an index's lock word; HTTP threads have theirs plus one. */
 const MAIN_THREAD_ID = 1
-const HTTP_THREAD_ENTRY = new URL('../workers/http-thread.ts', import.meta.url)
-const CONTENT_IMPORT_ENTRY = new URL('../workers/content-import.ts', import.meta.url)
-const LARGE_WRITES_ENTRY = new URL('../workers/large-writes.ts', import.meta.url)
-const LIST_BUILD_ENTRY = new URL('../workers/list-build.ts', import.meta.url)
 
 export interface RunningService {
   readonly address: string
@@ -126,7 +123,7 @@ export async function startService(
     },
   }
   if (config.decisionLog !== null && config.decisionLog !== 'stdout') requireWritable(config.decisionLog)
-  const largeWrites = new WriteThread(LARGE_WRITES_ENTRY)
+  const largeWrites = new WriteThread(WORKER_URLS.largeWrites)
   const store = await openStore(config.storeUrl ?? STORE_URL_DEFAULT, listRule, {
     ...config,
     isKeyedLater,
@@ -184,7 +181,7 @@ export async function startService(
     void threads.abandon(0)
   }
   const threads = new HttpThreads({
-    entry: HTTP_THREAD_ENTRY,
+    entry: WORKER_URLS.http,
     count: config.httpThreads,
     // Requests reach a thread before its environments are loaded only to be told so.
     execute: (request, body, waiting) => {
@@ -362,7 +359,7 @@ function contentLoader(store: Store, surroundings: Surroundings, heldBytesMax: n
   }
   const directoryOf = (id: string) => store.directoryOf(id)!
   return new ContentThread({
-    entry: CONTENT_IMPORT_ENTRY,
+    entry: WORKER_URLS.contentImport,
     directoryOf,
     now,
     attributesBytesMax,
@@ -382,7 +379,7 @@ function requireWritable(decisionLog: string): void {
 
 /** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */
 async function buildLists(directory: string, signal: AbortSignal): Promise<void> {
-  const thread = new Worker(LIST_BUILD_ENTRY, { workerData: { directory } })
+  const thread = new Worker(WORKER_URLS.listBuild, { workerData: { directory } })
   noteWritingThread(thread)
   const stop = () => thread.postMessage('stop')
   signal.addEventListener('abort', stop)

@@ -36,9 +36,7 @@ import { collectGarbage } from './collect-garbage.ts'
 import { sumOf } from '#threads/pool-threads.ts'
 import { observeBoth } from './decision-observers.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
-
-const POOL_THREAD_ENTRY = new URL('./pool-thread.ts', import.meta.url)
-const BODY_THREAD_ENTRY = new URL('./body-thread.ts', import.meta.url)
+import { WORKER_URLS } from '#worker-urls.ts'
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const main = parentPort
@@ -154,7 +152,7 @@ function replaceCredentials(replacing: readonly Credential[]): void {
 function createPool(): JobPool {
   return new JobPool({
     ...poolEvents(),
-    entry: POOL_THREAD_ENTRY,
+    entry: WORKER_URLS.pool,
     threads: settings.poolThreads,
     jobsMax: settings.poolJobsMax,
     engine: environmentId => engines.shareable(environmentId),
@@ -165,7 +163,7 @@ function createBodyPool(): BodyPool {
   const heard = decisionLog === null ? 'decisions' : 'questions'
   return new BodyPool({
     ...poolEvents(),
-    entry: BODY_THREAD_ENTRY,
+    entry: WORKER_URLS.bodies,
     data: { settings, tokenSecret, observes: observer === null ? 'nothing' : heard },
     bodyBytesMax: settings.bodyBytesMax,
     jobsMax: settings.poolJobsMax,

@@ -14,6 +14,7 @@ import { createSharedCounts } from '#threads/shared-count.ts'
 import { SharedIndexes } from '#threads/shared-indexes.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
 import { tuneV8 } from '../../src/v8-tuning.ts'
+import { WORKER_URLS } from '../../src/worker-urls.ts'
 import { Drive } from '../datasets/drive.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
 
@@ -23,7 +24,7 @@ const config = readConfig({ HTTP_THREADS: '1', LOG_LEVEL: 'warn', ...process.env
 const drive = new Drive('W1', Number(process.argv[2] ?? 1))
 
 const threads = new HttpThreads({
-  entry: new URL('../../workers/http-thread.ts', import.meta.url),
+  entry: WORKER_URLS.http,
   count: config.httpThreads,
   execute: () => Promise.reject(new AuthzError('NOT_READY', 'there is no management here')),
   scrape: () => Promise.resolve(''),

@@ -15,11 +15,11 @@ import { HttpServer } from '#http/server.ts'
 import { BodyPool } from '#threads/body-pool.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
+import { WORKER_URLS } from '../../src/worker-urls.ts'
 import { decisionParts } from '../../workers/thread-routes.ts'
 import { documentReaders } from '../support/document-readers.ts'
 import { RawConnection, requestText } from './edge/raw-connection.ts'
 
-const ENTRY = new URL('../../workers/body-thread.ts', import.meta.url)
 const readers = documentReaders('e')
 
 /** Of one environment: one that stays, and one that is revoked. */
@@ -48,7 +48,11 @@ interface Events {
   readonly entry?: URL
 }
 
-async function started({ onIndex = () => {}, onStartFailure = () => {}, entry = ENTRY }: Events = {}) {
+async function started({
+  onIndex = () => {},
+  onStartFailure = () => {},
+  entry = WORKER_URLS.bodies,
+}: Events = {}) {
   const credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
   credentials.replaceAll(KEYS.map(credential))
   const settings = withoutSecrets(readConfig({}))

@@ -10,9 +10,9 @@ import { FairQueue } from '#model/fair-queue.ts'
 import type { BodyOutcome, BodyWork } from '#services/body-reading.ts'
 import { BodyPool } from '#threads/body-pool.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
+import { WORKER_URLS } from '../../src/worker-urls.ts'
 import { documentReaders } from '../support/document-readers.ts'
 
-const ENTRY = new URL('../../workers/body-thread.ts', import.meta.url)
 const readers = documentReaders('one', 'other')
 
 let open: BodyPool[] = []
@@ -33,7 +33,7 @@ function newPool(options: Options = {}): { pool: BodyPool; ended: number[]; fail
   const ended: number[] = []
   const failures: unknown[] = []
   const pool = new BodyPool({
-    entry: ENTRY,
+    entry: WORKER_URLS.bodies,
     data: { settings: withoutSecrets(readConfig({})), tokenSecret: '00'.repeat(32), observes: 'nothing' },
     bodyBytesMax: 16 * 1_024 * 1_024,
     jobsMax: 10,

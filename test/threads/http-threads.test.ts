@@ -14,12 +14,12 @@ import { HttpThreads, type HttpThreadsOptions } from '#threads/http-threads.ts'
 import { READS_UNDER_WAY_MAX } from '#threads/management-admission.ts'
 import { createSharedCounts } from '#threads/shared-count.ts'
 import { readConfig, withoutSecrets } from '../../src/config.ts'
+import { WORKER_URLS } from '../../src/worker-urls.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import { RawConnection, requestText } from '../http/edge/raw-connection.ts'
 import { API_KEY } from '../support/running-service.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
-const ENTRY = new URL('../../workers/http-thread.ts', import.meta.url)
 const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
 
 /** Instead of a port it tells what its new objects have of the heap, in KB, after a hundred megabytes of which some survived. */
@@ -42,7 +42,7 @@ async function startedThread(work: Partial<HttpThreadsOptions>) {
   const deaths: Error[] = []
   const nothing = () => Promise.reject(new AuthzError('NOT_READY', 'not in this test'))
   const threads = new HttpThreads({
-    entry: ENTRY,
+    entry: WORKER_URLS.http,
     count: 1,
     execute: nothing,
     scrape: nothing,

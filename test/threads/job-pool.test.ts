@@ -21,11 +21,11 @@ import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { createProgress } from '#threads/index-progress.ts'
 import { JobPool } from '#threads/job-pool.ts'
+import { WORKER_URLS } from '#worker-urls.ts'
 import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
 import { SharedEngine } from '../engine/shared-engine.ts'
 import { World } from '../engine/world.ts'
 
-const ENTRY = new URL('../../workers/pool-thread.ts', import.meta.url)
 const COUNT = 20_000
 const HERE = { isGone: false, whenOver: () => {} }
 
@@ -77,7 +77,7 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; f
   const ended: number[] = []
   const failures: unknown[] = []
   const pool = new JobPool({
-    entry: options.entry ?? ENTRY,
+    entry: options.entry ?? WORKER_URLS.pool,
     threads: options.threads ?? 1,
     jobsMax: options.jobsMax ?? 10,
     engine: environmentId => readers.shareable(environmentId),
@@ -274,7 +274,7 @@ test('a thread that dies: its jobs are to be sent again, its lock is free, the n
 test('searches that wait are done here when the threads that died cannot be started again', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
   const entry = pathToFileURL(join(directory, 'entry.mjs'))
-  await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
+  await writeFile(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
   const { pool } = await warmPool({ entry, jobsMax: 20 })
   await rm(directory, { recursive: true })
   const [thread] = pool.threads
@@ -307,7 +307,7 @@ test.each([
     const { pool, ended, failures } = newPool({ entry: pathToFileURL(entry) })
     while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
     expect(pool.isWarm).toBe(false)
-    await writeFile(entry, `export { default } from ${JSON.stringify(ENTRY.href)}`)
+    await writeFile(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
     while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
     expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
     expect(failures[0]).toMatchObject({ message: reason })
