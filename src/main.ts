@@ -1,18 +1,18 @@
 /**
  * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
  * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log, or as by SIGKILL where an exit would wait
- * for ever (`process-end.ts`). Nothing imports this file.
+ * for ever (`composition/process-end.ts`). Nothing imports this file.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { format } from 'node:util'
-import { type Config, readConfig } from './config.ts'
-import { AuthzError } from './model/errors.ts'
-import { endProcess } from './process-end.ts'
-import { tuneV8 } from './v8-tuning.ts'
-import { limitHeaderBytes } from './http/header-ceiling.ts'
-import { type RunningService, startService } from './service.ts'
-import { SAMPLE_CHANGE, SAMPLE_QUESTION } from './services/sample-workspace.ts'
-import { createLog } from './telemetry/log.ts'
+import { endProcess } from '#composition/process-end.ts'
+import { type RunningService, startService } from '#composition/service.ts'
+import { tuneV8 } from '#composition/v8-tuning.ts'
+import { type Config, readConfig } from '#config/config.ts'
+import { limitHeaderBytes } from '#http/edge/header-ceiling.ts'
+import { SAMPLE_CHANGE, SAMPLE_QUESTION } from '#management/environment/sample-workspace.ts'
+import { AuthzError } from '#model/errors.ts'
+import { createLog } from '#telemetry/log.ts'
 
 /** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
 const STOP_MS_MAX = 9_000

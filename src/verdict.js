@@ -10,4 +10,4 @@ if (!('typescript' in process.features) || !process.features.typescript) {
   )
   process.exit(2)
 }
-await import('./cli/main.ts')
+await import('#cli/main.ts')

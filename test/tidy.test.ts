@@ -9,7 +9,7 @@ const LINES_MAX = 500
 /** Names that say nothing about what is inside. */
 const BANNED_NAMES = /(^|\/)(utils?|helpers?|common|manager|misc|index)\.(ts|js)$/
 
-const files = ['src', 'workers', 'bench', 'test']
+const files = ['src', 'workers', 'bench', 'test', 'testing']
   .flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true })
       .map(name => join(folder, String(name)))

@@ -20,7 +20,7 @@ const RULES: Readonly<Record<string, RegExp>> = {
   'measures memory': /\bmemoryUsage\(|\bheapUsed\b|--trace-gc|getHeapStatistics|\bresourceUsage\(/,
   // Seeds are told, and given to repeat a run (`properties/seeded.ts`).
   'draws without a seed': /\bMath\.random\(|\bfc\.assert\((?![^]*\{ seed\b)|\bfc\.sample\((?![^]*\{ seed\b)/,
-  // The port that a probe has found is anybody's again, but for those of `support/free-port.ts`.
+  // The port that a probe has found is anybody's again, but for those of `testing/processes/free-port.ts`.
   'finds a port by itself': /\breservePort\(\{[^}]*port: 0|^async function \w*[pP]ort\(/m,
 }
 
@@ -65,7 +65,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'service/staleness.redis.test.ts': { 'measures time': LOWER },
   'service/without-redis.redis.test.ts': { 'measures time': LOWER },
   'store/fact-lists.test.ts': { 'measures time': 'the present is one of the times that are written' },
-  'support/store-look.ts': { sleeps: POLLS },
+  'testing/processes/store-look.ts': { sleeps: POLLS },
   'system/fatal-while-writing.ts': {
     sleeps: 'in the process that is to fail: it comes to nothing a moment later',
     'measures time': 'tells it; test/faults judges it',
@@ -79,9 +79,18 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter(path => /\.(ts|js)$/.test(path) && !ELSEWHERE.test(path) && path !== 'waiting.test.ts')
-  .map(path => ({ path, text: readFileSync(join(root, 'test', path), 'utf8').replace(CLOCK, '') }))
+/** What tests stand on, too: but for what only benches and `test/faults` measure with. */
+const SHARED = ['engines', 'processes', 'reference-engine', 'requests'].map(folder => `testing/${folder}`)
+
+const files = ['test', ...SHARED]
+  .flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(path => ({
+      path: folder === 'test' ? path : `${folder}/${path}`,
+      from: join(root, folder, path),
+    })),
+  )
+  .filter(({ path }) => /\.(ts|js)$/.test(path) && !ELSEWHERE.test(path) && path !== 'waiting.test.ts')
+  .map(({ path, from }) => ({ path, text: readFileSync(from, 'utf8').replace(CLOCK, '') }))
 
 test.each(Object.entries(RULES))('no test %s, but for those that say why', (rule, pattern) => {
   const offenders = files.filter(({ text }) => pattern.test(text)).map(({ path }) => path)

@@ -4,10 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#model/assert.ts'
-import { listRule } from '#store/keyspace.ts'
-import { buildKeysAndLists } from '#store/list-build.ts'
+import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
+import { TableView } from '#store/embedded/table-view.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { TableView } from '#store/table-view.ts'
 
 assert(parentPort, 'this thread is started by the main thread')
 const { directory } = workerData as { readonly directory: string }

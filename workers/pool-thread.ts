@@ -1,11 +1,11 @@
 /** A thread of the pool: does the jobs of one HTTP thread, on the indexes that they bring along. */
 import { setImmediate } from 'node:timers/promises'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { searchWith } from '#services/search-job.ts'
-import { readWith } from '#services/sliced-job.ts'
-import { nobodyWaits } from '#services/sliced-reads.ts'
+import { searchWith } from '#decisions/search-job.ts'
+import { readWith } from '#decisions/sliced-job.ts'
+import { nobodyWaits } from '#decisions/sliced-reads.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool-jobs.ts'
-import { failed, HeldReaders } from './held-readers.ts'
+import { failed, HeldReaders } from '../src/composition/held-readers.ts'
 
 /** How long parts of bulks and others' reads may have to wait for a slice. */
 const SLICE_MS = 2

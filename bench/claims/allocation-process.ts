@@ -1,9 +1,9 @@
 /** The process behind `allocation.claim.ts`: what the heap grows by during warm checks, and during as many of nothing. */
 import type { Query } from '#model/decision.ts'
-import { ask } from '../datasets/dataset.ts'
-import { Drive } from '../datasets/drive.ts'
-import { packed } from '../../test/engine/packed.ts'
-import { SharedEngine } from '../../test/engine/shared-engine.ts'
+import { ask } from '#testing/data/dataset.ts'
+import { Drive } from '#testing/data/drive.ts'
+import { packed } from '#testing/engines/packed.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const [mode, checks] = [process.argv[2], Number(process.argv[3])]
 const BATCH = 1_000

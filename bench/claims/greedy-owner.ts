@@ -3,7 +3,7 @@
  * it back.
  */
 import { workerData } from 'node:worker_threads'
-import { lock, unlock } from '#engine/shared-index/sequence.ts'
+import { lock, unlock } from '#engine/shared-index/memory/sequence.ts'
 
 const HOLD_MS = 0.5
 

@@ -1,6 +1,6 @@
 /** What the items of a batch inherit is read once, however long it is and however many inherit it. */
 import { expect, test } from 'vitest'
-import { API_KEY, sharedService } from '../../test/support/running-service.ts'
+import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 
 const ITEMS = 1_000
 const LONG = 'x'.repeat(1_000_000)

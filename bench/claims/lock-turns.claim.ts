@@ -1,8 +1,8 @@
 /** The lock between threads: who waits for it gets it soon, however often another takes it. */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import * as L from '#engine/shared-index/layout.ts'
-import { lock, unlock } from '#engine/shared-index/sequence.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { lock, unlock } from '#engine/shared-index/memory/sequence.ts'
 
 const ASKED = 200
 const US = 1

@@ -2,10 +2,10 @@
 import autocannon from 'autocannon'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { Scrape } from '../../test/support/metrics.ts'
-import { API_KEY, FACTS, SCHEMA, storeDirectory } from '../../test/support/running-service.ts'
-import { StoreLook } from '../../test/support/store-look.ts'
-import { ServiceProcess } from '../../test/system/service-process.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import { API_KEY, FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
+import { StoreLook } from '#testing/processes/store-look.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const HOLDERS = 9_999

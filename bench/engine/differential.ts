@@ -7,7 +7,7 @@
  * questions met is counted; the first wrong answer ends the run with all that is needed to see it again. The short form
  * is `test/properties/differential.test.ts`.
  */
-import { Differential } from '../../test/oracle/differential.ts'
+import { Differential } from '#testing/oracle/differential.ts'
 
 const CHECKS_MIN = 1_000_000
 

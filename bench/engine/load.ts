@@ -5,9 +5,9 @@
  *
  * Rows are made before the clock starts; the two engines take turns.
  */
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import { Drive } from '../datasets/drive.ts'
+import { Drive } from '#testing/data/drive.ts'
 import { atMost, median, publish, timeMs } from '../lib/measure.ts'
 
 const ROUNDS = 5

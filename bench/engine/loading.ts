@@ -1,7 +1,7 @@
 /** A dataset in the shared index, as the service loads it: the model, the facts, then every closure ahead. */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import type { Dataset } from '../datasets/dataset.ts'
+import type { Dataset } from '#testing/data/dataset.ts'
 
 const SECRETS = { start: 0x51ed270b, multiplier: 0x2545f491 }
 const RECORDS_A_STEP = 2_000

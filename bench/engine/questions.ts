@@ -1,7 +1,7 @@
 /** Questions with answers the plain-Map engine agrees on, and the passes that ask them. */
 import type { Query } from '#model/decision.ts'
-import type { Dataset } from '../datasets/dataset.ts'
-import { Random } from '../datasets/random.ts'
+import type { Dataset } from '#testing/data/dataset.ts'
+import { Random } from '#testing/data/random.ts'
 
 export interface Evaluator {
   evaluate(query: Query): boolean

@@ -9,7 +9,7 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
-import { assignment, driveSchema, instancePut, tuple, userPut } from '../datasets/dataset.ts'
+import { assignment, driveSchema, instancePut, tuple, userPut } from '#testing/data/dataset.ts'
 import { atMost, median, percentile, publish } from '../lib/measure.ts'
 import type { Figure } from '../lib/measure.ts'
 

@@ -1,5 +1,5 @@
 /** What `stops.ts` and its reader share. */
-import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import type { Query } from '#model/decision.ts'
 
 export const CELLS = { window: 0, checks: 1 } as const

@@ -12,8 +12,8 @@
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import { Barrage, foundation } from './barrage.ts'
-import type { TornReadsReport } from './torn-reads-reader.ts'
+import { Barrage, foundation } from '#testing/strain/barrage.ts'
+import type { TornReadsReport } from '#testing/strain/torn-reads-reader.ts'
 
 const checks = Number(process.argv[2] ?? 10_000_000)
 const readers = Number(process.argv[3] ?? 1)
@@ -25,7 +25,7 @@ const writer = new SharedIndexWriter({
 writer.apply(foundation())
 const workers = Array.from({ length: readers }, (_, n) => {
   const workerData = { handle: writer.handle, threadId: n + 2, checks: checks / readers, seed: n }
-  return new Worker(new URL('./torn-reads-reader.ts', import.meta.url), { workerData })
+  return new Worker(new URL('../../testing/strain/torn-reads-reader.ts', import.meta.url), { workerData })
 })
 const results = workers.map(
   worker =>

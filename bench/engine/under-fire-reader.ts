@@ -1,10 +1,10 @@
 /** The reader thread of `under-fire.ts`: checks as fast as it can, or watches one answer. */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
-import { ask } from '../datasets/dataset.ts'
-import { Drive } from '../datasets/drive.ts'
-import { Random } from '../datasets/random.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import { ask } from '#testing/data/dataset.ts'
+import { Drive } from '#testing/data/drive.ts'
+import { Random } from '#testing/data/random.ts'
 import { CELLS, COMMANDS } from './under-fire-cells.ts'
 
 const { handle, threadId, cells, clock, scale } = workerData as {

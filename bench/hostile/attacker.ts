@@ -1,7 +1,7 @@
 /** A thread that attacks: what it costs to make and to read megabytes must not be measured with those who are attacked. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { Caller } from './caller.ts'
-import { HOSTILES, type Size } from './hostiles.ts'
+import { Caller } from '#testing/hostile/caller.ts'
+import { HOSTILES, type Size } from '#testing/hostile/hostiles.ts'
 
 const { name, address, key, size } = workerData as {
   readonly name: string

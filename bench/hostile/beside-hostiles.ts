@@ -13,9 +13,9 @@ import { atMost, type Figure, percentile, round } from '../lib/measure.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import type { Stage } from '../http/stage.ts'
 import type { Result } from '../http/throughput.ts'
-import { Caller } from './caller.ts'
-import { HOSTILES, type Size, textOf, WHOLE } from './hostiles.ts'
-import { arrangePolite, type Felt, livePolitely, type Pace } from './polite.ts'
+import { Caller } from '#testing/hostile/caller.ts'
+import { HOSTILES, type Size, textOf, WHOLE } from '#testing/hostile/hostiles.ts'
+import { arrangePolite, type Felt, livePolitely, type Pace } from '#testing/hostile/polite.ts'
 
 const ADMIN_KEY = 'organization-key-of-the-bench'
 const PACE: Pace = { decisionsPerSecond: 200, writesPerSecond: 10 }

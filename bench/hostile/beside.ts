@@ -8,9 +8,9 @@
  */
 import { request } from 'node:http'
 import { createLog } from '#telemetry/log.ts'
-import { readConfig } from '../../src/config.ts'
-import { startService } from '../../src/service.ts'
-import { type HostileModel, longWays, wideLists } from './models.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { startService } from '../../src/composition/service.ts'
+import { type HostileModel, longWays, wideLists } from '#testing/hostile/models.ts'
 
 const KEYS = { API_KEY: 'hostile-environment', ADMIN_API_KEY: 'organization-of-the-bench' }
 const DECISIONS = 3_000

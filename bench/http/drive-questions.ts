@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import type { Query } from '#model/decision.ts'
-import { Drive } from '../datasets/drive.ts'
+import { Drive } from '#testing/data/drive.ts'
 import type { WireRequest } from '../lib/load-generator.ts'
 
 export interface Question {

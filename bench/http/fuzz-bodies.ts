@@ -14,8 +14,8 @@ import {
   judgeEvaluation,
   OrdinaryBatches,
   OrdinaryEvaluations,
-} from '../../test/support/batch-bodies.ts'
-import { BulkBodies, judge, judgeSingle } from '../../test/support/bulk-bodies.ts'
+} from '#testing/requests/batch-bodies.ts'
+import { BulkBodies, judge, judgeSingle } from '#testing/requests/bulk-bodies.ts'
 
 const BODIES = 1_000_000
 /** Readers keep what they learn: one for so many bodies, so that what is learned late is put to the test, too. */

@@ -4,9 +4,9 @@
  *
  *     node bench/http/hostile-bodies.ts [seed]
  */
-import { HostileCaller, HostileJudge, describe } from '../../test/support/hostile-judge.ts'
-import { HostileRequests, WORLD } from '../../test/support/hostile-requests.ts'
-import { loadModel } from '../../test/support/load-model.ts'
+import { HostileCaller, HostileJudge, describe } from '#testing/hostile/hostile-judge.ts'
+import { HostileRequests, WORLD } from '#testing/hostile/hostile-requests.ts'
+import { loadModel } from '#testing/requests/load-model.ts'
 import { ServerProcess } from './server-process.ts'
 
 const REQUESTS = 200_000

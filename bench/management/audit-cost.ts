@@ -8,8 +8,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EnvironmentService } from '#services/environment-service.ts'
-import { listRule } from '#store/keyspace.ts'
+import { EnvironmentService } from '#management/environment/environment-service.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 
 const BLOCKS = 20

@@ -1,5 +1,5 @@
 /** Environments in which one thing has very many dependants: what is deleted, and a decision that falls with it. */
-import type { RowLoader } from '../../test/support/row-loader.ts'
+import type { RowLoader } from '#testing/processes/row-loader.ts'
 import type { AssignmentRecord, InstanceRecord, StoredRecord, TupleRecord } from '#model/records.ts'
 import {
   instanceRecord,
@@ -9,7 +9,7 @@ import {
   tenantRecord,
   typeRecord,
   userRecord,
-} from './bulk-store.ts'
+} from '#testing/data/bulk-store.ts'
 
 export interface Doomed {
   /** Loads at least `dependants` rows that go with the thing. */

@@ -5,7 +5,7 @@
  *
  *     node bench/management/pages.ts [rows of each kind in the large environment, default 1000000]
  */
-import type { OperationName } from '#services/management/operations.ts'
+import type { OperationName } from '#management/environment/operations.ts'
 import { atMost, type Figure, median, publish, round } from '../lib/measure.ts'
 import {
   BulkStore,
@@ -16,7 +16,7 @@ import {
   tenantRecord,
   typeRecord,
   userRecord,
-} from './bulk-store.ts'
+} from '#testing/data/bulk-store.ts'
 
 const ROWS_SMALL = 1_000
 const rowsLarge = Number(process.argv[2] ?? 1_000_000)

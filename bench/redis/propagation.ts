@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startRedis } from '../../test/support/redis-process.ts'
+import { startRedis } from '#testing/processes/redis-process.ts'
 import { atLeast, atMost, percentile, publish } from '../lib/measure.ts'
 import { ADMIN_KEY, type Answer, type CallOptions, NodeProcess } from './node-process.ts'
 

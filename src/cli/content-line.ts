@@ -1,6 +1,6 @@
 /** Lines as an export writes them, held against what they may be. */
-import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/environment-content.ts'
 import { Compile } from 'typebox/schema'
+import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/environment-content.ts'
 
 /** The line is none; the message says why. */
 export class ContentLineError extends Error {

@@ -1,5 +1,5 @@
 /** The service inside this process, over a store in memory. */
-import { InProcessService } from '#in-process-service.ts'
+import { InProcessService } from '#composition/in-process-service.ts'
 import { assert } from '#model/assert.ts'
 import { type Api, type ApiAnswer, bodyOf } from './api.ts'
 

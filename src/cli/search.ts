@@ -1,6 +1,6 @@
 /** Searches through the AuthZEN interface, all pages of them. */
-import { ActionSearchResponse, EntitySearchResponse } from '#model/wire/access.ts'
 import { Type } from 'typebox'
+import { ActionSearchResponse, EntitySearchResponse } from '#model/wire/access.ts'
 import { type Api, ask } from './api.ts'
 
 const SearchResponse = Type.Union([EntitySearchResponse, ActionSearchResponse])

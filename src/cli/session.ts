@@ -1,8 +1,8 @@
 /** What a command works with: the service it speaks to, the environment it is about, and where its output goes. */
 import { ApiKeyScope } from '#model/wire/api-key.ts'
 import { ask, request } from './api.ts'
-import { HttpApi } from './http-api.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-codes.ts'
+import { HttpApi } from './http-api.ts'
 import { Output, type OutputForm, type OutputStream } from './output.ts'
 
 export interface Streams {

@@ -1,6 +1,6 @@
 /**
  * The catalogue of operating errors. Callers branch on `code`, never on text; the status each code gets on the
- * wire stands in `http/problem.ts` alone. A denied check is a value and never one of these.
+ * wire stands in `http/routing/problem.ts` alone. A denied check is a value and never one of these.
  */
 export type ErrorCode =
   // The caller.

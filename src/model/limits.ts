@@ -1,6 +1,6 @@
 /**
  * The ceilings that are not settings: what the wire contract or the stored form fixes. Each has a test that
- * reaches it. Ceilings an operator may move stand in `config.ts`.
+ * reaches it. Ceilings an operator may move stand in `config/config.ts`.
  */
 
 /** Bytes of UTF-8 in a user key or an instance key (contract D-25). */

@@ -5,9 +5,17 @@
  * Whatever stands in the service under a key is a map here, keyed by it. Bodies are those of the management interface.
  */
 import { type Static, Type, type TSchema } from 'typebox'
-import { AttributeMap, LongKey, Name, nullable, optional, ShortKey, Text } from './wire/building-blocks.ts'
-import { DerivationBlock } from './wire/role.ts'
-import { ActionBlock, AttributeBlock } from './wire/resource.ts'
+import {
+  AttributeMap,
+  LongKey,
+  Name,
+  nullable,
+  optional,
+  ShortKey,
+  Text,
+} from '#model/wire/building-blocks.ts'
+import { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
+import { DerivationBlock } from '#model/wire/role.ts'
 
 /** A map keyed by the author; an entry without a body may be left empty. */
 const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>

@@ -3,9 +3,9 @@
  * the thing, a lower-case UUID), so that a deleted and re-created thing never meets what belonged to the old one.
  * What goes over the wire is described in `model/wire/`; what the engine hears in `change.ts`.
  */
+import type { ApiKeyOwnerType } from '#model/wire/api-key.ts'
+import type { AttributeType } from '#model/wire/attribute.ts'
 import type { Attributes } from './change.ts'
-import type { ApiKeyOwnerType } from './wire/api-key.ts'
-import type { AttributeType } from './wire/attribute.ts'
 
 /** Milliseconds since 1970. */
 export type Instant = number

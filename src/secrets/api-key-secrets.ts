@@ -7,7 +7,7 @@
  * The id of the API key is authenticated along, so that a sealed secret opens under its own id only.
  */
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
-import type { KeySecrets } from '#services/management/key-secrets.ts'
+import type { KeySecrets } from '#management/organization/key-secrets.ts'
 
 const CIPHER = 'aes-256-gcm'
 const FORMAT = 1

@@ -8,13 +8,13 @@
  * second, and several where it has a million names of members, and behind it only bodies that are as large have to wait.
  */
 import type { Worker } from 'node:worker_threads'
+import type { BodyOutcome, BodyReader, BodyWork } from '#decisions/body-reading.ts'
+import type { DecisionObserver } from '#decisions/decision-service.ts'
+import { nobodyWaits, tooManyReads } from '#decisions/sliced-reads.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import { FairQueue } from '#model/fair-queue.ts'
-import { shareOf } from '#model/principal.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
-import type { BodyOutcome, BodyReader, BodyWork } from '#services/body-reading.ts'
-import type { DecisionObserver } from '#services/decision-service.ts'
-import { nobodyWaits, tooManyReads } from '#services/sliced-reads.ts'
+import { shareOf } from '#model/principal.ts'
 import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, PackedData } from './body-jobs.ts'
 import { type JobIndex, markOver, newOver } from './pool-jobs.ts'
 import type { PoolThreadEvents } from './pool-options.ts'

@@ -1,9 +1,9 @@
 /** Imports in a thread of their own, straight into the files of an environment that nobody has open. */
 import { Worker } from 'node:worker_threads'
+import type { ContentCounts } from '#management/content/content-import.ts'
+import type { ContentLoader } from '#management/content/content-loader.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError, errorFromData, type ErrorData } from '#model/errors.ts'
-import type { ContentLoader } from '#services/content-loader.ts'
-import type { PieceSource } from '#services/content-stream.ts'
-import type { ContentCounts } from '#services/management/content-import.ts'
 import { noteWritingThread } from './writing-threads.ts'
 
 export type ToContentThread =

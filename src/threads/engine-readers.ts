@@ -1,9 +1,9 @@
 /** An HTTP thread's engines, one an environment: readers of the indexes that the main thread writes. */
+import type { EngineSource } from '#decisions/decision-service.ts'
+import type { ProgressSource } from '#decisions/min-revision.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
-import { environmentClosed } from '#services/closure.ts'
-import type { EngineSource } from '#services/decision-service.ts'
-import type { ProgressSource } from '#services/min-revision.ts'
+import { environmentClosed } from '#replica/closure.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
 import { interned } from './interned.ts'

@@ -3,18 +3,16 @@
  * closes them. The death of one is the death of the process: whoever owns this hears of it once.
  */
 import { Worker } from 'node:worker_threads'
-import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
+import type { Waiting } from '#decisions/decision-pool.ts'
+import type { NodeState } from '#decisions/node-state.ts'
+import { Created } from '#management/commands/created.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import type { ManagementAnswer, ManagementRequest } from '#management/management-service.ts'
 import { InvariantError } from '#model/assert.ts'
+import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
-import { Created } from '#services/management/created.ts'
-import type { PieceSource } from '#services/content-stream.ts'
-import type { Waiting } from '#services/decision-pool.ts'
-import type { ManagementAnswer, ManagementRequest } from '#services/management-service.ts'
-import type { NodeState } from '#services/node-state.ts'
 import { answerText } from './answer-text.ts'
 import type { ProgressHandle } from './index-progress.ts'
-import { SharedCount } from './shared-count.ts'
-import type { IndexHandle } from './shared-indexes.ts'
 import type {
   Credential,
   FromHttpThread,
@@ -22,12 +20,14 @@ import type {
   ManagementAnswer as ManagementAnswerMessage,
   ToHttpThread,
 } from './messages.ts'
+import { SharedCount } from './shared-count.ts'
+import type { IndexHandle } from './shared-indexes.ts'
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /**
  * Megabytes for new objects, a third of which is in use: a megabyte, the least V8 has. It would let this grow to 48,
  * and then collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms; a megabyte is
- * collected thirteen times as often in an eighth of that, and in smaller steps still (`v8-tuning.ts`). The p99 of
+ * collected thirteen times as often in an eighth of that, and in smaller steps still (`composition/v8-tuning.ts`). The p99 of
  * single decisions near the peak is half of what it was. What it costs: bulks of 10,000 that are parsed (not read from
  * their bytes) are a fifth fewer a second, since their objects survive. An operator's `--max-semi-space-size` goes
  * before it.

@@ -12,8 +12,6 @@
  * free, and another thread is started at the next job. Until a thread has started, everything is done here.
  */
 import type { Worker } from 'node:worker_threads'
-import type { KeyPage } from '#engine/engine.ts'
-import type { PackedQueries } from '#model/packed-queries.ts'
 import type {
   DecisionPool,
   Leaver,
@@ -22,10 +20,12 @@ import type {
   SlicedJob,
   SlicedKind,
   Waiting,
-} from '#services/decision-pool.ts'
-import { searchWith } from '#services/search-job.ts'
-import { readWith } from '#services/sliced-job.ts'
-import { nobodyWaits, SlicedReads, tooManyReads } from '#services/sliced-reads.ts'
+} from '#decisions/decision-pool.ts'
+import { searchWith } from '#decisions/search-job.ts'
+import { readWith } from '#decisions/sliced-job.ts'
+import { nobodyWaits, SlicedReads, tooManyReads } from '#decisions/sliced-reads.ts'
+import type { KeyPage } from '#engine/engine.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {
   LONE_PARTS_AHEAD,

@@ -8,8 +8,8 @@
  * What waits here costs nobody anything: it is dropped without a word when its caller leaves. A share that is full has its next
  * requests refused, and is the only one that notices.
  */
+import { abandoned } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import { abandoned } from '#services/management/resumable.ts'
 
 /** More would only wait over there. */
 export const READS_UNDER_WAY_MAX = 8

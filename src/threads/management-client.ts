@@ -4,15 +4,15 @@
  * at once and not piled up. What nobody waits for any more is not sent; if it was, the other thread is told.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { Caller } from '#decisions/decision-pool.ts'
+import { abandoned } from '#management/commands/resumable.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import type { AskedBy, ManagementRequest } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
-import type { Caller } from '#services/decision-pool.ts'
-import { abandoned } from '#services/management/resumable.ts'
-import type { AskedBy, ManagementRequest } from '#services/management-service.ts'
-import type { PieceSource } from '#services/content-stream.ts'
+import { ManagementAdmission, type Place } from './management-admission.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
 import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
-import { ManagementAdmission, type Place } from './management-admission.ts'
 import type { SharedCount } from './shared-count.ts'
 
 export interface ManagementReply {

@@ -2,16 +2,16 @@
  * What the main thread and an HTTP thread say to each other: plain data, one closed union each way. Messages of one
  * direction arrive in the order they were sent; that order is what keeps the thread's engines right.
  */
+import type { NodeState } from '#decisions/node-state.ts'
+import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import type { ManagementRequest } from '#services/management-service.ts'
-import type { NodeState } from '#services/node-state.ts'
-import type { ProgressHandle } from './index-progress.ts'
 import type { DeadlineHandle } from './decision-deadline.ts'
-import type { PieceAnswer } from './remote-pieces.ts'
+import type { ProgressHandle } from './index-progress.ts'
 import type { KeyRatesHandle } from './key-rates.ts'
-import type { IndexHandle } from './shared-indexes.ts'
+import type { PieceAnswer } from './remote-pieces.ts'
 import type { SharedCountsHandle } from './shared-count.ts'
+import type { IndexHandle } from './shared-indexes.ts'
 
 /** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
 export interface Credential {

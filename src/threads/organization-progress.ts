@@ -5,7 +5,7 @@
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
-import type { IndexHost } from '#services/index-host.ts'
+import type { IndexHost } from '#replica/index-host.ts'
 import { createProgress, type ProgressHandle, publishProgress } from './index-progress.ts'
 
 interface Follower {

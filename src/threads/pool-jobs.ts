@@ -3,10 +3,10 @@
  * a bulk. A job brings the index along, so a pool thread needs to know nothing before it, and one that is new is as
  * good as any.
  */
+import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
-import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 import type { ErrorData } from '#model/errors.ts'
-import type { SearchJob, SlicedJob } from '#services/decision-pool.ts'
+import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 
 /** The index a job is decided on; one that is attached anew has another number. */
 export interface JobIndex {

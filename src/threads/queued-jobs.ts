@@ -1,6 +1,6 @@
 /** What waits in a pool, or is under way there, for whom, and how far it has come. */
+import type { Leaver, SearchJob, SlicedJob, Waiting } from '#decisions/decision-pool.ts'
 import type { KeyPage } from '#engine/engine.ts'
-import type { Leaver, SearchJob, SlicedJob, Waiting } from '#services/decision-pool.ts'
 import type { SharedBulk } from './pool-jobs.ts'
 
 export interface Outcome<Value> {

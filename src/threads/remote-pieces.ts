@@ -1,6 +1,6 @@
 /** Pieces of bytes that another thread has: asked for in a message, one at a time. */
+import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError, type ErrorData, errorFromData, errorToData } from '#model/errors.ts'
-import type { PieceSource } from '#services/content-stream.ts'
 
 /** What a piece was answered to be: bytes, the end (null), or why there will be none any more. */
 export type PieceAnswer = { readonly bytes: Uint8Array | null } | { readonly error: ErrorData }

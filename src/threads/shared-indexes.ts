@@ -8,7 +8,7 @@ import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { runInSlices } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
-import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#services/index-host.ts'
+import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import { createDeadline, type DeadlineHandle } from './decision-deadline.ts'
 import {

@@ -1,6 +1,6 @@
 /** The bodies and answers in pieces between the main thread and one HTTP thread, as the main thread holds them. */
+import type { PieceSource } from '#management/content/content-stream.ts'
 import type { ErrorData } from '#model/errors.ts'
-import type { PieceSource } from '#services/content-stream.ts'
 import type { FromHttpThread, ToHttpThread } from './messages.ts'
 import { answerPull, isLastPiece, lostPiece, RemotePieces } from './remote-pieces.ts'
 

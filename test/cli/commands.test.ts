@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_KEY, API_KEY, neighbourOf, sharedService } from '../support/running-service.ts'
+import { ADMIN_KEY, API_KEY, neighbourOf, sharedService } from '#testing/processes/running-service.ts'
 import { shellCommand, verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))

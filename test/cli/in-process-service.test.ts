@@ -1,6 +1,6 @@
 /** The service without a server: whoever opens it hears of its defects, which its answers do not tell. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { InProcessService } from '#in-process-service.ts'
+import { InProcessService } from '#composition/in-process-service.ts'
 
 const faults: unknown[] = []
 const service = await InProcessService.open(fault => faults.push(fault))

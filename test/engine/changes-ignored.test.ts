@@ -14,7 +14,7 @@ import {
   tenant,
   tenantRole,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 import { JUDGES, World } from './world.ts'
 
 const facts: Change[] = [

@@ -15,7 +15,7 @@ import {
   tenant,
   tenantRole,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 import { JUDGES, World } from './world.ts'
 
 const parentEditor = { role: 'editor', on: 'folder', over: 'parent' }

@@ -1,7 +1,13 @@
 /** The engines that are held to the contract, each made anew and empty. */
 import type { Engine } from '#engine/engine.ts'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
-import { COLLIDING, CollectingEngine, KeptEngine, PrecomputingEngine, SharedEngine } from './shared-engine.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import {
+  COLLIDING,
+  CollectingEngine,
+  KeptEngine,
+  PrecomputingEngine,
+  SharedEngine,
+} from '#testing/engines/shared-engine.ts'
 
 export interface EngineUnderTest {
   readonly name: string

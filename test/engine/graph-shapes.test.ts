@@ -3,7 +3,7 @@
  * each place looked at once. The oracle takes part only where its polynomial patience allows.
  */
 import { describe, expect, test } from 'vitest'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -16,7 +16,7 @@ import {
   role,
   tenant,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 import { JUDGES, World } from './world.ts'
 
 const nestedFolders = [

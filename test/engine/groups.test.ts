@@ -12,7 +12,7 @@ import {
   role,
   tenant,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 import { JUDGES, World } from './world.ts'
 
 /** Membership in a group nested over `group` is membership in the outer one. */

@@ -1,6 +1,6 @@
 /** What the Map engine owes its callers beyond right answers: order, freshness, and loudness about the unknown. */
 import { expect, test } from 'vitest'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import {
@@ -13,7 +13,7 @@ import {
   tenant,
   tenantRole,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 import { World } from './world.ts'
 
 const facts = [

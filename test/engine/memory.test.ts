@@ -6,8 +6,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
-import { PairSet } from '#engine/structures/pair-set.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { PairSet } from '#testing/reference-engine/pair-set.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -22,7 +22,7 @@ import {
   tenant,
   tenantRole,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 
 const ROUNDS = 48
 const KEY_BYTES = 1 << 19

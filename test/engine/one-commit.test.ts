@@ -12,7 +12,7 @@ import {
   role,
   tenant,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 import { JUDGES, World } from './world.ts'
 
 const documents: readonly Change[] = [

@@ -1,6 +1,6 @@
 /** The set of pairs behind assignments and tuples: both directions always tell the same story. */
 import { expect, test } from 'vitest'
-import { PairSet } from '#engine/structures/pair-set.ts'
+import { PairSet } from '#testing/reference-engine/pair-set.ts'
 
 function pairs(...entries: readonly [string, number][]): PairSet<string, number> {
   const set = new PairSet<string, number>()

@@ -22,9 +22,9 @@ import {
   tenant,
   tenantRole,
   user,
-} from './changes.ts'
+} from '#testing/engines/changes.ts'
 import { ENGINES } from './engines.ts'
-import { grantsOn, instanceRolesOf, tenantRolesOf } from './listed.ts'
+import { grantsOn, instanceRolesOf, tenantRolesOf } from '#testing/engines/listed.ts'
 
 const ALL = { after: null, limit: 1_000 }
 const ANY: InstanceFilter = { tenants: null, types: null, accepts: null }

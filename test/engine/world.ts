@@ -6,8 +6,8 @@
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import { Oracle } from '../oracle/oracle.ts'
-import { instanceKey } from './changes.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import { instanceKey } from '#testing/engines/changes.ts'
 import { ENGINES } from './engines.ts'
 
 export interface Judge {

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { API_KEY, Client, question, startedService } from '../support/running-service.ts'
-import { RawConnection, requestText } from '../http/edge/raw-connection.ts'
+import { API_KEY, Client, question, startedService } from '#testing/processes/running-service.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { startBalancer } from './support/balancer.ts'
 import { NameServer } from './support/name-server.ts'
 

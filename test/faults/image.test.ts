@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../support/free-port.ts'
-import { API_KEY, Client, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from '../system/service-process.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { API_KEY, Client, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 /** Nodes that go away, come back, and come late, while others write on. Nothing acknowledged is lost, nothing old is told. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type Client, FACTS, question, revisionOf } from '../support/running-service.ts'
+import { type Client, FACTS, question, revisionOf } from '#testing/processes/running-service.ts'
 import { isReady, type NodeProcess } from './support/node-process.ts'
 import { STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'

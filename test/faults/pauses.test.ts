@@ -4,8 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Scrape } from '../support/metrics.ts'
-import type { Client } from '../support/running-service.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import type { Client } from '#testing/processes/running-service.ts'
 import { isReady } from './support/node-process.ts'
 import { type NodesOnWires, orders, STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'

@@ -9,7 +9,7 @@ import { openStore } from '#store/open-store.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { bytes, commitOf, shown, toyRule } from '../store/toy-rows.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { startRedis } from '../support/redis-process.ts'
+import { startRedis } from '#testing/processes/redis-process.ts'
 
 const NODES = 50
 /** One for commands, one for signals. */

@@ -1,9 +1,9 @@
 /** Nodes that are started while Redis is away, as an orchestrator starts them that moves them meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '../support/redis-process.ts'
-import { type Client, FACTS, question, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from '../system/service-process.ts'
+import { startRedis } from '#testing/processes/redis-process.ts'
+import { type Client, FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 import { isReady, NodeProcess } from './support/node-process.ts'
 import { startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'

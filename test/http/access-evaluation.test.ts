@@ -17,7 +17,7 @@ import {
   ACTIONS,
   textOf,
 } from '../support/access-requests.ts'
-import { sharedService, startedService } from '../support/running-service.ts'
+import { sharedService, startedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

@@ -1,6 +1,6 @@
 /** Batches of evaluations: defaults, the three semantics, failed items (authzen.md section 4). */
 import { describe, expect, test } from 'vitest'
-import { BATCH_MAX } from '#engine/shared-index/key-column.ts'
+import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import {
   ask,
   DENY,
@@ -11,7 +11,7 @@ import {
   PERMIT,
   textOf,
 } from '../support/access-requests.ts'
-import { sharedService, startedService } from '../support/running-service.ts'
+import { sharedService, startedService } from '#testing/processes/running-service.ts'
 
 const BULK_MAX = 300
 const verdict = await sharedService({ bulkChecksMax: BULK_MAX })

@@ -1,9 +1,15 @@
 /** The AuthZEN metadata document (authzen.md section 7; contract section 0, rows 14 and 19). */
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { ask, messageOf } from '../support/access-requests.ts'
-import { ADMIN_KEY, API_KEY, type Client, sharedService, startedService } from '../support/running-service.ts'
-import { RawConnection, requestText } from './edge/raw-connection.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const WELL_KNOWN = '/.well-known/authzen-configuration'
 const verdict = await sharedService()

@@ -18,7 +18,7 @@ import {
   sharedService,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const IDS = ['d1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7']
 const NAMES = ['archive', 'copy', 'delete', 'read', 'share']

@@ -14,7 +14,7 @@ import {
   SUBJECTS,
   textOf,
 } from '../support/access-requests.ts'
-import { sharedService } from '../support/running-service.ts'
+import { sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

@@ -10,8 +10,8 @@ import {
   RESOURCES_FOUND,
   textOf,
 } from '../support/access-requests.ts'
-import { answerFindings } from '../support/routes.ts'
-import { ADMIN_KEY, API_KEY, sharedService, startedService } from '../support/running-service.ts'
+import { answerFindings } from '#testing/requests/routes.ts'
+import { ADMIN_KEY, API_KEY, sharedService, startedService } from '#testing/processes/running-service.ts'
 
 const BODY_BYTES_MAX = 4_096
 const METADATA = '/.well-known/authzen-configuration'

@@ -4,7 +4,7 @@ import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment } from '#model/wire/environment.ts'
 import type { Project } from '#model/wire/project.ts'
 import { CredentialCheck } from '#threads/credential-check.ts'
-import { answerFindings } from '../support/routes.ts'
+import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -19,7 +19,7 @@ import {
   sharedService,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const KEYS = '/v2/api-key'
 const verdict = await sharedService({ httpThreads: 2 })

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { Scrape } from '../support/metrics.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -19,7 +19,7 @@ import {
   SCHEMA,
   sharedService,
   startedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const BYTES_MAX = 2_048
 

@@ -2,15 +2,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
-import { AuditRetention } from '#services/audit-retention.ts'
-import { DraftCommits } from '#services/management/commit-draft.ts'
-import { listRule, lists } from '#store/keyspace.ts'
+import { AuditRetention } from '#management/content/audit-retention.ts'
+import { DraftCommits } from '#management/commands/commit-draft.ts'
+import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { content, importInto } from '../support/content.ts'
 import { exampleCalls } from '../support/example-calls.ts'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
-import { routes } from '../support/routes.ts'
+import { routes } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -23,7 +23,7 @@ import {
   revisionOf,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const LOG = '/v2/audit-log/default/default'
 const ORGANIZATION_LOG = '/v2/audit-log'

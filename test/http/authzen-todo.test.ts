@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { EVALUATION, EVALUATIONS, textOf } from '../support/access-requests.ts'
-import { type Client, FACTS, SCHEMA, sharedService } from '../support/running-service.ts'
+import { type Client, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 
 interface Request {
   readonly subject: { readonly id: string }

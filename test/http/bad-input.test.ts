@@ -7,7 +7,7 @@ import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { Compile } from 'typebox/compile'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Route } from '#http/route.ts'
+import type { Route } from '#http/routing/route.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -18,10 +18,10 @@ import {
   question,
   refusal,
   sharedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 import { FACT_BODIES } from '../support/fact-calls.ts'
 import { ORGANIZATION_BODIES } from '../support/organization-calls.ts'
-import { routes } from '../support/routes.ts'
+import { routes } from '#testing/requests/routes.ts'
 
 const BODY_BYTES_MAX = 2_048
 const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })

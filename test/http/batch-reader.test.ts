@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
-import { viewOf } from '#http/body.ts'
+import { viewOf } from '#http/edge/body.ts'
 import { Learning, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
 import { REFUSED } from '#http/bytes/plain-json.ts'
 import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
@@ -18,8 +18,8 @@ import {
   judgeEvaluation,
   OrdinaryBatches,
   OrdinaryEvaluations,
-} from '../support/batch-bodies.ts'
-import { BulkBodies, judgeSingle } from '../support/bulk-bodies.ts'
+} from '#testing/requests/batch-bodies.ts'
+import { BulkBodies, judgeSingle } from '#testing/requests/bulk-bodies.ts'
 
 const CHECKS_MAX = 50
 const ordinary = new OrdinaryBatches(false)

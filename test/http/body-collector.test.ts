@@ -1,7 +1,7 @@
 /** How much memory a body in pieces takes while it comes. */
 import { describe, expect, test } from 'vitest'
-import { joined, longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/body-segments.ts'
-import { BodyBuffers, BodyCollector, bytesOf } from '#http/body.ts'
+import { joined, longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/edge/body-segments.ts'
+import { BodyBuffers, BodyCollector, bytesOf } from '#http/edge/body.ts'
 
 const MEGABYTE = 1_024 * 1_024
 const BYTES_MAX = 16 * MEGABYTE

@@ -1,6 +1,6 @@
 /** The wire under a body in pieces is left alone when its sender has gone: the library ends the process otherwise. */
 import { expect, test } from 'vitest'
-import { BodyPieces } from '#http/body-pieces.ts'
+import { BodyPieces } from '#http/edge/body-pieces.ts'
 
 /** As the library's response: whoever touches one that is over gets an exception. */
 function wireOf() {

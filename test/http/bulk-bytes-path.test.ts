@@ -1,13 +1,13 @@
 /** `BYTES_PATH` on and off: a caller cannot tell which, by no answer, good or bad. */
 import { expect, test } from 'vitest'
-import type { Route } from '#http/route.ts'
-import { BatchBodies } from '../support/batch-bodies.ts'
-import { BulkBodies } from '../support/bulk-bodies.ts'
-import { WORLD } from '../support/hostile-requests.ts'
-import { loadModel } from '../support/load-model.ts'
-import { routes } from '../support/routes.ts'
-import { API_KEY, type Client, sharedService } from '../support/running-service.ts'
-import { RawConnection } from './edge/raw-connection.ts'
+import type { Route } from '#http/routing/route.ts'
+import { BatchBodies } from '#testing/requests/batch-bodies.ts'
+import { BulkBodies } from '#testing/requests/bulk-bodies.ts'
+import { WORLD } from '#testing/hostile/hostile-requests.ts'
+import { loadModel } from '#testing/requests/load-model.ts'
+import { routes } from '#testing/requests/routes.ts'
+import { API_KEY, type Client, sharedService } from '#testing/processes/running-service.ts'
+import { RawConnection } from '#testing/requests/raw-connection.ts'
 
 const LIMITS = { bulkChecksMax: 500, hasStrictHeaders: true }
 const on = await sharedService({ ...LIMITS, hasBytesPath: true })

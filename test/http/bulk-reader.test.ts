@@ -3,7 +3,7 @@
  * same. A security boundary, so it is held to that by cases, by cuts and by random bodies.
  */
 import { describe, expect, test } from 'vitest'
-import { viewOf } from '#http/body.ts'
+import { viewOf } from '#http/edge/body.ts'
 import { BodyTexts } from '#http/bytes/body-texts.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { NATIVE } from '#http/bytes/asked-question.ts'
@@ -12,7 +12,7 @@ import { REFUSED } from '#http/bytes/plain-json.ts'
 import { QUESTION_FIELDS } from '#http/bytes/question-fields.ts'
 import { QuestionReader } from '#http/bytes/question-reader.ts'
 import { AllowedQuery } from '#model/wire/decision.ts'
-import { BulkBodies, judge, readOrdinarily } from '../support/bulk-bodies.ts'
+import { BulkBodies, judge, readOrdinarily } from '#testing/requests/bulk-bodies.ts'
 
 const CHECKS_MAX = 50
 

@@ -1,12 +1,12 @@
 /** A byte order mark before a body is skipped, whoever reads the body, as imports and the command line do. */
 import { expect, test } from 'vitest'
-import { viewOf } from '#http/body.ts'
+import { viewOf } from '#http/edge/body.ts'
 import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { exampleCalls } from '../support/example-calls.ts'
-import { routes } from '../support/routes.ts'
+import { routes } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -15,7 +15,7 @@ import {
   GROUPS,
   question,
   sharedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf])
 const on = await sharedService({ hasBytesPath: true })

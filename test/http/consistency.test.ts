@@ -7,13 +7,13 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { Oracle } from '../oracle/oracle.ts'
-import { histories } from '../oracle/random-history.ts'
-import { StandingWorld } from '../oracle/standing-world.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import { histories } from '#testing/oracle/random-history.ts'
+import { StandingWorld } from '#testing/oracle/standing-world.ts'
 import { howToRepeat, seed } from '../properties/seeded.ts'
 import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../support/access-requests.ts'
-import { asManageable, loadModel } from '../support/load-model.ts'
-import { type Client, startedService } from '../support/running-service.ts'
+import { asManageable, loadModel } from '#testing/requests/load-model.ts'
+import { type Client, startedService } from '#testing/processes/running-service.ts'
 
 const MODELS = 4
 /** Every so many questions go through the slower checks: single decisions, pages of every size. */

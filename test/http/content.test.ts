@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXPORTS_PER_ENVIRONMENT_MAX, IMPORTS_PER_ENVIRONMENT_MAX } from '#model/limits.ts'
 import { HANG_MS } from '../support/hang.ts'
-import { Scrape } from '../support/metrics.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -19,7 +19,7 @@ import {
   sharedService,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 import { content, contentOf, importInto, type Line } from '../support/content.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-content-'))

@@ -7,9 +7,15 @@ import { expect, test } from 'vitest'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
-import { Scrape } from '../support/metrics.ts'
-import { API_KEY, type Client, question, startedService, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from '../system/service-process.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import {
+  API_KEY,
+  type Client,
+  question,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 function recordsIn(text: string): Record<string, unknown>[] {
   return text

@@ -11,7 +11,7 @@ import {
   RESOURCES,
   sharedService,
   startedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const BULK_MAX = 50
 const verdict = await sharedService({ bulkChecksMax: BULK_MAX })

@@ -1,7 +1,7 @@
 /** Copies of environments: the schema, whole or in part, into a new environment or one that is there (contract B.13). */
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '#model/wire/environment.ts'
-import { answerFindings } from '../support/routes.ts'
+import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -9,7 +9,7 @@ import {
   neighbourOf,
   refusal,
   sharedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 const ENVS = '/v2/projects/default/envs'

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { RoleAssignment } from '#model/wire/role-assignment.ts'
 import type { User } from '#model/wire/user.ts'
-import { ADMIN_KEY, type Envelope, FACTS, type Problem, sharedService } from '../support/running-service.ts'
+import {
+  ADMIN_KEY,
+  type Envelope,
+  FACTS,
+  type Problem,
+  sharedService,
+} from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 await verdict.resource({

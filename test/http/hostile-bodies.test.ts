@@ -3,10 +3,10 @@
  * fault, a hang or a lost connection. The bench of the same name sends a hundred times as many.
  */
 import { expect, test } from 'vitest'
-import { HostileCaller, HostileJudge, describe as textOf } from '../support/hostile-judge.ts'
-import { DECISION_PATHS, HostileRequests, WORLD } from '../support/hostile-requests.ts'
-import { loadModel } from '../support/load-model.ts'
-import { API_KEY, sharedService } from '../support/running-service.ts'
+import { HostileCaller, HostileJudge, describe as textOf } from '#testing/hostile/hostile-judge.ts'
+import { DECISION_PATHS, HostileRequests, WORLD } from '#testing/hostile/hostile-requests.ts'
+import { loadModel } from '#testing/requests/load-model.ts'
+import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 
 const SEED = 20_261_120
 const REQUESTS = 2_000

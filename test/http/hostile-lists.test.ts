@@ -3,8 +3,14 @@
  * are answered whole, or say what was left out, or are refused with the way out; with a pool and without.
  */
 import { describe, expect, test } from 'vitest'
-import { type HostileModel, longWays, wideLists } from '../../bench/hostile/models.ts'
-import { API_KEY, type Client, question, sharedService, startedService } from '../support/running-service.ts'
+import { type HostileModel, longWays, wideLists } from '#testing/hostile/models.ts'
+import {
+  API_KEY,
+  type Client,
+  question,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
 
 /** With 100 actions of some 30 bytes each instance has an entry of over 3 kB. */
 const LISTS = { instances: 400, actions: 100, users: 300 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { IMPORTS_MAX } from '#model/limits.ts'
 import { createKeyRates, KeyRates } from '#threads/key-rates.ts'
-import { Scrape } from '../support/metrics.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -17,8 +17,8 @@ import {
   SCHEMA,
   sharedService,
   startedService,
-} from '../support/running-service.ts'
-import { RawConnection, requestText } from './edge/raw-connection.ts'
+} from '#testing/processes/running-service.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../support/hang.ts'
 
 /** Two who stop in the middle of a request. The library gives them eleven seconds, which pass beside the other tests. */

@@ -3,9 +3,16 @@ import { describe, expect, test } from 'vitest'
 import type { RoleAssignment } from '#model/wire/role-assignment.ts'
 import type { TenantRole } from '#model/wire/role.ts'
 import type { Tenant } from '#model/wire/tenant.ts'
-import { ADMIN_KEY, FACTS, RESOURCES, revisionOf, SCHEMA, sharedService } from '../support/running-service.ts'
+import {
+  ADMIN_KEY,
+  FACTS,
+  RESOURCES,
+  revisionOf,
+  SCHEMA,
+  sharedService,
+} from '#testing/processes/running-service.ts'
 import { MANAGEMENT_CALLS } from '../support/management-calls.ts'
-import { answerFindings, routes } from '../support/routes.ts'
+import { answerFindings, routes } from '#testing/requests/routes.ts'
 
 const verdict = await sharedService()
 

@@ -15,7 +15,7 @@ import {
   RESOURCES,
   sharedService,
   startedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

@@ -12,7 +12,7 @@ import {
   sharedService,
   startedService,
   type Problem,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

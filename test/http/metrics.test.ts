@@ -2,8 +2,8 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { freePort } from '../support/free-port.ts'
-import { Scrape } from '../support/metrics.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import {
   API_KEY,
   FACTS,
@@ -12,7 +12,7 @@ import {
   sharedService,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 /** For how long a request waits for a state that does not come. */
 const WAIT_MS = 200

@@ -1,8 +1,8 @@
 /** `X-Min-Revision`: a decision is made on a state that has that revision, or not at all. Whatever the store. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../support/access-requests.ts'
-import { Scrape } from '../support/metrics.ts'
-import { routes } from '../support/routes.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import { routes } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -12,8 +12,8 @@ import {
   question,
   revisionOf,
   sharedService,
-} from '../support/running-service.ts'
-import { RawConnection, requestText } from './edge/raw-connection.ts'
+} from '#testing/processes/running-service.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../support/hang.ts'
 
 const WAIT_MS = 150

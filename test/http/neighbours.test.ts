@@ -4,8 +4,8 @@
  * as well, without a word here, unless it takes a body: then this file has to say what the body may refer to.
  */
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Route } from '#http/route.ts'
-import { routes } from '../support/routes.ts'
+import type { Route } from '#http/routing/route.ts'
+import { routes } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -14,7 +14,7 @@ import {
   question,
   refusal,
   sharedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 type Ids = Readonly<Record<string, string>>
 

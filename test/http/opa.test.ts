@@ -9,7 +9,7 @@ import {
   question,
   sharedService,
   startedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const BODY_BYTES_MAX = 2_048
 const ROOT = '/v1/data/permit/root'

@@ -1,8 +1,14 @@
 /** `/user-permissions` and `/authorized_users`, row by row (contract A.4, A.5; section 0, rows 2 and 11; D-14, D-46). */
 import { describe, expect, test } from 'vitest'
 import { ask } from '../support/access-requests.ts'
-import { answerFindings } from '../support/routes.ts'
-import { ADMIN_KEY, type Client, FACTS, sharedService, startedService } from '../support/running-service.ts'
+import { answerFindings } from '#testing/requests/routes.ts'
+import {
+  ADMIN_KEY,
+  type Client,
+  FACTS,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
 
 /** Two tenants, documents in folders, a group; alice has something of everything. */
 async function fill(client: Client): Promise<void> {

@@ -3,11 +3,11 @@
  * part in it.
  */
 import { expect, test } from 'vitest'
-import { loadModel } from '../support/load-model.ts'
-import { WORLD } from '../support/hostile-requests.ts'
-import { Scrape } from '../support/metrics.ts'
-import { API_KEY, type Client, sharedService, startedService } from '../support/running-service.ts'
-import { RawConnection } from './edge/raw-connection.ts'
+import { loadModel } from '#testing/requests/load-model.ts'
+import { WORLD } from '#testing/hostile/hostile-requests.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import { API_KEY, type Client, sharedService, startedService } from '#testing/processes/running-service.ts'
+import { RawConnection } from '#testing/requests/raw-connection.ts'
 
 const pooled = await sharedService({ poolThreads: 2 })
 const alone = await sharedService({ poolThreads: 0 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment, EnvironmentStats } from '#model/wire/environment.ts'
 import type { Project } from '#model/wire/project.ts'
-import { answerFindings } from '../support/routes.ts'
+import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -17,7 +17,7 @@ import {
   sharedService,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const PROJECTS = '/v2/projects'
 const ENVS = `${PROJECTS}/default/envs`

@@ -5,19 +5,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { BYTES_HERE_MAX } from '#http/large-bodies.ts'
-import { LARGE_BODY_BYTES_MIN } from '#http/large-body-turns.ts'
+import { BYTES_HERE_MAX } from '#http/edge/large-bodies.ts'
+import { LARGE_BODY_BYTES_MIN } from '#http/edge/large-body-turns.ts'
 import { ACTIONS, EVALUATION, EVALUATIONS } from '../support/access-requests.ts'
-import { WORLD } from '../support/hostile-requests.ts'
-import { loadModel } from '../support/load-model.ts'
-import { Scrape } from '../support/metrics.ts'
+import { WORLD } from '#testing/hostile/hostile-requests.ts'
+import { loadModel } from '#testing/requests/load-model.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import {
   API_KEY,
   type Client,
   sharedService,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const CHECKS_MAX = 3_000
 const LISTED_BYTES_MAX = 4 * 1_024 * 1_024

@@ -1,8 +1,8 @@
 /** Callers who reset their connections, and what others hear meanwhile. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { API_KEY, FACTS, question, sharedService } from '../support/running-service.ts'
-import { RawConnection, requestText } from './edge/raw-connection.ts'
+import { API_KEY, FACTS, question, sharedService } from '#testing/processes/running-service.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

@@ -12,7 +12,7 @@ import {
   RESOURCES,
   SCHEMA,
   startedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const DOCUMENT = `${RESOURCES}/document`
 const KEEPS = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }

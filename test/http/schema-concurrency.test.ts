@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Resource } from '#model/wire/resource.ts'
 import type { TenantRole } from '#model/wire/role.ts'
-import { type Answer, RESOURCES, SCHEMA, sharedService } from '../support/running-service.ts'
+import { type Answer, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 
 const DOCUMENT = `${RESOURCES}/document`
 const CLIENTS = 48

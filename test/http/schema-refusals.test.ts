@@ -9,7 +9,7 @@ import {
   RESOURCES,
   SCHEMA,
   sharedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'

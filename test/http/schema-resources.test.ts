@@ -4,7 +4,14 @@ import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import type { ResourceRole } from '#model/wire/role.ts'
 import { inherited, newPage, shelfOf } from '../support/pages.ts'
-import { FACTS, fresh, type Problem, refusal, RESOURCES, sharedService } from '../support/running-service.ts'
+import {
+  FACTS,
+  fresh,
+  type Problem,
+  refusal,
+  RESOURCES,
+  sharedService,
+} from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'

@@ -13,7 +13,7 @@ import {
   SCHEMA,
   sharedService,
   startedService,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 const ROLES = `${SCHEMA}/roles`

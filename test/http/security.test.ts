@@ -8,8 +8,8 @@ import {
   question,
   sharedService,
   storeDirectory,
-} from '../support/running-service.ts'
-import { ServiceProcess } from '../system/service-process.ts'
+} from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import * as access from '#model/wire/access.ts'
 import * as decision from '#model/wire/decision.ts'
-import { Shape } from '../../src/http/shape.ts'
+import { Shape } from '../../src/http/routing/shape.ts'
 
 const MANY = 150_000
 

@@ -1,7 +1,7 @@
 /** The log of slow requests: a line for each of them, and never so many that a bad minute becomes a worse one. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { RequestWatch, type SlowRequest } from '#http/request-watch.ts'
+import { RequestWatch, type SlowRequest } from '#http/edge/request-watch.ts'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 

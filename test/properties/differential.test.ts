@@ -1,6 +1,6 @@
 /** The short form of `bench/engine/differential.ts`: the same histories every time, some of each kind. */
 import { expect, test } from 'vitest'
-import { Differential } from '../oracle/differential.ts'
+import { Differential } from '#testing/oracle/differential.ts'
 
 /** What the questions meet at the least; about half of what they do meet. */
 const MET = {

@@ -5,7 +5,7 @@
 import type { Permit, UsersApi } from 'permitio'
 import { expect, test } from 'vitest'
 import { permitAt, permitOfNewService } from '../support/permit-client.ts'
-import { ADMIN_KEY } from '../support/running-service.ts'
+import { ADMIN_KEY } from '#testing/processes/running-service.ts'
 
 const CONDITION_SETS = 'condition sets are not built yet'
 const PLUMBING = 'no call to a service: the client uses it itself'

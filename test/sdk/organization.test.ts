@@ -10,7 +10,7 @@ import {
   type PermitOptions,
   statusOfRefusal,
 } from '../support/permit-client.ts'
-import { ADMIN_KEY, type Client, startedService } from '../support/running-service.ts'
+import { ADMIN_KEY, type Client, startedService } from '#testing/processes/running-service.ts'
 
 interface Organization {
   readonly service: Client

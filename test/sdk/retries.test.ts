@@ -1,10 +1,10 @@
 /** What the commercial service's own client tries again, and what it does not: its retries meet our statuses. */
 import { type IRetryConfig, type Permit, RETRYABLE_STATUS_CODES } from 'permitio'
 import { describe, expect, test } from 'vitest'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '#testing/processes/free-port.ts'
 import { holdStarts } from '../support/held-start.ts'
 import { permitAt, permitOfNewService, statusOfRefusal } from '../support/permit-client.ts'
-import { API_KEY, startedService } from '../support/running-service.ts'
+import { API_KEY, startedService } from '#testing/processes/running-service.ts'
 
 const HOST = '127.0.0.1'
 /** What a 503 of ours asks callers to wait. */

@@ -7,12 +7,18 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { EnvironmentRecord } from '#model/records.ts'
-import { DraftCommits } from '#services/management/commit-draft.ts'
-import { ORGANIZATION_STORE_ID } from '#services/organization.ts'
-import { lists, listRule } from '#store/keyspace.ts'
+import { DraftCommits } from '#management/commands/commit-draft.ts'
+import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import { lists, listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { contentOf, importInto } from '../support/content.ts'
-import { ADMIN_KEY, FACTS, neighbourOf, startedService, storeDirectory } from '../support/running-service.ts'
+import {
+  ADMIN_KEY,
+  FACTS,
+  neighbourOf,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
 const ENVS = '/v2/projects/default/envs'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
-import { storeDirectory } from '../support/running-service.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 
 /** Enough for a bulk to give up its turn on the way. */
 const ELEMENTS = 400

@@ -1,11 +1,11 @@
 /** Changes of many parts at once stop on their way, so that others come in between: no part of them is done for all in one go. */
 import { expect, test } from 'vitest'
 import type { Resumable } from '#model/resumable.ts'
-import { putRolesInBulk } from '#services/management/bulk-roles.ts'
-import { deleteAction } from '#services/management/actions.ts'
-import { replaceResource } from '#services/management/resources.ts'
-import { checkSchemaCeilings } from '#services/management/schema-ceilings.ts'
-import type { WriteContext } from '#services/management/context.ts'
+import { putRolesInBulk } from '#management/schema/bulk-roles.ts'
+import { deleteAction } from '#management/schema/actions.ts'
+import { replaceResource } from '#management/schema/resources.ts'
+import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
+import type { WriteContext } from '#management/commands/context.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const PARTS = 200

@@ -1,6 +1,6 @@
 /** The end of what is open: environments end together, each as long as it takes. */
 import { expect, test } from 'vitest'
-import { type OpenEnvironment, OpenEnvironments } from '#services/open-environments.ts'
+import { type OpenEnvironment, OpenEnvironments } from '#management/organization/open-environments.ts'
 import { organizationService } from '../support/running-organization.ts'
 
 test('environments end together, and what one of them met is said when all have ended', async () => {

@@ -1,7 +1,7 @@
 /** Lines of an import: put together from pieces that end anywhere, and no longer than a line may be. */
 import { describe, expect, test } from 'vitest'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
-import { ContentLines } from '#services/content-lines.ts'
+import { ContentLines } from '#management/content/content-lines.ts'
 
 const FIRST = 'first'
 

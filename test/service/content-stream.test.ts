@@ -1,6 +1,6 @@
 /** Answers in pieces: kept for whoever reads on, and for nobody else. */
 import { expect, test } from 'vitest'
-import { ContentStream } from '#services/content-stream.ts'
+import { ContentStream } from '#management/content/content-stream.ts'
 
 /** So many lines, of a piece each; tells how many were made, and whether somebody gave the rest up. */
 function linesOf(count: number) {

@@ -11,7 +11,7 @@ import {
   question,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const redis = await sharedRedis()
 const EXPORT = '/v2/projects/default/envs/default/export'

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
-import { ExtendedRoles } from '#services/management/extended-roles.ts'
-import { heldToSize } from '#services/management/schema-size.ts'
-import { updateTenantRole } from '#services/management/tenant-roles.ts'
-import { Random } from '../../bench/datasets/random.ts'
+import { ExtendedRoles } from '#management/commands/extended-roles.ts'
+import { heldToSize } from '#management/schema/schema-size.ts'
+import { updateTenantRole } from '#management/schema/tenant-roles.ts'
+import { Random } from '#testing/data/random.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 function role(key: string, extended: readonly string[]): RoleRecord {

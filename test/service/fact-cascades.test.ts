@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { seed } from '../properties/seeded.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
-import { storeDirectory } from '../support/running-service.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 
 /** Enough for several pieces of a purge. */
 const DEPENDANTS = 90

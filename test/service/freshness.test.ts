@@ -1,6 +1,6 @@
 /** What follows from how long nothing was heard: of the organization for everybody, of one environment for that one. */
 import { expect, onTestFinished, test } from 'vitest'
-import { Freshness, type Standing } from '#services/freshness.ts'
+import { Freshness, type Standing } from '#decisions/freshness.ts'
 
 const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 

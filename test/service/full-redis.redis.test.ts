@@ -4,8 +4,8 @@ import { connect } from '#store/redis/redis-client.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { HANG_MS } from '../support/hang.ts'
-import { startRedis } from '../support/redis-process.ts'
-import { FACTS, type Problem, startedService, storeDirectory } from '../support/running-service.ts'
+import { startRedis } from '#testing/processes/redis-process.ts'
+import { FACTS, type Problem, startedService, storeDirectory } from '#testing/processes/running-service.ts'
 
 const redis = await startRedis()
 afterAll(() => redis.stop())

@@ -1,6 +1,6 @@
 /** Deleting a group that is larger than one commit: gone at once for everybody, its rows a little later (C.5). */
 import { describe, expect, test } from 'vitest'
-import { FACTS, startedService, storeDirectory } from '../support/running-service.ts'
+import { FACTS, startedService, storeDirectory } from '#testing/processes/running-service.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 /** More than two pieces of the purge. */

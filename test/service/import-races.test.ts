@@ -1,7 +1,7 @@
 /** A copied schema that takes the place of what stands meets what groups make of the same resource, at every stop of its own. */
 import { expect, test } from 'vitest'
-import type { ExportedSchema } from '#services/management/schema-export.ts'
-import { importSchema } from '#services/management/schema-import.ts'
+import type { ExportedSchema } from '#management/schema/schema-export.ts'
+import { importSchema } from '#management/schema/schema-import.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const tenant = 'default'

@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { listRule } from '#store/keyspace.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
-import { IndexFiles } from '../../src/index-files.ts'
+import { IndexFiles } from '../../src/composition/index-files.ts'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
@@ -27,8 +27,8 @@ import {
   question,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
-import { ServiceProcess } from '../system/service-process.ts'
+} from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const FILE = 'index.snapshot'
 const prepared = mkdtempSync(join(tmpdir(), 'verdict-kept-'))

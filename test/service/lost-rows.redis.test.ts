@@ -18,7 +18,7 @@ import {
   question,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const redis = await sharedRedis()
 const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))

@@ -1,8 +1,8 @@
 /** What groups are about is walked in slices: the groups around a nesting, and the roles that derive over their relations. */
 import { describe, expect, test } from 'vitest'
-import { assignGroup } from '#services/management/group-nesting.ts'
-import { addGroupRole } from '#services/management/group-roles.ts'
-import { YIELD_ROWS } from '#services/management/resumable.ts'
+import { assignGroup } from '#management/groups/group-nesting.ts'
+import { addGroupRole } from '#management/groups/group-roles.ts'
+import { YIELD_ROWS } from '#management/commands/resumable.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const GROUPS = 10 * YIELD_ROWS

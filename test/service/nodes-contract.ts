@@ -1,7 +1,7 @@
 /** Two nodes on one Redis, however it is reached: one truth, and each decides by it. */
 import { describe, expect, test } from 'vitest'
 import { startedNodes } from '../support/nodes.ts'
-import type { RedisUnderTest } from '../support/redis-process.ts'
+import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -12,7 +12,7 @@ import {
   revisionOf,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 /** What is decided at that revision or a later one. */
 async function allowsAt(

@@ -10,7 +10,7 @@ import {
   neighbourOf,
   question,
   revisionOf,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const redis = await sharedRedis()
 const STAGING = '/v2/projects/default/envs/staging'

@@ -7,10 +7,10 @@
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import type { ApiKeyRecord } from '#model/records.ts'
-import { RecordReader } from '#services/management/record-reader.ts'
-import { lists } from '#store/keyspace.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
 import { organizationService } from '../support/running-organization.ts'
-import { storeDirectory } from '../support/running-service.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 
 const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
 const onProject = { proj_id: 'shop' }

@@ -1,15 +1,15 @@
 /** What is removed and not purged yet: readers share what is known of it, and there is a ceiling for it. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { EnvironmentService } from '#services/environment-service.ts'
-import { deadIdsIn, pendingDeadIds } from '#services/management/dead-ids.ts'
-import { Draft } from '#services/management/draft.ts'
-import { RecordReader } from '#services/management/record-reader.ts'
-import { Purging, RemovalsPendingError } from '#services/purging.ts'
-import { listRule, lists, rowKeys } from '#store/keyspace.ts'
+import { EnvironmentService } from '#management/environment/environment-service.ts'
+import { deadIdsIn, pendingDeadIds } from '#management/commands/dead-ids.ts'
+import { Draft } from '#management/commands/draft.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import { Purging, RemovalsPendingError } from '#management/environment/purging.ts'
+import { listRule, lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import type { View } from '#store/view.ts'
-import { Random } from '../../bench/datasets/random.ts'
+import { Random } from '#testing/data/random.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }

@@ -1,6 +1,6 @@
 /** How pieces of a long job get their size: from nothing but what they took. */
 import { expect, test } from 'vitest'
-import { PieceSize } from '#services/management/piece-size.ts'
+import { PieceSize } from '#management/commands/piece-size.ts'
 
 /** Takes `pieces` in which a row costs `rowMs`. Returns what each of them took. */
 function work(size: PieceSize, rowMs: number, pieces: number): number[] {

@@ -1,10 +1,10 @@
 /** Purging goes on behind the answers, and lets whoever lost a race against it go first. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { Draft } from '#services/management/draft.ts'
-import { removeDependants } from '#services/management/removal.ts'
-import { Purging } from '#services/purging.ts'
-import { listRule, lists } from '#store/keyspace.ts'
+import { Draft } from '#management/commands/draft.ts'
+import { removeDependants } from '#management/commands/removal.ts'
+import { Purging } from '#management/environment/purging.ts'
+import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 
 /** Far more than goes with the removal itself. */

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { Query } from '#model/decision.ts'
-import type { OperationInput, OperationName } from '#services/management/operations.ts'
+import type { OperationInput, OperationName } from '#management/environment/operations.ts'
 
 /** An operation with its input, as data. */
 export type Step = {

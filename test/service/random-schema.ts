@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import type { OperationInput, OperationName } from '#services/management/operations.ts'
+import type { OperationInput, OperationName } from '#management/environment/operations.ts'
 import { anyStep, FOUNDATION, type Step } from './random-operations.ts'
 
 const TYPES = ['folder', 'document', 'group', 'squad'] as const

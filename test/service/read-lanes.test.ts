@@ -1,8 +1,8 @@
 /** Long reads: one after the other in an environment, a bounded number in all, and nobody twice before another once. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Ceiling } from '#services/ceiling.ts'
-import { type ReadLane, ReadLanes } from '#services/read-lanes.ts'
+import { Ceiling } from '#management/commands/ceiling.ts'
+import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
 
 /** Reads that go on until they are ended, by name, in the order in which they began. */
 class Reading {

@@ -2,11 +2,11 @@
 import { runAtOnce } from '#model/resumable.ts'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { EnvironmentService } from '#services/environment-service.ts'
-import { RecordReader } from '#services/management/record-reader.ts'
-import { YIELD_ROWS } from '#services/management/resumable.ts'
-import { listRoleAssignments } from '#services/management/role-assignment-lists.ts'
-import { listRule } from '#store/keyspace.ts'
+import { EnvironmentService } from '#management/environment/environment-service.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import { YIELD_ROWS } from '#management/commands/resumable.ts'
+import { listRoleAssignments } from '#management/facts/role-assignment-lists.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }

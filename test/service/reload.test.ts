@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { howToRepeat, seed } from '../properties/seeded.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
-import { storeDirectory } from '../support/running-service.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { allQuestions, anyStep, FOUNDATION, type Step } from './random-operations.ts'
 
 const questions = allQuestions()

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
-import type { WriteContext } from '#services/management/context.ts'
-import { removeRetiredRelation, retireRelation } from '#services/management/group-relations.ts'
-import { addGroupRole, removeGroupRole } from '#services/management/group-roles.ts'
+import type { WriteContext } from '#management/commands/context.ts'
+import { removeRetiredRelation, retireRelation } from '#management/groups/group-relations.ts'
+import { addGroupRole, removeGroupRole } from '#management/groups/group-roles.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 /** More turns of the microtask queue than a removal takes. */

@@ -3,8 +3,8 @@
  * reached on the real index in `test/system/index-limits.test.ts`; here they are low, the code is the same.
  */
 import { describe, expect, test } from 'vitest'
-import { type SchemaCeilings } from '#services/management/schema-ceilings.ts'
-import type { ExportedSchema } from '#services/management/schema-export.ts'
+import { type SchemaCeilings } from '#management/schema/schema-ceilings.ts'
+import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('which is the most') }

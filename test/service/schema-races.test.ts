@@ -6,9 +6,9 @@
  */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
-import { deleteResource } from '#services/management/resources.ts'
+import { deleteResource } from '#management/schema/resources.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
-import { storeDirectory } from '../support/running-service.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { strayMentions } from './stray-mentions.ts'
 
 const tenant = 'default'

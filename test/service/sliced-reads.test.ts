@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
-import { SlicedReads } from '#services/sliced-reads.ts'
+import { SlicedReads } from '#decisions/sliced-reads.ts'
 
 const HERE = { isGone: false, whenOver: () => {} }
 const fine = (): void => {}

@@ -5,8 +5,8 @@ import { redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { freePort } from '../support/free-port.ts'
-import { Scrape } from '../support/metrics.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
   ADMIN_KEY,
@@ -17,8 +17,8 @@ import {
   question,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
-import { ServiceProcess } from '../system/service-process.ts'
+} from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const redis = await sharedRedis()
 const orders = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))

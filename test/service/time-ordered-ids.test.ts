@@ -1,6 +1,6 @@
 /** Ids ascend, whatever the clock does: what is created together is stored together. */
 import { expect, test } from 'vitest'
-import { TimeOrderedIds } from '../../src/time-ordered-ids.ts'
+import { TimeOrderedIds } from '../../src/composition/time-ordered-ids.ts'
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -1,10 +1,10 @@
 /** The thread that writes is shared: whatever one environment asks for, another is served within a slice. */
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
-import { SOMEBODY } from '#services/decision-pool.ts'
-import { drive, type Resumable } from '#services/management/resumable.ts'
+import { SOMEBODY } from '#decisions/decision-pool.ts'
+import { drive, type Resumable } from '#management/commands/resumable.ts'
 import { SLICE_MS } from '#model/resumable.ts'
-import { FairTurns } from '#services/turns.ts'
+import { FairTurns } from '#management/commands/turns.ts'
 
 /** A clock that only work moves on, and what was worked, in order. */
 class Workshop {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { Scrape } from '../support/metrics.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
   ADMIN_KEY,
@@ -16,7 +16,7 @@ import {
   question,
   startedService,
   storeDirectory,
-} from '../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 
 const redis = await sharedRedis()
 

@@ -8,7 +8,7 @@
 import { writeSync } from 'node:fs'
 import type { AuthzError } from '#model/errors.ts'
 import { openStore } from '#store/open-store.ts'
-import { WriteThread } from '#store/write-thread.ts'
+import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
 /** Rows per commit, besides the counter. */

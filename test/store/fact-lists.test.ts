@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { AssignmentRecord, TupleRecord } from '#model/records.ts'
-import { factEntries, visitFactLists } from '#store/fact-lists.ts'
-import { recordEntries, rowKeyOf } from '#store/keyspace.ts'
-import { encodeRecord } from '#store/record-codec.ts'
+import { factEntries, visitFactLists } from '#store/keyspace/fact-lists.ts'
+import { recordEntries, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { ListEntry } from '#store/view.ts'
 
 const TIMES = [Date.now(), 0, 1, 200, 60_000, 5_000_000, 2 ** 33, 1.5]

@@ -1,8 +1,8 @@
 /** The memory adapter against the contracts; and, because it can be slowed down here, when a feed may see a commit. */
 import { expect, test } from 'vitest'
-import { EmbeddedLedger } from '#store/embedded-ledger.ts'
+import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
-import { TableView } from '#store/table-view.ts'
+import { TableView } from '#store/embedded/table-view.ts'
 import type { Table, Tables, TablesSnapshot } from '#store/tables.ts'
 import { describeLedger } from './contract.ts'
 import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'

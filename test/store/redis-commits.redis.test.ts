@@ -9,7 +9,7 @@ import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { KeptLog } from '../support/kept-log.ts'
-import { startRedis } from '../support/redis-process.ts'
+import { startRedis } from '#testing/processes/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { allRows, bytes, commitId, commitOf, logged, readable } from './toy-rows.ts'
 import { HANG_MS } from '../support/hang.ts'

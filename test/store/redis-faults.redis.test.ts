@@ -15,8 +15,8 @@ import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { KeptLog } from '../support/kept-log.ts'
-import { type RedisUnderTest, startRedis } from '../support/redis-process.ts'
-import { storeDirectory } from '../support/running-service.ts'
+import { type RedisUnderTest, startRedis } from '#testing/processes/redis-process.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { allRows, commitOf, logged, scannedKeys, everyone, shown, text, toyRule } from './toy-rows.ts'
 
 const ENVIRONMENT = 'faults'

@@ -14,7 +14,7 @@ import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { RowTally } from '#store/redis/row-tally.ts'
 import type { Commit } from '#store/ledger.ts'
-import { encodeRow } from '#store/row-codec.ts'
+import { encodeRow } from '#store/keyspace/row-codec.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { allRows, commitOf, entriesAfter, readable, type ReadableRow, text } from './toy-rows.ts'
 

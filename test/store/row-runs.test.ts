@@ -6,8 +6,8 @@ import * as fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { Entry, Row } from '#store/ledger.ts'
 import { withChanges } from '#store/redis/scanned-rows.ts'
-import { decodeRow } from '#store/row-codec.ts'
-import { RowRuns, type StoredRow } from '#store/row-runs.ts'
+import { decodeRow } from '#store/keyspace/row-codec.ts'
+import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
 import { seed } from '../properties/seeded.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-runs-'))

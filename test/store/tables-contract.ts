@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Entry } from '#store/ledger.ts'
-import { TableView, type RowsOptions } from '#store/table-view.ts'
+import { TableView, type RowsOptions } from '#store/embedded/table-view.ts'
 import { TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type Tables } from '#store/tables.ts'
 import { bytes, colour, commitId, everyone, group, scannedKeys, shown, text, toyRule } from './toy-rows.ts'
 

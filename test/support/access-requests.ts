@@ -1,6 +1,6 @@
 /** AuthZEN over real HTTP, with the text of the answer as it came: member order and spelling are part of the promise. */
 import { expect } from 'vitest'
-import { API_KEY, type Client } from './running-service.ts'
+import { API_KEY, type Client } from '#testing/processes/running-service.ts'
 
 export const EVALUATION = '/access/v1/evaluation'
 export const EVALUATIONS = '/access/v1/evaluations'

@@ -1,6 +1,6 @@
 /** Exports and imports as tests make them. */
 import { expect } from 'vitest'
-import { type Answer, API_KEY, type Client } from './running-service.ts'
+import { type Answer, API_KEY, type Client } from '#testing/processes/running-service.ts'
 
 export interface Line {
   readonly kind: string

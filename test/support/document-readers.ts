@@ -3,8 +3,8 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { DecisionDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { createProgress } from '#threads/index-progress.ts'
-import { assign, instance, resourceType, role, tenant, user } from '../engine/changes.ts'
-import { SharedEngine } from '../engine/shared-engine.ts'
+import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 /** The environments, which all have that one index and that one deadline. */
 export function documentReaders(...environmentIds: readonly string[]): EngineReaders {

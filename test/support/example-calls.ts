@@ -2,8 +2,8 @@
 import { ENDPOINTS, GOOD } from './access-requests.ts'
 import { MANAGEMENT_CALLS } from './management-calls.ts'
 import { organizationCalls } from './organization-calls.ts'
-import { ADMIN_KEY, question } from './running-service.ts'
-import { routes } from './routes.ts'
+import { ADMIN_KEY, question } from '#testing/processes/running-service.ts'
+import { routes } from '#testing/requests/routes.ts'
 import type { Call } from './schema-calls.ts'
 
 const read = question('alice', 'read', 'document:d1')

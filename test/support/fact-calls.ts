@@ -1,5 +1,5 @@
 /** One call of every operation on facts, in an order in which each succeeds, after those that made the sample facts. */
-import { FACTS } from './running-service.ts'
+import { FACTS } from '#testing/processes/running-service.ts'
 import type { Call } from './schema-calls.ts'
 
 const INSTANCES = `${FACTS}/resource_instances`

@@ -1,6 +1,6 @@
 /** Services that do not get ready before they may: a start that takes as long as what a test does meanwhile. */
 import { onTestFinished, vi } from 'vitest'
-import { OpenEnvironments } from '#services/open-environments.ts'
+import { OpenEnvironments } from '#management/organization/open-environments.ts'
 
 /** From here on the threads of a service of this process listen, and its environments come when this is called. */
 export function holdStarts(): () => void {

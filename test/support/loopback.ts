@@ -3,7 +3,7 @@
  * 127.0.0.0/8, so that each test that needs such a port has it at an address that nobody else uses.
  */
 import { randomInt } from 'node:crypto'
-import { reservePort } from '#http/reserve-port.ts'
+import { reservePort } from '#http/edge/reserve-port.ts'
 
 /** Where SDKs look for an Open Policy Agent, whatever they are told. */
 export const SDK_OPA_PORT = 8181

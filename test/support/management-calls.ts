@@ -1,6 +1,6 @@
 /** One call of every management operation of an environment, in an order in which each succeeds. */
 import { FACT_CALLS } from './fact-calls.ts'
-import { FACTS, grantBody, GROUPS, RESOURCES, SCHEMA } from './running-service.ts'
+import { FACTS, grantBody, GROUPS, RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
 import { type Call, SCHEMA_CALLS, SCHEMA_DELETIONS } from './schema-calls.ts'
 
 export const MANAGEMENT_CALLS: readonly Call[] = [

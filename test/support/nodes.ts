@@ -1,6 +1,6 @@
 /** Several services on one Redis, each with a data directory of its own, as containers behind a load balancer are. */
-import { type Client, startedService, storeDirectory } from './running-service.ts'
-import type { RedisUnderTest } from './redis-process.ts'
+import { type Client, startedService, storeDirectory } from '#testing/processes/running-service.ts'
+import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
 
 type Settings = NonNullable<Parameters<typeof startedService>[0]>
 

@@ -1,5 +1,5 @@
 /** Calls about the organization: projects, environments and keys. */
-import { ADMIN_KEY } from './running-service.ts'
+import { ADMIN_KEY } from '#testing/processes/running-service.ts'
 import type { Call } from './schema-calls.ts'
 
 /** What they need as a body, with one of the right shape about things that need not exist. */

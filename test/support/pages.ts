@@ -1,5 +1,5 @@
 /** Pages on shelves: a small resource for one test, with everything a schema has. */
-import { type Client, fresh } from './running-service.ts'
+import { type Client, fresh } from '#testing/processes/running-service.ts'
 
 /** Makes a resource of a fresh name, and the one above it. Pages can be read, written and printed. */
 export async function newPage(verdict: Client): Promise<string> {

@@ -1,6 +1,6 @@
 /** The commercial service's own Node client, unmodified, pointed at a service under test by its two addresses. */
 import { Permit } from 'permitio'
-import { API_KEY, type Client, startedService } from './running-service.ts'
+import { API_KEY, type Client, startedService } from '#testing/processes/running-service.ts'
 
 export type PermitOptions = ConstructorParameters<typeof Permit>[0]
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll } from 'vitest'
-import { type RedisUnderTest, startRedis } from './redis-process.ts'
+import { type RedisUnderTest, startRedis } from '#testing/processes/redis-process.ts'
 
 /** The server for all tests of the present file. */
 export async function sharedRedis(): Promise<RedisUnderTest> {

@@ -3,7 +3,7 @@
  * rights, the distribution's package is installed. Elsewhere the tests that need one fail and say what is missing.
  */
 import { execFileSync } from 'node:child_process'
-import { redisOnPath } from './redis-process.ts'
+import { redisOnPath } from '#testing/processes/redis-process.ts'
 
 export default function setup(): void {
   if (process.env['TEST_REDIS_URL'] !== undefined || redisOnPath() !== null) return

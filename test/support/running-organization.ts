@@ -1,9 +1,9 @@
 /** An organization of which nothing is opened: its rows and its operations. */
 import { onTestFinished } from 'vitest'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
-import { Organization } from '#services/organization.ts'
-import { OrganizationService } from '#services/organization-service.ts'
-import { listRule } from '#store/keyspace.ts'
+import { Organization } from '#management/organization/organization.ts'
+import { OrganizationService } from '#management/organization/organization-service.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { surroundingsWith } from './surroundings.ts'
 

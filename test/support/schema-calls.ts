@@ -1,5 +1,5 @@
 /** One call of every operation on the schema, in an order in which each succeeds; they keep to a resource of their own. */
-import { RESOURCES, SCHEMA } from './running-service.ts'
+import { RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
 
 export interface Call {
   readonly operation: string

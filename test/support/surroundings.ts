@@ -1,6 +1,6 @@
 /** What services take from the world around them: the real clocks, real random values, and nobody who listens. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Surroundings } from '#services/surroundings.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
 
 /** `others` says what a test has instead. */
 export function surroundingsWith(others: Partial<Surroundings> = {}): Surroundings {

@@ -1,8 +1,8 @@
 /** The audit log after SIGKILL in the midst of changes: it and the state tell the same story. */
 import { expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
-import { API_KEY, type Envelope, FACTS, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from './service-process.ts'
+import { API_KEY, type Envelope, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
 

@@ -4,8 +4,8 @@
  */
 import { expect, onTestFinished, test } from 'vitest'
 import { sharedRedis } from '../support/redis-server.ts'
-import { storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from './service-process.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 import { KEYS, ThreeEnvironments, withoutCopyOf, withoutRoomFor } from './three-environments.ts'
 
 const redis = await sharedRedis()

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { KIND_BYTES } from '#store/record-codec.ts'
+import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { decodeRow, encodeRow } from '#store/row-codec.ts'
-import { ServiceProcess } from './service-process.ts'
+import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 import { brokenAt, KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
 
 const REASON = /closed on this node: the index holds no more users/

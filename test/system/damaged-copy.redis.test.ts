@@ -3,8 +3,8 @@ import { closeSync, openSync, readdirSync, truncateSync, writeSync } from 'node:
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sharedRedis } from '../support/redis-server.ts'
-import { API_KEY, FACTS, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from './service-process.ts'
+import { API_KEY, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const redis = await sharedRedis()
 

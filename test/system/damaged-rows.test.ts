@@ -1,13 +1,13 @@
 /** A store with a row that cannot be read: who comes upon it is told so, and the log names the request and the reason, once. */
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { KIND_BYTES } from '#store/record-codec.ts'
+import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { decodeRow, encodeRow } from '#store/row-codec.ts'
+import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
-import { Scrape } from '../support/metrics.ts'
-import { API_KEY, FACTS, type Problem, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from './service-process.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import { API_KEY, FACTS, type Problem, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
 /** More than an export has in one piece. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { LIMIT_NAMES } from '#model/errors.ts'
-import { Scrape } from '../support/metrics.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import { askedIn } from '../support/promql.ts'
-import { question, sharedService } from '../support/running-service.ts'
+import { question, sharedService } from '#testing/processes/running-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = (path: string) => readFileSync(join(root, path), 'utf8')

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { storeDirectory } from '../support/running-service.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 
 const AUDIT = fileURLToPath(new URL('../../.ci/audit.mjs', import.meta.url))
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 /** What has a write open at nearly every moment, and makes the process fail in the midst of one as soon as there is such a file. */
 function writingAndFailing(isStuckThen: boolean): string {
@@ -50,10 +50,10 @@ function writingLargeAndFailing(): string {
   const script = `import { isMainThread } from 'node:worker_threads'
     import { existsSync } from 'node:fs'
     import { randomBytes } from 'node:crypto'
-    import { EmbeddedLedger } from '${at('../../src/store/embedded-ledger.ts')}'
+    import { EmbeddedLedger } from '${at('../../src/store/embedded/embedded-ledger.ts')}'
     import { LmdbTables } from '${at('../../src/store/lmdb/lmdb-tables.ts')}'
-    import { TableView } from '${at('../../src/store/table-view.ts')}'
-    import { WriteThread } from '${at('../../src/store/write-thread.ts')}'
+    import { TableView } from '${at('../../src/store/embedded/table-view.ts')}'
+    import { WriteThread } from '${at('../../src/store/large-writes/write-thread.ts')}'
     import { toyRule } from '${at('../store/toy-rows.ts')}'
     const put = Array.from({ length: 2_000 }, (_, n) => ({ key: Buffer.from('row' + n), value: Buffer.from('ar') }))
     const keepWriting = async () => {

@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { Caller } from '../../bench/hostile/caller.ts'
-import { HOSTILES, type Size, textOf } from '../../bench/hostile/hostiles.ts'
-import { arrangePolite, livePolitely } from '../../bench/hostile/polite.ts'
-import { neighbourOf, sharedService } from '../support/running-service.ts'
+import { Caller } from '#testing/hostile/caller.ts'
+import { HOSTILES, type Size, textOf } from '#testing/hostile/hostiles.ts'
+import { arrangePolite, livePolitely } from '#testing/hostile/polite.ts'
+import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
 
 const SMALL: Size = {
   groups: 200,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { content } from '../support/content.ts'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const API_KEY = 'an-environment-key-for-tests'
 const ENVIRONMENT = '/v2/projects/default/envs/default'

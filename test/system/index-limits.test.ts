@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PARTS_PER_RESOURCE_MAX, RELATIONS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
 import { content } from '../support/content.ts'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const API_KEY = 'an-environment-key-for-tests'
 const ADMIN_API_KEY = 'an-organization-key-for-tests'

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RawConnection, requestText } from '../http/edge/raw-connection.ts'
-import { freePort } from '../support/free-port.ts'
-import { ServiceProcess } from './service-process.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const API_KEY = 'a-configured-key-for-tests'
 let cwd: string
@@ -133,7 +133,7 @@ describe('the first start', () => {
 
 /** What makes a process kill itself before so many commits to its ledger were made while its port was answered. */
 function killedWhileListening(port: number, commits: number): string {
-  const ledger = new URL('../../src/store/embedded-ledger.ts', import.meta.url).href
+  const ledger = new URL('../../src/store/embedded/embedded-ledger.ts', import.meta.url).href
   const killer = `import { isMainThread } from 'node:worker_threads'
     import { EmbeddedLedger } from '${ledger}'
     const { commit } = EmbeddedLedger.prototype
@@ -319,7 +319,7 @@ test.each([
 )
 
 test('a start that fails says why, although what has started already cannot be closed', async () => {
-  const href = new URL('../../src/store/embedded-store.ts', import.meta.url).href
+  const href = new URL('../../src/store/embedded/embedded-store.ts', import.meta.url).href
   const unclosable = `import { EmbeddedStore } from '${href}'
     EmbeddedStore.prototype.close = () => Promise.reject(new Error('on purpose'))`
   const other = createServer().listen(0, '127.0.0.1')
@@ -343,7 +343,7 @@ describe('a broken invariant on the main thread is answered, logged,', () => {
     const broken = `import { isMainThread } from 'node:worker_threads'
       import { existsSync } from 'node:fs'
       import { InvariantError } from '${href('model/assert.ts')}'
-      import { EmbeddedLedger } from '${href('store/embedded-ledger.ts')}'
+      import { EmbeddedLedger } from '${href('store/embedded/embedded-ledger.ts')}'
       const { commit } = EmbeddedLedger.prototype
       if (isMainThread) EmbeddedLedger.prototype.commit = function (...parts) {
         if (existsSync('break-now')) throw new InvariantError('on purpose')

@@ -1,8 +1,8 @@
 /** A process killed in the middle of a purge (contract C.7): what was deleted stays deleted, and the next start finishes. */
 import { expect, onTestFinished, test } from 'vitest'
-import { StoreLook } from '../support/store-look.ts'
-import { API_KEY, FACTS, SCHEMA, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from './service-process.ts'
+import { StoreLook } from '#testing/processes/store-look.ts'
+import { API_KEY, FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 /** As many as one bulk takes, less one: a second of purging. */
 const HOLDERS = 9_999

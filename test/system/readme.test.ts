@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { settings } from '../../src/config.ts'
-import { ServiceProcess } from './service-process.ts'
+import { settings } from '../../src/config/config.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')

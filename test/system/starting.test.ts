@@ -1,8 +1,8 @@
 /** A service that is starting, as callers with a valid key see it: not there, then to be tried again, then ready. */
 import { expect, test } from 'vitest'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '#testing/processes/free-port.ts'
 import { holdStarts } from '../support/held-start.ts'
-import { API_KEY, question, startedService } from '../support/running-service.ts'
+import { API_KEY, question, startedService } from '#testing/processes/running-service.ts'
 
 const HOST = '127.0.0.1'
 

@@ -3,8 +3,8 @@
  * them decides. For tests of what one of them does to the others.
  */
 import { expect } from 'vitest'
-import { Scrape } from '../support/metrics.ts'
-import type { ServiceProcess } from './service-process.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
 
 export const KEYS = {
   API_KEY: 'an-environment-key-for-tests',
@@ -214,7 +214,7 @@ function readingIn(tenant: string) {
 export function brokenAt(tenant: string): string {
   const href = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
   const broken = `import { isMainThread } from 'node:worker_threads'
-    import { Question } from '${href('engine/shared-index/question.ts')}'
+    import { Question } from '${href('engine/shared-index/check/question.ts')}'
     import { InvariantError } from '${href('model/assert.ts')}'
     const { place } = Question.prototype
     if (!isMainThread) Question.prototype.place = function (record, tenant, sequence) {
@@ -239,7 +239,7 @@ export function withoutCopyOf(prefix: string): string {
 /** What makes a process have an index that holds no user whose key begins so, as one of another release may. */
 export function withoutRoomFor(prefix: string): string {
   const href = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
-  const narrow = `import { Facts } from '${href('engine/shared-index/facts.ts')}'
+  const narrow = `import { Facts } from '${href('engine/shared-index/write/facts.ts')}'
     import { AuthzError } from '${href('model/errors.ts')}'
     const { putUser } = Facts.prototype
     Facts.prototype.putUser = function (user) {

@@ -5,8 +5,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { API_KEY, question, storeDirectory } from '../support/running-service.ts'
-import { ServiceProcess } from './service-process.ts'
+import { API_KEY, question, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const SDK = new URL('../support/tracing-sdk.ts', import.meta.url).href
 const TRACE = '0af7651916cd43dd8448eb211c80319c'

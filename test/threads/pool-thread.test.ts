@@ -4,14 +4,14 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { createDeadline } from '#threads/decision-deadline.ts'
 import { EngineReaders } from '#threads/engine-readers.ts'
 import { createProgress } from '#threads/index-progress.ts'
 import type { PoolJob } from '#threads/pool-jobs.ts'
 import work from '../../workers/pool-thread.ts'
-import { resourceType } from '../engine/changes.ts'
-import { SharedEngine } from '../engine/shared-engine.ts'
+import { resourceType } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import { SharedIndexes } from '#threads/shared-indexes.ts'
-import { user } from '../engine/changes.ts'
-import { SECRETS } from '../engine/shared-engine.ts'
+import { user } from '#testing/engines/changes.ts'
+import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 const REVISION = { epoch: 'epoch', sequence: 1 }
 const MANY = 100_000

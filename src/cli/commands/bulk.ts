@@ -1,11 +1,11 @@
 /** `verdict bulk`: many questions from a file, all answered in few requests. */
+import { type Api, ask, foreignAnswer } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { EXIT, UsageError } from '#cli/exit-codes.ts'
+import { linesOf, FILE_ARGUMENT } from '#cli/input.ts'
+import type { OnProgress } from '#cli/output.ts'
+import { questionBody, type SingleQuestion } from '#cli/question.ts'
 import { BulkAllowedResult } from '#model/wire/decision.ts'
-import { type Api, ask, foreignAnswer } from '../api.ts'
-import type { Command } from '../command.ts'
-import { EXIT, UsageError } from '../exit-codes.ts'
-import { linesOf, FILE_ARGUMENT } from '../input.ts'
-import type { OnProgress } from '../output.ts'
-import { questionBody, type SingleQuestion } from '../question.ts'
 
 /** Questions in one request: below the ceiling that a service has unless told otherwise. */
 const QUESTIONS_PER_REQUEST = 1_000

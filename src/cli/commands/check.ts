@@ -1,9 +1,9 @@
 /** `verdict check`: one question, its answer as the exit code. */
+import { ask } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import { questionArguments, questionBody } from '#cli/question.ts'
 import { AllowedResult } from '#model/wire/decision.ts'
-import { ask } from '../api.ts'
-import type { Command } from '../command.ts'
-import { EXIT } from '../exit-codes.ts'
-import { questionArguments, questionBody } from '../question.ts'
 
 export const checkCommand: Command = (parser, run) =>
   parser.command(

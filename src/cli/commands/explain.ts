@@ -1,10 +1,10 @@
 /** `verdict explain`: one question, its answer, and why. */
+import { ask } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import type { Output } from '#cli/output.ts'
+import { questionArguments, questionBody } from '#cli/question.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
-import { ask } from '../api.ts'
-import type { Command } from '../command.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Output } from '../output.ts'
-import { questionArguments, questionBody } from '../question.ts'
 
 export const explainCommand: Command = (parser, run) =>
   parser.command(

@@ -2,10 +2,10 @@
 import { lstat, open, realpath, rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ApiError } from '../api.ts'
-import type { Command } from '../command.ts'
-import { FILE_ARGUMENT } from '../input.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { FILE_ARGUMENT } from '#cli/input.ts'
+import type { Session } from '#cli/session.ts'
 
 /** The last line, which says how many came before it: without it the file is not whole. */
 const END = /(?:^|\n)\{"kind":"end","lines":(\d+)\}\n$/

@@ -1,11 +1,11 @@
 /** `verdict import`: what an export wrote, in place of what is in an environment. */
 import { open } from 'node:fs/promises'
+import { resultOf } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { UsageError } from '#cli/exit-codes.ts'
+import { FILE_ARGUMENT } from '#cli/input.ts'
+import type { OnProgress } from '#cli/output.ts'
 import { CONTENT_TYPE, ImportResult } from '#model/wire/environment-content.ts'
-import { resultOf } from '../api.ts'
-import type { Command } from '../command.ts'
-import { UsageError } from '../exit-codes.ts'
-import { FILE_ARGUMENT } from '../input.ts'
-import type { OnProgress } from '../output.ts'
 
 const MEBIBYTE = 1_048_576
 

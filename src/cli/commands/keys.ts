@@ -1,8 +1,8 @@
 /** `verdict keys`: the API keys that the caller's own may manage. */
+import { ask, request } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import type { Session } from '#cli/session.ts'
 import { ApiKey, ApiKeyEnvelope } from '#model/wire/api-key.ts'
-import { ask, request } from '../api.ts'
-import type { Command } from '../command.ts'
-import type { Session } from '../session.ts'
 
 const KEYS = '/v2/api-key'
 /** The most a page of keys may have. */

@@ -1,10 +1,10 @@
 /** `verdict list`: what a user may reach, who may, and what they may do. */
+import type { Command } from '#cli/command.ts'
+import { UsageError } from '#cli/exit-codes.ts'
+import { ARGUMENT } from '#cli/question.ts'
+import { search } from '#cli/search.ts'
+import type { Session } from '#cli/session.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { Command } from '../command.ts'
-import { UsageError } from '../exit-codes.ts'
-import { ARGUMENT } from '../question.ts'
-import { search } from '../search.ts'
-import type { Session } from '../session.ts'
 
 export const listCommand: Command = (parser, run) =>
   parser.command(

@@ -2,12 +2,12 @@
  * `verdict load`: adds the facts of a file to what is there. What is there already is brought up to date or left, so a
  * load that broke off is done again.
  */
+import { type Api, ApiError, request } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
+import { UsageError } from '#cli/exit-codes.ts'
+import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/input.ts'
 import type { ContentLine } from '#model/wire/environment-content.ts'
-import { type Api, ApiError, request } from '../api.ts'
-import type { Command } from '../command.ts'
-import { contentLineOf, ContentLineError } from '../content-line.ts'
-import { UsageError } from '../exit-codes.ts'
-import { type InputLine, linesOf, FILE_ARGUMENT } from '../input.ts'
 
 type Fact = Extract<ContentLine, { kind: 'tenant' | 'user' | 'instance' | 'assignment' | 'tuple' }>
 type FactKind = Fact['kind']

@@ -1,6 +1,6 @@
 /** `verdict schema`: the JSON Schema of model files, for editors. */
+import type { Command } from '#cli/command.ts'
 import { ModelFile } from '#model/model-file.ts'
-import type { Command } from '../command.ts'
 
 export const schemaCommand: Command = (parser, run) =>
   parser.command(

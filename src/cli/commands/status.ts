@@ -1,13 +1,13 @@
 /** `verdict status`: whether the service lives and is ready, whose key this is, and how much there is. */
+import { Type } from 'typebox'
+import { Check } from 'typebox/schema'
+import { type Api, ask, resultOf } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import type { Session } from '#cli/session.ts'
 import { envelope } from '#model/wire/building-blocks.ts'
 import { Health } from '#model/wire/health.ts'
 import { NativeError } from '#model/wire/problem.ts'
-import { Type } from 'typebox'
-import { Check } from 'typebox/schema'
-import { type Api, ask, resultOf } from '../api.ts'
-import type { Command } from '../command.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Session } from '../session.ts'
 
 /** What is counted, and the list that knows. */
 const COUNTED = [

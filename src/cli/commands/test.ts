@@ -1,14 +1,14 @@
 /** `verdict test`: what model files expect of themselves, tried in this process on the real engine. */
 import { readFile } from 'node:fs/promises'
-import type { Command } from '../command.ts'
-import { EXIT } from '../exit-codes.ts'
-import { InProcessApi } from '../in-process-api.ts'
-import { applyPlan } from '../model-file/apply-plan.ts'
-import { EnvironmentState, wantedState } from '../model-file/environment-state.ts'
-import { runTest, type TestOutcome } from '../model-file/expectations.ts'
-import { planOf } from '../model-file/plan.ts'
-import { readModelFile } from '../model-file/read-model-file.ts'
-import type { Output } from '../output.ts'
+import type { Command } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import { InProcessApi } from '#cli/in-process-api.ts'
+import { applyPlan } from '#cli/model-file/apply-plan.ts'
+import { EnvironmentState, wantedState } from '#cli/model-file/environment-state.ts'
+import { runTest, type TestOutcome } from '#cli/model-file/expectations.ts'
+import { planOf } from '#cli/model-file/plan.ts'
+import { readModelFile } from '#cli/model-file/read-model-file.ts'
+import type { Output } from '#cli/output.ts'
 
 export const testCommand: Command = (parser, run) =>
   parser.command(

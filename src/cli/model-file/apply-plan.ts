@@ -1,5 +1,5 @@
 /** Carries a plan out: its requests in order, those of one bulk call together. */
-import { type Api, request } from '../api.ts'
+import { type Api, request } from '#cli/api.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
 /** Elements in one bulk call: far below the ceiling, so that each is a short commit. */

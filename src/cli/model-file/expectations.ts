@@ -1,10 +1,10 @@
 /** What a model file expects to follow from it, held against what a service answers. */
+import { type Api, ask } from '#cli/api.ts'
+import { questionBody, type SingleQuestion } from '#cli/question.ts'
+import { search, type SearchedPart } from '#cli/search.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelTest, Question } from '#model/model-file.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
-import { type Api, ask } from '../api.ts'
-import { questionBody, type SingleQuestion } from '../question.ts'
-import { search, type SearchedPart } from '../search.ts'
 
 /** One expectation and what became of it. */
 export interface Outcome {

@@ -2,9 +2,6 @@
  * The side of the shared index that is asked, one a thread: attached in no time to what the writer keeps, answering
  * in place. Every answer belongs to one state of the index (`snapshot.ts`).
  */
-import type { Query } from '#model/decision.ts'
-import { PackedQueries, type QueryForm } from '#model/packed-queries.ts'
-import type { Resumable } from '#model/resumable.ts'
 import type {
   ActionQuestion,
   DecisionEngine,
@@ -18,30 +15,44 @@ import type {
   TenantRoles,
   UserGrant,
   UserQuestion,
-} from '../engine.ts'
-import type { Explanation } from '../explanation.ts'
-import { BackwardWalk } from './backward-walk.ts'
-import { BatchCheck, UNKNOWN } from './batch-check.ts'
-import { type BatchSource, PackedSource, QuerySource } from './batch-source.ts'
-import { ALLOW, BUILD, DENY, InstanceCheck } from './check.ts'
-import type { Verdict } from './check.ts'
-import { ClosureBuilder } from './closure-builder.ts'
-import { explain, heldOn, tenantMasksOf } from './explain.ts'
-import { ForwardWalk } from './forward-walk.ts'
-import { GuardedGoals } from './guarded-goals.ts'
-import { BATCH_MAX } from './key-column.ts'
-import { KeyPages } from './key-pages.ts'
-import { Key } from './key.ts'
-import * as L from './layout.ts'
-import { actionsOf, grantsOn, instanceRolesOf, tenantOf, tenantRolesOf } from './listings.ts'
-import { Question } from './question.ts'
-import { isDead, keyText } from './records.ts'
-import type { SharedIndexHandle } from './regions.ts'
-import { type ActionView, emptySchema, type SchemaView, type TypeView } from './schema-view.ts'
-import { Search } from './search.ts'
+} from '#engine/engine.ts'
+import type { Explanation } from '#engine/explanation.ts'
+import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
+import { type BatchSource, PackedSource, QuerySource } from '#engine/shared-index/check/batch-source.ts'
+import { ALLOW, BUILD, DENY, InstanceCheck } from '#engine/shared-index/check/check.ts'
+import type { Verdict } from '#engine/shared-index/check/check.ts'
+import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
+import { Question } from '#engine/shared-index/check/question.ts'
+import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
+import { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import {
+  type ActionView,
+  emptySchema,
+  type SchemaView,
+  type TypeView,
+} from '#engine/shared-index/schema/schema-view.ts'
+import { BACKWARD_STEPS_MAX, StepBudget, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
+import { BackwardWalk } from '#engine/shared-index/search/backward-walk.ts'
+import { explain, heldOn, tenantMasksOf } from '#engine/shared-index/search/explain.ts'
+import { ForwardWalk } from '#engine/shared-index/search/forward-walk.ts'
+import { GuardedGoals } from '#engine/shared-index/search/guarded-goals.ts'
+import { KeyPages } from '#engine/shared-index/search/key-pages.ts'
+import {
+  actionsOf,
+  grantsOn,
+  instanceRolesOf,
+  tenantOf,
+  tenantRolesOf,
+} from '#engine/shared-index/search/listings.ts'
+import { Search } from '#engine/shared-index/search/search.ts'
+import type { Query } from '#model/decision.ts'
+import { PackedQueries, type QueryForm } from '#model/packed-queries.ts'
+import type { Resumable } from '#model/resumable.ts'
 import { Snapshot } from './snapshot.ts'
 import type { ReaderOptions } from './snapshot.ts'
-import { BACKWARD_STEPS_MAX, StepBudget, tooMuchToWalk } from './walk-steps.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50

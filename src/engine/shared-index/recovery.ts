@@ -1,8 +1,8 @@
 /** After a thread has died: gives free what it may have held. To be called by the thread that saw it end. */
-import { startOver } from './closure-arena.ts'
-import * as L from './layout.ts'
-import type { SharedIndexHandle } from './regions.ts'
-import { endSection } from './sequence.ts'
+import { startOver } from '#engine/shared-index/closures/closure-arena.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import { endSection } from '#engine/shared-index/memory/sequence.ts'
 
 /**
  * Takes the lock from a dead reader; true if it held it. A reader holds it to build closures: at worst it leaves

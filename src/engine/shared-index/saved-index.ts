@@ -5,16 +5,16 @@
  * of its states, and nothing half done. Whoever keeps it sees to it that it comes back unchanged, and to the same code: a
  * layout, and the meaning of every number in it, belong to one release.
  */
-import * as L from './layout.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import {
   firstLineAt,
   type RegionBytes,
   type RegionName,
   type Regions,
   type SharedIndexHandle,
-} from './regions.ts'
-import type { SavedSchema } from './saved-schema.ts'
-import type { SavedStates } from './automaton.ts'
+} from '#engine/shared-index/memory/regions.ts'
+import type { SavedStates } from '#engine/shared-index/schema/automaton.ts'
+import type { SavedSchema } from '#engine/shared-index/schema/saved-schema.ts'
 
 /** What the writer knows besides the regions; plain data. */
 export interface SavedState {

@@ -3,16 +3,23 @@
  * attempts, or when a closure has to be built, a decision takes the lock, and then nothing changes. What may take long never does,
  * but for a few slices: the thread that writes would wait for it, and with it all other environments.
  */
+import { IndexFault } from '#engine/engine.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import {
+  beginRead,
+  isUnchanged,
+  lock,
+  retire,
+  retireIfCutShort,
+  unlock,
+} from '#engine/shared-index/memory/sequence.ts'
+import { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
+import { schemaHead, unitsOf } from '#engine/shared-index/schema/standing-schema.ts'
 import { assert, InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
-import { IndexFault } from '../engine.ts'
-import * as L from './layout.ts'
-import { Regions } from './regions.ts'
-import type { SharedIndexHandle } from './regions.ts'
-import { SchemaView } from './schema-view.ts'
-import { schemaHead, unitsOf } from './standing-schema.ts'
-import { beginRead, isUnchanged, lock, retire, retireIfCutShort, unlock } from './sequence.ts'
 
 /** How often work without the lock is begun: some tenths of a second each, where it is as long as can be. */
 const UNLOCKED_ATTEMPTS_MAX = 10

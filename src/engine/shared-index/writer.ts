@@ -9,31 +9,39 @@
  * Invariant: the state is a function of the changes applied, and applying one again changes nothing. A change that
  * names something unknown is ignored (`model/change.ts`).
  */
+import type { ChangeSink } from '#engine/engine.ts'
+import { ClosuresAhead } from '#engine/shared-index/closures/closures-ahead.ts'
+import { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
+import { reserveIfThere } from '#engine/shared-index/memory/allocator.ts'
+import { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { HashSecrets, SchemaPlace, SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import {
+  beginSection,
+  endSection,
+  isRetired,
+  lock,
+  retire,
+  retireIfCutShort,
+  unlock,
+} from '#engine/shared-index/memory/sequence.ts'
+import { areNumbersFree, demandOf } from '#engine/shared-index/schema/number-demand.ts'
+import { saveSchema, standingSchema } from '#engine/shared-index/schema/saved-schema.ts'
+import { SchemaCompiler } from '#engine/shared-index/schema/schema-compiler.ts'
+import { Schema } from '#engine/shared-index/schema/schema.ts'
+import { Facts } from '#engine/shared-index/write/facts.ts'
+import { GraphRoom } from '#engine/shared-index/write/graph-room.ts'
+import { Graveyard } from '#engine/shared-index/write/graveyard.ts'
+import { LineFetch } from '#engine/shared-index/write/line-fetch.ts'
+import { Names } from '#engine/shared-index/write/names.ts'
+import { Preparation } from '#engine/shared-index/write/preparation.ts'
+import { Replacements } from '#engine/shared-index/write/replacements.ts'
+import { Sweep } from '#engine/shared-index/write/sweep.ts'
 import { assert, InvariantError } from '#model/assert.ts'
 import { type Change, isOfSchema } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { ChangeSink } from '../engine.ts'
-import { reserveIfThere } from './allocator.ts'
-import { ClosuresAhead } from './closures-ahead.ts'
-import { Facts } from './facts.ts'
-import { GraphRoom } from './graph-room.ts'
-import { Graveyard } from './graveyard.ts'
-import { Invalidation } from './invalidation.ts'
-import { Key } from './key.ts'
-import * as L from './layout.ts'
-import { LineFetch } from './line-fetch.ts'
-import { Names } from './names.ts'
-import { areNumbersFree, demandOf } from './number-demand.ts'
-import { Preparation } from './preparation.ts'
-import { Regions } from './regions.ts'
-import type { HashSecrets, SchemaPlace, SharedIndexHandle } from './regions.ts'
-import { Replacements } from './replacements.ts'
-import { saveSchema, standingSchema } from './saved-schema.ts'
-import { Schema } from './schema.ts'
-import { SchemaCompiler } from './schema-compiler.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
-import { beginSection, endSection, isRetired, lock, retire, retireIfCutShort, unlock } from './sequence.ts'
-import { Sweep } from './sweep.ts'
 
 export interface WriterOptions {
   /** Positive and no other thread's. */

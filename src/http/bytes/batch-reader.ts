@@ -6,6 +6,7 @@
  * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
  * never refuses: a body it cannot read, a bad item in it included, is left to the ordinary way.
  */
+import { bytesOf } from '#http/edge/body.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   NOBODYS,
@@ -16,7 +17,6 @@ import {
   SPOT_USER,
   SPOT_WORDS,
 } from '#model/packed-queries.ts'
-import { bytesOf } from '../body.ts'
 import { ListReader, type ReadQuestion } from './list-reader.ts'
 import { isText, listEnd, REFUSED, skipBlanks } from './plain-json.ts'
 import {

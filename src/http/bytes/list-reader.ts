@@ -3,6 +3,7 @@
  * compared instead (`question-template.ts`), which is several times faster than parsing. Templates outlive the body: the
  * next one will look the same. Of which dialect the questions are is said by whoever asks.
  */
+import { EMPTY_BODY } from '#http/edge/body.ts'
 import {
   PackedQueries,
   type QueryForm,
@@ -11,7 +12,6 @@ import {
   SPOT_USER,
   SPOT_WORDS,
 } from '#model/packed-queries.ts'
-import { EMPTY_BODY } from '../body.ts'
 import { BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
 import type { QuestionReader } from './question-reader.ts'

@@ -6,8 +6,8 @@
  * It is a security boundary. Whatever it accepts, `JSON.parse` and the schema accept, and they read the same texts; so
  * the fields it knows are those of the schema (`question-fields.ts`), and everything else is skipped as JSON.
  */
+import { viewOf } from '#http/edge/body.ts'
 import type { QueryForm } from '#model/packed-queries.ts'
-import { viewOf } from '../body.ts'
 import { type BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import {
   CLOSE_BRACE,

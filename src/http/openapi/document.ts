@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 document of a route table. Everything in it comes from the routes and from the schemas that validate
  * requests: what is not enforced or answered is not described, and a new route is described by being one.
  */
-import type { Route } from '../route.ts'
+import type { Route } from '#http/routing/route.ts'
 import { HeaderComponents } from './answer-headers.ts'
 import { type Components, operationOf } from './operation.ts'
 import { ParameterComponents } from './parameters.ts'

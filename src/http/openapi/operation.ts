@@ -1,7 +1,7 @@
 /** One route as an OpenAPI operation. */
-import type { RouteAccess } from '../credentials.ts'
-import { ANSWERED_REQUEST_ID } from '../header-fields.ts'
-import type { Response, Route } from '../route.ts'
+import { ANSWERED_REQUEST_ID } from '#http/edge/header-fields.ts'
+import type { RouteAccess } from '#http/routing/credentials.ts'
+import type { Response, Route } from '#http/routing/route.ts'
 import type { HeaderComponents } from './answer-headers.ts'
 import type { ParameterComponents } from './parameters.ts'
 import type { RefusalComponents } from './refusals.ts'

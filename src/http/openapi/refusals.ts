@@ -2,11 +2,17 @@
  * The error answers of an operation. Which statuses there may be follows from the route; what they mean and what they
  * look like, from the table of errors and the family of the path (contract section 0, rows 10, 13 and 19).
  */
+import {
+  ALLOW,
+  ANSWERED_REQUEST_ID,
+  CHALLENGE,
+  type HeaderField,
+  RETRY_AFTER,
+} from '#http/edge/header-fields.ts'
+import type { ErrorFamily } from '#http/routing/exchange.ts'
+import { reasonsOf } from '#http/routing/problem.ts'
+import type { Route } from '#http/routing/route.ts'
 import { ManagementError, NativeError } from '#model/wire/problem.ts'
-import type { ErrorFamily } from '../exchange.ts'
-import { ALLOW, ANSWERED_REQUEST_ID, CHALLENGE, type HeaderField, RETRY_AFTER } from '../header-fields.ts'
-import { reasonsOf } from '../problem.ts'
-import type { Route } from '../route.ts'
 import type { HeaderComponents } from './answer-headers.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 

@@ -1,5 +1,10 @@
 /** AuthZEN searches: which subjects, which resources, which actions (authzen.md section 5). */
+import type { SearchService } from '#decisions/search-service.ts'
 import type { KeyPage } from '#engine/engine.ts'
+import { REQUIRED_REQUEST_ID } from '#http/edge/header-fields.ts'
+import type { Reply } from '#http/routing/exchange.ts'
+import type { PagePosition, PageTokens } from '#http/routing/page-token.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import {
   ActionSearchRequest,
@@ -9,11 +14,6 @@ import {
   ResourceSearchRequest,
   SubjectSearchRequest,
 } from '#model/wire/access.ts'
-import type { SearchService } from '#services/search-service.ts'
-import type { Reply } from '../exchange.ts'
-import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
-import type { PagePosition, PageTokens } from '../page-token.ts'
-import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
 
 export interface SearchOptions {

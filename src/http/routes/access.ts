@@ -1,4 +1,11 @@
 /** AuthZEN evaluations: single and in batches (authzen.md sections 3 and 4). */
+import type { AccessService } from '#decisions/access-service.ts'
+import type { BatchReader } from '#http/bytes/batch-reader.ts'
+import type { SingleReader } from '#http/bytes/single-reader.ts'
+import { StandingReply } from '#http/edge/answer.ts'
+import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '#http/edge/header-fields.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { Shape } from '#http/routing/shape.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import {
   Decision,
@@ -7,13 +14,6 @@ import {
   EvaluationsResponse,
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
-import type { AccessService } from '#services/access-service.ts'
-import { StandingReply } from '../answer.ts'
-import type { BatchReader } from '../bytes/batch-reader.ts'
-import type { SingleReader } from '../bytes/single-reader.ts'
-import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '../header-fields.ts'
-import { defineRoute, type Route } from '../route.ts'
-import { Shape } from '../shape.ts'
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
 import { environmentOf } from './caller.ts'
 

@@ -1,4 +1,16 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (contract A.2, A.3). */
+import { debugText, type ToldDecision } from '#decisions/decision-debug.ts'
+import type { Leaver } from '#decisions/decision-pool.ts'
+import type { DecisionService } from '#decisions/decision-service.ts'
+import { queryOf } from '#decisions/native-query.ts'
+import { NATIVE } from '#http/bytes/asked-question.ts'
+import { BulkReader } from '#http/bytes/bulk-reader.ts'
+import { SingleReader } from '#http/bytes/single-reader.ts'
+import { StandingReply } from '#http/edge/answer.ts'
+import { REQUIRED_REQUEST_ID } from '#http/edge/header-fields.ts'
+import type { AnswersOfParts } from '#http/edge/large-answers.ts'
+import { RawJson, type Reply } from '#http/routing/exchange.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import {
   AllowedQuery,
@@ -7,18 +19,6 @@ import {
   BulkAuthorizationQuery,
   ExplainedResult,
 } from '#model/wire/decision.ts'
-import { debugText, type ToldDecision } from '#services/decision-debug.ts'
-import type { Leaver } from '#services/decision-pool.ts'
-import type { DecisionService } from '#services/decision-service.ts'
-import { queryOf } from '#services/native-query.ts'
-import { StandingReply } from '../answer.ts'
-import { NATIVE } from '../bytes/asked-question.ts'
-import { BulkReader } from '../bytes/bulk-reader.ts'
-import { SingleReader } from '../bytes/single-reader.ts'
-import { RawJson, type Reply } from '../exchange.ts'
-import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
-import type { AnswersOfParts } from '../large-answers.ts'
-import { defineRoute, type Route } from '../route.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 import { environmentOf } from './caller.ts'
 

@@ -1,4 +1,6 @@
 /** What the caller's own key is for (contract B.2), the first call of every SDK; and the management of keys (B.13). */
+import { REVISION } from '#http/edge/header-fields.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
 import {
   ApiKey,
@@ -10,8 +12,6 @@ import {
   ApiKeysQuery,
 } from '#model/wire/api-key.ts'
 import { EnvironmentPath } from '#model/wire/environment.ts'
-import { REVISION } from '../header-fields.ts'
-import { defineRoute, type Route } from '../route.ts'
 import type { ManageOrganization } from './managed.ts'
 
 const API_KEYS = '/v2/api-key'

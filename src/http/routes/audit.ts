@@ -1,6 +1,6 @@
 /** The audit log: what was changed through the management interface, by which key, when. */
+import type { Route } from '#http/routing/route.ts'
 import { AuditEntryEnvelope, AuditPath, AuditQuery } from '#model/wire/audit.ts'
-import type { Route } from '../route.ts'
 import { managed, type ManagementGateway, type ManageOrganization } from './managed.ts'
 
 const AUDIT_LOG = '/v2/audit-log'

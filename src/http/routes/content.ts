@@ -1,7 +1,9 @@
 /** Everything in an environment, out and in, as lines of JSON. */
+import { REVISION } from '#http/edge/header-fields.ts'
+import { type Call, RawPieces } from '#http/routing/exchange.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
 import { assert } from '#model/assert.ts'
-import { plainNames } from './managed.ts'
-import type { EnvironmentPath } from '#model/wire/environment.ts'
 import {
   CONTENT_TYPE,
   ContentLine,
@@ -9,10 +11,8 @@ import {
   ImportQuery,
   ImportResult,
 } from '#model/wire/environment-content.ts'
-import type { PieceSource } from '#services/content-stream.ts'
-import { type Call, RawPieces } from '../exchange.ts'
-import { REVISION } from '../header-fields.ts'
-import { defineRoute, type Route } from '../route.ts'
+import type { EnvironmentPath } from '#model/wire/environment.ts'
+import { plainNames } from './managed.ts'
 import { type ManagementGateway, rawJson } from './managed.ts'
 
 const ENVIRONMENT = '/v2/projects/{proj_id}/envs/{env_id}'

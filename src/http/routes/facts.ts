@@ -1,6 +1,6 @@
 /** Facts: tenants, users, instances, role assignments and relationship tuples (contract B.6 to B.11). */
+import type { Route } from '#http/routing/route.ts'
 import { managed, type ManagementGateway } from './managed.ts'
-import type { Route } from '../route.ts'
 import { relationshipTupleRoutes } from './relationship-tuples.ts'
 import { resourceInstanceRoutes } from './resource-instances.ts'
 import { roleAssignmentRoutes } from './role-assignments.ts'

@@ -1,5 +1,6 @@
 /** The groups API (contract B.3). `/direct` is matched before `/{group}`. */
 import { Type } from 'typebox'
+import type { Route } from '#http/routing/route.ts'
 import {
   DeprecatedGroupsQuery,
   GroupAddRole,
@@ -18,7 +19,6 @@ import {
   GroupUserEnvelope,
   PageQuery,
 } from '#model/wire/group.ts'
-import type { Route } from '../route.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const GROUPS = `${SCHEMA_BASE}/groups`

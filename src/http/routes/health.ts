@@ -3,9 +3,9 @@
  * The last two differ while Redis is away: every node goes on deciding then, and a balancer that took them all for not ready
  * would make an outage of it.
  */
+import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { Health } from '#model/wire/health.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 export interface HealthSource {
   /** Whether decisions are made here. */

@@ -1,12 +1,12 @@
 /** Lists over all environments of a key (contract B.14): bare arrays, in pages, environment after environment. */
 import { type TSchema, Type } from 'typebox'
+import { REVISION } from '#http/edge/header-fields.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import type { EverywhereOperation } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
 import { pagingQuery } from '#model/wire/building-blocks.ts'
 import { Tenant } from '#model/wire/tenant.ts'
 import { User } from '#model/wire/user.ts'
-import type { EverywhereOperation } from '#services/management-service.ts'
-import { REVISION } from '../header-fields.ts'
-import { defineRoute, type Route } from '../route.ts'
 import { type ManagementGateway, plainNames, rawJson } from './managed.ts'
 
 export function legacyRoutes(gateway: ManagementGateway): Route[] {

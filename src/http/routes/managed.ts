@@ -3,20 +3,20 @@
  * that what the schemas let through is what the operation takes.
  */
 import type { Static, TObject, TSchema } from 'typebox'
-import { assert } from '#model/assert.ts'
-import type { OperationInput, OperationName } from '#services/management/operations.ts'
+import { type HeaderField, type RequestHeaderField, REVISION } from '#http/edge/header-fields.ts'
+import type { RouteAccess } from '#http/routing/credentials.ts'
+import type { Call, Reply, RequestNames } from '#http/routing/exchange.ts'
+import { RawBytes, RawJson } from '#http/routing/exchange.ts'
+import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import type { OperationInput, OperationName } from '#management/environment/operations.ts'
 import type {
   AskedBy,
   ManagementRequest,
   OrganizationInput,
   OrganizationOperationName,
-} from '#services/management-service.ts'
-import type { PieceSource } from '#services/content-stream.ts'
-import type { RouteAccess } from '../credentials.ts'
-import type { Call, Reply, RequestNames } from '../exchange.ts'
-import { RawBytes, RawJson } from '../exchange.ts'
-import { type HeaderField, type RequestHeaderField, REVISION } from '../header-fields.ts'
-import { defineRoute, type Method, type Responses, type Route } from '../route.ts'
+} from '#management/management-service.ts'
+import { assert } from '#model/assert.ts'
 
 export interface ManagementReply {
   /** The answer as JSON; null: there is none. */

@@ -1,10 +1,10 @@
 /** The metrics of the process, for Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
+import { RawJson } from '#http/routing/exchange.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
 import { bearerToken } from '#model/bearer-token.ts'
 import { AuthzError } from '#model/errors.ts'
-import { RawJson } from '../exchange.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 export interface MetricsSource {
   /** The metrics of all threads, in the text format of Prometheus, for the request of that name. */

@@ -4,10 +4,10 @@
  *
  * Not on the main port, and no header is required with `STRICT_HEADERS`: the protocol knows none.
  */
+import type { DecisionService } from '#decisions/decision-service.ts'
+import { queryOf } from '#decisions/native-query.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
 import { OpaQuery, OpaResult } from '#model/wire/decision.ts'
-import type { DecisionService } from '#services/decision-service.ts'
-import { queryOf } from '#services/native-query.ts'
-import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
 
 export function opaRoutes(decisions: DecisionService): Route[] {

@@ -1,15 +1,15 @@
 /** `/user-permissions` and `/authorized_users` (contract A.4, A.5). */
+import type { PermissionService } from '#decisions/permission-service.ts'
+import { REQUIRED_REQUEST_ID } from '#http/edge/header-fields.ts'
+import type { AnswersOfParts } from '#http/edge/large-answers.ts'
+import type { Reply } from '#http/routing/exchange.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
 import {
   AuthorizedUsers,
   AuthorizedUsersQuery,
   UserPermissions,
   UserPermissionsQuery,
 } from '#model/wire/permissions.ts'
-import type { PermissionService } from '#services/permission-service.ts'
-import type { Reply } from '../exchange.ts'
-import { REQUIRED_REQUEST_ID } from '../header-fields.ts'
-import type { AnswersOfParts } from '../large-answers.ts'
-import { defineRoute, type Route } from '../route.ts'
 import { environmentOf } from './caller.ts'
 
 export function permissionRoutes(permissions: PermissionService, answers: AnswersOfParts): Route[] {

@@ -1,4 +1,5 @@
 /** Projects and their environments (contract B.13): for keys of the organization, and of the project in question. */
+import type { Route } from '#http/routing/route.ts'
 import {
   Environment,
   EnvironmentCopy,
@@ -17,7 +18,6 @@ import {
   ProjectsQuery,
   ProjectUpdate,
 } from '#model/wire/project.ts'
-import type { Route } from '../route.ts'
 import type { ManageOrganization } from './managed.ts'
 
 const PROJECTS = '/v2/projects'

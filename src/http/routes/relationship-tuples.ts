@@ -1,4 +1,5 @@
 /** Relationship tuples (contract B.10). */
+import type { Route } from '#http/routing/route.ts'
 import { Empty } from '#model/wire/building-blocks.ts'
 import {
   DetailedRelationshipTuplesQuery,
@@ -12,7 +13,6 @@ import {
   RelationshipTuplesPath,
   RelationshipTuplesQuery,
 } from '#model/wire/relationship-tuple.ts'
-import type { Route } from '../route.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const TUPLES = `${FACTS_BASE}/relationship_tuples`

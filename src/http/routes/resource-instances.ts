@@ -1,4 +1,5 @@
 /** Resource instances (contract B.9). */
+import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import {
   DetailedResourceInstancesQuery,
@@ -13,7 +14,6 @@ import {
   ResourceInstancesQuery,
   ResourceInstanceUpdate,
 } from '#model/wire/resource-instance.ts'
-import type { Route } from '../route.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const INSTANCES = `${FACTS_BASE}/resource_instances`

@@ -1,4 +1,6 @@
 /** Actions, action groups, attributes and relations of a resource, and the attributes of users (contract B.4). */
+import { Type } from 'typebox'
+import type { Route } from '#http/routing/route.ts'
 import {
   Action,
   ActionCreate,
@@ -30,8 +32,6 @@ import {
   RelationsPath,
   RelationsQuery,
 } from '#model/wire/relation.ts'
-import { Type } from 'typebox'
-import type { Route } from '../route.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const RESOURCE = `${SCHEMA_BASE}/resources/{resource_id}`

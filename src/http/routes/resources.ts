@@ -1,4 +1,5 @@
 /** Resources as wholes (contract B.4); their parts and roles have files of their own. */
+import type { Route } from '#http/routing/route.ts'
 import {
   Resource,
   ResourceCreate,
@@ -9,7 +10,6 @@ import {
   ResourcesQuery,
   ResourceUpdate,
 } from '#model/wire/resource.ts'
-import type { Route } from '../route.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const RESOURCES = `${SCHEMA_BASE}/resources`

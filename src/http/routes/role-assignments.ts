@@ -1,4 +1,5 @@
 /** Role assignments (contract B.8). `/detailed` and `/bulk` are paths of their own. */
+import type { Route } from '#http/routing/route.ts'
 import {
   AssignmentsCreated,
   AssignmentsRemoved,
@@ -13,7 +14,6 @@ import {
   RoleAssignmentsPath,
   RoleAssignmentsQuery,
 } from '#model/wire/role-assignment.ts'
-import type { Route } from '../route.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const ASSIGNMENTS = `${FACTS_BASE}/role_assignments`

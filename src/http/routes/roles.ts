@@ -1,5 +1,6 @@
 /** Roles of resources and of tenants, with their permissions and derivations (contract B.4, B.5, B.11). */
 import { Type } from 'typebox'
+import type { Route } from '#http/routing/route.ts'
 import {
   BulkRoles,
   BulkRolesDone,
@@ -21,7 +22,6 @@ import {
   TenantRolesPath,
   TenantRolesQuery,
 } from '#model/wire/role.ts'
-import type { Route } from '../route.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 export function roleRoutes(gateway: ManagementGateway): Route[] {

@@ -1,4 +1,5 @@
 /** Tenants and who has roles in them (contract B.6, B.11). */
+import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import {
   Tenant,
@@ -12,7 +13,6 @@ import {
   TenantUserPath,
 } from '#model/wire/tenant.ts'
 import { TenantUsersQuery, User, UserCreate, UserEnvelope } from '#model/wire/user.ts'
-import type { Route } from '../route.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const TENANTS = `${FACTS_BASE}/tenants`

@@ -1,4 +1,5 @@
 /** Users and the roles they hold (contract B.7, B.11). */
+import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import { ReturnDeletedQuery, RoleAssignment, UserRoleAssignment } from '#model/wire/role-assignment.ts'
 import {
@@ -11,7 +12,6 @@ import {
   UsersQuery,
   UserUpdate,
 } from '#model/wire/user.ts'
-import type { Route } from '../route.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const USERS = `${FACTS_BASE}/users`

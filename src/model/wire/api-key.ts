@@ -1,6 +1,6 @@
 /** API keys on the wire: what the caller's own key is for (contract B.2), and their management (contract B.13, D-35). */
 import { type Static, Type } from 'typebox'
-import { KEY_OVERLAP_SECONDS_MAX } from '../limits.ts'
+import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
 import {
   envelope,
   Name,

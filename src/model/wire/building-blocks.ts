@@ -8,7 +8,7 @@ import {
   PAGE_SIZE_MAX,
   SHORT_KEY_LENGTH_MAX,
   TEXT_LENGTH_MAX,
-} from '../limits.ts'
+} from '#model/limits.ts'
 
 const SHORT_KEY = `[A-Za-z0-9\\-_]{1,${SHORT_KEY_LENGTH_MAX}}`
 

@@ -1,6 +1,6 @@
 /** Environments on the wire: what they are, how much is in them, and how one is copied (contract B.13). */
 import { type Static, Type } from 'typebox'
-import { COPY_PATTERNS_MAX } from '../limits.ts'
+import { COPY_PATTERNS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   environmentPath,

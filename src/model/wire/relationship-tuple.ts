@@ -1,6 +1,6 @@
 /** Relationship tuples on the wire (contract B.10). */
 import { Type, type Static } from 'typebox'
-import { BULK_ELEMENTS_MAX } from '../limits.ts'
+import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   DetailFlag,
   envelope,

@@ -1,6 +1,6 @@
 /** Resource instances on the wire (contract B.9). */
 import { Type, type Static } from 'typebox'
-import { BULK_ELEMENTS_MAX } from '../limits.ts'
+import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   DetailFlag,

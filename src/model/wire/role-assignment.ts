@@ -1,6 +1,6 @@
 /** Role assignments on the wire (contract B.8). */
 import { Type, type Static } from 'typebox'
-import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '../limits.ts'
+import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   DetailFlag,

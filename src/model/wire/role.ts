@@ -1,6 +1,6 @@
 /** Roles on the wire: resource roles and tenant roles (contract B.4, B.5). */
 import { Type, type Static, type TSchema } from 'typebox'
-import { BULK_ELEMENTS_MAX, PARTS_PER_BODY_MAX } from '../limits.ts'
+import { BULK_ELEMENTS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   envelope,

@@ -1,6 +1,6 @@
 /** Tenants on the wire (contract B.6, B.11). */
 import { Type, type Static } from 'typebox'
-import { BULK_ELEMENTS_MAX } from '../limits.ts'
+import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   envelope,

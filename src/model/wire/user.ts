@@ -1,6 +1,6 @@
 /** Users on the wire (contract B.7, B.11). */
 import { Type, type Static } from 'typebox'
-import { BULK_ELEMENTS_MAX } from '../limits.ts'
+import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   envelope,

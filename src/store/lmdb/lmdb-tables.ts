@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
+import { notWritten } from '#store/not-written.ts'
 import {
   TABLE_KEY_BYTES_MAX,
   type RangeOptions,
@@ -19,8 +20,7 @@ import {
   type TableEntry,
   type Tables,
   type TablesSnapshot,
-} from '../tables.ts'
-import { notWritten } from '../not-written.ts'
+} from '#store/tables.ts'
 import { checkDataFile } from './data-file.ts'
 import { openWrites } from './open-writes.ts'
 

@@ -13,7 +13,7 @@ import {
   type TableEntry,
   type Tables,
   type TablesSnapshot,
-} from '../tables.ts'
+} from '#store/tables.ts'
 
 export class MemoryTables implements Tables {
   readonly directory = null

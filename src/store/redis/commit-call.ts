@@ -1,10 +1,10 @@
 /** A commit as `commit.lua` takes it, in one call or staged in several; and what its return codes mean. */
 import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
-import type { Commit, Requirement } from '../ledger.ts'
-import { textOf } from '../row-codec.ts'
-import type { Argument, RedisLink, Reply } from './redis-link.ts'
+import { textOf } from '#store/keyspace/row-codec.ts'
+import type { Commit, Requirement } from '#store/ledger.ts'
 import type { RedisKeys } from './redis-keys.ts'
+import type { Argument, RedisLink, Reply } from './redis-link.ts'
 import type { Position } from './redis-log.ts'
 import { COMMIT } from './scripts.ts'
 import { DamagedStoreError } from './store-damage.ts'

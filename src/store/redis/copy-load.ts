@@ -3,9 +3,9 @@
  * changed meanwhile comes twice, and to the same end. The lists are another matter.
  */
 import { join } from 'node:path'
-import type { Entry, Row } from '../ledger.ts'
-import { decodeRow } from '../row-codec.ts'
-import { RowRuns, type StoredRow } from '../row-runs.ts'
+import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
+import { decodeRow } from '#store/keyspace/row-codec.ts'
+import type { Entry, Row } from '#store/ledger.ts'
 import { LoadProgress } from './load-progress.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'

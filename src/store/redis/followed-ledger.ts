@@ -1,7 +1,7 @@
 /** The ledger of a followed environment as services see it: commits go to Redis, everything else is the copy's. */
 import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
-import type { Commit, Entry, Ledger, Row } from '../ledger.ts'
+import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
 import type { HeardNote } from './heard-note.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { COMMIT_MS_MAX, type RedisLedger } from './redis-ledger.ts'

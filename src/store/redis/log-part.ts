@@ -12,8 +12,8 @@
  */
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
-import type { Entry, Row } from '../ledger.ts'
-import { viewOf } from '../row-codec.ts'
+import { viewOf } from '#store/keyspace/row-codec.ts'
+import type { Entry, Row } from '#store/ledger.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
 /** A stream entry as the client delivers it. */

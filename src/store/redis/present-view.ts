@@ -1,7 +1,7 @@
 /** The view of the present copy, whichever that is. */
 import { AuthzError } from '#model/errors.ts'
-import type { Row } from '../ledger.ts'
-import type { View, ViewSnapshot } from '../view.ts'
+import type { Row } from '#store/ledger.ts'
+import type { View, ViewSnapshot } from '#store/view.ts'
 import type { LocalCopy } from './local-copy.ts'
 
 export class PresentView implements View {

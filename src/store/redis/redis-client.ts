@@ -4,8 +4,8 @@
  */
 import { isIP } from 'node:net'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import { pauseMs } from './retry-pause.ts'
 import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
+import { pauseMs } from './retry-pause.ts'
 
 /** Made again by itself whenever it is lost. */
 export type RedisClient = Redis | Cluster

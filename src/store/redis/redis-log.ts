@@ -3,9 +3,9 @@
  * commit id there with the one it knows: a history that was rewound and written on looks the same in every other respect.
  */
 import type { Revision } from '#model/revision.ts'
-import type { Entry } from '../ledger.ts'
-import { feedFailure } from '../log-feed.ts'
-import { textOf } from '../row-codec.ts'
+import { feedFailure } from '#store/embedded/log-feed.ts'
+import { textOf } from '#store/keyspace/row-codec.ts'
+import type { Entry } from '#store/ledger.ts'
 import {
   commitIdOf,
   entryOfParts,

@@ -5,8 +5,8 @@
  *     share of a row = the first 48 bits of SHA-1([key length u16][key][stored row]);  sum = all shares modulo 2^48
  */
 import { hash } from 'node:crypto'
-import { keyOf, ROW_KEY_START } from '../row-codec.ts'
-import type { StoredRow } from '../row-runs.ts'
+import type { StoredRow } from '#store/bulk-load/row-runs.ts'
+import { keyOf, ROW_KEY_START } from '#store/keyspace/row-codec.ts'
 import { CREATED_PER_COMMIT, STAMP_BYTES, VERSION_BYTES } from './stored-row.ts'
 
 const SUM_LIMIT = 2 ** 48

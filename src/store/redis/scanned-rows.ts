@@ -1,7 +1,7 @@
 /** What a scan found of rows that may have been written while it went on, brought up to date. Pure. */
-import type { Entry, Row } from '../ledger.ts'
-import { encodeRow, keyOf, textOf } from '../row-codec.ts'
-import type { StoredRow } from '../row-runs.ts'
+import type { StoredRow } from '#store/bulk-load/row-runs.ts'
+import { encodeRow, keyOf, textOf } from '#store/keyspace/row-codec.ts'
+import type { Entry, Row } from '#store/ledger.ts'
 
 /**
  * The rows as they are after those commits, in the order of their creation. What a scan found of rows that were written

@@ -5,8 +5,8 @@
  *     [created u56][6][version u48][value]    written again since
  */
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
-import type { Row } from '../ledger.ts'
-import { decodeUint48, viewOf } from '../row-codec.ts'
+import { decodeUint48, viewOf } from '#store/keyspace/row-codec.ts'
+import type { Row } from '#store/ledger.ts'
 
 const CREATED_BYTES = 7
 /** Of a row that was written once. */

@@ -1,7 +1,7 @@
 /** 10,000 tenant roles (`TENANT_ROLES_MAX`), of which a tenant's own line has room for 2,048: the others are held in annexes. */
 import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import * as L from '#engine/shared-index/layout.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import { EXPLAIN_STEPS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import {
@@ -14,10 +14,10 @@ import {
   tenant,
   tenantRole,
   user,
-} from '../changes.ts'
-import { grantsOn, tenantRolesOf } from '../listed.ts'
-import { packed } from '../packed.ts'
-import { SharedEngine, standAgain } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { grantsOn, tenantRolesOf } from '#testing/engines/listed.ts'
+import { packed } from '#testing/engines/packed.ts'
+import { SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const LAST = TENANT_ROLES_MAX - 1

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
-import { Random } from '../../../bench/datasets/random.ts'
+import { Random } from '#testing/data/random.ts'
 import {
   assign,
   heldBy,
@@ -16,8 +16,8 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { CollectingEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { CollectingEngine } from '#testing/engines/shared-engine.ts'
 
 const ROUNDS = 600
 const SETTLED = 400

@@ -1,6 +1,6 @@
 /** The region of closures starts over, when most of it is dead and when it is full, and no answer shows it. */
 import { expect, test } from 'vitest'
-import * as L from '#engine/shared-index/layout.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -13,8 +13,8 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const KIB = 1 << 10

@@ -1,18 +1,18 @@
 /** Short closures lie with their container, and make room for each other; where they lie, no answer shows. */
 import { beforeEach, expect, test } from 'vitest'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
-import { blockEnd, gatesAt, maskOfEntry } from '#engine/shared-index/closure-block.ts'
-import * as L from '#engine/shared-index/layout.ts'
-import { ALLOW, InstanceCheck } from '#engine/shared-index/check.ts'
-import { ClosureBuilder } from '#engine/shared-index/closure-builder.ts'
-import { ForwardWalk } from '#engine/shared-index/forward-walk.ts'
-import { Key } from '#engine/shared-index/key.ts'
-import { Regions } from '#engine/shared-index/regions.ts'
-import { standingView } from '#engine/shared-index/standing-schema.ts'
-import { find } from '#engine/shared-index/string-table.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { blockEnd, gatesAt, maskOfEntry } from '#engine/shared-index/closures/closure-block.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { ALLOW, InstanceCheck } from '#engine/shared-index/check/check.ts'
+import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
+import { ForwardWalk } from '#engine/shared-index/search/forward-walk.ts'
+import { Key } from '#engine/shared-index/memory/key.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { standingView } from '#engine/shared-index/schema/standing-schema.ts'
+import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import { Random } from '../../../bench/datasets/random.ts'
+import { Random } from '#testing/data/random.ts'
 import {
   assign,
   heldBy,
@@ -25,8 +25,8 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { SECRETS, SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 /** One role each; the heads of three of them stand in the container, that of the fourth does not. */

@@ -1,11 +1,11 @@
 /** What is removed gives back its memory and its numbers, and a thread that dies gives back the lock. */
 import { expect, test } from 'vitest'
-import { Key } from '#engine/shared-index/key.ts'
-import * as L from '#engine/shared-index/layout.ts'
+import { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
-import { Regions } from '#engine/shared-index/regions.ts'
-import { beginSection, lock, tryLock } from '#engine/shared-index/sequence.ts'
-import { find } from '#engine/shared-index/string-table.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { beginSection, lock, tryLock } from '#engine/shared-index/memory/sequence.ts'
+import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -20,8 +20,8 @@ import {
   tenant,
   tenantRole,
   user,
-} from '../changes.ts'
-import { SECRETS, SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const schema: Change[] = [

@@ -1,7 +1,7 @@
 /** A thread that asks until it is ended from outside, with closures to be built all the time. */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 
 const { handle, threadId, cells } = workerData as {
   handle: SharedIndexHandle

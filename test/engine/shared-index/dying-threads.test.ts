@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import * as L from '#engine/shared-index/layout.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import {
   assign,
@@ -15,8 +15,8 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const ROUNDS = 30

@@ -4,9 +4,9 @@
  */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
-import { assign, instance, removed, resourceType, role, tenant, user } from '../changes.ts'
-import { packed } from '../packed.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import { assign, instance, removed, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import { packed } from '#testing/engines/packed.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const SHARED: Query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
 

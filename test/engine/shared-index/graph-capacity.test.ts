@@ -1,10 +1,10 @@
 /** An index that is full: what it has no room for is refused before anything is changed, and what is removed makes room. */
 import { describe, expect, test } from 'vitest'
-import { Key } from '#engine/shared-index/key.ts'
-import * as L from '#engine/shared-index/layout.ts'
-import { Regions } from '#engine/shared-index/regions.ts'
-import { find } from '#engine/shared-index/string-table.ts'
-import { MapEngine } from '#engine/map-engine/map-engine.ts'
+import { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { find } from '#engine/shared-index/memory/string-table.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -19,8 +19,8 @@ import {
   tenant,
   tenantRole,
   user,
-} from '../changes.ts'
-import { SECRETS, SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const FULL = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })

@@ -14,9 +14,9 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
-import { grantsOn } from '../listed.ts'
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { grantsOn } from '#testing/engines/listed.ts'
 
 const COUNT = 20_000
 const ALL = { after: null, limit: COUNT }

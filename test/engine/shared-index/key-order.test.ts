@@ -1,7 +1,15 @@
 /** Pages of many keys, where sorting goes by prefixes and runs (`key-order.ts`); few keys are held against the oracle. */
 import { expect, test } from 'vitest'
-import { instance, resourceType, role, tenant, tenantRole, assignInTenant, user } from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import {
+  instance,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  assignInTenant,
+  user,
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const FAMILIES: Record<string, (n: number) => string> = {
   'that differ early': n => `${(n * 7_919) % 5_000}-document`,

@@ -1,8 +1,8 @@
 /** A key is the same key however it comes in: as a string, by words of a body's bytes, or from a record. */
 import { expect, test } from 'vitest'
-import { Key } from '#engine/shared-index/key.ts'
-import { KEY_BYTES_MAX } from '#engine/shared-index/layout.ts'
-import { COLLIDING, SECRETS } from '../shared-engine.ts'
+import { Key } from '#engine/shared-index/memory/key.ts'
+import { KEY_BYTES_MAX } from '#engine/shared-index/memory/layout.ts'
+import { COLLIDING, SECRETS } from '#testing/engines/shared-engine.ts'
 
 const ALPHABET = Array.from({ length: 0x80 }, (_, unit) => String.fromCharCode(unit)).join('')
 

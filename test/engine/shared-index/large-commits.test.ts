@@ -1,8 +1,8 @@
 /** A commit of many facts is prepared in steps, between which the thread may do something else, and is seen as a whole. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
-import { assign, instance, resourceType, role, tenant, user } from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const COUNT = 2_000
 const keys = Array.from({ length: COUNT }, (_, n) => `doc-${n}`)

@@ -1,7 +1,7 @@
 /** A process with a large index, that says what the kernel has made of its graph, as JSON. */
 import { openSync, readFileSync, readSync } from 'node:fs'
-import { LINE_WORDS, WORD_BYTES } from '#engine/shared-index/layout.ts'
-import { LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/regions.ts'
+import { LINE_WORDS, WORD_BYTES } from '#engine/shared-index/memory/layout.ts'
+import { LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/memory/regions.ts'
 import { partsOf } from '#engine/shared-index/saved-index.ts'
 
 const sizes = { header: 4_096, graph: LARGE_GRAPH_BYTES, closures: 0, schema: 0 }

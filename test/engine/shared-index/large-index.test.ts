@@ -6,13 +6,18 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import * as L from '#engine/shared-index/layout.ts'
-import { CLOSURE_WORDS_AHEAD, firstLineAt, LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/regions.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import {
+  CLOSURE_WORDS_AHEAD,
+  firstLineAt,
+  LARGE_GRAPH_BYTES,
+  Regions,
+} from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
-import { assign, instance, resourceType, role, tenant, user } from '../changes.ts'
-import { SECRETS, standAgain } from '../shared-engine.ts'
+import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import { SECRETS, standAgain } from '#testing/engines/shared-engine.ts'
 
 const HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/enabled'
 /** Two lines each. */

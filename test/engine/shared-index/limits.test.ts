@@ -16,9 +16,9 @@ import {
   tenantRole,
   assignInTenant,
   user,
-} from '../changes.ts'
-import { packed } from '../packed.ts'
-import { COLLIDING, SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { packed } from '#testing/engines/packed.ts'
+import { COLLIDING, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const sharing = [

@@ -1,10 +1,10 @@
 /** The lock between threads, and what is left of it when they die. That who waits gets it soon is in `bench/claims`. */
 import { expect, test } from 'vitest'
-import * as L from '#engine/shared-index/layout.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
-import { lock, tryLock, unlock } from '#engine/shared-index/sequence.ts'
-import { tenant } from '../changes.ts'
-import { SharedEngine, standAgain } from '../shared-engine.ts'
+import { lock, tryLock, unlock } from '#engine/shared-index/memory/sequence.ts'
+import { tenant } from '#testing/engines/changes.ts'
+import { SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
 
 const US = 1
 const DEAD = 99

@@ -1,7 +1,17 @@
 /** Closures of all lengths, looked through for many questions at once. */
 import { expect, test } from 'vitest'
-import { assign, heldBy, instance, link, relation, resourceType, role, tenant, user } from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import {
+  assign,
+  heldBy,
+  instance,
+  link,
+  relation,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const LENGTHS = [1, 2, 31, 32, 33, 40, 41, 63, 64, 65, 96, 255, 256, 257]
 

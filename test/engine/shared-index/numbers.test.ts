@@ -1,8 +1,8 @@
 /** The numbers that facts carry in place of names: there are few of them, and those of what was removed are used again. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { demandOf } from '#engine/shared-index/number-demand.ts'
-import { Schema } from '#engine/shared-index/schema.ts'
+import { demandOf } from '#engine/shared-index/schema/number-demand.ts'
+import { Schema } from '#engine/shared-index/schema/schema.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -16,9 +16,9 @@ import {
   tenant,
   tenantRole,
   user,
-} from '../changes.ts'
+} from '#testing/engines/changes.ts'
 import { holdsFor } from '../../properties/seeded.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const ground = [tenant('default'), user('alice'), resourceType('document', 'read'), instance('document:d')]

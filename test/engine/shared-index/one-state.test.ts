@@ -1,11 +1,11 @@
 /** The neighbours of a batch belong to one state, even where a writer lets no attempt of theirs stand. */
 import { expect, test } from 'vitest'
-import * as L from '#engine/shared-index/layout.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Query } from '#model/decision.ts'
-import { assign, instance, removed, resourceType, role, tenant, user } from '../changes.ts'
-import { SECRETS } from '../shared-engine.ts'
+import { assign, instance, removed, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
   'a grant that moves %i times meanwhile is in exactly one of two places',

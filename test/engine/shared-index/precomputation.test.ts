@@ -12,8 +12,8 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const DEPTH = 50

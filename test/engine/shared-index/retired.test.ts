@@ -5,17 +5,17 @@
 import { expect, test } from 'vitest'
 import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import { beginSection } from '#engine/shared-index/sequence.ts'
+import { beginSection } from '#engine/shared-index/memory/sequence.ts'
 import { Snapshot } from '#engine/shared-index/snapshot.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
-import { grantsOn, instanceRolesOf, tenantRolesOf } from '../listed.ts'
-import { assign, instance, resourceType, role, tenant, user } from '../changes.ts'
-import { packed } from '../packed.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import { grantsOn, instanceRolesOf, tenantRolesOf } from '#testing/engines/listed.ts'
+import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import { packed } from '#testing/engines/packed.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const CLOSED = expect.objectContaining({ code: 'ENVIRONMENT_CLOSED' })
 const QUERY: Query = { user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null }

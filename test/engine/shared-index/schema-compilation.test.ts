@@ -27,10 +27,10 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { type EffectiveRole, Oracle } from '../../oracle/oracle.ts'
+} from '#testing/engines/changes.ts'
+import { type EffectiveRole, Oracle } from '#testing/oracle/oracle.ts'
 import { holdsFor, howToRepeat } from '../../properties/seeded.ts'
-import { SharedEngine } from '../shared-engine.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const ACTIONS = Array.from({ length: ACTIONS_PER_RESOURCE_MAX }, (_, n) => `action-${n}`)
 

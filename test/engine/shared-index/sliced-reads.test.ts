@@ -1,7 +1,7 @@
 /** Reads in slices, between which others read and write: each still answers for one state. */
 import { expect, test } from 'vitest'
 import type { InstanceRoles, Taker } from '#engine/engine.ts'
-import * as L from '#engine/shared-index/layout.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import {
@@ -15,8 +15,8 @@ import {
   role,
   tenant,
   user,
-} from '../changes.ts'
-import { SharedEngine } from '../shared-engine.ts'
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const ANY = { tenants: null, types: null, accepts: null }
 /** More than one slice, and no more than are read with the lock. */

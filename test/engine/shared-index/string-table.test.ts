@@ -1,12 +1,22 @@
 /** Slots of the string table: which keys they lead to, and which line is wanted after a record. */
 import { expect, test } from 'vitest'
-import { hashOf, Key } from '#engine/shared-index/key.ts'
-import * as L from '#engine/shared-index/layout.ts'
-import { keyBytes, keyStart, keyText } from '#engine/shared-index/records.ts'
-import { Regions } from '#engine/shared-index/regions.ts'
-import { find, hasTag, lineOf, partitionOf, slotCount } from '#engine/shared-index/string-table.ts'
-import { assign, instance, link, relation, removed, resourceType, role, tenant, user } from '../changes.ts'
-import { COLLIDING, SECRETS, SharedEngine } from '../shared-engine.ts'
+import { hashOf, Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { keyBytes, keyStart, keyText } from '#engine/shared-index/memory/records.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { find, hasTag, lineOf, partitionOf, slotCount } from '#engine/shared-index/memory/string-table.ts'
+import {
+  assign,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  user,
+} from '#testing/engines/changes.ts'
+import { COLLIDING, SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const FOLDERS = 40
 const schema = [

@@ -2,10 +2,10 @@
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import { Barrage, foundation } from '../../../bench/engine/barrage.ts'
-import type { TornReadsReport } from '../../../bench/engine/torn-reads-reader.ts'
-import { QUESTIONS } from '../../../bench/engine/torn-searches.ts'
-import { SECRETS } from '../shared-engine.ts'
+import { Barrage, foundation } from '#testing/strain/barrage.ts'
+import type { TornReadsReport } from '#testing/strain/torn-reads-reader.ts'
+import { QUESTIONS } from '#testing/strain/torn-searches.ts'
+import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 const CHECKS = 150_000
 
@@ -13,7 +13,7 @@ test('a reader in another thread is never wrong about what does not change, nor 
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply(foundation())
   const workerData = { handle: writer.handle, threadId: 2, checks: CHECKS, seed: 1 }
-  const worker = new Worker(new URL('../../../bench/engine/torn-reads-reader.ts', import.meta.url), {
+  const worker = new Worker(new URL('../../../testing/strain/torn-reads-reader.ts', import.meta.url), {
     workerData,
   })
   const report = new Promise<TornReadsReport>((resolve, reject) => {

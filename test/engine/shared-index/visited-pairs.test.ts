@@ -1,7 +1,7 @@
 /** The set that walks remember by: what was added is there, with its number, and adding takes as long in any order. */
 import { expect, test } from 'vitest'
-import { ID_HASH } from '#engine/shared-index/layout.ts'
-import { VisitedPairs } from '#engine/shared-index/visited-pairs.ts'
+import { ID_HASH } from '#engine/shared-index/memory/layout.ts'
+import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 
 test('numbers pairs in the order in which they come, through growing and emptying', () => {
   const pairs = new VisitedPairs()

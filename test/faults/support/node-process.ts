@@ -3,8 +3,8 @@
  * started again.
  */
 import { onTestFinished } from 'vitest'
-import { API_KEY, Client, storeDirectory } from '../../support/running-service.ts'
-import { ServiceProcess } from '../../system/service-process.ts'
+import { API_KEY, Client, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 export interface NodeOptions {
   readonly storeUrl: string

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import { CuttingProxy } from '../../support/cutting-proxy.ts'
-import { type RedisProcess, startRedis } from '../../support/redis-process.ts'
+import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
 import { NodeProcess } from './node-process.ts'
 
 /** Soon enough for a test, and not so soon that a machine under load passes for a fault. */

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
-import { type Client, FACTS, question } from '../../support/running-service.ts'
+import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
 import type { NodeProcess } from './node-process.ts'
 
 const PLACES = ['first', 'second'] as const

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { type Client, FACTS, question } from '../../support/running-service.ts'
+import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
 import { isReady, type NodeProcess } from './node-process.ts'
 import { RING_SEATS, ringWrite, type SeatAnswers } from './ring.ts'
 import { WriteHistory } from './write-history.ts'

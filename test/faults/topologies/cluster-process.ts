@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort } from '../../support/free-port.ts'
-import { type RedisProcess, startRedis } from '../../support/redis-process.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
 
 const SLOTS = 16_384
 const NODES = 3

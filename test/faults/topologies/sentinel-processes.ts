@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { type RedisProcess, startRedis } from '../../support/redis-process.ts'
+import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
 
 const MASTER = 'verdict-primary'
 const PASSWORD = 'of-the-servers'

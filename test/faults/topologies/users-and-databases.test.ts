@@ -7,8 +7,8 @@ import { openStore } from '#store/open-store.ts'
 import { describeNodes } from '../../service/nodes-contract.ts'
 import { describeRedisLedger } from '../../store/redis-ledger-contract.ts'
 import { toyRule } from '../../store/toy-rows.ts'
-import { startRedis } from '../../support/redis-process.ts'
-import { storeDirectory } from '../../support/running-service.ts'
+import { startRedis } from '#testing/processes/redis-process.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 
 const DATABASE = 5
 const PASSWORD = 'p:a/s@s%'

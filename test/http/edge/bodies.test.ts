@@ -2,9 +2,9 @@
 import { Type } from 'typebox'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
-import { DECISION_DEPTH_MAX, parseJson } from '#http/json.ts'
-import { defineRoute } from '#http/route.ts'
-import type { PieceSource } from '#services/content-stream.ts'
+import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
+import { defineRoute } from '#http/routing/route.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
 import {
   allowedBody,
   AUTHORIZED,
@@ -14,7 +14,7 @@ import {
   Latch,
   startEdge,
 } from './edge-server.ts'
-import { RawConnection, requestText } from './raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 let edge: EdgeServer
 beforeAll(async () => {

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { AUTHORIZED, allowedBody, BODY_BYTES_MAX, type EdgeServer, startEdge } from './edge-server.ts'
-import { RawConnection, requestText } from './raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 let edge: EdgeServer
 /** The ids of the requests whose handlers were called. */

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
-import { RawConnection, requestText } from './raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 let edge: EdgeServer
 let connection: RawConnection

@@ -1,9 +1,9 @@
 /** Answers in memory that is lent: whoever lent it writes over it as soon as it comes back. */
 import { expect, onTestFinished, test } from 'vitest'
-import { LentJson } from '#http/exchange.ts'
-import { defineRoute } from '#http/route.ts'
+import { LentJson } from '#http/routing/exchange.ts'
+import { defineRoute } from '#http/routing/route.ts'
 import { startEdge } from './edge-server.ts'
-import { RawConnection, requestText } from './raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 async function lender() {
   const cameBack: number[] = []

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { reservePort } from '#http/reserve-port.ts'
-import { freePort } from '../../support/free-port.ts'
+import { reservePort } from '#http/edge/reserve-port.ts'
+import { freePort } from '#testing/processes/free-port.ts'
 import { allowedBody, startEdge } from './edge-server.ts'
-import { RawConnection, requestText } from './raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const HOST = '127.0.0.1'
 

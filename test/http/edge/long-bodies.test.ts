@@ -1,10 +1,10 @@
 /** Long bodies that are being received: how many there is room for, whose they are, and what becomes of that room. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/body-segments.ts'
+import { longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/edge/body-segments.ts'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
 import { allowedBody, type EdgeServer, startEdge } from './edge-server.ts'
-import { RawConnection, requestText } from './raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 /** Room for two bodies of the length that most have here; one environment has half of it. */
 const SEGMENTS_MAX = 8

@@ -1,10 +1,10 @@
 /** Those who are told of requests: counters, traces, and the owner of a server that is closing. */
 import { expect, onTestFinished, test } from 'vitest'
-import type { Waiting } from '#services/decision-pool.ts'
-import type { HttpServerOptions } from '#http/server.ts'
-import { defineRoute } from '#http/route.ts'
+import type { Waiting } from '#decisions/decision-pool.ts'
+import type { HttpServerOptions } from '#http/edge/server.ts'
+import { defineRoute } from '#http/routing/route.ts'
 import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
-import { RawConnection, requestText } from './raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../../support/hang.ts'
 
 const BODY = allowedBody()

@@ -1,8 +1,8 @@
 /** Requests one after another in one thread, most of which have the conversation of one before: none knows of another. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Random } from '../../../bench/datasets/random.ts'
+import { Random } from '#testing/data/random.ts'
 import { allowedBody, AUTHORIZED, BODY_BYTES_MAX, type EdgeServer, startEdge } from './edge-server.ts'
-import { type RawAnswer, RawConnection, requestText } from './raw-connection.ts'
+import { type RawAnswer, RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const KEY = `Authorization: ${AUTHORIZED.authorization}`
 const ROUNDS = 300

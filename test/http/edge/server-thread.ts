@@ -1,7 +1,7 @@
 /** A server of the edge in a worker thread: says its port, and closes when told to. */
 import { parentPort, threadId, workerData } from 'node:worker_threads'
-import { defineRoute } from '#http/route.ts'
-import { HttpServer } from '#http/server.ts'
+import { defineRoute } from '#http/routing/route.ts'
+import { HttpServer } from '#http/edge/server.ts'
 
 const port = parentPort!
 const server = new HttpServer({

@@ -5,22 +5,22 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bearerToken } from '#model/bearer-token.ts'
-import type { Route } from '#http/route.ts'
+import type { Route } from '#http/routing/route.ts'
 import type { Principal } from '#model/principal.ts'
 import { AuthzError } from '#model/errors.ts'
-import { HttpServer } from '#http/server.ts'
+import { HttpServer } from '#http/edge/server.ts'
 import { Description, type JudgedAnswer } from '../../support/description.ts'
 import { exampleCalls } from '../../support/example-calls.ts'
-import { routes, routesWithoutService } from '../../support/routes.ts'
+import { routes, routesWithoutService } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   API_KEY,
   RESOURCES,
   sharedService,
   startedService,
-} from '../../support/running-service.ts'
+} from '#testing/processes/running-service.ts'
 import type { Call } from '../../support/schema-calls.ts'
-import { RawConnection, requestText } from '../edge/raw-connection.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const BODY_BYTES_MAX = 16_384
 const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })

@@ -1,8 +1,8 @@
 /** The OpenAPI document as it is served: well formed by a linter's judgement, complete by the route table's. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
-import { routes } from '../../support/routes.ts'
-import { API_KEY, sharedService, startedService } from '../../support/running-service.ts'
+import { routes } from '#testing/requests/routes.ts'
+import { API_KEY, sharedService, startedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startChromium } from '../../support/chromium.ts'
-import { API_KEY, sharedService } from '../../support/running-service.ts'
+import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { HANG_MS } from '../../support/hang.ts'
 
 const ARTIFACTS = fileURLToPath(new URL('../../../.artifacts/', import.meta.url))

@@ -1,0 +1,66 @@
+/** Says and does what follows from not having heard from the store for a while: a log line, a state, the deadlines of decisions. */
+import type { Config } from '#config/config.ts'
+import { Freshness, type Standing } from '#decisions/freshness.ts'
+import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import type { Logger } from '#telemetry/log.ts'
+import type { DecisionDeadlines } from '#threads/decision-deadlines.ts'
+
+const SAID: Record<Standing, string> = {
+  fresh: 'up to date with the store again',
+  stale: 'stale: nothing was heard from the store for a while; deciding from what is known',
+  stopped: 'too stale: not ready, and decisions are refused until the store is heard from again',
+  emptied:
+    'what the store held is lost: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
+}
+const SAID_OF_ONE: Record<Standing, string> = {
+  ...SAID,
+  fresh: 'an environment is up to date with the store again',
+  stale:
+    'stale: nothing was heard of an environment for a while; deciding from what is known, the others go on',
+  stopped:
+    'too stale: the decisions of an environment are refused until it is heard of again, the others go on',
+}
+
+/** Looks from now on until it is closed; `onFresh` hears whether this node hears of changes. */
+export function watchFreshness(
+  store: Store,
+  organizationStore: EnvironmentStore,
+  parts: {
+    readonly config: Config
+    readonly onFresh: (isFresh: boolean) => void
+    readonly deadlines: DecisionDeadlines
+    readonly log: Logger
+  },
+): Freshness {
+  const { config, onFresh, deadlines, log } = parts
+  const say = (said: Record<Standing, string>, standing: Standing, ageMs: number, names = {}): void => {
+    const fields = { ...names, standing, stalenessMs: Math.round(ageMs) }
+    if (standing === 'fresh') log.info(fields, said.fresh)
+    else log.warn(fields, said[standing])
+  }
+  const freshness = new Freshness({
+    stalenessMs: () => store.stalenessMs(ORGANIZATION_STORE_ID),
+    isEmptied: () => store.isEmptied() || !isWhole(organizationStore),
+    environmentIds: () => deadlines.environmentIds(),
+    stalenessMsOf: environmentId => store.stalenessMs(environmentId),
+    staleAfterMs: config.staleAfterMs,
+    maxStaleMs: config.maxStaleMs,
+    onLook: decidesForMs => deadlines.node.set(decidesForMs),
+    onLookAt: (environmentId, decidesForMs) => deadlines.set(environmentId, decidesForMs),
+    onFresh,
+    onChange: (standing, ageMs) => say(SAID, standing, ageMs),
+    onChangeOf: (environment, standing, ageMs) => say(SAID_OF_ONE, standing, ageMs, { environment }),
+  })
+  freshness.look()
+  return freshness
+}
+
+function isWhole(store: EnvironmentStore): boolean {
+  try {
+    store.requireWhole()
+    return true
+  } catch {
+    return false
+  }
+}

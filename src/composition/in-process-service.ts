@@ -1,0 +1,157 @@
+/**
+ * One environment of the service without threads and sockets: its routes, management and engine over a store in memory, in
+ * one thread. What a request is answered here is what a server would answer, since everything but the wire is the same.
+ */
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { readConfig, withoutSecrets } from '#config/config.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import { type Answer, encodeReply } from '#http/edge/answer.ts'
+import { viewOf } from '#http/edge/body.ts'
+import { HeaderList } from '#http/edge/header-list.ts'
+import type { ManagementGateway } from '#http/routes/managed.ts'
+import { Dispatcher } from '#http/routing/dispatch.ts'
+import { familyOfPath } from '#http/routing/path.ts'
+import { problemAnswer } from '#http/routing/problem.ts'
+import { Created } from '#management/commands/created.ts'
+import { EnvironmentService } from '#management/environment/environment-service.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import { AuthzError, isUnreportedFault } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import { formatRevision } from '#model/revision.ts'
+import { Replica } from '#replica/replica.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { EngineReaders } from '#threads/engine-readers.ts'
+import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { threadRoutes } from './thread-routes.ts'
+import { TimeOrderedIds } from './time-ordered-ids.ts'
+
+/** In an index's lock word. */
+const [WRITER_ID, READER_ID] = [1, 2]
+const KEY = 'default'
+/** They wait until they are answered, and nobody asks what they were. */
+const NOBODY = { isGone: false, bodyBytes: 0, whenOver: () => {}, requestId: '', traceparent: null }
+const HEADERS = new HeaderList()
+HEADERS.add('authorization', `Bearer ${KEY}`)
+HEADERS.add('content-type', 'application/json')
+
+export class InProcessService {
+  readonly #dispatcher: Dispatcher
+  readonly #onFault: (error: unknown) => void
+  readonly #close: () => Promise<void>
+
+  /** An environment with the default tenant and nothing else; `onFault` hears of defects of ours. */
+  static async open(onFault: (error: unknown) => void): Promise<InProcessService> {
+    const settings = withoutSecrets(readConfig({}))
+    const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }
+    const store = await openStore('memory:', listRule)
+    const environment = await store.environment(scope.environmentId)
+    const readers = new EngineReaders(
+      handle =>
+        new SharedIndexReader(handle as SharedIndexHandle, { threadId: READER_ID, lockEveryRead: false }),
+    )
+    const secrets = { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 }
+    const indexes = new SharedIndexes({
+      createWriter: () => new SharedIndexWriter({ threadId: WRITER_ID, secrets }),
+      attach: async (id, handle) => readers.attach(id, handle),
+      detach: async (id, reason) => readers.detach(id, reason),
+      onFault: (_id, error) => onFault(error),
+      kept: null,
+      rehearsal: null,
+    })
+    const replica = new Replica(scope.environmentId, environment, indexes)
+    const ids = new TimeOrderedIds(Date.now)
+    const service = new EnvironmentService({
+      store: environment,
+      scope,
+      surroundings: {
+        now: Date.now,
+        elapsedMs: () => performance.now(),
+        newId: () => ids.next(),
+        newCommitId: () => randomBytes(16),
+        newSecret: () => randomBytes(32).toString('hex'),
+        attributesBytesMax: settings.attributesBytesMax,
+        onCommit: () => {},
+        onBackgroundFault: onFault,
+      },
+      whenVisible: revision => replica.whenVisible(revision),
+      holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
+    })
+    await replica.start(onFault)
+    await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
+    const routes = threadRoutes({
+      engines: readers,
+      management: gatewayTo(service),
+      health: { isReady: () => true, isFresh: () => true, writeRefusal: () => null },
+      metrics: { scrape: () => Promise.resolve('') },
+      observer: null,
+      pool: null,
+      tokenSecret: randomBytes(32).toString('hex'),
+      settings,
+    })
+    const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
+    const principal: Principal = { kind: 'environment', ...scope, ...names }
+    const dispatcher = new Dispatcher(routes, () => principal, {
+      hasStrictHeaders: false,
+      minRevision: null,
+      takeRate: null,
+      onCall: null,
+      largeBodies: null,
+    })
+    return new InProcessService(dispatcher, onFault, async () => {
+      await service.close()
+      await store.close()
+    })
+  }
+
+  private constructor(dispatcher: Dispatcher, onFault: (error: unknown) => void, close: () => Promise<void>) {
+    this.#dispatcher = dispatcher
+    this.#onFault = onFault
+    this.#close = close
+  }
+
+  /** Answers a request as a server would; every caller has the environment's key. */
+  async answer(method: string, target: string, body: string): Promise<Answer> {
+    const [path = '', query = ''] = target.split('?', 2)
+    const head = { method, path, query, headers: HEADERS }
+    try {
+      const match = this.#dispatcher.find(head)
+      const principal = this.#dispatcher.admit(match, head)
+      return encodeReply(
+        await this.#dispatcher.answer(match, { principal, caller: NOBODY }, head, viewOf(Buffer.from(body))),
+      )
+    } catch (error) {
+      if (isUnreportedFault(error)) this.#onFault(error)
+      return problemAnswer(error, familyOfPath(path))
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+}
+
+/** Management of that one environment: there is no organization around it. */
+function gatewayTo(service: EnvironmentService): ManagementGateway {
+  return {
+    execute: async request => {
+      if (request.about === 'content' && request.operation === 'exportContent') {
+        const { answer, revision } = await service.exportContent()
+        return { json: null, isCreated: false, revision: formatRevision(revision), pieces: answer }
+      }
+      if (request.about !== 'environment' || request.path === null) {
+        throw new AuthzError('FORBIDDEN', 'there is no organization here, only one environment')
+      }
+      const { answer, revision } = await service.execute(request.operation, request.input)
+      const isCreated = answer instanceof Created
+      const body: unknown = isCreated ? answer.body : answer
+      return {
+        json: body === undefined ? null : JSON.stringify(body),
+        isCreated,
+        revision: formatRevision(revision),
+      }
+    },
+  }
+}

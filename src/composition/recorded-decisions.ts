@@ -1,0 +1,84 @@
+/** Decisions that another thread's observer is to hear of, with what was asked. */
+import type { DecisionObserver } from '#decisions/decision-service.ts'
+import type { Query } from '#model/decision.ts'
+import { packQueries, PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
+import type { Decided, PackedData } from '#threads/body-jobs.ts'
+
+/** No name that is told is longer than 512 characters: what is cut here is cut there, too. */
+const NAME_LENGTH_MAX = 513
+const NO_SPOTS = new Int32Array(0)
+
+type Verdicts = ArrayLike<boolean | number>
+
+export class RecordedDecisions implements DecisionObserver {
+  /** Whether questions are told, too; else only how many of them are somebody's. */
+  readonly #tellsQuestions: boolean
+  /** Of the request that is being answered. */
+  #decided: Decided[] = []
+
+  constructor(tellsQuestions: boolean) {
+    this.#tellsQuestions = tellsQuestions
+  }
+
+  /** What the handler that is called next has decided goes there. */
+  begin(decided: Decided[]): void {
+    this.#decided = decided
+  }
+
+  decided(isAllowed: boolean, _environmentId: string, asked: Query | PackedQueries): void {
+    this.#decided.push(this.#told([isAllowed], 'user' in asked ? [asked] : asked, true))
+  }
+
+  decidedAll(decisions: Verdicts, _environmentId: string, asked: readonly Query[] | PackedQueries): void {
+    this.#decided.push(this.#told(decisions, asked, false))
+  }
+
+  asked(
+    _environmentId: string,
+    asked: Query | readonly Query[] | PackedQueries,
+  ): (decisions: Verdicts) => void {
+    const decided = this.#decided
+    const isSingle = 'user' in asked
+    const questions = isSingle ? [asked] : asked
+    return decisions => decided.push(this.#told(decisions, questions, isSingle))
+  }
+
+  #told(decisions: Verdicts, asked: readonly Query[] | PackedQueries, isSingle: boolean): Decided {
+    return { isSingle, decisions: Uint8Array.from(decisions, Number), asked: this.#questions(asked) }
+  }
+
+  #questions(asked: readonly Query[] | PackedQueries): PackedData | readonly Query[] {
+    if (asked instanceof PackedQueries) return this.#packed(asked)
+    if (!this.#tellsQuestions) return asked.slice(0, 1).map(cut)
+    const packed = packQueries(asked)
+    return packed === null ? asked.map(cut) : this.#packed(packed)
+  }
+
+  #packed(packed: PackedQueries): PackedData {
+    const { count, bytes } = packed
+    const numbers = new Map<QueryForm, number>()
+    const places = Int32Array.from({ length: count }, (_, index) => {
+      const form = packed.form(index)
+      const number = numbers.get(form) ?? numbers.size
+      if (number === numbers.size) numbers.set(form, number)
+      return number
+    })
+    const forms = [...numbers.keys()]
+    if (!this.#tellsQuestions) return { count, bytes: null, spots: NO_SPOTS, forms, places }
+    const { buffer, byteOffset, byteLength } = bytes
+    const copied = new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
+    return { count, bytes: copied, spots: packed.spots.slice(0, count * SPOT_WORDS), forms, places }
+  }
+}
+
+function cut(query: Query): Query {
+  const { user, action, type, key, tenant } = query
+  const short = (name: string) => name.slice(0, NAME_LENGTH_MAX)
+  return {
+    user: short(user),
+    action: short(action),
+    type: short(type),
+    key: key === null ? null : short(key),
+    tenant: tenant === null ? null : short(tenant),
+  }
+}

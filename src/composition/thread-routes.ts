@@ -1,0 +1,83 @@
+/** The route tables of an HTTP thread, put together from its engines and its settings. */
+import type { ThreadSettings } from '#config/config.ts'
+import { AccessService } from '#decisions/access-service.ts'
+import type { DecisionPool } from '#decisions/decision-pool.ts'
+import { type DecisionObserver, DecisionService, type EngineSource } from '#decisions/decision-service.ts'
+import type { ProgressSource } from '#decisions/min-revision.ts'
+import { PermissionService } from '#decisions/permission-service.ts'
+import { SearchService } from '#decisions/search-service.ts'
+import { withBodyCeilings } from '#http/edge/body-ceilings.ts'
+import { type AnswersOfParts, LargeAnswers } from '#http/edge/large-answers.ts'
+import { UNLIKE_PARTS_MAX } from '#http/edge/large-bodies.ts'
+import { evaluationReader } from '#http/routes/access.ts'
+import type { HealthSource } from '#http/routes/health.ts'
+import type { ManagementGateway } from '#http/routes/managed.ts'
+import type { MetricsSource } from '#http/routes/metrics.ts'
+import { opaRoutes } from '#http/routes/opa.ts'
+import { PageTokens } from '#http/routing/page-token.ts'
+import type { Route } from '#http/routing/route.ts'
+import { createRoutes, type DecisionRouteParts } from '#http/routing/routes.ts'
+
+export function threadRoutes(parts: {
+  readonly engines: EngineSource & ProgressSource
+  readonly management: ManagementGateway
+  readonly health: HealthSource
+  readonly metrics: MetricsSource
+  /** Null: nobody counts. */
+  readonly observer: DecisionObserver | null
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+  /** Null: everything is done in this thread. */
+  readonly pool: DecisionPool | null
+  /** Absent: of their own. */
+  readonly answers?: LargeAnswers
+  /** Whether large bodies are read elsewhere. */
+  readonly hasBodyThread?: boolean
+}): Route[] {
+  const { engines, management, health, metrics, settings, hasBodyThread = false } = parts
+  const { answers = new LargeAnswers(settings.listedBytesMax) } = parts
+  const { options, ...decided } = decisionParts({ ...parts, answers })
+  return createRoutes({
+    ...decided,
+    management,
+    health,
+    organizationRevision: () => engines.organizationProgress()?.revision ?? null,
+    metrics,
+    options: { ...settings, ...options, unlikePartsMax: hasBodyThread ? UNLIKE_PARTS_MAX : undefined },
+  })
+}
+
+/** What routes of decisions are made of. */
+export function decisionParts(parts: {
+  readonly engines: EngineSource
+  readonly observer: DecisionObserver | null
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+  readonly pool: DecisionPool | null
+  readonly answers: AnswersOfParts
+}): DecisionRouteParts {
+  const { engines, observer, tokenSecret, settings, pool, answers } = parts
+  const decisions = new DecisionService(engines, settings, { observer, pool })
+  const access = new AccessService(decisions, {
+    subjectTypes: new Set(settings.subjectTypes),
+    readEvaluation: evaluationReader(settings.isAuthzenStrict),
+  })
+  return {
+    decisions,
+    permissions: new PermissionService(decisions, settings),
+    access,
+    search: new SearchService(decisions, access),
+    answers,
+    options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
+  }
+}
+
+/** What the second listener answers. */
+export function opaThreadRoutes(
+  engines: EngineSource,
+  settings: ThreadSettings,
+  observer: DecisionObserver | null,
+): Route[] {
+  const routes = opaRoutes(new DecisionService(engines, settings, { observer, pool: null }))
+  return withBodyCeilings(routes, settings.attributesBytesMax)
+}

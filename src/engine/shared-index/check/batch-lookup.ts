@@ -1,0 +1,75 @@
+/**
+ * From names to lines for many questions at once. A lookup is a chain of two cache misses (slot, record); done one
+ * question after the other the chains add up, done stage by stage the processor overlaps them. What overlaps is what
+ * fits into its reorder window, so the loops that fetch do nothing but load from positions computed before.
+ */
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { ActionView, SchemaView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
+import type { QueryForm } from '#model/packed-queries.ts'
+import type { BatchSource } from './batch-source.ts'
+import { BATCH_MAX, KeyColumn } from './key-column.ts'
+
+/** The questions of one batch, as far as names go: actions, tenants, users, instances. */
+export class BatchLookup {
+  readonly users: KeyColumn
+  readonly instances: KeyColumn
+  /** `null` where the type or action is not declared: denied, nothing else matters. */
+  readonly actions: (ActionView | null)[] = Array.from({ length: BATCH_MAX }, () => null)
+  /** As the questions name them, not looked up: most questions in a row name the same one. */
+  readonly tenants: (string | null)[] = Array.from({ length: BATCH_MAX }, () => null)
+
+  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  fetched = 0
+
+  constructor(key: Key) {
+    this.users = new KeyColumn(key)
+    this.instances = new KeyColumn(key)
+  }
+
+  run(regions: Regions, schema: SchemaView, source: BatchSource, from: number, count: number): void {
+    this.fetched ^= source.fetch(from, count)
+    this.#read(regions.header, schema, source, from, count)
+    const { users, instances } = this
+    this.fetched ^= users.fetchSlots(regions, count) ^ instances.fetchSlots(regions, count)
+    users.probe(regions, count)
+    instances.probe(regions, count)
+    this.fetched ^= users.fetchRecords(regions, count) ^ instances.fetchRecords(regions, count)
+    users.verify(regions, count)
+    instances.verify(regions, count)
+  }
+
+  #read(header: Int32Array, schema: SchemaView, source: BatchSource, from: number, count: number): void {
+    const { users, instances, actions, tenants } = this
+    // Many questions in a row have one form, or two in turns, and more ask about one type.
+    let form: QueryForm | null = null
+    let otherForm: QueryForm | null = null
+    let typeKey = ''
+    let type: TypeView | undefined
+    let action: ActionView | null = null
+    let otherAction: ActionView | null = null
+    for (let i = 0; i < count; i++) {
+      const next = source.form(from + i)
+      if (next !== form) {
+        if (next.type !== typeKey) {
+          typeKey = next.type
+          type = schema.types.get(typeKey)
+        }
+        const actionBefore: ActionView | null = action
+        action = next === otherForm ? otherAction : (type?.actions.get(next.action) ?? null)
+        otherForm = form
+        otherAction = actionBefore
+        form = next
+      }
+      actions[i] = action
+      tenants[i] = next.tenant
+      if (action === null) {
+        users.skip(i)
+        instances.skip(i)
+        continue
+      }
+      source.readUser(from + i, users, header, i)
+      source.readInstance(from + i, instances, header, i, type!.id)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** Where the questions of a batch come from: objects with strings, or the bytes of a body (`PackedQueries`). */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { Query } from '#model/decision.ts'
+import {
+  type PackedQueries,
+  type QueryForm,
+  SPOT_KEY,
+  SPOT_LENGTH,
+  SPOT_USER,
+  SPOT_WORDS,
+} from '#model/packed-queries.ts'
+import type { KeyColumn } from './key-column.ts'
+
+export interface BatchSource {
+  readonly count: number
+  /** Brings in the keys of so many questions, together; what it returns means nothing. */
+  fetch(from: number, count: number): number
+  form(index: number): QueryForm
+  /** Takes the user's key of a question into a row of the column. */
+  readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void
+  /** Takes the instance's key, one of the type; leaves the row empty when the question has none. */
+  readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void
+  /** The question by itself, in strings, for those that no batch can answer. */
+  query(index: number): Query
+}
+
+export class QuerySource implements BatchSource {
+  readonly count: number
+  readonly #queries: readonly Query[]
+
+  constructor(queries: readonly Query[]) {
+    this.#queries = queries
+    this.count = queries.length
+  }
+
+  /** Texts lie all over the heap. To read one takes so long that the processor does not get to the next before. */
+  fetch(from: number, count: number): number {
+    const queries = this.#queries
+    let sink = 0
+    for (let index = from; index < from + count; index++) {
+      const { user, key } = queries[index]!
+      sink ^= user.charCodeAt(0)
+      if (key !== null) sink ^= key.charCodeAt(0)
+    }
+    return sink
+  }
+
+  form(index: number): QueryForm {
+    return this.#queries[index]!
+  }
+
+  readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void {
+    column.read(header, row, this.#queries[index]!.user, L.USER_TYPE)
+  }
+
+  readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void {
+    const { key } = this.#queries[index]!
+    if (key === null) column.skip(row)
+    else column.read(header, row, key, type)
+  }
+
+  query(index: number): Query {
+    return this.#queries[index]!
+  }
+}
+
+export class PackedSource implements BatchSource {
+  readonly count: number
+  readonly #packed: PackedQueries
+
+  constructor(packed: PackedQueries) {
+    this.#packed = packed
+    this.count = packed.count
+  }
+
+  /** They stand side by side. */
+  fetch(): number {
+    return 0
+  }
+
+  form(index: number): QueryForm {
+    return this.#packed.form(index)
+  }
+
+  readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void {
+    const { bytes, spots } = this.#packed
+    const spot = index * SPOT_WORDS
+    const length = spots[spot + SPOT_USER + SPOT_LENGTH]!
+    column.readBytes(header, row, bytes, spots[spot + SPOT_USER]!, length, L.USER_TYPE)
+  }
+
+  readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void {
+    const { bytes, spots } = this.#packed
+    const spot = index * SPOT_WORDS
+    const length = spots[spot + SPOT_KEY + SPOT_LENGTH]!
+    if (length === 0) column.skip(row)
+    else column.readBytes(header, row, bytes, spots[spot + SPOT_KEY]!, length, type)
+  }
+
+  query(index: number): Query {
+    return this.#packed.query(index)
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Keys of one kind (the users of a batch's questions, or the instances) on their way to lines, in stages.
+ *
+ * Only plain cases take part: keys of up to 36 bytes, in texts of ASCII only. All others come out as unclear and are asked
+ * singly.
+ * It reads without the lock, as all readers do: results count only after validation.
+ */
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { firstSlot, hasTag, lineOf, slotWithTag } from '#engine/shared-index/memory/string-table.ts'
+
+// Own constants are compiled in; those of another module are loaded each time.
+const {
+  FLAG_EXTERNAL,
+  IDENTITY_MASK,
+  KEY_BYTES_MASK,
+  KEY_BYTES_MAX,
+  KEY_BYTES_SHIFT,
+  LINE_WORDS_LOG2,
+  R_KEY,
+  R_KEY_WORDS,
+  TYPE_SHIFT,
+  WORD_BYTES,
+} = L
+
+/** Questions a stage takes at a time: enough misses to overlap, and all scratch stays in the first-level cache. */
+export const BATCH_MAX = 128
+
+const KEY_WORDS = R_KEY_WORDS
+const KEY_BYTES = KEY_WORDS * WORD_BYTES
+
+/** One kind of key (the users of the questions, or the instances), looked up together. */
+export class KeyColumn {
+  /** Line of each question's record; 0 if unknown or not asked for. */
+  readonly lines = new Int32Array(BATCH_MAX)
+  /** 1 where this is no matter for stages. */
+  readonly isUnclear = new Uint8Array(BATCH_MAX)
+  readonly #hashes = new Int32Array(BATCH_MAX)
+  /** Type and key length; 0 where nothing is looked up. */
+  readonly #identities = new Int32Array(BATCH_MAX)
+  /** Word of the first slot; 0, which is never a slot, where nothing is looked up. */
+  readonly #slots = new Int32Array(BATCH_MAX)
+  readonly #words = new Int32Array(BATCH_MAX * KEY_WORDS)
+  readonly #key: Key
+
+  constructor(key: Key) {
+    this.#key = key
+  }
+
+  /** Nothing to look up for this question; its line is 0. */
+  skip(index: number): void {
+    this.isUnclear[index] = 0
+    this.#slots[index] = 0
+  }
+
+  read(header: Int32Array, index: number, text: string, type: number): void {
+    this.skip(index)
+    if (text.length === 0) return
+    if (text.length <= KEY_BYTES && this.#key.readAscii(text, type, this.#words, index * KEY_WORDS)) {
+      this.#lookUp(header, index, type)
+    } else this.isUnclear[index] = 1
+  }
+
+  /** The same for a key in the bytes of a body, see `Key.readBytes`. */
+  readBytes(
+    header: Int32Array,
+    index: number,
+    bytes: DataView,
+    at: number,
+    length: number,
+    type: number,
+  ): void {
+    this.skip(index)
+    // Too long to be anybody's: nothing is found, without making a text of it.
+    if (length > KEY_BYTES_MAX) return
+    if (length <= KEY_BYTES) {
+      this.#key.readBytes(bytes, at, length, type, this.#words, index * KEY_WORDS)
+      this.#lookUp(header, index, type)
+    } else this.isUnclear[index] = 1
+  }
+
+  #lookUp(header: Int32Array, index: number, type: number): void {
+    const { hash, bytes } = this.#key
+    this.#hashes[index] = hash
+    this.#identities[index] = (type << TYPE_SHIFT) | (bytes << KEY_BYTES_SHIFT)
+    this.#slots[index] = firstSlot(header, hash)
+  }
+
+  /** Stage: brings in each key's first slot. */
+  fetchSlots({ graph }: Regions, count: number): number {
+    const slots = this.#slots
+    let sink = 0
+    for (let i = 0; i < count; i++) sink ^= graph[slots[i]!]!
+    return sink
+  }
+
+  /** Stage: the first slot that may be the key's. Whose record that is, `verify` finds out. */
+  probe(regions: Regions, count: number): void {
+    const { graph } = regions
+    const { lines } = this
+    const slots = this.#slots
+    const hashes = this.#hashes
+    for (let i = 0; i < count; i++) {
+      const first = slots[i]!
+      const isFirst = first === 0 || hasTag(graph[first]!, graph[first + 1]!, hashes[i]!)
+      const slot = isFirst ? first : slotWithTag(regions, hashes[i]!)
+      // Word 0 is empty for good.
+      lines[i] = lineOf(graph[slot]!)
+    }
+  }
+
+  /** Stage: brings in each record. */
+  fetchRecords({ graph }: Regions, count: number): number {
+    const { lines } = this
+    let sink = 0
+    for (let i = 0; i < count; i++) sink ^= graph[lines[i]! << LINE_WORDS_LOG2]!
+    return sink
+  }
+
+  /** Stage: compares the key. A record under an equal hash with another key is a matter for a single question. */
+  verify({ graph }: Regions, count: number): void {
+    const { lines, isUnclear } = this
+    const identities = this.#identities
+    const words = this.#words
+    for (let i = 0; i < count; i++) {
+      if (lines[i] === 0) continue
+      const record = lines[i]! << LINE_WORDS_LOG2
+      const identity = identities[i]!
+      // An external key costs one more miss: rare enough to be asked singly.
+      let difference = (graph[record]! & (IDENTITY_MASK | FLAG_EXTERNAL)) ^ identity
+      const wordCount = (((identity >>> KEY_BYTES_SHIFT) & KEY_BYTES_MASK) + 3) >>> 2
+      const from = i * KEY_WORDS
+      for (let at = 0; at < wordCount; at++) {
+        difference |= graph[record + R_KEY + at]! ^ words[from + at]!
+      }
+      if (difference !== 0) isUnclear[i] = 1
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * From the names of a question to lines: which user, which instance, which tenant, by contract A.2, D-14 and D-15; and
+ * what tenant roles say. The rest is `check.ts`.
+ */
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { isDead } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { findPair } from '#engine/shared-index/memory/slab.ts'
+import * as table from '#engine/shared-index/memory/string-table.ts'
+import { lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import type { ActionView } from '#engine/shared-index/schema/schema-view.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import { type PackedQueries, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
+
+// Own constants are compiled in; those of another module are loaded each time.
+const {
+  BANK_SHIFT,
+  C_ROOM,
+  FILTER_SHIFT,
+  ID_HASH,
+  I_TENANT,
+  KEY_BYTES_MAX,
+  LINE_WORDS,
+  LINE_WORDS_LOG2,
+  TENANT_TYPE,
+  USER_TYPE,
+  U_ASSIGNMENTS,
+  U_FILTER,
+} = L
+
+export class Question {
+  readonly #regions: Regions
+  readonly #key: Key
+  readonly #userKey: Key
+  /** The tenant last looked up, and the sequence at which: most questions in a row name the same one. */
+  #tenantText = ''
+  #tenantLine = 0
+  #tenantSequence = -1
+
+  /** Lines; 0 where the name is unknown. */
+  user = 0
+  /** The record under the instance's key, which `place` takes for the instance or not. */
+  record = 0
+  instance = 0
+  tenant = 0
+  /** The named tenant is not the stored instance's (contract D-14). */
+  isMismatch = false
+
+  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  fetched = 0
+
+  constructor(regions: Regions, keys: { key: Key; userKey: Key }) {
+    this.#regions = regions
+    this.#key = keys.key
+    this.#userKey = keys.userKey
+  }
+
+  /**
+   * Finds the records of user and instance. Each lookup is a chain of cache misses; they run side by side, since what a step
+   * wants of memory is asked for on both sides before either waits for it.
+   */
+  find(user: string, type: number, key: string | null): void {
+    const isUserKey = this.#userKey.read(user, USER_TYPE)
+    const isKey = key !== null && this.#key.read(key, type)
+    this.#findBoth(isUserKey, isKey, type)
+  }
+
+  /** The same for the first of questions that still are bytes. */
+  findFirst({ bytes, spots }: PackedQueries, type: number): void {
+    const isUserKey = readBytes(this.#userKey, bytes, spots, SPOT_USER, USER_TYPE)
+    const isKey = readBytes(this.#key, bytes, spots, SPOT_KEY, type)
+    this.#findBoth(isUserKey, isKey, type)
+  }
+
+  /** What is a key has been read. */
+  #findBoth(isUserKey: boolean, isKey: boolean, type: number): void {
+    const regions = this.#regions
+    const { header, graph } = regions
+    const userKey = this.#userKey
+    const key = this.#key
+    const firstSlots =
+      graph[table.firstSlot(header, userKey.hash)]! ^ graph[table.firstSlot(header, key.hash)]!
+    const userSlot = isUserKey ? table.slotWithTag(regions, userKey.hash) : 0
+    const slot = isKey ? table.slotWithTag(regions, key.hash) : 0
+    // Without a slot word 0 is read, which is empty for good.
+    const userAt = table.lineOf(graph[userSlot]!) << LINE_WORDS_LOG2
+    const rolesAt = table.lineOf(graph[userSlot + 1]!) << LINE_WORDS_LOG2
+    const recordAt = table.lineOf(graph[slot]!) << LINE_WORDS_LOG2
+    const nextAt = table.lineOf(graph[slot + 1]!) << LINE_WORDS_LOG2
+    this.fetched ^=
+      firstSlots ^
+      graph[userAt]! ^
+      graph[userAt + U_FILTER]! ^
+      graph[rolesAt]! ^
+      graph[rolesAt + LINE_WORDS]! ^
+      graph[recordAt]! ^
+      graph[nextAt]! ^
+      graph[nextAt + C_ROOM]! ^
+      graph[nextAt + C_ROOM + LINE_WORDS]! ^
+      graph[nextAt + C_ROOM + 2 * LINE_WORDS]!
+    this.user = userSlot === 0 ? 0 : table.recordFrom(regions, userSlot, userKey, USER_TYPE)
+    this.record = slot === 0 ? 0 : table.recordFrom(regions, slot, key, type)
+  }
+
+  findUser(user: string): number {
+    return this.#find(user, USER_TYPE)
+  }
+
+  findInstance(type: number, key: string | null): number {
+    return key === null ? 0 : this.#find(key, type)
+  }
+
+  /** Settles instance and tenant. `found` is the record under the instance's key, 0 if there is none. */
+  place(found: number, tenant: string | null, sequence: number): void {
+    const { graph } = this.#regions
+    this.isMismatch = false
+    const home = found === 0 ? 0 : graph[(found << LINE_WORDS_LOG2) + I_TENANT]!
+    if (tenant === null) {
+      // An instance goes with its tenant, even while its record is still there.
+      this.instance = found !== 0 && !isDead(graph, home) ? found : 0
+      this.tenant = this.instance === 0 ? this.findTenant(DEFAULT_TENANT, sequence) : home
+      return
+    }
+    this.tenant = this.findTenant(tenant, sequence)
+    this.instance = found
+    if (found === 0 || home === this.tenant) return
+    if (isDead(graph, home)) this.instance = 0
+    else this.isMismatch = true
+  }
+
+  /** Whether a tenant role of the user in the tenant of the question allows. */
+  isAllowedByTenant(user: number, { tenantMasks, annexMasks }: ActionView): boolean {
+    if (this.tenant === 0) return false
+    const { graph } = this.#regions
+    const record = user << LINE_WORDS_LOG2
+    const hash = Math.imul(this.tenant, ID_HASH)
+    for (let m = 0; m < tenantMasks.length; m += 2) {
+      const word = graph[record + U_FILTER + (hash >>> (FILTER_SHIFT + 5))]!
+      if ((word & (1 << (hash >>> FILTER_SHIFT))) === 0) break
+      const scope = this.tenant | (tenantMasks[m]! << BANK_SHIFT)
+      const slab = record + U_ASSIGNMENTS
+      const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
+      if (at !== 0 && (graph[at + 1]! & tenantMasks[m + 1]!) !== 0) return true
+    }
+    return annexMasks.length > 0 && this.#isAllowedInAnnex(user, annexMasks)
+  }
+
+  #isAllowedInAnnex(user: number, masks: Int32Array): boolean {
+    const { graph } = this.#regions
+    const record = user << LINE_WORDS_LOG2
+    const slab = record + U_ASSIGNMENTS
+    for (let m = 0; m < masks.length; m += 2) {
+      const line = lineOfBank(graph, this.tenant, masks[m]!)
+      const hash = Math.imul(line, ID_HASH)
+      const word = graph[record + U_FILTER + (hash >>> (FILTER_SHIFT + 5))]!
+      if (line === 0 || (word & (1 << (hash >>> FILTER_SHIFT))) === 0) continue
+      const at = findPair(graph, graph[slab]!, graph[slab + 1]!, line | (masks[m]! << BANK_SHIFT))
+      if (at !== 0 && (graph[at + 1]! & masks[m + 1]!) !== 0) return true
+    }
+    return false
+  }
+
+  findTenant(tenant: string, sequence: number): number {
+    if (sequence === this.#tenantSequence && tenant === this.#tenantText) return this.#tenantLine
+    this.#tenantLine = this.#find(tenant, TENANT_TYPE)
+    this.#tenantText = tenant
+    this.#tenantSequence = sequence
+    return this.#tenantLine
+  }
+
+  #find(key: string, type: number): number {
+    return this.#key.read(key, type) ? table.find(this.#regions, this.#key, type) : 0
+  }
+}
+
+/** False where no key stands, or one that is too long to be known. */
+function readBytes(key: Key, bytes: DataView, spots: Int32Array, spot: number, type: number): boolean {
+  const length = spots[spot + SPOT_LENGTH]!
+  if (length === 0 || length > KEY_BYTES_MAX) return false
+  key.readBytes(bytes, spots[spot]!, length, type, key.words, 0)
+  return true
+}

@@ -1,0 +1,44 @@
+/**
+ * The region for closures that have no room beside their containers: appended one after the other; the dead ones are not reused
+ * singly. When the region is full and mostly dead, it starts over: the closure era moves on, and with it every closure is void.
+ *
+ * Lock held, no section: readers go on while closures are appended, for nothing refers to them yet.
+ */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
+import { assert } from '#model/assert.ts'
+
+/** Closures are shorter than that: two of the longest fit into the region side by side. */
+export function closureWordsEnd(regions: Regions): number {
+  return regions.closureWordsMax() / 2
+}
+
+/**
+ * The first of so many fresh words. If the region started over instead, every closure is gone: `null`, and the
+ * caller builds again what it has built so far.
+ */
+export function appendClosure(regions: Regions, words: number): number | null {
+  const { header } = regions
+  const top = header[L.H_CLOSURE_TOP]!
+  if (top + words > regions.closures.length) {
+    const isMostlyDead = header[L.H_CLOSURE_DEAD]! * 2 > top
+    const isFull = top + words > regions.closureWordsMax()
+    assert(words < closureWordsEnd(regions), 'a closure fits into the closure region')
+    // Readers that began before a growth would look for new blocks beyond the end of their view: a section.
+    beginSection(header)
+    if (isMostlyDead || isFull) startOver(header)
+    else regions.growClosures(top + words)
+    endSection(header)
+    if (isMostlyDead || isFull) return null
+  }
+  header[L.H_CLOSURE_TOP] = top + words
+  return top
+}
+
+/** In a section. Voids every closure. */
+export function startOver(header: Int32Array): void {
+  header[L.H_CLOSURE_ERA] = (header[L.H_CLOSURE_ERA]! + 1) | 0
+  header[L.H_CLOSURE_TOP] = L.LINE_WORDS
+  header[L.H_CLOSURE_DEAD] = 0
+}

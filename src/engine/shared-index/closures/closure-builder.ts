@@ -1,0 +1,308 @@
+/**
+ * Builds closures: for a container and a state, every (scope, mask) such that a user with one of these roles there
+ * has what is asked for here. No user is in it, so assignments void nothing; it may be shared by all who ask.
+ *
+ * The search runs from the container along in-edges, each (container, state) once, so cycles end; a valid closure
+ * met on the way is absorbed. Instances without assignees contribute no entry (the first assignee voids closures).
+ *
+ * Guards depend on the user, so a closure stops where one could apply and keeps a *gate* (instance, state): whoever
+ * holds nothing directly there goes on behind it (`check.ts`). Without assignees a guard is always open.
+ *
+ * Lock held, no section. O(containers above).
+ */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
+import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
+import { appendClosure, closureWordsEnd } from './closure-arena.ts'
+import { blockEnd, gatesAt, maskOfEntry, tableLog2, wordsMin } from './closure-block.ts'
+import { headAt, headFor } from './closure-heads.ts'
+
+export class ClosureBuilder {
+  readonly #regions: Regions
+  #schema: SchemaView
+  readonly #seen = new VisitedPairs()
+  readonly #seenGates = new VisitedPairs()
+  /** Pairs (container, state) still to be looked at. */
+  readonly #pending = new NumberList()
+  /** (scope, 0), numbered as the entries in `#scopes` and `#masks` are. */
+  readonly #entries = new VisitedPairs()
+  readonly #scopes = new NumberList()
+  readonly #masks = new NumberList()
+  readonly #gates = new NumberList()
+
+  constructor(regions: Regions, schema: SchemaView) {
+    this.#regions = regions
+    this.#schema = schema
+  }
+
+  useSchema(schema: SchemaView): void {
+    this.#schema = schema
+  }
+
+  buildIfMissing(container: number, state: number): void {
+    if (!this.#isBuilt(container, state)) this.build(container, state)
+  }
+
+  /** Builds the closure and publishes its head. False where there is no room for it in an index that is full. */
+  build(container: number, state: number): boolean {
+    const head = headFor(this.#regions, container, this.#schema.stateOrdinal[state]!)
+    if (head === 0) return false
+    if (this.#share(head, container, state)) return true
+    this.#collect(container, state)
+    const entries = this.#scopes.length
+    const hasGates = this.#gates.length > 0
+    const words = this.#words(entries)
+    const room = this.#roomFor(container, state, words)
+    if (room === 0 && words >= closureWordsEnd(this.#regions)) return false
+    // In a section only if the region grows or starts over, not for the room: what lies there belongs to no head that holds.
+    const block = room === 0 ? appendClosure(this.#regions, words) : room
+    // The region started over; nothing collected refers to it, so the second try is the last.
+    if (block === null) return this.build(container, state)
+    const { graph, closures, header } = this.#regions
+    this.#write(room === 0 ? closures : graph, block, entries)
+    const record = container << L.LINE_WORDS_LOG2
+    const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
+    const [placeBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
+    // Of an earlier era nothing is in the region any more. Eras are told apart by their last bits, so that what lies
+    // there now may be anything: gates, whose number stands there, are not counted.
+    if (placeBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
+      const dead = gatesAt(closures, placeBefore, (sizeBefore & L.HEAD_SIZE_MASK) >>> 1) - placeBefore
+      header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
+    }
+    const place = room === 0 ? block : record - room
+    this.#publish(head, { container, state }, place, era | (entries << 1) | Number(hasGates))
+    return true
+  }
+
+  /** How long the closure is that was collected. */
+  #words(entries: number): number {
+    const { items } = this.#masks
+    const gateWords = this.#gates.length === 0 ? 0 : 1 + this.#gates.length
+    if (entries > L.CLOSURE_LIST_MAX) return wordsMin(entries) + gateWords
+    let masks = 0
+    for (let i = 0; i < entries; i++) if (items.indexOf(items[i]!) === i) masks += 1
+    return entries + 2 * masks + gateWords
+  }
+
+  /**
+   * The word in the container's room where so many are free, i.e. belong to no other closure that holds; 0 if they are
+   * not, or the head does not stand in the container. O(heads in place).
+   */
+  #roomFor(container: number, state: number, words: number): number {
+    const record = container << L.LINE_WORDS_LOG2
+    if (this.#schema.stateOrdinal[state]! >= L.C_HEADS_IN_PLACE) return 0
+    let from = record + L.C_ROOM
+    while (from + words <= record + L.C_ROOM_END) {
+      const taken = this.#takenUntil(container, state, from, from + words)
+      if (taken === 0) return from
+      from = taken
+    }
+    return 0
+  }
+
+  /**
+   * The word behind a closure in the room that holds, is not that of this state, and has a word in between; 0 if there
+   * is none.
+   */
+  #takenUntil(container: number, state: number, from: number, to: number): number {
+    const { graph } = this.#regions
+    const { stateType, statesInPlace } = this.#schema
+    const record = container << L.LINE_WORDS_LOG2
+    const states = stateType[state]! * L.C_HEADS_IN_PLACE
+    for (let ordinal = 0; ordinal < L.C_HEADS_IN_PLACE; ordinal++) {
+      const other = statesInPlace[states + ordinal]!
+      const head = headAt(graph, container, ordinal)
+      const place = graph[head + L.HEAD_BLOCK]!
+      if (other === 0 || other === state || place >= 0 || !this.#isBuilt(container, other)) continue
+      const begin = record - place
+      const end = blockEnd(graph, begin, graph[head + L.HEAD_SIZE]!)
+      if (begin < to && end > from) return end
+    }
+    return 0
+  }
+
+  /**
+   * Who has nobody assigned and one neighbour above has that neighbour's closure: the same block, if it is built and lies in the
+   * region. From a room it is copied, as a part of what is collected: there it can go at any time.
+   */
+  #share(head: number, container: number, state: number): boolean {
+    const { graph } = this.#regions
+    const schema = this.#schema
+    const instance = graph[(container << L.LINE_WORDS_LOG2) + L.C_INSTANCE]! << L.LINE_WORDS_LOG2
+    const meta = graph[instance + L.I_IN + 1]!
+    const isAlone = graph[instance + L.I_ASSIGNEES + 1] === 0 && (graph[instance]! & L.FLAG_DEAD) === 0
+    if (!isAlone || (meta & L.LOG2_MASK) !== L.INLINE) return false
+    const above = graph[instance + L.I_IN]!
+    const target = schema.targetIn(schema.full, meta >>> L.COUNT_SHIFT, state) ?? 0
+    if (target <= 0 || !this.#isBuilt(above, target)) return false
+    const shared = headAt(graph, above, schema.stateOrdinal[target]!)
+    if (graph[shared + L.HEAD_BLOCK]! < 0) return false
+    this.#publish(head, { container, state }, graph[shared + L.HEAD_BLOCK]!, graph[shared + L.HEAD_SIZE]!)
+    return true
+  }
+
+  #publish(
+    head: number,
+    { container, state }: { readonly container: number; readonly state: number },
+    place: number,
+    size: number,
+  ): void {
+    const { graph, header } = this.#regions
+    graph[head + L.HEAD_BLOCK] = place
+    graph[head + L.HEAD_SIZE] = size
+    // Release, and last: who sees this version sees block and size.
+    Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
+    header[L.H_CLOSURES_BUILT] = (header[L.H_CLOSURES_BUILT]! + 1) | 0
+  }
+
+  #isBuilt(container: number, state: number): boolean {
+    const { graph } = this.#regions
+    const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
+    return head !== 0 && graph[head + L.HEAD_BUILT_AT] === this.#versionOf(container, state)
+  }
+
+  #versionOf(container: number, state: number): number {
+    const { graph, header } = this.#regions
+    const record = container << L.LINE_WORDS_LOG2
+    const instance = graph[record + L.C_INSTANCE]! << L.LINE_WORDS_LOG2
+    const tenant = graph[instance + L.I_TENANT]! << L.LINE_WORDS_LOG2
+    const epochs = graph[tenant + L.T_CLOSURE_EPOCH]! + header[L.H_CLOSURE_ERA]!
+    return (graph[record + L.C_VERSION]! + epochs + this.#schema.stateEpoch[state]!) | 0
+  }
+
+  #collect(container: number, state: number): void {
+    this.#seen.clear()
+    this.#seenGates.clear()
+    this.#pending.length = 0
+    this.#scopes.length = 0
+    this.#masks.length = 0
+    this.#gates.length = 0
+    this.#entries.clear()
+    this.#pushState(container, state)
+    for (let next = 0; next < this.#pending.length; next += 2) {
+      const at = this.#pending.items[next]!
+      const where = this.#pending.items[next + 1]!
+      if (next === 0 || !this.#absorb(at, where)) this.#visit(at, where)
+    }
+  }
+
+  #visit(container: number, state: number): void {
+    const schema = this.#schema
+    const { graph } = this.#regions
+    const line = graph[(container << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
+    const instance = line << L.LINE_WORDS_LOG2
+    if ((graph[instance]! & L.FLAG_DEAD) !== 0) return
+    const hasAssignees = graph[instance + L.I_ASSIGNEES + 1] !== 0
+    if (hasAssignees) {
+      for (let m = schema.masksFrom[state]!; m < schema.masksFrom[state + 1]!; m += 2) {
+        this.#addEntry(line | (schema.masks[m]! << L.BANK_SHIFT), schema.masks[m + 1]!)
+      }
+    }
+    const ptr = graph[instance + L.I_IN]!
+    const meta = graph[instance + L.I_IN + 1]!
+    if (meta === 0) return
+    const isGated = hasAssignees && schema.stateHasGuard[state] === 1
+    const transitions = isGated ? schema.open : schema.full
+    if (isGated) this.#addGate(line, state)
+    if ((meta & L.LOG2_MASK) === L.INLINE) {
+      this.#pushTarget(ptr, schema.targetIn(transitions, meta >>> L.COUNT_SHIFT, state))
+      return
+    }
+    const end = ptr + (2 << (meta & L.LOG2_MASK))
+    for (let at = ptr; at < end; at += 2) {
+      if (graph[at] !== 0) this.#pushTarget(graph[at]!, schema.targetIn(transitions, graph[at + 1]!, state))
+    }
+  }
+
+  /** Takes over a valid closure of that container and state. */
+  #absorb(container: number, state: number): boolean {
+    if (!this.#isBuilt(container, state)) return false
+    const { graph, closures } = this.#regions
+    const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
+    const place = graph[head + L.HEAD_BLOCK]!
+    const words = place < 0 ? graph : closures
+    const block = place < 0 ? (container << L.LINE_WORDS_LOG2) - place : place
+    const size = graph[head + L.HEAD_SIZE]! & L.HEAD_SIZE_MASK
+    const entries = size >>> 1
+    for (let i = 0; i < entries; i++) this.#addEntry(words[block + i]!, maskOfEntry(words, block, entries, i))
+    if ((size & 1) === 0) return true
+    const gates = gatesAt(words, block, entries)
+    for (let g = 0; g < words[gates]!; g++)
+      this.#addGate(words[gates + 1 + 2 * g]!, words[gates + 2 + 2 * g]!)
+    return true
+  }
+
+  #pushTarget(container: number, target: number): void {
+    if (target > 0) return this.#pushState(container, target)
+    // Not `=== 0`: an edge class no schema knows any more is beyond the table.
+    if (!target) return
+    const { lists } = this.#schema
+    for (let i = 1; i <= lists[-target]!; i++) this.#pushState(container, lists[i - target]!)
+  }
+
+  #pushState(container: number, state: number): void {
+    if (!this.#seen.add(container, state)) return
+    this.#pending.push(container)
+    this.#pending.push(state)
+  }
+
+  #addGate(instance: number, state: number): void {
+    if (!this.#seenGates.add(instance, state)) return
+    this.#gates.push(instance)
+    this.#gates.push(state)
+  }
+
+  /** Several states can meet at one instance: one entry a scope, masks united. */
+  #addEntry(scope: number, mask: number): void {
+    const entry = this.#entries.numberOf(scope, 0)
+    if (entry < this.#scopes.length) {
+      this.#masks.items[entry]! |= mask
+      return
+    }
+    this.#scopes.push(scope)
+    this.#masks.push(mask)
+  }
+
+  /** `closure-block.ts` draws it. */
+  #write(words: Int32Array, block: number, entries: number): void {
+    if (entries > L.CLOSURE_LIST_MAX) {
+      words.set(this.#scopes.items.subarray(0, entries), block)
+      words.set(this.#masks.items.subarray(0, entries), block + entries)
+      this.#writeTable(words, block + entries * 2, entries)
+    } else this.#writeByMask(words, block, entries)
+    if (this.#gates.length === 0) return
+    const gates = gatesAt(words, block, entries)
+    words[gates] = this.#gates.length / 2
+    words.set(this.#gates.items.subarray(0, this.#gates.length), gates + 1)
+  }
+
+  /** Those with the mask that comes first, then those with the next that differs. O(entries × masks). */
+  #writeByMask(words: Int32Array, block: number, entries: number): void {
+    const scopes = this.#scopes.items
+    const masks = this.#masks.items
+    let run = block + entries
+    for (let first = 0, written = 0; written < entries; first++) {
+      const mask = masks[first]!
+      if (masks.indexOf(mask) < first) continue
+      for (let i = first; i < entries; i++) if (masks[i] === mask) words[block + written++] = scopes[i]!
+      words[run] = written
+      words[run + 1] = mask
+      run += 2
+    }
+  }
+
+  #writeTable(words: Int32Array, table: number, entries: number): void {
+    const log2 = tableLog2(entries)
+    const mask = (1 << log2) - 1
+    words.fill(0, table, table + (2 << log2))
+    for (let i = 0; i < entries; i++) {
+      const scope = this.#scopes.items[i]!
+      let slot = Math.imul(scope, L.ID_HASH) >>> (32 - log2)
+      while (words[table + slot * 2] !== 0) slot = (slot + 1) & mask
+      words[table + slot * 2] = scope
+      words[table + slot * 2 + 1] = this.#masks.items[i]!
+    }
+  }
+}

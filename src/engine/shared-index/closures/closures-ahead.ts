@@ -1,0 +1,69 @@
+/**
+ * Sees to it that closures are built ahead of the questions (`precomputation.ts`): after a load, after a change of the
+ * schema, and when the region of closures has started over, which leaves none of them (`closure-arena.ts`).
+ *
+ * Where they do not all fit, it would start over while they are being built; then they are left to who needs them, until
+ * the schema changes.
+ */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { standingView } from '#engine/shared-index/schema/standing-schema.ts'
+import { ClosureBuilder } from './closure-builder.ts'
+import { Precomputation } from './precomputation.ts'
+
+export class ClosuresAhead {
+  readonly #regions: Regions
+  /** Whether a schema stands. */
+  #hasSchema: boolean
+  #isDone: boolean
+  /** The closure era in which they were built, or are being built. */
+  #era: number
+  #doFit = true
+  #work: Precomputation | null = null
+
+  constructor(regions: Regions, { hasSchema, isDone }: { hasSchema: boolean; isDone: boolean }) {
+    this.#regions = regions
+    this.#hasSchema = hasSchema
+    this.#isDone = isDone
+    this.#era = this.#eraNow()
+  }
+
+  /** Whether nothing is left to be built. */
+  get isDone(): boolean {
+    return !this.#hasSchema || (this.#isDone && (!this.#doFit || this.#era === this.#eraNow()))
+  }
+
+  /** The schema has changed. */
+  useSchema(): void {
+    this.#hasSchema = true
+    this.#isDone = false
+    this.#doFit = true
+    this.#work = null
+  }
+
+  /** Lock held, no section. About so many records' worth of work. */
+  step(work: number): void {
+    if (this.isDone) return
+    this.#work ??= this.#begin()
+    if (this.#work.step(work)) return
+    this.#work = null
+    this.#isDone = true
+    this.#doFit = this.#fitted()
+  }
+
+  #begin(): Precomputation {
+    this.#isDone = false
+    this.#era = this.#eraNow()
+    const schema = standingView(this.#regions)
+    return new Precomputation(this.#regions, schema, new ClosureBuilder(this.#regions, schema))
+  }
+
+  /** It may have started over because most of it was dead; at its full size, because they do not fit. */
+  #fitted(): boolean {
+    return this.#era === this.#eraNow() || this.#regions.closures.length < this.#regions.closureWordsMax()
+  }
+
+  #eraNow(): number {
+    return this.#regions.header[L.H_CLOSURE_ERA]!
+  }
+}

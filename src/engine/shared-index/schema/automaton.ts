@@ -1,0 +1,368 @@
+/**
+ * The need-state automaton (`compiled-schema.ts`): closes the start states, one for each (type, action), over the derivations.
+ *
+ * `extends` widens permissions only: it decides which roles a start state has, and is not followed here.
+ *
+ * Transitions exist in three versions. *open*: unguarded derivations only; *full*: all of them, where the user holds
+ * nothing directly on the object; *guarded*: what full has beyond open, for a closure that stops at a guard and
+ * goes on once the user is known.
+ *
+ * Subset construction can blow up, so states with several roles, one of which derives, are capped in number and in derivations;
+ * beyond the cap a set becomes a list of single-role states: more steps, the same answers. The set that an action starts
+ * from and from which nothing derives leads nowhere: it is always a state.
+ *
+ * It goes on from what there was: of a type that has not changed no state is looked at again, only whether it is still
+ * led to. Numbers are stable: a state that means the same as before keeps id, ordinal and epoch, and with them its closures.
+ * All others get a new epoch, so only what depends on a change is built anew.
+ *
+ * Invariant: an ordinal's epochs only grow, whichever state has it. So a closure built for an earlier state of that
+ * ordinal, or for an earlier meaning, can never look valid.
+ */
+import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
+import { assert } from '#model/assert.ts'
+import { MaskSum, meets, PlaceSet, placesOf, type RoleMasks } from './role-masks.ts'
+import type { Relation, ResourceType, Role } from './schema.ts'
+
+export interface State {
+  readonly type: ResourceType
+  /** Any of these roles of the type suffices. */
+  readonly masks: RoleMasks
+  /** By edge class, ascending. */
+  transitions: readonly Transition[]
+  id: number
+  ordinal: number
+  epoch: number
+  /** Whether the transitions are those of the schema as it is. */
+  isCurrent: boolean
+  /** The last compilation that was led to it. */
+  round: number
+  /** Derivations of its roles, where it counts for the cap. */
+  weight: number
+}
+
+export interface Transition {
+  readonly edgeClass: number
+  readonly open: readonly State[]
+  readonly full: readonly State[]
+  readonly guarded: readonly State[]
+}
+
+/** What an automaton knows, as it can be kept; other states by their ids. */
+export interface SavedStates {
+  readonly known: readonly {
+    readonly typeId: number
+    readonly masks: readonly number[]
+    readonly id: number
+    readonly ordinal: number
+    readonly epoch: number
+    readonly transitions: readonly (readonly [
+      edgeClass: number,
+      open: readonly number[],
+      full: readonly number[],
+      guarded: readonly number[],
+    ])[]
+  }[]
+  readonly lastEpoch: number
+}
+
+interface Deriving {
+  readonly masks: RoleMasks
+  readonly roles: readonly { readonly place: number; readonly derivations: Role['derivations'] }[]
+}
+
+/** States with several roles of which one derives, and derivations of all of them together. */
+export const STATES_MAX = 4_096
+export const STATE_DERIVATIONS_MAX = 100_000
+
+const NUMBERS_MAX = 2 ** 30
+const NONE: readonly never[] = []
+
+export class Automaton {
+  readonly #statesMax: number
+  readonly #states = new Map<string, State>()
+  readonly #ids: NumberPool
+  readonly #ordinals = new Map<number, NumberPool>()
+  #lastEpoch: number
+  #round = 0
+  #capped = 0
+  #weight = 0
+  /** Of the types looked at in this round. */
+  readonly #deriving = new Map<ResourceType, Deriving>()
+  /** Those led to in this round whose transitions are new or other ones. */
+  #changed: State[] = []
+  readonly #sum = new MaskSum()
+  /** States whose transitions were followed, for tests and statistics. */
+  followed = 0
+
+  constructor(statesMax: number, types: Iterable<ResourceType>, saved: SavedStates) {
+    this.#statesMax = statesMax
+    this.#lastEpoch = saved.lastEpoch
+    const byId = new Map(Array.from(types, type => [type.id, type]))
+    const ordinals = new Map<number, number[]>()
+    const states = new Map<number, State>()
+    for (const { typeId, masks, id, ordinal, epoch } of saved.known) {
+      const type = byId.get(typeId)
+      assert(type, 'states are kept with the types they are of')
+      const state = newState(type, Int32Array.from(masks))
+      Object.assign(state, { id, ordinal, epoch })
+      states.set(id, state)
+      this.#states.set(nameOf(type, state.masks), state)
+      const taken = ordinals.get(typeId)
+      if (taken) taken.push(ordinal)
+      else ordinals.set(typeId, [ordinal])
+    }
+    const named = (ids: readonly number[]): State[] => ids.map(id => states.get(id)!)
+    for (const { id, transitions } of saved.known) {
+      states.get(id)!.transitions = transitions.map(([edgeClass, open, full, guarded]) => ({
+        edgeClass,
+        open: named(open),
+        full: named(full),
+        guarded: named(guarded),
+      }))
+    }
+    this.#ids = new NumberPool(1, NUMBERS_MAX, states.keys())
+    for (const [typeId, taken] of ordinals) this.#ordinals.set(typeId, new NumberPool(0, NUMBERS_MAX, taken))
+  }
+
+  save(): SavedStates {
+    const ids = (states: readonly State[]): number[] => states.map(({ id }) => id)
+    const known = Array.from(this.#states.values(), ({ type, masks, id, ordinal, epoch, transitions }) => ({
+      typeId: type.id,
+      masks: [...masks],
+      id,
+      ordinal,
+      epoch,
+      transitions: transitions.map(
+        ({ edgeClass, open, full, guarded }) => [edgeClass, ids(open), ids(full), ids(guarded)] as const,
+      ),
+    }))
+    return { known, lastEpoch: this.#lastEpoch }
+  }
+
+  /** All states there are, each with its numbers. */
+  states(): Iterable<State> {
+    return this.#states.values()
+  }
+
+  /** A compilation begins: those types have changed, and nothing else of the types there are. */
+  begin(types: ReadonlyMap<string, ResourceType>, changed: ReadonlySet<ResourceType>): void {
+    this.#round += 1
+    this.#changed = []
+    this.#deriving.clear()
+    for (const [name, state] of this.#states) {
+      if (types.get(state.type.key) !== state.type) this.#free(name, state)
+      else if (changed.has(state.type)) state.isCurrent = false
+    }
+  }
+
+  /** Forgets what the states meant, so that the cap is for those that there will be. */
+  startOver(): void {
+    for (const [name, state] of this.#states) this.#free(name, state)
+  }
+
+  /** The states an action starts from for which any of these roles suffices: one, or one a role beyond the cap, or none. */
+  starts(type: ResourceType, masks: RoleMasks): readonly State[] {
+    return this.#targets(type, masks, true)
+  }
+
+  /**
+   * Follows all that the starts lead to, and gives it its numbers. A step every few states. False if that were more than the
+   * cap, because of a change of roles that make up known states: then the caller starts over.
+   */
+  *close(starts: Iterable<readonly State[]>): Generator<void, boolean> {
+    const reached: State[] = []
+    const reach = (states: readonly State[]): void => {
+      for (const state of states) {
+        if (state.round === this.#round) continue
+        state.round = this.#round
+        reached.push(state)
+      }
+    }
+    for (const states of starts) reach(states)
+    // It grows while it is walked.
+    for (const state of reached) {
+      if (!state.isCurrent) {
+        this.#follow(state)
+        yield
+      }
+      for (const { open, full, guarded } of state.transitions) {
+        reach(open)
+        reach(full)
+        reach(guarded)
+      }
+    }
+    for (const [name, state] of this.#states) if (state.round !== this.#round) this.#free(name, state)
+    yield
+    if (this.#capped > this.#statesMax || this.#weight > STATE_DERIVATIONS_MAX) return false
+    if (this.#changed.length > 0) yield* this.#number(reached)
+    return true
+  }
+
+  #targets(type: ResourceType, masks: RoleMasks, isStart: boolean): readonly State[] {
+    if (masks.length === 0) return NONE
+    const name = nameOf(type, masks)
+    const known = this.#states.get(name)
+    if (known) return [known]
+    const weight = isSingle(masks) ? 0 : this.#weightOf(type, masks)
+    const isFree = isSingle(masks) || (isStart && weight === 0)
+    const isWithin = this.#capped < this.#statesMax && this.#weight + weight <= STATE_DERIVATIONS_MAX
+    if (!isFree && !isWithin) {
+      return Array.from(placesOf(masks), place => {
+        this.#sum.addPlace(place)
+        return this.#targets(type, this.#sum.take(), false)[0]!
+      })
+    }
+    const state = newState(type, masks)
+    this.#states.set(name, state)
+    if (!isFree) this.#weigh(state, weight)
+    return [state]
+  }
+
+  /** At least 1 where one of the roles derives. */
+  #weightOf(type: ResourceType, masks: RoleMasks): number {
+    const deriving = this.#derivingOf(type)
+    if (!meets(masks, deriving.masks)) return 0
+    const places = new PlaceSet(masks)
+    let weight = 0
+    for (const { place, derivations } of deriving.roles) if (places.has(place)) weight += derivations.length
+    return weight
+  }
+
+  /** What a state counts for the cap; those that lead nowhere count as states. */
+  #weigh(state: State, weight: number): void {
+    if (state.weight < 0) this.#capped += 1
+    this.#weight += weight - Math.max(state.weight, 0)
+    state.weight = weight
+  }
+
+  #follow(state: State): void {
+    this.followed += 1
+    const { type, masks } = state
+    const before = state.transitions
+    const deriving = this.#derivingOf(type)
+    state.transitions = meets(masks, deriving.masks) ? this.#transitionsOf(masks, deriving) : NONE
+    state.isCurrent = true
+    const counts = state.weight >= 0 || (state.transitions.length > 0 && !isSingle(masks))
+    if (counts) this.#weigh(state, this.#weightOf(type, masks))
+    if (state.id === 0 || !isSameContent(before, state.transitions)) this.#changed.push(state)
+  }
+
+  #transitionsOf(masks: RoleMasks, deriving: Deriving): Transition[] {
+    const places = new PlaceSet(masks)
+    const sources = new Map<Relation, { open: Set<Role>; guarded: Set<Role> }>()
+    for (const { place, derivations } of deriving.roles) {
+      if (!places.has(place)) continue
+      for (const { source, relation, guarded } of derivations) {
+        let both = sources.get(relation)
+        if (!both) sources.set(relation, (both = { open: new Set(), guarded: new Set() }))
+        if (guarded) both.guarded.add(source)
+        else both.open.add(source)
+      }
+    }
+    const transitions = Array.from(sources, ([relation, { open, guarded }]) => {
+      // What is derived without a guard needs no way around one.
+      for (const source of open) guarded.delete(source)
+      const { subjectType, edgeClass } = relation
+      return {
+        edgeClass,
+        open: this.#targets(subjectType, this.#masksOf(open), false),
+        full: this.#targets(subjectType, this.#masksOf(open, guarded), false),
+        guarded: this.#targets(subjectType, this.#masksOf(guarded), false),
+      }
+    })
+    return transitions.toSorted((a, b) => a.edgeClass - b.edgeClass)
+  }
+
+  #masksOf(...sets: readonly ReadonlySet<Role>[]): RoleMasks {
+    for (const roles of sets) for (const { place } of roles) this.#sum.addPlace(place)
+    return this.#sum.take()
+  }
+
+  #derivingOf(type: ResourceType): Deriving {
+    const known = this.#deriving.get(type)
+    if (known) return known
+    const roles = [...type.roles.values()].filter(({ derivations }) => derivations.length > 0)
+    for (const { place } of roles) this.#sum.addPlace(place)
+    const deriving = { masks: this.#sum.take(), roles }
+    this.#deriving.set(type, deriving)
+    return deriving
+  }
+
+  /** New epochs for states that are new, have other transitions, or lead, however far, to one that does. */
+  *#number(reached: readonly State[]): Generator<void> {
+    const comingFrom = new Map<State, State[]>()
+    for (const state of reached) {
+      for (const { open, full, guarded } of state.transitions) {
+        for (const targets of [open, full, guarded]) {
+          for (const target of targets) {
+            const sources = comingFrom.get(target)
+            if (!sources) comingFrom.set(target, [state])
+            else if (sources.at(-1) !== state) sources.push(state)
+          }
+        }
+      }
+      if (state.transitions.length > 0) yield
+    }
+    // The set is its own worklist: a `Set` iterates over late additions.
+    const changed = new Set(this.#changed)
+    let steps = 0
+    for (const state of changed) {
+      if (state.id === 0) {
+        state.id = this.#ids.take()
+        state.ordinal = this.#ordinalsOf(state.type.id).take()
+      }
+      this.#lastEpoch += 1
+      state.epoch = this.#lastEpoch
+      for (const source of comingFrom.get(state) ?? []) changed.add(source)
+      if (++steps % 64 === 0) yield
+    }
+  }
+
+  #free(name: string, state: State): void {
+    this.#states.delete(name)
+    if (state.weight >= 0) {
+      this.#capped -= 1
+      this.#weight -= state.weight
+    }
+    if (state.id === 0) return
+    this.#ids.give(state.id)
+    this.#ordinalsOf(state.type.id).give(state.ordinal)
+  }
+
+  #ordinalsOf(typeId: number): NumberPool {
+    let pool = this.#ordinals.get(typeId)
+    if (!pool) this.#ordinals.set(typeId, (pool = new NumberPool(0, NUMBERS_MAX)))
+    return pool
+  }
+}
+
+/** Of no number yet, and counting for no cap: a weight of -1. */
+function newState(type: ResourceType, masks: RoleMasks): State {
+  const numbers = { id: 0, ordinal: 0, epoch: 0, round: 0, weight: -1 }
+  return { type, masks, transitions: NONE, isCurrent: false, ...numbers }
+}
+
+function nameOf(type: ResourceType, masks: RoleMasks): string {
+  return `${type.id}/${masks.join()}`
+}
+
+function isSingle(masks: RoleMasks): boolean {
+  return masks.length === 2 && (masks[1]! & (masks[1]! - 1)) === 0
+}
+
+function isSameContent(left: readonly Transition[], right: readonly Transition[]): boolean {
+  if (left.length !== right.length) return false
+  return left.every((transition, index) => {
+    const other = right[index]!
+    return (
+      transition.edgeClass === other.edgeClass &&
+      isSameStates(transition.open, other.open) &&
+      isSameStates(transition.full, other.full) &&
+      isSameStates(transition.guarded, other.guarded)
+    )
+  })
+}
+
+function isSameStates(left: readonly State[], right: readonly State[]): boolean {
+  return left.length === right.length && left.every((state, index) => state === right[index])
+}

@@ -1,0 +1,161 @@
+/**
+ * The writer's schema as plain data, to be kept with the facts that carry its numbers; and back, under the same numbers.
+ * Whatever refers to something does so by its key.
+ */
+import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
+import { assert } from '#model/assert.ts'
+import {
+  bareRole,
+  type Relation,
+  type ResourceType,
+  type Role,
+  ROLES_MAX_PER_TYPE,
+  type StandingSchema,
+} from './schema.ts'
+
+interface SavedRole {
+  readonly key: string
+  readonly id: number
+  readonly place: number
+  readonly permissions: readonly (readonly [type: string, actions: readonly string[]])[]
+  readonly extends: readonly string[]
+  readonly derivations: readonly {
+    /** Of the relation's subject type. */
+    readonly source: string
+    /** Of the type the role is of. */
+    readonly relation: string
+    readonly guarded: boolean
+  }[]
+}
+
+interface SavedType {
+  readonly key: string
+  readonly id: number
+  readonly actions: readonly string[]
+  readonly roles: readonly SavedRole[]
+  readonly relations: readonly {
+    readonly key: string
+    readonly edgeClass: number
+    readonly subjectType: string
+  }[]
+}
+
+export interface SavedSchema {
+  readonly types: readonly SavedType[]
+  readonly tenantRoles: readonly SavedRole[]
+  readonly lastRoleId: number
+}
+
+type Roles = Map<string, Role>
+
+/** All there is; to be asked when nothing is retired. */
+export function saveSchema({ types, tenantRoles, lastRoleId }: StandingSchema): SavedSchema {
+  return {
+    types: [...types.values()].map(({ key, id, actions, roles, relations }) => ({
+      key,
+      id,
+      actions: [...actions],
+      roles: [...roles.values()].map(saveRole),
+      relations: [...relations.values()].map(relation => ({
+        key: relation.key,
+        edgeClass: relation.edgeClass,
+        subjectType: relation.subjectType.key,
+      })),
+    })),
+    tenantRoles: [...tenantRoles.values()].map(saveRole),
+    lastRoleId,
+  }
+}
+
+function saveRole(role: Role): SavedRole {
+  return {
+    key: role.key,
+    id: role.id,
+    place: role.place,
+    permissions: [...role.permissions].map(([type, actions]) => [type.key, [...actions]] as const),
+    extends: [...role.extends].map(({ key }) => key),
+    derivations: role.derivations.map(({ source, relation, guarded }) => ({
+      source: source.key,
+      relation: relation.key,
+      guarded,
+    })),
+  }
+}
+
+/** The schema that was saved. */
+export function standingSchema(saved: SavedSchema): StandingSchema {
+  const types = new Map<string, ResourceType>()
+  for (const { key, id, actions, roles } of saved.types) {
+    types.set(key, {
+      key,
+      id,
+      actions: new Set(actions),
+      roles: new Map(),
+      relations: new Map(),
+      relationsAsSubject: new Set(),
+      places: new NumberPool(
+        0,
+        ROLES_MAX_PER_TYPE,
+        roles.map(({ place }) => place),
+      ),
+    })
+  }
+  for (const { key, relations, roles } of saved.types) {
+    const type = known(types, key)
+    for (const relation of relations) addRelation(type, { ...relation, types })
+    for (const role of roles) type.roles.set(role.key, savedRole(type, role, types))
+  }
+  const tenantRoles: Roles = new Map()
+  for (const role of saved.tenantRoles) tenantRoles.set(role.key, savedRole(null, role, types))
+  // Roles mention each other, in circles too: when all are there.
+  for (const { key, roles } of saved.types) {
+    for (const role of roles) mention(known(types, key).roles, role)
+  }
+  for (const role of saved.tenantRoles) mention(tenantRoles, role)
+  return { types, tenantRoles, lastRoleId: saved.lastRoleId }
+}
+
+function addRelation(
+  objectType: ResourceType,
+  {
+    key,
+    edgeClass,
+    subjectType: subject,
+    types,
+  }: SavedType['relations'][number] & { readonly types: ReadonlyMap<string, ResourceType> },
+): void {
+  const subjectType = known(types, subject)
+  const relation: Relation = { key, edgeClass, objectType, subjectType, derivedBy: new Set() }
+  objectType.relations.set(key, relation)
+  subjectType.relationsAsSubject.add(relation)
+}
+
+function savedRole(
+  type: ResourceType | null,
+  { key, id, place, permissions }: SavedRole,
+  types: ReadonlyMap<string, ResourceType>,
+): Role {
+  const granted = permissions.map(([on, actions]) => [known(types, on), new Set(actions)] as const)
+  return bareRole({ type, key, id, place, permissions: new Map(granted) })
+}
+
+function mention(siblings: Roles, saved: SavedRole): void {
+  const role = known(siblings, saved.key)
+  for (const key of saved.extends) {
+    const extended = known(siblings, key)
+    role.extends.add(extended)
+    extended.extendedBy.add(role)
+  }
+  role.derivations = saved.derivations.map(({ source, relation: over, guarded }) => {
+    assert(role.type, 'tenant roles derive from nothing')
+    const relation = known(role.type.relations, over)
+    relation.derivedBy.add(role)
+    return { source: known(relation.subjectType.roles, source), relation, guarded }
+  })
+}
+
+function known<Thing>(things: ReadonlyMap<string, Thing>, key: string): Thing {
+  const thing = things.get(key)
+  assert(thing, `what was saved of a schema names only what is in it, not ${key}`)
+  return thing
+}

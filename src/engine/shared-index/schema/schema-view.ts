@@ -1,0 +1,285 @@
+/**
+ * A thread's view of the compiled schema, laid out for the hot path. The head is the thread's own copy, which takes a
+ * memory copy; units of types are copied when they are first asked for. Immutable; a new schema is a new view.
+ */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import {
+  packArrays,
+  packTexts,
+  unpackArrays,
+  unpackTexts,
+} from '#engine/shared-index/memory/packed-arrays.ts'
+import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
+import { PlaceSet } from './role-masks.ts'
+
+const COLUMN_MASK = PAGE_COLUMNS - 1
+/** Places of the roles of a type. */
+const PLACES_MAX = L.BANKS_MAX * L.BANK_ROLES
+const NO_DERIVATIONS: readonly number[] = []
+
+export interface ActionView {
+  readonly key: string
+  /** Target where the search for a resource role starts; 0 if no role of the type allows. */
+  readonly start: number
+  /** [bank, mask]… of tenant roles that allow, of those held under the tenant's own line, and of those held in annexes. */
+  readonly tenantMasks: Int32Array
+  readonly annexMasks: Int32Array
+  /** Places of the roles that allow, with what they extend: resource roles of the type, tenant roles. */
+  readonly rolePlaces: PlaceSet
+  readonly tenantPlaces: PlaceSet
+}
+
+/** Where the words of a unit come from; null when another schema has come into force meanwhile. */
+export type UnitSource = (from: number, to: number) => Int32Array | null
+
+export class SchemaView {
+  readonly types = new Map<string, TypeView>()
+  readonly typesById: (TypeView | undefined)[] = []
+  /** Tenant roles, as if tenants were a type of their own. */
+  readonly tenant: TypeView
+  /** The largest state id + 1. */
+  readonly width: number
+  readonly lists: Int32Array
+  readonly stateType: Int32Array
+  readonly stateOrdinal: Int32Array
+  readonly stateEpoch: Int32Array
+  /** By type: the state whose closure heads stand in place on its containers, by ordinal, 0 where there is none. */
+  readonly statesInPlace: Int32Array
+  /** 1 where some transition is guarded. */
+  readonly stateHasGuard: Uint8Array
+  /** The masks of state s are the pairs [bank, mask] in `masks` from `masksFrom[s]` to `masksFrom[s + 1]`. */
+  readonly masksFrom: Int32Array
+  readonly masks: Int32Array
+  readonly stateIds: Int32Array
+  /** Derivations over class c: triples [source place, derived place, guarded] from `derivationsFrom[c]`. */
+  readonly derivationsFrom: Int32Array
+  readonly derivations: Int32Array
+  /** Tables of targets, to be read with `targetIn`. */
+  readonly open: Int32Array
+  readonly full: Int32Array
+  readonly guarded: Int32Array
+  readonly #columns: Int32Array
+  readonly #rows: Int32Array
+  readonly #pages: Int32Array
+  /** See `derivationsTo`; null: nobody has asked yet. */
+  #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
+
+  /** `head`: the view's own. */
+  constructor(head: Int32Array, source: UnitSource) {
+    const arrays = unpackArrays(head, HEAD_ARRAYS)
+    const keys = unpackTexts(arrays[HEAD.typeKeys]!)
+    const types = Array.from(arrays[HEAD.typeIds]!, (id, index) => {
+      const part = (all: number, from: number): Int32Array =>
+        arrays[all]!.subarray(arrays[from]![index]!, arrays[from]![index + 1]!)
+      const [unitFrom, unitTo] = arrays[HEAD.unitsFrom]!.subarray(index, index + 2)
+      return new TypeView(keys[index]!, id, {
+        liveMasks: part(HEAD.live, HEAD.liveFrom),
+        edgeClasses: part(HEAD.classes, HEAD.classesFrom),
+        starts: part(HEAD.starts, HEAD.startsFrom),
+        unit: () => source(unitFrom!, unitTo!),
+      })
+    })
+    this.tenant = types[0]!
+    for (const type of types) {
+      this.typesById[type.id] = type
+      if (type !== this.tenant) this.types.set(type.key, type)
+    }
+    this.stateIds = arrays[HEAD.stateIds]!
+    this.stateType = arrays[HEAD.stateType]!
+    this.stateOrdinal = arrays[HEAD.stateOrdinal]!
+    this.stateEpoch = arrays[HEAD.stateEpoch]!
+    this.width = this.stateType.length
+    this.stateHasGuard = Uint8Array.from(arrays[HEAD.stateHasGuard]!)
+    this.statesInPlace = new Int32Array(this.typesById.length * L.C_HEADS_IN_PLACE)
+    for (const id of this.stateIds) {
+      const ordinal = this.stateOrdinal[id]!
+      if (ordinal >= L.C_HEADS_IN_PLACE) continue
+      this.statesInPlace[this.stateType[id]! * L.C_HEADS_IN_PLACE + ordinal] = id
+    }
+    this.masks = arrays[HEAD.masks]!
+    this.masksFrom = arrays[HEAD.masksFrom]!
+    this.derivations = arrays[HEAD.derivations]!
+    this.derivationsFrom = arrays[HEAD.derivationsFrom]!
+    this.open = arrays[HEAD.open]!
+    this.full = arrays[HEAD.full]!
+    this.guarded = arrays[HEAD.guarded]!
+    this.lists = arrays[HEAD.lists]!
+    this.#columns = arrays[HEAD.stateColumn]!
+    this.#rows = arrays[HEAD.rows]!
+    this.#pages = arrays[HEAD.pages]!
+  }
+
+  /**
+   * Where an edge of that class leads from a state, by one of the three tables. 0 for a class that no schema knows any more;
+   * undefined for one that was torn.
+   */
+  targetIn(table: Int32Array, edgeClass: number, state: number): number {
+    const column = this.#columns[state]!
+    return table[
+      this.#pages[this.#rows[edgeClass]! + (column >>> PAGE_COLUMNS_LOG2)]! + (column & COLUMN_MASK)
+    ]!
+  }
+
+  /** The relation that tuples of an edge class are of; empty for one that is none's. O(types) the first time. */
+  relationKey(edgeClass: number): string {
+    for (const type of this.types.values()) {
+      if (type.edgeClasses.includes(edgeClass)) return type.relationKey(edgeClass)
+    }
+    return ''
+  }
+
+  /**
+   * The derivations over an edge class that give the role at a place: pairs [source place, guarded]. Expected O(1), once
+   * O(derivations): a class may have a thousand, and a walk that looked through them at each edge would be roles × edges.
+   */
+  derivationsTo(edgeClass: number, place: number): readonly number[] {
+    this.#derivationsTo ??= this.#indexDerivations()
+    return this.#derivationsTo.get(edgeClass * PLACES_MAX + place) ?? NO_DERIVATIONS
+  }
+
+  #indexDerivations(): Map<number, number[]> {
+    const index = new Map<number, number[]>()
+    const { derivations, derivationsFrom } = this
+    for (let edgeClass = 0; edgeClass + 1 < derivationsFrom.length; edgeClass++) {
+      for (let d = derivationsFrom[edgeClass]!; d < derivationsFrom[edgeClass + 1]!; d += 3) {
+        const name = edgeClass * PLACES_MAX + derivations[d + 1]!
+        const known = index.get(name)
+        if (known) known.push(derivations[d]!, derivations[d + 2]!)
+        else index.set(name, [derivations[d]!, derivations[d + 2]!])
+      }
+    }
+    return index
+  }
+}
+
+interface TypeParts {
+  /** Per bank, the places taken by roles that exist: stored masks may still carry bits of removed ones. */
+  readonly liveMasks: Int32Array
+  /** Edge classes of tuples whose objects are of this type. */
+  readonly edgeClasses: Int32Array
+  /** By action. */
+  readonly starts: Int32Array
+  readonly unit: () => Int32Array | null
+}
+
+export class TypeView {
+  readonly key: string
+  readonly id: number
+  readonly liveMasks: Int32Array
+  readonly edgeClasses: Int32Array
+  /** Where actions start, in no order. */
+  readonly starts: Int32Array
+  readonly #copyUnit: () => Int32Array | null
+  #unit: readonly Int32Array[] | null = null
+  #actions: ActionViews | null = null
+  #roleKeys: readonly (string | undefined)[] | null = null
+
+  constructor(key: string, id: number, { liveMasks, edgeClasses, starts, unit }: TypeParts) {
+    this.key = key
+    this.id = id
+    this.liveMasks = liveMasks
+    this.edgeClasses = edgeClasses
+    this.starts = starts
+    this.#copyUnit = unit
+  }
+
+  /** None while another schema is coming into force: what is asked then is asked again. */
+  get actions(): ActionViews {
+    if (this.#actions) return this.#actions
+    const unit = this.#arrays()
+    if (!unit) return NO_ACTIONS
+    this.#actions = new ActionViews(unit, this.starts)
+    return this.#actions
+  }
+
+  /** Role keys by place. Likewise. */
+  get roleKeys(): readonly (string | undefined)[] {
+    if (this.#roleKeys) return this.#roleKeys
+    const unit = this.#arrays()
+    if (!unit) return []
+    const keys: (string | undefined)[] = []
+    const texts = unpackTexts(unit[UNIT.roleKeys]!)
+    for (const [index, place] of unit[UNIT.rolePlaces]!.entries()) keys[place] = texts[index]!
+    this.#roleKeys = keys
+    return keys
+  }
+
+  relationKey(edgeClass: number): string {
+    const unit = this.#arrays()
+    if (!unit) return ''
+    const index = unit[UNIT.relationClasses]!.indexOf(edgeClass)
+    return unpackTexts(unit[UNIT.relationKeys]!)[index] ?? ''
+  }
+
+  #arrays(): readonly Int32Array[] | null {
+    if (this.#unit) return this.#unit
+    const unit = this.#copyUnit()
+    if (unit) this.#unit = unpackArrays(unit, UNIT_ARRAYS)
+    return this.#unit
+  }
+}
+
+/** The actions of a type by their keys, each made when it is first asked for. */
+export class ActionViews {
+  readonly #unit: readonly Int32Array[]
+  readonly #starts: Int32Array
+  readonly #indexes: ReadonlyMap<string, number>
+  readonly #known = new Map<string, ActionView>()
+
+  constructor(unit: readonly Int32Array[], starts: Int32Array) {
+    this.#unit = unit
+    this.#starts = starts
+    this.#indexes = new Map(unpackTexts(unit[UNIT.actionKeys]!).map((key, index) => [key, index]))
+  }
+
+  get(key: string): ActionView | undefined {
+    return this.#known.get(key) ?? this.#make(key)
+  }
+
+  keys(): Iterable<string> {
+    return this.#indexes.keys()
+  }
+
+  *values(): Iterable<ActionView> {
+    for (const key of this.#indexes.keys()) yield this.get(key)!
+  }
+
+  #make(key: string): ActionView | undefined {
+    const index = this.#indexes.get(key)
+    if (index === undefined) return undefined
+    const allTenantMasks = this.#setOf(UNIT.tenantSets, index)
+    let annexesFrom = allTenantMasks.length
+    while (annexesFrom > 0 && allTenantMasks[annexesFrom - 2]! >= L.BANKS_MAX) annexesFrom -= 2
+    const action = {
+      key,
+      start: this.#starts[index]!,
+      tenantMasks: allTenantMasks.subarray(0, annexesFrom),
+      annexMasks: allTenantMasks.subarray(annexesFrom),
+      rolePlaces: new PlaceSet(this.#setOf(UNIT.resourceSets, index)),
+      tenantPlaces: new PlaceSet(allTenantMasks),
+    }
+    this.#known.set(key, action)
+    return action
+  }
+
+  #setOf(sets: number, action: number): Int32Array {
+    const from = this.#unit[UNIT.setsFrom]!
+    const set = this.#unit[sets]![action]!
+    return this.#unit[UNIT.sets]!.subarray(from[set]!, from[set + 1]!)
+  }
+}
+
+const NO_UNIT = Array.from({ length: UNIT_ARRAYS }, () => packTexts([]))
+const NO_ACTIONS = new ActionViews(NO_UNIT, new Int32Array(0))
+
+/** Before any schema has come into force. */
+export function emptySchema(): SchemaView {
+  const arrays: Int32Array[] = Array.from({ length: HEAD_ARRAYS }, () => new Int32Array(1))
+  arrays[HEAD.typeKeys] = packTexts([''])
+  for (const from of [HEAD.unitsFrom, HEAD.liveFrom, HEAD.classesFrom, HEAD.startsFrom]) {
+    arrays[from] = new Int32Array(2)
+  }
+  arrays[HEAD.stateIds] = new Int32Array(0)
+  arrays[HEAD.derivationsFrom] = new Int32Array(2)
+  return new SchemaView(packArrays(arrays), () => null)
+}

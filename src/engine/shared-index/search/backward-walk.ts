@@ -1,0 +1,224 @@
+/**
+ * The goals of a question: every (instance, role) such that holding it there gives what is asked for, found backward
+ * from the instance along in-edges, nearest first. Guards depend on the user, so there are two readings: all goals
+ * for anybody (guards ignored, and whether any was met), or those that count for one user.
+ *
+ * A walk may be cut into stages (`begin`, `advance`), so that others get their turn in between.
+ *
+ * For listings and explanations, which name roles singly; checks use states and closures instead. It reads without
+ * the lock: a result counts only after validation.
+ */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { isWithin, PAIRS } from '#engine/shared-index/memory/slab.ts'
+import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
+import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
+import { BACKWARD_STEPS_MAX, type StagedWalk, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
+import { holdsAny, holdsPlace } from './holdings.ts'
+
+const NONE = -1
+
+export interface WalkOptions {
+  /** Hears of every step. */
+  readonly listener?: StepListener | null
+  /** The walk ends at the first goal that its user holds, which is one of the nearest. */
+  readonly endsAtHeld?: boolean
+}
+
+/** Hears of every step from a goal to one that it was found from, each once, whether or not the goal had been found before. */
+export interface StepListener {
+  step(from: number, to: number, isGuarded: boolean): void
+}
+
+export class BackwardWalk implements StagedWalk {
+  readonly #regions: Regions
+  #schema: SchemaView
+  readonly #seen = new VisitedPairs()
+  readonly #lines = new NumberList()
+  readonly #places = new NumberList()
+  /** Per goal, the one it was found from (-1 for a goal of the question itself), by edge class and derivation. */
+  readonly #next = new NumberList()
+  readonly #edgeClasses = new NumberList()
+  readonly #isGuarded = new NumberList()
+  #user = 0
+  #listener: StepListener | null = null
+  #endsAtHeld = false
+  /** Of the walk: the goal whose in-edges are looked at, how many of them were, and what is left of the present stage. */
+  #goalNow = 0
+  #edgesSeen = 0
+  #stepsLeft = 0
+  /** What was last looked up in the schema: most edges in a row are of one class. */
+  #lastClass = -1
+  #lastPlace = -1
+  #lastDerivations: readonly number[] = []
+  /** The goal at which the walk ended since its user holds it; -1: it did not. */
+  heldGoal = NONE
+  /** Whether a guarded derivation was met, so that some goals may not count for some users. */
+  hasGuards = false
+
+  constructor(regions: Regions, schema: SchemaView) {
+    this.#regions = regions
+    this.#schema = schema
+  }
+
+  useSchema(schema: SchemaView): void {
+    this.#schema = schema
+    this.#lastClass = -1
+  }
+
+  get stepsLeft(): number {
+    return this.#stepsLeft
+  }
+
+  get length(): number {
+    return this.#lines.length
+  }
+
+  lineAt(goal: number): number {
+    return this.#lines.items[goal]!
+  }
+
+  placeAt(goal: number): number {
+    return this.#places.items[goal]!
+  }
+
+  /** The goal nearer to the question that this one was found from; -1 for a goal of the question itself. */
+  nextOf(goal: number): number {
+    return this.#next.items[goal]!
+  }
+
+  /** The edge class that leads from this goal to the next. */
+  edgeClassOf(goal: number): number {
+    return this.#edgeClasses.items[goal]!
+  }
+
+  isGuarded(goal: number): boolean {
+    return this.#isGuarded.items[goal] === 1
+  }
+
+  /** The goal with this line and place, -1 if there is none. Expected O(1). */
+  goalAt(line: number, place: number): number {
+    return this.#seen.numberIfThere(line, place)
+  }
+
+  /** The goals by scope: whoever is assigned there is looked at once for all roles. O(goals). */
+  masks(): ReadonlyMap<number, number> {
+    const masks = new Map<number, number>()
+    for (let goal = 0; goal < this.length; goal++) {
+      const place = this.placeAt(goal)
+      const scope = this.lineAt(goal) | ((place >>> 5) << L.BANK_SHIFT)
+      masks.set(scope, (masks.get(scope) ?? 0) | (1 << (place & 31)))
+    }
+    return masks
+  }
+
+  /** `user` 0: guards ignored. O(goals and their in-edges); throws `LIMIT_EXCEEDED` where that is too much. */
+  run(instance: number, places: Iterable<number>, user: number, listener: StepListener | null = null): void {
+    this.begin(instance, places, user, { listener })
+    if (!this.advance(BACKWARD_STEPS_MAX)) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
+  }
+
+  /** Begins a walk, which goes on with each `advance`. */
+  begin(
+    instance: number,
+    places: Iterable<number>,
+    user: number,
+    { listener = null, endsAtHeld = false }: WalkOptions,
+  ): void {
+    this.#user = user
+    this.#listener = listener
+    this.#endsAtHeld = endsAtHeld
+    this.#goalNow = 0
+    this.#edgesSeen = 0
+    this.heldGoal = NONE
+    this.hasGuards = false
+    this.#seen.clear()
+    for (const list of [this.#lines, this.#places, this.#next, this.#edgeClasses, this.#isGuarded]) {
+      list.length = 0
+    }
+    for (const place of places) this.#goal(instance, place, NONE, 0, 0)
+  }
+
+  /**
+   * Goes on for about so many steps, which are the goals, the edges and the derivations that it looks at. True when there is
+   * nothing left. What is read must be of the state in which the walk began.
+   */
+  advance(steps: number): boolean {
+    this.#stepsLeft = steps
+    while (this.heldGoal === NONE && this.#goalNow < this.#lines.length) {
+      // Goals of one edge each do not look at it themselves.
+      if (this.#stepsLeft <= 0 || !this.#expand(this.#goalNow)) return false
+      this.#goalNow += 1
+      this.#edgesSeen = 0
+    }
+    return true
+  }
+
+  /** False if the steps were used up on the way. */
+  #expand(goal: number): boolean {
+    const { graph } = this.#regions
+    this.#stepsLeft -= 1
+    const instance = this.lineAt(goal) << L.LINE_WORDS_LOG2
+    const ptr = graph[instance + L.I_IN]!
+    const meta = graph[instance + L.I_IN + 1]!
+    if (!meta) return true
+    if ((meta & L.LOG2_MASK) === L.INLINE) {
+      this.#derive(goal, ptr, meta >>> L.COUNT_SHIFT)
+      return true
+    }
+    if (!isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return true
+    const end = ptr + (2 << (meta & L.LOG2_MASK))
+    for (let at = ptr + 2 * this.#edgesSeen; at < end && this.heldGoal === NONE; at += 2) {
+      if (this.#stepsLeft <= 0) {
+        this.#edgesSeen = (at - ptr) >> 1
+        return false
+      }
+      this.#stepsLeft -= 1
+      if (graph[at] !== 0) this.#derive(goal, graph[at]!, graph[at + 1]!)
+    }
+    return true
+  }
+
+  #derive(goal: number, container: number, edgeClass: number): void {
+    const derivations = this.#derivations(edgeClass, this.placeAt(goal))
+    for (let d = 0; d < derivations.length; d += 2) {
+      const isGuarded = derivations[d + 1]!
+      this.#stepsLeft -= 1
+      if (isGuarded === 1) {
+        this.hasGuards = true
+        if (this.#user !== 0 && holdsAny(this.#regions.graph, this.#schema, this.#user, this.lineAt(goal))) {
+          continue
+        }
+      }
+      const subject = this.#regions.graph[(container << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
+      if ((this.#regions.graph[subject << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0) continue
+      const from = this.#goal(subject, derivations[d]!, goal, edgeClass, isGuarded)
+      this.#listener?.step(from, goal, isGuarded === 1)
+    }
+  }
+
+  #derivations(edgeClass: number, place: number): readonly number[] {
+    if (edgeClass !== this.#lastClass || place !== this.#lastPlace) {
+      this.#lastClass = edgeClass
+      this.#lastPlace = place
+      this.#lastDerivations = this.#schema.derivationsTo(edgeClass, place)
+    }
+    return this.#lastDerivations
+  }
+
+  /** The goal, found now if it was not before. */
+  #goal(line: number, place: number, next: number, edgeClass: number, isGuarded: number): number {
+    const goal = this.#seen.numberOf(line, place)
+    if (goal < this.#lines.length) return goal
+    this.#lines.push(line)
+    this.#places.push(place)
+    this.#next.push(next)
+    this.#edgeClasses.push(edgeClass)
+    this.#isGuarded.push(isGuarded)
+    if (this.#endsAtHeld && this.heldGoal === NONE) {
+      if (holdsPlace(this.#regions.graph, this.#user, line, place)) this.heldGoal = goal
+    }
+    return goal
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * Why the decision is what it is: names, roles, and a shortest path of facts. Reads without the lock: what it says counts only
+ * after validation. It is done in stages, and within a budget of steps: what it cannot find within it, it does not tell, and
+ * says so.
+ *
+ * The roles held on an instance are found by one walk for all roles of its type: back from the instance, then from what
+ * the user holds along the steps that were taken. Where too much leads to the instance, forward from what the user holds.
+ */
+import type { Explanation, ExplanationStep } from '#engine/explanation.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
+import { bankOf, lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import type { ActionView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
+import { STAGE_STEPS, StepBudget } from '#engine/shared-index/schema/walk-steps.ts'
+import type { InstanceKey } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { BackwardWalk } from './backward-walk.ts'
+import { ForwardWalk } from './forward-walk.ts'
+import { assignmentsOf, holdsPlace, maskAt, placesIn } from './holdings.ts'
+import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
+import { NO_STEP, StepLists } from './step-lists.ts'
+
+/** Derivations of the longest path that is told. */
+const PATH_STEPS_MAX = 1_000
+
+/** A question with its names looked up; lines are 0 where the name is unknown. */
+export interface PlacedQuestion {
+  readonly query: Query
+  readonly type: TypeView | undefined
+  readonly action: ActionView | undefined
+  readonly user: number
+  /** Under the question's key, whatever the tenant. */
+  readonly instance: number
+  readonly tenant: number
+  readonly isMismatch: boolean
+  /** What the decision is. */
+  readonly isAllowed: boolean
+}
+
+/** Roles by their places, and whether they are all there are. */
+interface Held {
+  readonly places: ReadonlySet<number>
+  readonly isWhole: boolean
+}
+
+/** Three times as many steps at most: one walk each way, and one for the path. */
+export function* explain(
+  parts: ListingParts,
+  question: PlacedQuestion,
+  stepsMax: number,
+): Resumable<Explanation> {
+  const { regions, schema } = parts
+  const { query, type, action, user, tenant, isMismatch, isAllowed } = question
+  const { graph } = regions
+  const instance =
+    question.instance !== 0 && !isDead(graph, tenantOf(graph, question.instance)) ? question.instance : 0
+  const budgets = Array.from({ length: 3 }, () => new StepBudget(stepsMax)) as [
+    StepBudget,
+    StepBudget,
+    StepBudget,
+  ]
+  const held: Held =
+    user === 0 || instance === 0 || !type
+      ? { places: new Set(), isWhole: true }
+      : yield* heldOn(parts, user, { instance, type }, budgets)
+  const path =
+    user !== 0 && action && !isMismatch
+      ? yield* pathOf(parts, { ...question, instance, action }, held, budgets[2])
+      : []
+  const home = instance === 0 ? DEFAULT_TENANT : keyText(graph, tenantOf(graph, instance))
+  return {
+    allow: path === null ? isAllowed : path.length > 0,
+    tenant: query.tenant ?? home,
+    known: {
+      user: user !== 0,
+      tenant: tenant !== 0,
+      type: type !== undefined,
+      action: action !== undefined,
+      instance: instance !== 0,
+    },
+    isTenantMismatch: isMismatch,
+    tenantRoles: {
+      held: user === 0 || tenant === 0 ? [] : heldInTenant(parts, user, tenant),
+      allowing: keysOf(schema.tenant, action?.tenantPlaces ?? []),
+      isHeldAnywhere: user !== 0 && (yield* mayHoldInSomeTenant(parts, user, stepsMax)),
+    },
+    instanceRoles: {
+      held: type ? namesOf(type, held.places) : [],
+      allowing: type ? keysOf(type, action?.rolePlaces ?? []) : [],
+    },
+    path: path ?? [],
+    isCutShort: !held.isWhole || path === null,
+    steps: budgets.reduce((sum, { spent }) => sum + spent, 0),
+  }
+}
+
+/** The tenant roles the user holds in the tenant, by bank. */
+export function tenantMasksOf({ regions, schema }: ListingParts, user: number, tenant: number): Int32Array {
+  const { graph } = regions
+  return schema.tenant.liveMasks.map((live, bank) => {
+    const line = live === 0 ? 0 : lineOfBank(graph, tenant, bank)
+    return line === 0 ? 0 : live & maskAt(graph, user, line | ((bank & (L.BANKS_MAX - 1)) << L.BANK_SHIFT))
+  })
+}
+
+/** In the order of the roles. O(banks). */
+function heldInTenant(parts: ListingParts, user: number, tenant: number): string[] {
+  const masks = Array.from(tenantMasksOf(parts, user, tenant))
+  return masks.flatMap((mask, bank) => keysOf(parts.schema.tenant, placesIn(bank, mask)))
+}
+
+/** True where looking for it takes too many steps, too. O(the user's assignments), though mostly one of the first is it. */
+function* mayHoldInSomeTenant(
+  { regions, schema }: ListingParts,
+  user: number,
+  stepsMax: number,
+): Resumable<boolean> {
+  let steps = 0
+  for (const [scope, mask] of assignmentsOf(regions, user)) {
+    steps += 1
+    if (steps > stepsMax) return true
+    if (steps % STAGE_STEPS === 0) yield
+    const head = regions.graph[(scope & L.LINE_MASK) << L.LINE_WORDS_LOG2]!
+    if (head >>> L.TYPE_SHIFT !== L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
+    if ((mask & (schema.tenant.liveMasks[bankOf(regions.graph, scope)] ?? 0)) !== 0) return true
+  }
+  return false
+}
+
+function namesOf(type: TypeView, places: ReadonlySet<number>): string[] {
+  return type.roleKeys.flatMap((key, place) => (key !== undefined && places.has(place) ? [key] : []))
+}
+
+/** The roles of the instance's type that the user holds on it, directly or derived; without all, some of them. */
+export function* heldOn(
+  { regions, schema }: ListingParts,
+  user: number,
+  { instance, type }: { readonly instance: number; readonly type: TypeView },
+  [back, forth]: readonly [StepBudget, StepBudget, ...unknown[]],
+): Resumable<Held> {
+  const backward = new BackwardWalk(regions, schema)
+  const steps = new StepLists()
+  const roles = type.roleKeys.flatMap((key, place) => (key === undefined ? [] : [place]))
+  backward.begin(instance, roles, user, { listener: steps })
+  const isWhole = yield* back.walk(backward)
+  const places = yield* placesReached(regions.graph, backward, steps, user)
+  if (isWhole) return { places, isWhole }
+  const forward = new ForwardWalk(regions, schema)
+  forward.begin(user, true)
+  const isForwardWhole = yield* forth.walk(forward)
+  for (let item = 0; item < forward.length; item++) {
+    if (item % STAGE_STEPS === STAGE_STEPS - 1) yield
+    if (forward.lineAt(item) === instance) places.add(forward.placeAt(item))
+  }
+  return { places, isWhole: isForwardWhole }
+}
+
+/** The goals of the question itself, by their places, to which steps lead from what the user holds. O(goals and steps). */
+function* placesReached(
+  graph: Int32Array,
+  walk: BackwardWalk,
+  steps: StepLists,
+  user: number,
+): Resumable<Set<number>> {
+  const reached = new Uint8Array(walk.length)
+  const goals = new NumberList()
+  const reach = (goal: number): void => {
+    if (reached[goal] === 1) return
+    reached[goal] = 1
+    goals.push(goal)
+  }
+  for (let goal = 0; goal < walk.length; goal++) {
+    if (goal % STAGE_STEPS === STAGE_STEPS - 1) yield
+    if (holdsPlace(graph, user, walk.lineAt(goal), walk.placeAt(goal))) reach(goal)
+  }
+  const places = new Set<number>()
+  for (let i = 0; i < goals.length; i++) {
+    if (i % STAGE_STEPS === STAGE_STEPS - 1) yield
+    const goal = goals.items[i]!
+    if (walk.nextOf(goal) < 0) places.add(walk.placeAt(goal))
+    for (let step = steps.firstOf(goal); step !== NO_STEP; step = steps.after(step)) reach(steps.toOf(step))
+  }
+  return places
+}
+
+/** A shortest one; empty if there is none, `null` if it is not known or too long to be told. */
+function* pathOf(
+  parts: ListingParts,
+  { user, tenant, instance, action }: PlacedQuestion & { readonly action: ActionView },
+  held: Held,
+  budget: StepBudget,
+): Resumable<readonly ExplanationStep[] | null> {
+  const { graph } = parts.regions
+  if (tenant !== 0) {
+    const masks = tenantMasksOf(parts, user, tenant)
+    for (const place of action.tenantPlaces) {
+      if ((masks[place >>> 5]! & (1 << (place & 31))) === 0) continue
+      const role = parts.schema.tenant.roleKeys[place] ?? ''
+      return [{ kind: 'tenant-role', tenant: keyText(graph, tenant), role }]
+    }
+  }
+  if (instance === 0) return []
+  if (held.isWhole && !Array.from(action.rolePlaces).some(place => held.places.has(place))) return []
+  const backward = new BackwardWalk(parts.regions, parts.schema)
+  // Nearest first, so the first goal that is held begins a shortest path.
+  backward.begin(instance, action.rolePlaces, user, { endsAtHeld: true })
+  if (!(yield* budget.walk(backward))) return null
+  return backward.heldGoal < 0 ? [] : stepsFrom(parts, backward)
+}
+
+/** From the goal the user holds along the goals it was found from, to the question. */
+function stepsFrom(parts: ListingParts, backward: BackwardWalk): ExplanationStep[] | null {
+  const { schema, regions } = parts
+  const held = backward.heldGoal
+  const relations = new Map<number, string>()
+  const roleAt = (goal: number): string =>
+    typeOf(schema, regions.graph, backward.lineAt(goal))?.roleKeys[backward.placeAt(goal)] ?? ''
+  const steps: ExplanationStep[] = [
+    { kind: 'instance-role', instance: nameOf(parts, backward.lineAt(held)), role: roleAt(held) },
+  ]
+  for (let goal = held; backward.nextOf(goal) >= 0; goal = backward.nextOf(goal)) {
+    if (steps.length > PATH_STEPS_MAX) return null
+    const next = backward.nextOf(goal)
+    const subject = nameOf(parts, backward.lineAt(goal))
+    const edgeClass = backward.edgeClassOf(goal)
+    const relation = relations.get(edgeClass) ?? schema.relationKey(edgeClass)
+    relations.set(edgeClass, relation)
+    steps.push({
+      kind: 'derivation',
+      subject,
+      relation,
+      object: nameOf(parts, backward.lineAt(next)),
+      role: roleAt(next),
+      derivation: { role: roleAt(goal), onType: subject.type, relation, guarded: backward.isGuarded(goal) },
+    })
+  }
+  return steps
+}
+
+function nameOf({ regions, schema }: ListingParts, line: number): InstanceKey {
+  return { type: typeOf(schema, regions.graph, line)?.key ?? '', key: keyText(regions.graph, line) }
+}

@@ -1,0 +1,204 @@
+/**
+ * Everything a user holds: the least fixed point of contract C.2, forward from the user's direct assignments along
+ * out-edges. One item per (instance, role), except at the last instances of a path (see `#derive`); the list is its own
+ * worklist, so cycles end and depth costs nothing.
+ *
+ * Serves searches whole, and checks on wide instances within a budget of steps. It reads without the lock as checks
+ * do: a result counts only after validation.
+ */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { isWithin, PAIRS } from '#engine/shared-index/memory/slab.ts'
+import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
+import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
+import type { StagedWalk } from '#engine/shared-index/schema/walk-steps.ts'
+import { holdsAny } from './holdings.ts'
+
+export interface WalkScope {
+  /** Also to instances without a container, i.e. those that give nothing further. */
+  readonly toOthers: boolean
+  readonly stepsMax: number
+}
+
+export class ForwardWalk implements StagedWalk {
+  readonly #regions: Regions
+  #schema: SchemaView
+  readonly #items = new NumberList()
+  readonly #seen = new VisitedPairs()
+  #user = 0
+  #steps = 0
+  #toOthers = false
+  /** Of the walk: whether the user's assignments were all taken, the item that is followed, along which of its lists, how far. */
+  #hasAssignments = false
+  #next = 0
+  #list = 0
+  #pairsSeen = 0
+
+  constructor(regions: Regions, schema: SchemaView) {
+    this.#regions = regions
+    this.#schema = schema
+  }
+
+  useSchema(schema: SchemaView): void {
+    this.#schema = schema
+  }
+
+  get stepsLeft(): number {
+    return this.#steps
+  }
+
+  /** Items found by the last run. */
+  get length(): number {
+    return this.#items.length >>> 1
+  }
+
+  lineAt(index: number): number {
+    return this.#items.items[index * 2]!
+  }
+
+  /** The place of the role held there: bank × 32 + bit. */
+  placeAt(index: number): number {
+    return this.#items.items[index * 2 + 1]!
+  }
+
+  /** False if it gave up after `stepsMax` steps, with part of the items found. */
+  run(user: number, { toOthers, stepsMax }: WalkScope): boolean {
+    this.begin(user, toOthers)
+    return this.advance(stepsMax)
+  }
+
+  /** Begins a walk, which goes on with each `advance`. `toOthers`: see `WalkScope`. */
+  begin(user: number, toOthers: boolean): void {
+    this.#user = user << L.LINE_WORDS_LOG2
+    this.#toOthers = toOthers
+    this.#items.length = 0
+    this.#seen.clear()
+    this.#hasAssignments = false
+    this.#next = 0
+    this.#list = 0
+    this.#pairsSeen = 0
+  }
+
+  /**
+   * Goes on for about so many steps, which are the assignments and edges it looks at. True when there is nothing left. What is
+   * read must be of the state in which the walk began.
+   */
+  advance(steps: number): boolean {
+    this.#steps = steps
+    if (!this.#hasAssignments && !this.#takeAssignments()) return false
+    while (this.#next < this.#items.length) {
+      if (
+        this.#steps <= 0 ||
+        !this.#follow(this.#items.items[this.#next]!, this.#items.items[this.#next + 1]!)
+      )
+        return false
+      this.#next += 2
+    }
+    return this.#steps > 0
+  }
+
+  /** False if the steps were used up on the way, as of the others below. */
+  #takeAssignments(): boolean {
+    const { graph } = this.#regions
+    const ptr = graph[this.#user + L.U_ASSIGNMENTS]!
+    const meta = graph[this.#user + L.U_ASSIGNMENTS + 1]!
+    if (meta !== 0 && isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) {
+      const end = ptr + (2 << (meta & L.LOG2_MASK))
+      for (let at = ptr + 2 * this.#pairsSeen; at < end; at += 2) {
+        if (this.#steps <= 0) {
+          this.#pairsSeen = (at - ptr) >> 1
+          return false
+        }
+        if (graph[at] !== 0) this.#takeAssignment(graph[at]!, graph[at + 1]!)
+      }
+    }
+    this.#hasAssignments = true
+    this.#pairsSeen = 0
+    return true
+  }
+
+  #takeAssignment(scope: number, held: number): void {
+    this.#steps -= 1
+    const line = scope & L.LINE_MASK
+    const head = this.#regions.graph[line << L.LINE_WORDS_LOG2]!
+    const type = this.#schema.typesById[head >>> L.TYPE_SHIFT]
+    if (type === undefined || type.id === L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) return
+    const bank = scope >>> L.BANK_SHIFT
+    const mask = held & (type.liveMasks[bank] ?? 0)
+    for (let rest = mask; rest !== 0; rest &= rest - 1) {
+      this.#add(line, bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest))
+    }
+  }
+
+  #follow(line: number, place: number): boolean {
+    const { graph } = this.#regions
+    const container = graph[(line << L.LINE_WORDS_LOG2) + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
+    if (container === 0) return true
+    if (this.#list === 0 && !this.#followList(container + L.C_OUT_CONTAINERS, place, false)) return false
+    this.#list = 1
+    if (this.#toOthers && !this.#followList(container + L.C_OUT_OTHERS, place, true)) return false
+    this.#list = 0
+    return true
+  }
+
+  #followList(descriptor: number, place: number, isLast: boolean): boolean {
+    const { graph } = this.#regions
+    const ptr = graph[descriptor]!
+    const meta = graph[descriptor + 1]!
+    // `!meta`: a torn container may lie beyond the view.
+    if (!meta) return true
+    if ((meta & L.LOG2_MASK) === L.INLINE) {
+      this.#derive(ptr, meta >>> L.COUNT_SHIFT, place, isLast)
+      return true
+    }
+    if (!isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return true
+    const end = ptr + (2 << (meta & L.LOG2_MASK))
+    for (let at = ptr + 2 * this.#pairsSeen; at < end; at += 2) {
+      if (this.#steps <= 0) {
+        this.#pairsSeen = (at - ptr) >> 1
+        return false
+      }
+      if (graph[at] !== 0) this.#derive(graph[at]!, graph[at + 1]!, place, isLast)
+    }
+    this.#pairsSeen = 0
+    return true
+  }
+
+  /**
+   * An instance without a container gives nothing further. So it is neither looked at nor remembered here: such items
+   * may be dead or come several times, and whoever reads them looks at them anyway (see `search.ts`).
+   */
+  #derive(object: number, edgeClass: number, place: number, isLast: boolean): void {
+    const { graph } = this.#regions
+    const { derivations, derivationsFrom } = this.#schema
+    const end = derivationsFrom[edgeClass + 1]!
+    // A class may have a thousand derivations: a walk that looks through them has not made one step.
+    this.#steps -= 1 + ((end - derivationsFrom[edgeClass]!) >> 5)
+    let found = 0
+    for (let d = derivationsFrom[edgeClass]!; d < end; d += 3) {
+      if (derivations[d] !== place) continue
+      found += 1
+      if (
+        derivations[d + 2] === 1 &&
+        holdsAny(graph, this.#schema, this.#user >>> L.LINE_WORDS_LOG2, object)
+      ) {
+        continue
+      }
+      if (isLast) {
+        this.#items.push(object)
+        this.#items.push(derivations[d + 1]!)
+      } else if ((graph[object << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) === 0) {
+        this.#add(object, derivations[d + 1]!)
+      }
+    }
+    // Nor has one that finds a thousand roles at one object.
+    if (found > 1) this.#steps -= found - 1
+  }
+
+  #add(line: number, place: number): void {
+    if (!this.#seen.add(line, place)) return
+    this.#items.push(line)
+    this.#items.push(place)
+  }
+}

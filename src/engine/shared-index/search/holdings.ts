@@ -1,0 +1,127 @@
+/** What users hold directly, and who holds something: assignments read from both sides. Reads without the lock. */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { findPair, isWithin, PAIRS, SET } from '#engine/shared-index/memory/slab.ts'
+import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
+
+/** Users whose records are fetched at a time. */
+const STAGE = 64
+/** The users of one stage: scratch of this thread. */
+const users = new Int32Array(STAGE)
+
+/** Whether the user holds the role at this place, on this instance or tenant, directly. Expected O(1). */
+export function holdsPlace(graph: Int32Array, user: number, line: number, place: number): boolean {
+  return (maskAt(graph, user, line | ((place >>> 5) << L.BANK_SHIFT)) & (1 << (place & 31))) !== 0
+}
+
+/** Whether the user holds any role there directly that still exists: what blocks a guarded derivation. */
+export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, line: number): boolean {
+  const type = schema.typesById[graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT]
+  if (type === undefined) return false
+  for (let bank = 0; bank < type.liveMasks.length; bank++) {
+    if ((maskAt(graph, user, line | (bank << L.BANK_SHIFT)) & type.liveMasks[bank]!) !== 0) return true
+  }
+  return false
+}
+
+/** The roles the user holds in the scope, those included that are being removed. Expected O(1). */
+export function maskAt(graph: Int32Array, user: number, scope: number): number {
+  const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
+  const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
+  return at === 0 ? 0 : graph[at + 1]!
+}
+
+/** Every user with some assignment on the instance or tenant, removed ones left out. O(assignees). */
+export function* assigneesOf({ graph }: Regions, line: number): Iterable<number> {
+  const descriptor = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
+  const ptr = graph[descriptor]!
+  const meta = graph[descriptor + 1]!
+  if (!meta) return
+  if ((meta & L.LOG2_MASK) === L.INLINE) {
+    if (!isGone(graph, ptr)) yield ptr
+    return
+  }
+  const log2 = meta & L.LOG2_MASK
+  if (!isWithin(graph, ptr, log2, SET)) return
+  for (let at = ptr; at < ptr + (1 << log2); at++) {
+    const user = graph[at]!
+    if (user !== 0 && !isGone(graph, user)) yield user
+  }
+}
+
+/**
+ * Appends every user who holds one of these roles in this scope, removed ones left out. The users' records and slabs are
+ * scattered over memory, so they are looked at in stages of independent loads (as in `batch-check.ts`). What it returns
+ * keeps the loads that only fetch a line from being optimised away, and means nothing. O(assignees).
+ */
+export function takeHolders(regions: Regions, scope: number, mask: number, into: NumberList): number {
+  const { graph } = regions
+  const descriptor = ((scope & L.LINE_MASK) << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
+  const ptr = graph[descriptor]!
+  const log2 = graph[descriptor + 1]! & L.LOG2_MASK
+  if (log2 === L.INLINE) {
+    users[0] = ptr
+    takeWhoHold(graph, 1, { scope, mask }, into)
+    return 0
+  }
+  if (!isWithin(graph, ptr, log2, SET)) return 0
+  const end = ptr + (1 << log2)
+  let fetched = 0
+  for (let from = ptr; from < end; from += STAGE) {
+    let count = 0
+    for (let at = from; at < Math.min(from + STAGE, end); at++) {
+      const user = graph[at]!
+      users[count] = user
+      count += user === 0 ? 0 : 1
+    }
+    fetched ^= fetchHoldings(graph, count, scope)
+    takeWhoHold(graph, count, { scope, mask }, into)
+  }
+  return fetched
+}
+
+/** Brings in the users' records, then where the scope would stand in their slabs. */
+function fetchHoldings(graph: Int32Array, count: number, scope: number): number {
+  const hash = Math.imul(scope, L.ID_HASH)
+  let sink = 0
+  for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS]!
+  for (let i = 0; i < count; i++) {
+    const slab = (users[i]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
+    sink ^= graph[graph[slab]! + ((hash >>> (32 - (graph[slab + 1]! & L.LOG2_MASK))) << 1)]!
+  }
+  return sink
+}
+
+function takeWhoHold(
+  graph: Int32Array,
+  count: number,
+  { scope, mask }: { readonly scope: number; readonly mask: number },
+  into: NumberList,
+): void {
+  for (let i = 0; i < count; i++) {
+    const user = users[i]!
+    if (!isGone(graph, user) && (maskAt(graph, user, scope) & mask) !== 0) into.push(user)
+  }
+}
+
+/** Every (scope, mask) of the user, dead ones included. O(assignments). */
+export function* assignmentsOf({ graph }: Regions, user: number): Iterable<readonly [number, number]> {
+  const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
+  const ptr = graph[slab]!
+  const meta = graph[slab + 1]!
+  if (!meta || !isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return
+  const end = ptr + (2 << (meta & L.LOG2_MASK))
+  for (let at = ptr; at < end; at += 2) if (graph[at] !== 0) yield [graph[at]!, graph[at + 1]!]
+}
+
+/** Places of the roles in a mask of this bank. */
+export function* placesIn(bank: number, mask: number): Iterable<number> {
+  for (let rest = mask; rest !== 0; rest &= rest - 1) {
+    yield bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest)
+  }
+}
+
+function isGone(graph: Int32Array, line: number): boolean {
+  return (graph[line << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0
+}

@@ -1,0 +1,216 @@
+/**
+ * The order of records by the UTF-8 bytes of their keys (contract D-46), read in place, and lines put into it.
+ *
+ * Sorting reads each key once: the four bytes behind what all keys have in common become a number, and the numbers are
+ * sorted by radix. Lines whose numbers are equal form a *run*. Long runs are sorted the same way by their next bytes;
+ * short ones stay as they are until somebody looks at them, which is when a page is cut.
+ */
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { keyBytes, keyStart } from '#engine/shared-index/memory/records.ts'
+
+/** Negative, zero or positive, as `sort` wants it. O(common prefix). */
+export function compareKeys(graph: Int32Array, left: number, right: number): number {
+  const a = left << L.LINE_WORDS_LOG2
+  const b = right << L.LINE_WORDS_LOG2
+  const lengths = keyBytes(graph, a) - keyBytes(graph, b)
+  const words = (Math.min(keyBytes(graph, a), keyBytes(graph, b)) + 3) >>> 2
+  return compareWords(graph, keyStart(graph, a), graph, keyStart(graph, b), words) || lengths
+}
+
+/** The same, with a key that is no record's. */
+function compareWithKey(graph: Int32Array, line: number, key: Key): number {
+  const record = line << L.LINE_WORDS_LOG2
+  const bytes = keyBytes(graph, record)
+  const words = (Math.min(bytes, key.bytes) + 3) >>> 2
+  return compareWords(graph, keyStart(graph, record), key.words, 0, words) || bytes - key.bytes
+}
+
+/** Runs up to this length are left for later. */
+const SHORT_RUN = 64
+const PREFIX_BYTES = 4
+const SAMPLE = 64
+/** Records fetched at a time (see `batch-check.ts`). */
+const STAGE = 64
+const RADIX_BITS = 11
+
+export class KeyOrder {
+  readonly lines: Int32Array
+  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  fetched = 0
+  /** 1 where a run begins; a run of one is in order. */
+  readonly #begins: Uint8Array
+
+  /** Takes the lines over and sorts them. O(n log n), one look at each key. */
+  constructor(graph: Int32Array, lines: Int32Array) {
+    this.lines = lines
+    this.#begins = new Uint8Array(lines.length + 1).fill(1)
+    const pending: [number, number, number][] = [[0, lines.length, 0]]
+    for (let range = pending.pop(); range; range = pending.pop()) this.#sortRange(graph, range, pending)
+  }
+
+  /** Number of lines with keys up to and including this one. O(log n). */
+  countUpTo(graph: Int32Array, key: Key): number {
+    let low = 0
+    let high = this.lines.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      this.#settle(graph, middle)
+      if (compareWithKey(graph, this.lines[middle]!, key) > 0) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  /** Lines `from` to `to`, in order. */
+  slice(graph: Int32Array, from: number, to: number): Int32Array {
+    for (let at = from; at < Math.min(to, this.lines.length); at++) this.#settle(graph, at)
+    return this.lines.subarray(from, to)
+  }
+
+  /** Sorts a range whose keys agree in their first `known` bytes at least; leaves its long runs in `pending`. */
+  #sortRange(
+    graph: Int32Array,
+    [from, to, known]: [number, number, number],
+    pending: [number, number, number][],
+  ): void {
+    const count = to - from
+    // Keys that still look alike at their greatest length differ in nothing but zeros: a matter for comparison.
+    if (count <= SHORT_RUN || known >= L.KEY_BYTES_MAX) {
+      this.#begins.fill(0, from + 1, to)
+      return
+    }
+    const lines = this.lines.subarray(from, to)
+    const prefixes = new Int32Array(count)
+    // What a sample has in common is taken for common to all, and less of it if some key says otherwise.
+    let common = commonBytes(graph, lines.subarray(0, SAMPLE), known)
+    let done = this.#readPrefixes(graph, lines, { common, known }, prefixes)
+    while (done < count) {
+      common = commonBytes(graph, Int32Array.of(lines[0]!, lines[done]!), known)
+      done = this.#readPrefixes(graph, lines, { common, known }, prefixes)
+    }
+    radixSort(prefixes, lines)
+    let begin = 0
+    for (let i = 1; i < count; i++) {
+      if (prefixes[i] === prefixes[i - 1]) this.#begins[from + i] = 0
+      else {
+        this.#leaveRun(from + begin, from + i, common + PREFIX_BYTES, pending)
+        begin = i
+      }
+    }
+    this.#leaveRun(from + begin, to, common + PREFIX_BYTES, pending)
+  }
+
+  /** Index of the first line whose key does not begin as that of the first line does; the count if there is none. */
+  #readPrefixes(
+    graph: Int32Array,
+    lines: Int32Array,
+    { common, known }: { common: number; known: number },
+    prefixes: Int32Array,
+  ): number {
+    const first = lines[0]!
+    for (let from = 0; from < lines.length; from += STAGE) {
+      const to = Math.min(from + STAGE, lines.length)
+      let sink = 0
+      // Nothing but loads: records are scattered over memory, and as many as possible shall be under way at once.
+      for (let i = from; i < to; i++) sink ^= graph[lines[i]! << L.LINE_WORDS_LOG2]!
+      this.fetched ^= sink
+      for (let i = from; i < to; i++) {
+        if (common > known && !agree(graph, lines[i]!, first, common)) return i
+        prefixes[i] = prefixAfter(graph, lines[i]!, common)
+      }
+    }
+    return lines.length
+  }
+
+  #leaveRun(from: number, to: number, known: number, pending: [number, number, number][]): void {
+    if (to - from <= SHORT_RUN) return
+    this.#begins.fill(1, from, to)
+    pending.push([from, to, known])
+  }
+
+  /** Puts the run that holds this position in order. */
+  #settle(graph: Int32Array, at: number): void {
+    if (this.#begins[at] === 1 && this.#begins[at + 1] === 1) return
+    let from = at
+    let to = at + 1
+    while (this.#begins[from] === 0) from--
+    while (this.#begins[to] === 0) to++
+    this.lines.subarray(from, to).sort((a, b) => compareKeys(graph, a, b))
+    this.#begins.fill(1, from, to)
+  }
+}
+
+/** How many bytes all these keys begin with alike, at least `known`. */
+function commonBytes(graph: Int32Array, lines: Int32Array, known: number): number {
+  let common = keyBytes(graph, lines[0]! << L.LINE_WORDS_LOG2)
+  for (const line of lines) {
+    while (common > known && !agree(graph, line, lines[0]!, common)) common -= 1
+  }
+  return Math.max(common, known)
+}
+
+/** Whether both keys have so many bytes and agree in them: whole words first, then the bytes of the last one. */
+function agree(graph: Int32Array, left: number, right: number, bytes: number): boolean {
+  if (keyBytes(graph, left << L.LINE_WORDS_LOG2) < bytes) return false
+  const a = keyStart(graph, left << L.LINE_WORDS_LOG2)
+  const b = keyStart(graph, right << L.LINE_WORDS_LOG2)
+  const words = bytes >>> 2
+  for (let word = 0; word < words; word++) if (graph[a + word] !== graph[b + word]) return false
+  const rest = bytes & 3
+  return rest === 0 || ((graph[a + words]! ^ graph[b + words]!) & ((1 << (rest << 3)) - 1)) === 0
+}
+
+/** The next four bytes of the key as a number in their order, zeros beyond its end. */
+function prefixAfter(graph: Int32Array, line: number, skip: number): number {
+  const record = line << L.LINE_WORDS_LOG2
+  const left = keyBytes(graph, record) - skip
+  if (left <= 0) return 0
+  const at = keyStart(graph, record) + (skip >>> 2)
+  const shift = (skip & 3) << 3
+  // The word after the key's last one is not the key's: it is read only where the key goes on.
+  const high = shift === 0 || left <= 4 - (skip & 3) ? 0 : graph[at + 1]! << (32 - shift)
+  return swapped((graph[at]! >>> shift) | high) | 0
+}
+
+/** Sorts unsigned numbers, and the lines with them: three passes of 11 bits, each keeping the order of the last. */
+function radixSort(numbers: Int32Array, lines: Int32Array): void {
+  let [fromNumbers, fromLines] = [numbers, lines]
+  let toNumbers: Int32Array = new Int32Array(numbers.length)
+  let toLines: Int32Array = new Int32Array(lines.length)
+  for (let shift = 0; shift < 32; shift += RADIX_BITS) {
+    const starts = new Int32Array(1 << RADIX_BITS)
+    const mask = (1 << RADIX_BITS) - 1
+    for (let i = 0; i < numbers.length; i++) starts[(fromNumbers[i]! >>> shift) & mask]! += 1
+    for (let digit = 0, sum = 0; digit <= mask; digit++) {
+      const count = starts[digit]!
+      starts[digit] = sum
+      sum += count
+    }
+    for (let i = 0; i < numbers.length; i++) {
+      const digit = (fromNumbers[i]! >>> shift) & mask
+      const to = starts[digit]!
+      starts[digit] = to + 1
+      toNumbers[to] = fromNumbers[i]!
+      toLines[to] = fromLines[i]!
+    }
+    ;[fromNumbers, toNumbers, fromLines, toLines] = [toNumbers, fromNumbers, toLines, fromLines]
+  }
+  if (fromLines === lines) return
+  numbers.set(fromNumbers)
+  lines.set(fromLines)
+}
+
+/** Words hold bytes in little-endian order and are padded with zeros: swapped, they order as their bytes do. */
+function compareWords(a: Int32Array, fromA: number, b: Int32Array, fromB: number, count: number): number {
+  for (let at = 0; at < count; at++) {
+    const left = a[fromA + at]!
+    const right = b[fromB + at]!
+    if (left !== right) return swapped(left) - swapped(right)
+  }
+  return 0
+}
+
+function swapped(word: number): number {
+  return ((word >>> 24) | ((word >>> 8) & 0xff00) | ((word << 8) & 0xff0000) | (word << 24)) >>> 0
+}

@@ -1,0 +1,47 @@
+/**
+ * Pages of what a search found, by order of keys. What was found stays, in order, for the next page of the same walk, as
+ * long as the index is unchanged: then a page is a slice.
+ *
+ * Memory: one walk a reader and kind of search, five bytes a result. It never answers for another state than the one
+ * that was searched.
+ */
+import type { KeyPage, PageRequest } from '#engine/engine.ts'
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import type { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import { keyText } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { KeyOrder } from './key-order.ts'
+
+export class KeyPages {
+  readonly #regions: Regions
+  readonly #after: Key
+  #question = ''
+  #sequence = -1
+  #order: KeyOrder | null = null
+
+  constructor(regions: Regions, after: Key) {
+    this.#regions = regions
+    this.#after = after
+  }
+
+  has(question: string, sequence: number): boolean {
+    return question === this.#question && sequence === this.#sequence
+  }
+
+  keep(question: string, sequence: number, found: NumberList): void {
+    this.#question = question
+    this.#sequence = sequence
+    this.#order = new KeyOrder(this.#regions.graph, found.items.slice(0, found.length))
+  }
+
+  page({ after, limit }: PageRequest): KeyPage {
+    const { graph } = this.#regions
+    const order = this.#order
+    if (order === null) return { keys: [], hasMore: false, total: 0 }
+    const total = order.lines.length
+    // A cursor that is no key was never handed out: it continues from the beginning.
+    const start = after !== null && this.#after.read(after, 0) ? order.countUpTo(graph, this.#after) : 0
+    const keys = Array.from(order.slice(graph, start, start + limit), line => keyText(graph, line))
+    return { keys, hasMore: start + keys.length < total, total }
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What sets of roles of one type are called and permit, in order. Many scopes share a few sets, so each set is looked at
+ * once; who is given it twice may know it by its identity.
+ *
+ * O(permissions there are) for each role that occurs, then O(what its roles permit) for each set.
+ */
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import type { TypeView } from '#engine/shared-index/schema/schema-view.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { placesIn } from './holdings.ts'
+
+/** Permissions looked at between two stops. */
+const STAGE_PERMISSIONS = 2_048
+
+export interface Meaning<Permission> {
+  /** By UTF-8 bytes. */
+  readonly roles: readonly string[]
+  /** In the order in which they were given. */
+  readonly permissions: readonly Permission[]
+}
+
+/** Something permitted, and the places of the roles that permit it, with what they extend. */
+export type Permitted<Permission> = readonly [Permission, { has(place: number): boolean }]
+
+export class RoleMeanings<Permission> {
+  readonly #type: TypeView
+  readonly #permitted: readonly Permitted<Permission>[]
+  /** By place: where it stands in the order of the keys. */
+  readonly #rank = new Map<number, number>()
+  /** By place: what it permits, by numbers in `#permitted`. */
+  readonly #permittedBy = new Map<number, Int32Array>()
+  readonly #known = new Map<string, Meaning<Permission>>()
+  /** By number: 1 where it is permitted by a role of the set that is looked at. */
+  readonly #marks: Uint8Array
+
+  constructor(type: TypeView, permitted: readonly Permitted<Permission>[]) {
+    this.#type = type
+    this.#permitted = permitted
+    this.#marks = new Uint8Array(permitted.length)
+    const places = type.roleKeys.flatMap((key, place) => (key === undefined ? [] : [place]))
+    const ordered = places.toSorted((left, right) => compareUtf8(type.roleKeys[left]!, type.roleKeys[right]!))
+    for (const [rank, place] of ordered.entries()) this.#rank.set(place, rank)
+  }
+
+  /** `masks` are pairs [bank, mask], ascending by bank and with no mask of 0. */
+  *of(masks: readonly number[]): Resumable<Meaning<Permission>> {
+    const name = masks.join()
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const places: number[] = []
+    for (let m = 0; m < masks.length; m += 2) places.push(...placesIn(masks[m]!, masks[m + 1]!))
+    this.#marks.fill(0)
+    for (const place of places) {
+      for (const number of yield* this.#permittedByRole(place)) this.#marks[number] = 1
+    }
+    const meaning = {
+      roles: places
+        .toSorted((left, right) => (this.#rank.get(left) ?? 0) - (this.#rank.get(right) ?? 0))
+        .map(place => this.#type.roleKeys[place] ?? ''),
+      permissions: this.#permitted.filter((_, number) => this.#marks[number] === 1).map(([each]) => each),
+    }
+    this.#known.set(name, meaning)
+    return meaning
+  }
+
+  *#permittedByRole(place: number): Resumable<Int32Array> {
+    const known = this.#permittedBy.get(place)
+    if (known !== undefined) return known
+    const numbers = new NumberList()
+    for (const [number, [, places]] of this.#permitted.entries()) {
+      if (places.has(place)) numbers.push(number)
+      if (number % STAGE_PERMISSIONS === STAGE_PERMISSIONS - 1) yield
+    }
+    const found = numbers.items.slice(0, numbers.length)
+    this.#permittedBy.set(place, found)
+    return found
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * The searches: which instances, which users. They list exactly what the decision allows, each thing once, as lines;
+ * `key-pages.ts` puts them in order. They read without the lock: what they find counts only after validation.
+ */
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { LineSet } from '#engine/shared-index/memory/line-set.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import { isDead } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import * as table from '#engine/shared-index/memory/string-table.ts'
+import { allowingLines, bankOf, tenantAt } from '#engine/shared-index/schema/annexes.ts'
+import type { ActionView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
+import { FORWARD_STEPS_MAX, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
+import type { BackwardWalk } from './backward-walk.ts'
+import type { ForwardWalk } from './forward-walk.ts'
+import type { GuardedGoals } from './guarded-goals.ts'
+import { assignmentsOf, maskAt, placesIn, takeHolders } from './holdings.ts'
+
+/** Records fetched at a time (see `batch-check.ts`). */
+const STAGE = 64
+
+export class Search {
+  /** Lines found by the last search. */
+  readonly found = new NumberList()
+  readonly #regions: Regions
+  readonly #forward: ForwardWalk
+  readonly #backward: BackwardWalk
+  readonly #guardedGoals: GuardedGoals
+  readonly #seen = new LineSet()
+  readonly #all = new LineSet()
+  readonly #candidates = new NumberList()
+  /** 1 for places of roles that allow. */
+  readonly #wanted = new Uint8Array(L.BANKS_MAX * L.BANK_ROLES)
+  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  fetched = 0
+
+  /** `guardedGoals` looks along `backward`. */
+  constructor(
+    regions: Regions,
+    parts: { forward: ForwardWalk; backward: BackwardWalk; guardedGoals: GuardedGoals },
+  ) {
+    this.#regions = regions
+    this.#forward = parts.forward
+    this.#backward = parts.backward
+    this.#guardedGoals = parts.guardedGoals
+  }
+
+  /**
+   * `tenant` 0: any. O(what the user reaches, plus all records if a tenant role of the user allows); throws `LIMIT_EXCEEDED`
+   * where that is too much to walk.
+   */
+  resources(user: number, type: TypeView, action: ActionView, tenant: number): void {
+    this.#begin()
+    const { graph } = this.#regions
+    const whole = this.#tenantsAllowing(user, action)
+    if (whole.size > 0) this.#takeInstancesOf(type.id, whole, tenant)
+    const forward = this.#forward
+    if (!forward.run(user, { toOthers: true, stepsMax: FORWARD_STEPS_MAX }))
+      throw tooMuchToWalk(FORWARD_STEPS_MAX)
+    this.#wanted.fill(0)
+    for (const place of action.rolePlaces) this.#wanted[place] = 1
+    for (let from = 0; from < forward.length; from += STAGE) {
+      const to = Math.min(from + STAGE, forward.length)
+      let sink = 0
+      for (let i = from; i < to; i++) sink ^= graph[forward.lineAt(i) << L.LINE_WORDS_LOG2]!
+      this.fetched ^= sink
+      for (let i = from; i < to; i++) {
+        const line = forward.lineAt(i)
+        if (this.#wanted[forward.placeAt(i)] === 0) continue
+        const record = line << L.LINE_WORDS_LOG2
+        const head = graph[record]!
+        if (head >>> L.TYPE_SHIFT !== type.id || (head & L.FLAG_DEAD) !== 0) continue
+        const home = graph[record + L.I_TENANT]!
+        if (tenant !== 0 && home !== tenant) continue
+        if (!whole.has(home) && !isDead(graph, home)) this.#take(line)
+      }
+    }
+  }
+
+  /** Lines, 0 for none. O(goals and who holds them; where guards are met see `guarded-goals.ts`). */
+  users(tenant: number, instance: number, action: ActionView): void {
+    this.#begin()
+    if (tenant !== 0) {
+      for (const [line, masks] of allowingLines(this.#regions.graph, tenant, action)) {
+        for (let m = 0; m < masks.length; m += 2) {
+          this.#findHolders(line | (masks[m]! << L.BANK_SHIFT), masks[m + 1]!)
+          for (let i = 0; i < this.#candidates.length; i++) this.#take(this.#candidates.items[i]!)
+        }
+      }
+    }
+    if (instance === 0) return
+    const backward = this.#backward
+    backward.run(instance, action.rolePlaces, 0)
+    const { hasGuards } = backward
+    if (hasGuards) this.#guardedGoals.look(instance, action.rolePlaces)
+    for (const [scope, mask] of backward.masks()) {
+      this.#findHolders(scope, mask)
+      for (let i = 0; i < this.#candidates.length; i++) {
+        const user = this.#candidates.items[i]!
+        if (!hasGuards || this.#counts(user, scope, mask)) this.#take(user)
+      }
+    }
+    if (hasGuards) this.#guardedGoals.forget()
+  }
+
+  /** Whether one of the goals counts for the user that these roles in this scope are. */
+  #counts(user: number, scope: number, mask: number): boolean {
+    const guarded = this.#guardedGoals
+    if (!guarded.isHeldUp(user)) return true
+    const held = maskAt(this.#regions.graph, user, scope) & mask
+    for (const place of placesIn(scope >>> L.BANK_SHIFT, held)) {
+      if (guarded.counts(user, this.#backward.goalAt(scope & L.LINE_MASK, place))) return true
+    }
+    return false
+  }
+
+  /** Whether the user holds one of the goals that count for it, guards and all. O(goals and their in-edges). */
+  mayReach(user: number, instance: number, action: ActionView): boolean {
+    const backward = this.#backward
+    backward.begin(instance, action.rolePlaces, user, { endsAtHeld: true })
+    backward.advance(Infinity)
+    return backward.heldGoal !== -1
+  }
+
+  #findHolders(scope: number, mask: number): void {
+    this.#candidates.length = 0
+    this.fetched ^= takeHolders(this.#regions, scope, mask, this.#candidates)
+  }
+
+  #begin(): void {
+    this.found.length = 0
+    this.#seen.clear(this.#regions.graph.length >>> L.LINE_WORDS_LOG2)
+  }
+
+  #take(line: number): void {
+    if (this.#seen.add(line)) this.found.push(line)
+  }
+
+  /** The tenants in which a tenant role of the user allows. O(assignments × banks). */
+  #tenantsAllowing(user: number, { tenantMasks, annexMasks }: ActionView): Set<number> {
+    const { graph } = this.#regions
+    const tenants = new Set<number>()
+    if (tenantMasks.length + annexMasks.length === 0) return tenants
+    for (const [scope, held] of assignmentsOf(this.#regions, user)) {
+      const line = scope & L.LINE_MASK
+      const head = graph[line << L.LINE_WORDS_LOG2]!
+      if (head >>> L.TYPE_SHIFT !== L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
+      const bank = bankOf(graph, scope)
+      const masks = bank < L.BANKS_MAX ? tenantMasks : annexMasks
+      for (let m = 0; m < masks.length; m += 2) {
+        if (masks[m] === bank && (held & masks[m + 1]!) !== 0) tenants.add(tenantAt(graph, line))
+      }
+    }
+    return tenants
+  }
+
+  /**
+   * Tenants keep no list of their instances, so the string table is walked. Its order is that of hashes; the records are looked
+   * at in the order in which they lie in memory, and found in it, which whoever sorts them by their keys is glad of. O(records).
+   */
+  #takeInstancesOf(type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
+    const { header, graph } = this.#regions
+    this.#all.clear(graph.length >>> L.LINE_WORDS_LOG2)
+    for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
+      const slots = table.slotCount(header, partition)
+      for (let slot = 0; slot < slots; slot++) {
+        const line = table.recordInSlot(this.#regions, partition, slot)
+        if (line) this.#all.add(line)
+      }
+    }
+    const lines = this.#candidates
+    lines.length = 0
+    this.#all.appendTo(lines)
+    for (let i = 0; i < lines.length; i++) this.#takeIfOf(lines.items[i]!, type, tenants, onlyTenant)
+  }
+
+  #takeIfOf(line: number, type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
+    const { graph } = this.#regions
+    const record = line << L.LINE_WORDS_LOG2
+    if (graph[record]! >>> L.TYPE_SHIFT !== type) return
+    const home = graph[record + L.I_TENANT]!
+    if (tenants.has(home) && (onlyTenant === 0 || home === onlyTenant)) this.#take(line)
+  }
+}

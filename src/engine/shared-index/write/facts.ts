@@ -1,0 +1,250 @@
+/**
+ * The facts: tenants, users, instances, who holds which role where and what is linked to what. Names in, records out;
+ * the writer's half of the graph.
+ *
+ * Invariants:
+ * - A fact stands only while everything it names stands, and a tuple never crosses tenants (contract C.6). A change
+ *   that would break this is ignored.
+ * - A user is among the assignees of an instance exactly if the user has a mask for it, and its filter has the bit.
+ * - An edge stands in the in-edges of its object and in one of the two out-lists of its subject's container: with
+ *   the containers if the object has a container, else with the others.
+ * - Whatever alters a closure voids it (`invalidation.ts`): an edge into a container, its first assignee (closures
+ *   leave out instances nobody is assigned to), its death. Later assignees and the last one leaving alter nothing.
+ *
+ * Lock held and in a section everywhere.
+ */
+import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import { newContainer, newRecord, outListOf, setAttributes } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { addEdge, addMember, deleteEdge, entryCount, pairFor } from '#engine/shared-index/memory/slab.ts'
+import * as table from '#engine/shared-index/memory/string-table.ts'
+import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import { maskOf, scopeOf } from '#engine/shared-index/schema/schema.ts'
+import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
+import type { Graveyard } from './graveyard.ts'
+import type { Names } from './names.ts'
+import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
+
+/** More than the changes of a commit beside which anybody reads. */
+const RELINKED_MAX = 16_384
+
+export class Facts {
+  readonly #regions: Regions
+  readonly #names: Names
+  readonly #invalidation: Invalidation
+  readonly #graveyard: Graveyard
+  readonly #staleFilters = new NumberList()
+  /** Records after which another line is wanted than their slots say. */
+  readonly #relinked = new NumberList()
+  #banks: number
+
+  constructor(
+    regions: Regions,
+    parts: { names: Names; invalidation: Invalidation; graveyard: Graveyard; banks: number },
+  ) {
+    this.#regions = regions
+    this.#banks = parts.banks
+    this.#names = parts.names
+    this.#invalidation = parts.invalidation
+    this.#graveyard = parts.graveyard
+  }
+
+  putTenant(key: string, attributes: Attributes | null): void {
+    const line = this.#names.find(key, L.TENANT_TYPE) || this.#create(key, L.TENANT_TYPE)
+    if (line !== 0) setAttributes(this.#regions, line, attributes)
+  }
+
+  /** Its instances become unreachable with it: they refer to a dead record. `sweep.ts` collects them. */
+  removeTenant(key: string): void {
+    const line = this.#names.find(key, L.TENANT_TYPE)
+    if (line === 0) return
+    table.remove(this.#regions, this.#names.key.hash, line)
+    this.#graveyard.buryTenant(line)
+  }
+
+  putUser(key: string): void {
+    if (this.#names.find(key, L.USER_TYPE) === 0) this.#create(key, L.USER_TYPE)
+  }
+
+  removeUser(key: string): void {
+    const line = this.#names.find(key, L.USER_TYPE)
+    if (line === 0) return
+    table.remove(this.#regions, this.#names.key.hash, line)
+    this.#graveyard.bury(line)
+  }
+
+  /** An instance put again in another tenant is another instance: roles and tuples of the old one go. */
+  putInstance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
+    const type = this.#names.schema.types.get(name.type)
+    const tenant = this.#names.find(tenantKey, L.TENANT_TYPE)
+    if (!type || tenant === 0) return
+    const old = this.#names.find(name.key, type.id)
+    if (old !== 0 && this.#tenantOf(old) === tenant) return setAttributes(this.#regions, old, attributes)
+    if (old !== 0) this.#remove(old)
+    const line = this.#create(name.key, type.id)
+    if (line === 0) return
+    this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] = tenant
+    setAttributes(this.#regions, line, attributes)
+  }
+
+  removeInstance(name: InstanceKey): void {
+    const line = this.#names.instance(name)
+    if (line !== 0) this.#remove(line)
+  }
+
+  putAssignment(change: AssignmentChange): void {
+    const role = this.#names.role(change)
+    const scoped = role && this.#names.scoped(change)
+    const user = scoped && this.#names.holder(change)
+    if (!role || !scoped || !user) return
+    const line = role.type ? scoped : makeLineOfBank(this.#regions, scoped, role.place >>> 5)
+    const record = user << L.LINE_WORDS_LOG2
+    const next = table.nextOf(this.#regions.graph, user)
+    const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, line))
+    this.#noteLater(user, next)
+    const { graph, header } = this.#regions
+    const mask = maskOf(role)
+    if ((graph[at]! & mask) !== 0) return
+    graph[at] = graph[at]! | mask
+    header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! + 1
+    this.#banks = Math.max(this.#banks, ((role.place >>> 5) % L.BANKS_MAX) + 1)
+    addToFilter(graph, record, line)
+    const assignees = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
+    const isFirst = graph[assignees + 1] === 0
+    addMember(this.#regions, assignees, user)
+    if (isFirst && role.type) this.#invalidation.from(scoped)
+  }
+
+  removeAssignment(change: AssignmentChange): void {
+    const role = this.#names.role(change)
+    const scoped = role && this.#names.scoped(change)
+    const user = scoped && this.#names.holder(change)
+    if (!role || !scoped || !user) return
+    const line = role.type ? scoped : lineOfBank(this.#regions.graph, scoped, role.place >>> 5)
+    if (line === 0) return
+    const next = table.nextOf(this.#regions.graph, user)
+    const isGone = dropScope(this.#regions, user, scopeOf(role, line), maskOf(role), this.#banks)
+    if (isGone) this.#staleFilters.push(user)
+    this.#noteLater(user, next)
+  }
+
+  /** Whether filters of users still have bits for what is gone. They only cost false hits. */
+  hasStaleFilters(): boolean {
+    return this.#staleFilters.length > 0
+  }
+
+  /** Rebuilds so many of them. To be done before any record is given back. */
+  rebuildFilters(count: number): void {
+    const stale = this.#staleFilters
+    for (let left = Math.min(count, stale.length); left > 0; left--) {
+      stale.length -= 1
+      rebuildFilter(this.#regions.graph, stale.items[stale.length]!)
+    }
+  }
+
+  putTuple(change: TupleChange): void {
+    const relation = this.#names.relation(change)
+    if (!relation) return
+    const object = this.#names.object(change)
+    const subject = object && this.#names.subject(change)
+    if (!object || !subject || this.#tenantOf(subject) !== this.#tenantOf(object)) return
+    const container = this.#containerOf(subject)
+    const record = object << L.LINE_WORDS_LOG2
+    const next = table.nextOf(this.#regions.graph, object)
+    if (!addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)) return
+    this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
+    addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
+    // Wide instances get a container for a closure of their own, before moving their edges gets expensive.
+    if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
+    this.#noteLater(object, next)
+    this.#invalidation.from(object)
+  }
+
+  removeTuple(change: TupleChange): void {
+    const relation = this.#names.relation(change)
+    if (!relation) return
+    const object = this.#names.object(change)
+    const subject = object && this.#names.subject(change)
+    if (!object || !subject) return
+    const { graph } = this.#regions
+    const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+    const inEdges = (object << L.LINE_WORDS_LOG2) + L.I_IN
+    const next = table.nextOf(graph, object)
+    if (container === 0 || !deleteEdge(this.#regions, inEdges, container, relation.edgeClass)) return
+    this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! - 1
+    deleteEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
+    this.#noteLater(object, next)
+    this.#invalidation.from(object)
+  }
+
+  /** Has the string table say which lines are wanted now. To be done after the section, before any record is given back. */
+  noteNextLines(): void {
+    const relinked = this.#relinked
+    for (let at = 0; at < relinked.length; at++) table.noteNext(this.#regions, relinked.items[at]!)
+    relinked.length = 0
+  }
+
+  /** Scopes under one line that may exist: banks, over all types. */
+  banks(): number {
+    return this.#banks
+  }
+
+  /** Of a load, which is one section and keeps nobody waiting, only so many are put off. */
+  #noteLater(record: number, nextBefore: number): void {
+    if (table.nextOf(this.#regions.graph, record) === nextBefore) return
+    this.#relinked.push(record)
+    if (this.#relinked.length === RELINKED_MAX) this.noteNextLines()
+  }
+
+  /** A new record under a key that is free; 0 if the text is no key. */
+  #create(key: string, type: number): number {
+    if (!this.#names.key.read(key, type)) return 0
+    const line = newRecord(this.#regions, this.#names.key, type, type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0)
+    table.insert(this.#regions, this.#names.key.hash, line)
+    this.#regions.header[L.H_RECORDS] = this.#regions.header[L.H_RECORDS]! + 1
+    return line
+  }
+
+  #tenantOf(instance: number): number {
+    return this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_TENANT]!
+  }
+
+  /** `#names.key` holds the instance's key. */
+  #remove(instance: number): void {
+    const { graph } = this.#regions
+    table.remove(this.#regions, this.#names.key.hash, instance)
+    if (graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0) this.#invalidation.from(instance)
+    this.#graveyard.bury(instance)
+  }
+
+  /** The instance's container, made if need be; then its in-edges move to the lists of containers at their subjects. */
+  #containerOf(instance: number): number {
+    const record = instance << L.LINE_WORDS_LOG2
+    const known = this.#regions.graph[record + L.I_CONTAINER]!
+    if (known !== 0) return known
+    const container = newContainer(this.#regions)
+    const { graph } = this.#regions
+    graph[container + L.C_INSTANCE] = instance
+    graph[container + L.C_VERSION] = 1
+    const ptr = graph[record + L.I_IN]!
+    const meta = graph[record + L.I_IN + 1]!
+    if ((meta & L.LOG2_MASK) === L.INLINE) this.#moveOutEdge(ptr, instance, meta >>> L.COUNT_SHIFT)
+    else if (meta !== 0) {
+      const end = ptr + (2 << (meta & L.LOG2_MASK))
+      for (let at = ptr; at < end; at += 2) {
+        const subject = this.#regions.graph[at]!
+        if (subject !== 0) this.#moveOutEdge(subject, instance, this.#regions.graph[at + 1]!)
+      }
+    }
+    this.#regions.graph[record + L.I_CONTAINER] = container >>> L.LINE_WORDS_LOG2
+    return container >>> L.LINE_WORDS_LOG2
+  }
+
+  #moveOutEdge(container: number, object: number, edgeClass: number): void {
+    const record = container << L.LINE_WORDS_LOG2
+    deleteEdge(this.#regions, record + L.C_OUT_OTHERS, object, edgeClass)
+    addEdge(this.#regions, record + L.C_OUT_CONTAINERS, object, edgeClass)
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * How many blocks of the graph (`allocator.ts`) the changes of a commit take, at most, and whether there is room for them: reckoned
+ * before anything is changed, so that a commit is refused as a whole, by whoever is about to make it if possible.
+ *
+ * Invariant: applying the changes allocates no more than is reckoned. It looks at the state before them and reckons as if whatever
+ * is put were new, and every entry a further one. What removals need they do without, where there is no room (`slab.ts`).
+ */
+import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import {
+  blockLog2,
+  capacityLog2,
+  entryCount,
+  PAIRS,
+  SET,
+  SHRINKING_LOG2_MAX,
+} from '#engine/shared-index/memory/slab.ts'
+import type { Width } from '#engine/shared-index/memory/slab.ts'
+import { partitionOf, slotsLog2 } from '#engine/shared-index/memory/string-table.ts'
+import { annexesOf, lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
+import type { Names } from './names.ts'
+
+/** Blocks by log2 of their words. */
+export type BlockCounts = Float64Array
+
+const CONTAINER_LOG2 = L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2
+/** Blocks of the largest size: more than any region has room for. */
+const ALL_THERE_IS = 2 ** 20
+const encoder = new TextEncoder()
+
+export function noBlocks(): BlockCounts {
+  return new Float64Array(L.SIZE_CLASSES)
+}
+
+/** No lock: only the writer frees blocks, and it is here. O(changes, and in-edges of instances that become subjects). */
+export function blocksFor(changes: readonly Change[], regions: Regions, names: Names): BlockCounts {
+  const reckoning = new Reckoning(regions, names)
+  for (const change of changes) reckoning.take(change)
+  return reckoning.total()
+}
+
+/**
+ * Whether there is room for these blocks in whatever order they come, with so many words to spare behind them. Each takes the
+ * smallest free block that is large enough, so that as few as can be are left over, whatever the order; those come from the top, and
+ * may be the largest. O(sizes).
+ */
+export function haveRoom({ header, graphWordsMax }: Regions, blocks: BlockCounts, spare: number): boolean {
+  let left = 0
+  for (let log2 = 0; log2 < L.SIZE_CLASSES; log2++) {
+    left = Math.max(0, left + blocks[log2]! - header[L.H_FREE_COUNTS + log2]!)
+  }
+  let words = 0
+  for (let log2 = L.SIZE_CLASSES - 1; log2 >= 0 && left > 0; log2--) {
+    const count = Math.min(left, blocks[log2]!)
+    words += count * 2 ** Math.max(log2, L.LINE_WORDS_LOG2)
+    left -= count
+  }
+  const room = graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]! - spare
+  return words <= Math.max(room, 0)
+}
+
+class Reckoning {
+  readonly #regions: Regions
+  readonly #names: Names
+  readonly #blocks = noBlocks()
+  /** Entries to come, by the descriptor of their slab, or by name where what they belong to is not there yet. */
+  readonly #entries = new Map<
+    number | string,
+    { readonly width: Width; readonly meta: number; more: number }
+  >()
+  readonly #keysMore = new Map<number, number>()
+  /** What is removed may be made again, and a slab that got smaller may grow again. */
+  #hasRemovals = false
+  /** Keys of types that are not there yet, which may fall into any partition. */
+  #keysAnywhere = 0
+
+  constructor(regions: Regions, names: Names) {
+    this.#regions = regions
+    this.#names = names
+  }
+
+  take(change: Change): void {
+    if (change.kind.endsWith('-removed')) this.#hasRemovals = true
+    switch (change.kind) {
+      case 'tenant-put':
+        return this.#record(change.tenant, L.TENANT_TYPE, change.attributes)
+      case 'user-put':
+        return this.#record(change.user, L.USER_TYPE, null)
+      case 'instance-put': {
+        const type = this.#names.schema.types.get(change.instance.type)
+        return this.#record(change.instance.key, type?.id ?? null, change.attributes)
+      }
+      case 'assignment-put':
+        return this.#assignment(change)
+      case 'tuple-put':
+        return this.#tuple(change)
+      default: // What is removed takes no room, and the schema lies elsewhere.
+    }
+  }
+
+  total(): BlockCounts {
+    for (const { width, meta, more } of this.#entries.values()) this.#slab(width, meta, more)
+    const { header } = this.#regions
+    let largest = 0
+    for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
+      const meta = header[L.H_PARTITIONS + (partition << 1) + 1]!
+      largest = Math.max(largest, meta & L.LOG2_MASK)
+      const more = this.#keysMore.get(partition) ?? 0
+      if (more === 0) continue
+      const to = slotsLog2(header, partition, more)
+      for (let log2 = (meta & L.LOG2_MASK) + (meta === 0 ? 0 : 1); log2 <= to; log2++) this.#block(log2 + 1)
+    }
+    if (this.#keysAnywhere === 0) return this.#blocks
+    const to = Math.max(largest + 1, capacityLog2(this.#keysAnywhere) + 1)
+    for (let log2 = 1; log2 <= to; log2++) {
+      this.#blocks[log2 + 1]! += Math.min(this.#keysAnywhere, L.PARTITION_COUNT)
+    }
+    return this.#blocks
+  }
+
+  #block(log2: number): void {
+    this.#blocks[Math.max(1, log2)]! += 1
+  }
+
+  /** `type`: null for one that is not there yet. */
+  #record(key: string, type: number | null, attributes: Attributes | null): void {
+    this.#block(L.LINE_WORDS_LOG2 + (type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0))
+    const bytes = encoder.encode(key).length
+    // With attributes a key of 33 bytes has no room in its record, either.
+    if (bytes > L.R_KEY_WORDS_BESIDE_ATTRIBUTES * L.WORD_BYTES) this.#block(log2Ceil(1 + ((bytes + 3) >>> 2)))
+    if (attributes !== null) {
+      const json = encoder.encode(JSON.stringify(attributes)).length
+      this.#block(log2Ceil(1 + ((json + 3) >>> 2)))
+    }
+    if (type === null) {
+      this.#keysAnywhere += 1
+      return
+    }
+    this.#names.find(key, type)
+    const partition = partitionOf(this.#names.key.hash)
+    this.#keysMore.set(partition, (this.#keysMore.get(partition) ?? 0) + 1)
+  }
+
+  #assignment(change: AssignmentChange): void {
+    const { scope } = change
+    const user = this.#names.find(change.user, L.USER_TYPE)
+    this.#entry(user, L.U_ASSIGNMENTS, `user ${change.user}`, PAIRS)
+    if ('instance' in scope) {
+      this.#entry(this.#names.instance(scope.instance), L.I_ASSIGNEES, `on ${nameOf(scope.instance)}`, SET)
+      return
+    }
+    const { graph } = this.#regions
+    const role = this.#names.role(change)
+    const tenant = this.#names.find(scope.tenant, L.TENANT_TYPE)
+    const line = tenant === 0 || !role ? 0 : lineOfBank(graph, tenant, role.place >>> 5)
+    const name = `in ${scope.tenant} ${role ? role.place >>> (5 + L.BANKS_LOG2) : ''}`
+    this.#entry(line, L.I_ASSIGNEES, name, SET)
+    if (line !== 0) return
+    // An annex and its directory. One that is not there yet may be held under any line that is.
+    for (let n = 0; n < 2; n++) this.#block(L.LINE_WORDS_LOG2)
+    if (role || tenant === 0) return
+    for (const each of [tenant, ...annexesOf(graph, tenant)]) this.#entry(each, L.I_ASSIGNEES, '', SET)
+  }
+
+  #tuple({ subject, object }: TupleChange): void {
+    const from = this.#names.instance(subject)
+    const to = this.#names.instance(object)
+    const container = this.#container(from)
+    this.#entry(to, L.I_IN, `into ${nameOf(object)}`, PAIRS)
+    // In one of the two, and moved to the other when the object becomes a subject.
+    this.#entry(container, L.C_OUT_CONTAINERS, `from ${nameOf(subject)}`, PAIRS)
+    this.#entry(container, L.C_OUT_OTHERS, `others ${nameOf(subject)}`, PAIRS)
+    this.#becomeContainer(from)
+    this.#becomeContainer(to)
+  }
+
+  /** The subject of a tuple gets a container, and an object with many in-edges: these then move at their subjects. */
+  #becomeContainer(instance: number): void {
+    if (this.#container(instance) !== 0) return
+    this.#block(CONTAINER_LOG2)
+    if (instance === 0) return
+    const { graph } = this.#regions
+    const at = (instance << L.LINE_WORDS_LOG2) + L.I_IN
+    const ptr = graph[at]!
+    const meta = graph[at + 1]!
+    if (meta === 0) return
+    if ((meta & L.LOG2_MASK) === L.INLINE) return this.#entry(ptr, L.C_OUT_CONTAINERS, '', PAIRS)
+    for (let word = ptr; word < ptr + (2 << (meta & L.LOG2_MASK)); word += 2) {
+      if (graph[word] !== 0) this.#entry(graph[word]!, L.C_OUT_CONTAINERS, '', PAIRS)
+    }
+  }
+
+  #container(instance: number): number {
+    return instance === 0 ? 0 : this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+  }
+
+  /** An entry more in the slab of the record at that line, or of what will have that name. */
+  #entry(line: number, field: number, name: string, width: Width): void {
+    const descriptor = (line << L.LINE_WORDS_LOG2) + field
+    const slab = line === 0 ? name : descriptor
+    const known = this.#entries.get(slab)
+    if (known) known.more += 1
+    else {
+      const meta = line === 0 ? 0 : this.#regions.graph[descriptor + 1]!
+      this.#entries.set(slab, { width, meta, more: 1 })
+    }
+  }
+
+  /** The blocks a slab goes through with so many entries more; one that is made again, from the first. */
+  #slab(width: Width, meta: number, more: number): void {
+    const isBlock = meta !== 0 && (meta & L.LOG2_MASK) !== L.INLINE
+    const count = (meta === 0 ? 0 : entryCount(meta)) + more
+    if (count > L.ENTRIES_MAX) this.#blocks[L.SIZE_CLASSES - 1]! += ALL_THERE_IS
+    const to = capacityLog2(count)
+    for (let log2 = isBlock ? (meta & L.LOG2_MASK) + 1 : 1; log2 <= to; log2++) {
+      this.#block(blockLog2(log2, width))
+    }
+    const again = Math.max(capacityLog2(more), this.#hasRemovals ? Math.min(to, SHRINKING_LOG2_MAX) : 0)
+    for (let log2 = 1; log2 <= again; log2++) this.#block(blockLog2(log2, width))
+  }
+}
+
+function nameOf({ type, key }: InstanceKey): string {
+  return JSON.stringify([type, key])
+}

@@ -1,0 +1,193 @@
+/**
+ * Records that are removed: dead to every question at once, and then unlinked from what still refers to them, some
+ * steps at a time, so that removing something with a million references stops nobody for long.
+ *
+ * Why a dead record can hang about unseen: no name leads to it (it has left the string table), no closure reaches
+ * beyond it (those below it were voided, and builders stop at the dead), and every enumeration skips the dead.
+ *
+ * Invariant: only the first of the queue is partly unlinked, and nobody else changes its slabs: changes name things,
+ * and it has no name. Therefore a cursor into its slabs is safe between steps.
+ *
+ * Lock held and in a section everywhere, but where it says otherwise.
+ */
+import { release } from '#engine/shared-index/memory/allocator.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import { outListOf, releaseRecord, typeOf } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { deleteEdge, deleteMember, PAIRS, releaseSlab, SET } from '#engine/shared-index/memory/slab.ts'
+import { annexesOf } from '#engine/shared-index/schema/annexes.ts'
+import { bitCount, rebuildFilter, takeMask } from './user-slab.ts'
+
+/** The slabs of a record, in the order they are unlinked: descriptor word and what to do with an entry. */
+const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'] as const
+
+export class Graveyard {
+  readonly #regions: Regions
+  readonly #banks: () => number
+  /** Lines; no array of numbers, whose growth would be copied and traced while readers wait. */
+  readonly #queue = new NumberList()
+  #first = 0
+  #phase = 0
+  #cursor = 0
+  #deadTenants: number[] = []
+
+  constructor(regions: Regions, banks: () => number) {
+    this.#regions = regions
+    this.#banks = banks
+  }
+
+  isEmpty(): boolean {
+    return this.#first === this.#queue.length
+  }
+
+  hasDeadTenants(): boolean {
+    return this.#deadTenants.length > 0
+  }
+
+  /** No lock, no section: makes room for so many more, where nobody waits. */
+  reserve(records: number): void {
+    this.#queue.reserve(records)
+  }
+
+  bury(line: number): void {
+    this.#markDead(line)
+    this.#queue.push(line)
+  }
+
+  /** A dead tenant's record stays until no instance refers to it; see `sweep.ts`. */
+  buryTenant(line: number): void {
+    const { graph } = this.#regions
+    for (const annex of annexesOf(graph, line)) {
+      graph[annex << L.LINE_WORDS_LOG2] = graph[annex << L.LINE_WORDS_LOG2]! | L.FLAG_DEAD
+    }
+    this.#markDead(line)
+    this.#deadTenants.push(line)
+  }
+
+  takeDeadTenants(): number[] {
+    const lines = this.#deadTenants
+    this.#deadTenants = []
+    return lines
+  }
+
+  /** Every instance of these tenants has been buried before. */
+  releaseTenants(lines: readonly number[]): void {
+    for (const line of lines) {
+      for (const annex of annexesOf(this.#regions.graph, line)) this.#queue.push(annex)
+      this.#queue.push(line)
+    }
+  }
+
+  /** Unlinks up to so many references; what is left waits for the next call. */
+  unlink(steps: number): void {
+    let left = steps
+    while (left > 0 && !this.isEmpty()) {
+      const line = this.#queue.items[this.#first]!
+      left -= this.#unlinkPhase(line, left)
+      if (this.#phase < PHASES.length) continue
+      this.#phase = 0
+      this.#free(line)
+      this.#first += 1
+      if (this.isEmpty()) {
+        this.#queue.length = 0
+        this.#first = 0
+      }
+    }
+  }
+
+  #markDead(line: number): void {
+    const { graph, header } = this.#regions
+    graph[line << L.LINE_WORDS_LOG2] = graph[line << L.LINE_WORDS_LOG2]! | L.FLAG_DEAD
+    header[L.H_RECORDS] = header[L.H_RECORDS]! - 1
+  }
+
+  /** Works on the current slab, moves to the next at its end; returns the steps taken, at least 1. */
+  #unlinkPhase(line: number, steps: number): number {
+    const descriptor = this.#descriptor(line)
+    const { graph } = this.#regions
+    const meta = descriptor === 0 ? 0 : graph[descriptor + 1]!
+    const width = PHASES[this.#phase] === 'assignees' ? SET : PAIRS
+    let taken = 1
+    if (meta !== 0 && (meta & L.LOG2_MASK) === L.INLINE) {
+      this.#unlinkEntry(line, graph[descriptor]!, meta >>> L.COUNT_SHIFT)
+    } else if (meta !== 0) {
+      const capacity = 1 << (meta & L.LOG2_MASK)
+      const ptr = graph[descriptor]!
+      for (; this.#cursor < capacity && taken < steps; this.#cursor++, taken++) {
+        const at = ptr + (this.#cursor << width)
+        if (graph[at] !== 0) this.#unlinkEntry(line, graph[at]!, width === PAIRS ? graph[at + 1]! : 0)
+      }
+      if (this.#cursor < capacity) return taken
+    }
+    if (descriptor !== 0) releaseSlab(this.#regions, descriptor, width)
+    this.#phase += 1
+    this.#cursor = 0
+    return taken
+  }
+
+  #descriptor(line: number): number {
+    const record = line << L.LINE_WORDS_LOG2
+    const type = typeOf(this.#regions.graph, line)
+    const isUser = type === L.USER_TYPE
+    const container = isUser ? 0 : this.#regions.graph[record + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
+    switch (PHASES[this.#phase]) {
+      case 'assignments':
+        return isUser ? record + L.U_ASSIGNMENTS : 0
+      case 'assignees':
+        return isUser ? 0 : record + L.I_ASSIGNEES
+      case 'in':
+        return isUser || type === L.TENANT_TYPE ? 0 : record + L.I_IN
+      case 'out-containers':
+        return container === 0 ? 0 : container + L.C_OUT_CONTAINERS
+      default:
+        return container === 0 ? 0 : container + L.C_OUT_OTHERS
+    }
+  }
+
+  /** Removes the other end's reference to the dead record. Idempotent: the other end may be dead and done with, too. */
+  #unlinkEntry(line: number, entry: number, second: number): void {
+    const regions = this.#regions
+    const { graph, header } = regions
+    const record = line << L.LINE_WORDS_LOG2
+    switch (PHASES[this.#phase]) {
+      case 'assignments':
+        header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! - bitCount(second)
+        deleteMember(regions, ((entry & L.LINE_MASK) << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES, line)
+        break
+      case 'assignees':
+        for (let bank = 0; bank < this.#banks(); bank++) {
+          if (takeMask(regions, entry, line | (bank << L.BANK_SHIFT), -1)) rebuildFilter(regions.graph, entry)
+        }
+        break
+      case 'in':
+        deleteEdge(regions, outListOf(graph, entry, line), line, second)
+        header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
+        break
+      default: {
+        const container = graph[record + L.I_CONTAINER]!
+        if (deleteEdge(regions, (entry << L.LINE_WORDS_LOG2) + L.I_IN, container, second)) {
+          header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
+        }
+      }
+    }
+  }
+
+  #free(line: number): void {
+    const { graph } = this.#regions
+    const record = line << L.LINE_WORDS_LOG2
+    const type = typeOf(graph, line)
+    const isUser = type === L.USER_TYPE
+    const isTenant = type === L.TENANT_TYPE && (graph[record]! & L.FLAG_ANNEX) === 0
+    if (isTenant && graph[record + L.T_ANNEXES] !== 0) {
+      release(this.#regions, graph[record + L.T_ANNEXES]!, L.LINE_WORDS_LOG2)
+    }
+    const container = isUser ? 0 : graph[record + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
+    if (container !== 0) {
+      const more = graph[container + L.C_MORE_HEADS]!
+      if (more !== 0) release(this.#regions, more, graph[more]!)
+      release(this.#regions, container, L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2)
+    }
+    releaseRecord(this.#regions, line, isUser ? L.USER_LINES_LOG2 : 0)
+  }
+}

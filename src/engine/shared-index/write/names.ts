@@ -1,0 +1,121 @@
+/**
+ * What the names in a change stand for: records by their lines, roles and relations by the schema; the writer's half.
+ *
+ * The two ends of an assignment or a tuple may have been found before the commit's section, by `Preparation`. Within a
+ * commit a line found before it stands for its name until the record is dead, for lines are given back after commits;
+ * or until the schema changes in the midst of it, for then the same name may be another type's.
+ */
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import { isDead } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import * as table from '#engine/shared-index/memory/string-table.ts'
+import type { Relation, Role, Schema } from '#engine/shared-index/schema/schema.ts'
+import type { AssignmentChange, InstanceKey, TupleChange } from '#model/change.ts'
+
+export class Names {
+  readonly key: Key
+  readonly schema: Schema
+  readonly #regions: Regions
+  /** Two lines a change: where it is, and who or from where. 0 for what was not there, or was not looked for. */
+  readonly #found = new NumberList()
+  /** What links the two, by the schema. */
+  readonly #links: (Role | Relation | undefined)[] = []
+  #where = 0
+  #whose = 0
+  #role: Role | undefined
+  #relation: Relation | undefined
+
+  constructor(regions: Regions, parts: { key: Key; schema: Schema }) {
+    this.#regions = regions
+    this.key = parts.key
+    this.schema = parts.schema
+  }
+
+  /** The line of what has this key and type, 0 if there is none. Leaves the key's hash in `key`. */
+  find(key: string, type: number): number {
+    return this.key.read(key, type) ? table.find(this.#regions, this.key, type) : 0
+  }
+
+  /** The instance of that name; 0 if there is none, or only one whose tenant was removed. */
+  instance({ type, key }: InstanceKey): number {
+    const known = this.schema.types.get(type)
+    const line = known ? this.find(key, known.id) : 0
+    return line !== 0 && this.#isInTenant(line) ? line : 0
+  }
+
+  /** Tenants take tenant roles, instances take those of their type. */
+  role({ role, scope }: AssignmentChange): Role | undefined {
+    if (this.#role) return this.#role
+    return this.schema.role('tenant' in scope ? null : scope.instance.type, role)
+  }
+
+  scoped({ scope }: AssignmentChange): number {
+    if ('instance' in scope)
+      return this.#isStanding(this.#where) ? this.#where : this.instance(scope.instance)
+    return this.find(scope.tenant, L.TENANT_TYPE)
+  }
+
+  holder({ user }: AssignmentChange): number {
+    const isStanding = this.#whose !== 0 && !isDead(this.#regions.graph, this.#whose)
+    return isStanding ? this.#whose : this.find(user, L.USER_TYPE)
+  }
+
+  relation({ object, relation, subject }: TupleChange): Relation | undefined {
+    if (this.#relation) return this.#relation
+    const known = this.schema.types.get(object.type)?.relations.get(relation)
+    return known?.subjectType.key === subject.type ? known : undefined
+  }
+
+  object({ object }: TupleChange): number {
+    return this.#isStanding(this.#where) ? this.#where : this.instance(object)
+  }
+
+  subject({ subject }: TupleChange): number {
+    return this.#isStanding(this.#whose) ? this.#whose : this.instance(subject)
+  }
+
+  /** Notes what was found for the next change of a commit. */
+  note(where: number, whose: number, link: Role | Relation | undefined): void {
+    this.#found.push(where)
+    this.#found.push(whose)
+    this.#links.push(link)
+  }
+
+  /** What was noted for the change at this place of its commit, 0 for nothing: where it is. */
+  whereOf(index: number): number {
+    return index * 2 < this.#found.length ? this.#found.items[index * 2]! : 0
+  }
+
+  /** Who, or from where. */
+  whoseOf(index: number): number {
+    return index * 2 < this.#found.length ? this.#found.items[index * 2 + 1]! : 0
+  }
+
+  /** Goes to the change at this place of its commit. */
+  turnTo(index: number): void {
+    this.#where = this.whereOf(index)
+    this.#whose = this.whoseOf(index)
+    const link = this.#links[index]
+    const isRelation = link !== undefined && 'edgeClass' in link
+    this.#role = isRelation ? undefined : link
+    this.#relation = isRelation ? link : undefined
+  }
+
+  /** At the beginning and the end of a commit, and when the schema changes within it. */
+  forget(): void {
+    this.#found.length = 0
+    this.#links.length = 0
+    this.turnTo(0)
+  }
+
+  #isStanding(instance: number): boolean {
+    return instance !== 0 && !isDead(this.#regions.graph, instance) && this.#isInTenant(instance)
+  }
+
+  #isInTenant(instance: number): boolean {
+    const { graph } = this.#regions
+    return !isDead(graph, graph[(instance << L.LINE_WORDS_LOG2) + L.I_TENANT]!)
+  }
+}

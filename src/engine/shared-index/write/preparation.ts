@@ -1,0 +1,205 @@
+/**
+ * What can be done for a commit before its section, while everybody goes on reading: find what its changes name, which
+ * also brings their lines into the cache; grow what will be full; find the closures it voids; add up the room it takes.
+ *
+ * It looks at the state before the commit, so it only guesses where changes rest on each other. Whatever it misses is
+ * done in the section, later and as right.
+ *
+ * No lock, no section: only the writer changes facts, and it is here.
+ */
+import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
+import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { outListOf } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { findMember, findPair, hasPair, isFull, PAIRS, SET } from '#engine/shared-index/memory/slab.ts'
+import type { Width } from '#engine/shared-index/memory/slab.ts'
+import { partitionOf } from '#engine/shared-index/memory/string-table.ts'
+import { lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import { scopeOf } from '#engine/shared-index/schema/schema.ts'
+import type { Relation, Role } from '#engine/shared-index/schema/schema.ts'
+import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
+import type { Names } from './names.ts'
+import { isLarge } from './replacements.ts'
+import type { Replacements } from './replacements.ts'
+
+/** Words of a first block of a slab, or of anything as small. */
+const SMALL_WORDS = 8
+/** An annex, and the directory it stands in. */
+const ANNEX_WORDS = 2 * L.LINE_WORDS
+const CONTAINER_WORDS = L.LINE_WORDS << L.CONTAINER_LINES_LOG2
+
+/** Changes looked at between two stops: some tenths of a millisecond. */
+const LOOKED_AT_ONCE = 128
+
+export class Preparation {
+  readonly #regions: Regions
+  readonly #names: Names
+  readonly #invalidation: Invalidation
+  readonly #replacements: Replacements
+  readonly #keysMore = new Map<number, number>()
+  /** Entries to come, by the descriptor of their slab, for large ones; pairs or a set. */
+  readonly #entriesMore = new Map<number, { width: Width; count: number }>()
+  #words = 0
+  /** The ends of the change just looked at (`names.ts`). */
+  #where = 0
+  #whose = 0
+  #link: Role | Relation | undefined
+
+  constructor(
+    regions: Regions,
+    parts: { names: Names; invalidation: Invalidation; replacements: Replacements },
+  ) {
+    this.#regions = regions
+    this.#names = parts.names
+    this.#invalidation = parts.invalidation
+    this.#replacements = parts.replacements
+  }
+
+  /**
+   * The words of the graph region that the commit will need, about. O(changes, and containers below them), with a stop every few
+   * changes.
+   */
+  *prepare(changes: readonly Change[]): Generator<void, number> {
+    this.#words = 0
+    this.#names.forget()
+    let looked = 0
+    for (const change of changes) {
+      if (++looked % LOOKED_AT_ONCE === 0) yield
+      this.#where = 0
+      this.#whose = 0
+      this.#link = undefined
+      this.#lookAt(change)
+      this.#names.note(this.#where, this.#whose, this.#link)
+    }
+    for (const [descriptor, { width, count }] of this.#entriesMore) {
+      this.#replacements.growSlab(descriptor, width, count)
+    }
+    for (const [partition, count] of this.#keysMore) this.#replacements.growPartition(partition, count)
+    this.#entriesMore.clear()
+    this.#keysMore.clear()
+    return this.#words
+  }
+
+  #lookAt(change: Change): void {
+    switch (change.kind) {
+      case 'tenant-put':
+        return this.#record(change.tenant, L.TENANT_TYPE, change.attributes)
+      case 'user-put':
+        return this.#record(change.user, L.USER_TYPE, null)
+      case 'user-removed':
+        this.#names.find(change.user, L.USER_TYPE)
+        return
+      case 'instance-put':
+        return this.#instance(change.instance, change.tenant, change.attributes)
+      case 'instance-removed':
+        return this.#invalidation.collect(this.#names.instance(change.instance))
+      case 'assignment-put':
+      case 'assignment-removed':
+        return this.#assignment(change, change.kind === 'assignment-put')
+      case 'tuple-put':
+      case 'tuple-removed':
+        return this.#tuple(change, change.kind === 'tuple-put')
+      default: // The schema takes no room here, and a tenant's removal is one bit.
+    }
+  }
+
+  #record(key: string, type: number, attributes: Attributes | null): void {
+    if (attributes !== null) this.#words += 1 << log2Ceil(2 + (JSON.stringify(attributes).length >> 1))
+    if (this.#names.find(key, type) !== 0) return
+    const partition = partitionOf(this.#names.key.hash)
+    this.#keysMore.set(partition, (this.#keysMore.get(partition) ?? 0) + 1)
+    const { bytes } = this.#names.key
+    const external = bytes > L.R_KEY_WORDS * L.WORD_BYTES ? 1 << log2Ceil(2 + (bytes >> 2)) : 0
+    this.#words += (type === L.USER_TYPE ? 2 : 1) * L.LINE_WORDS + external
+  }
+
+  #instance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
+    const type = this.#names.schema.types.get(name.type)
+    if (!type) return
+    const tenant = this.#names.find(tenantKey, L.TENANT_TYPE)
+    this.#record(name.key, type.id, attributes)
+    const { graph } = this.#regions
+    const line = this.#names.instance(name)
+    const isMoving = line !== 0 && graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] !== tenant
+    if (!isMoving) return
+    this.#words += L.LINE_WORDS
+    this.#invalidation.collect(line)
+  }
+
+  #assignment(change: AssignmentChange, isPut: boolean): void {
+    const role = this.#names.role(change)
+    const scoped = role ? this.#names.scoped(change) : 0
+    const user = this.#names.find(change.user, L.USER_TYPE)
+    this.#where = 'instance' in change.scope ? scoped : 0
+    this.#whose = user
+    this.#link = role
+    if (!role || scoped === 0 || user === 0) {
+      this.#words += 2 * SMALL_WORDS
+      return
+    }
+    const { graph } = this.#regions
+    const line = role.type ? scoped : lineOfBank(graph, scoped, role.place >>> 5)
+    if (line === 0) {
+      this.#words += ANNEX_WORDS + 2 * SMALL_WORDS
+      return
+    }
+    const held = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
+    const assignees = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
+    const isHeld = findPair(graph, graph[held]!, graph[held + 1]!, scopeOf(role, line)) !== 0
+    const isEmpty = graph[assignees + 1] === 0
+    if (!isEmpty && !isInline(graph[assignees + 1]!)) {
+      findMember(graph, graph[assignees]!, graph[assignees + 1]!, user)
+    }
+    if (!isPut || isHeld) return
+    this.#entry(held, PAIRS)
+    this.#entry(assignees, SET)
+    if (isEmpty && role.type) this.#invalidation.collect(scoped)
+  }
+
+  #tuple(change: TupleChange, isPut: boolean): void {
+    const relation = this.#names.relation(change)
+    const object = relation ? this.#names.instance(change.object) : 0
+    const subject = relation ? this.#names.instance(change.subject) : 0
+    this.#where = object
+    this.#whose = subject
+    this.#link = relation
+    if (!relation || object === 0 || subject === 0) {
+      this.#words += (subject === 0 ? CONTAINER_WORDS : 0) + 2 * SMALL_WORDS
+      return
+    }
+    const { graph } = this.#regions
+    const into = (object << L.LINE_WORDS_LOG2) + L.I_IN
+    const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+    if (container === 0) this.#words += CONTAINER_WORDS + SMALL_WORDS
+    const stands =
+      container !== 0 && hasPair(graph, graph[into]!, graph[into + 1]!, container, relation.edgeClass)
+    if (stands === isPut) return
+    this.#invalidation.collect(object)
+    if (container === 0) return
+    const out = outListOf(graph, container, object)
+    hasPair(graph, graph[out]!, graph[out + 1]!, object, relation.edgeClass)
+    if (!isPut) return
+    this.#entry(into, PAIRS)
+    this.#entry(out, PAIRS)
+  }
+
+  /** An entry more. Large slabs are grown ahead if they need it; for others the room of a doubling is added up. */
+  #entry(descriptor: number, width: Width): void {
+    const meta = this.#regions.graph[descriptor + 1]!
+    if (meta === 0 || isInline(meta)) {
+      this.#words += SMALL_WORDS
+      return
+    }
+    const log2 = meta & L.LOG2_MASK
+    if (isFull(meta)) this.#words += 2 << (log2 + width)
+    if (!isLarge(log2)) return
+    const known = this.#entriesMore.get(descriptor)
+    if (known) known.count += 1
+    else this.#entriesMore.set(descriptor, { width, count: 1 })
+  }
+}
+
+function isInline(meta: number): boolean {
+  return (meta & L.LOG2_MASK) === L.INLINE
+}

@@ -1,0 +1,173 @@
+/**
+ * The sweep: finds what still carries the number of a removed type, role, relation or tenant and takes it away, so that
+ * the numbers can be used again. Questions do not need it: to them the removed is gone at once.
+ *
+ * It walks all records, one partition of the string table a step. A partition is looked at without the lock,
+ * for only this thread changes facts; then its edits are made in sections of bounded length.
+ *
+ * Invariant: a sweep covers what was retired before it began; numbers are free again after its last step and after
+ * everything it buried is unlinked. Facts put meanwhile cannot carry retired numbers, so a partition once done stays
+ * done.
+ */
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { isDead, keyBytes, keyStart, outListOf } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { deleteEdge } from '#engine/shared-index/memory/slab.ts'
+import * as table from '#engine/shared-index/memory/string-table.ts'
+import { bankOf } from '#engine/shared-index/schema/annexes.ts'
+import { maskOf } from '#engine/shared-index/schema/schema.ts'
+import type { Retired, Schema } from '#engine/shared-index/schema/schema.ts'
+import type { Graveyard } from './graveyard.ts'
+import { dropScope, rebuildFilter } from './user-slab.ts'
+
+const EDITS_PER_SECTION = 256
+
+interface Pass {
+  readonly retired: Retired
+  readonly tenants: readonly number[]
+  readonly types: ReadonlySet<number>
+  readonly edgeClasses: ReadonlySet<number>
+  /** Retired bits by type id × banks of a tenant + bank. */
+  readonly masks: ReadonlyMap<number, number>
+  partition: number
+}
+
+export class Sweep {
+  readonly #regions: Regions
+  readonly #schema: Schema
+  readonly #graveyard: Graveyard
+  readonly #key: Key
+  readonly #banks: () => number
+  readonly #inSection: (work: () => void) => void
+  #pass: Pass | null = null
+  #edits: (() => void)[] = []
+
+  constructor(
+    regions: Regions,
+    parts: {
+      schema: Schema
+      graveyard: Graveyard
+      key: Key
+      banks: () => number
+      inSection: (work: () => void) => void
+    },
+  ) {
+    this.#regions = regions
+    this.#schema = parts.schema
+    this.#graveyard = parts.graveyard
+    this.#key = parts.key
+    this.#banks = parts.banks
+    this.#inSection = parts.inSection
+  }
+
+  isNeeded(): boolean {
+    return this.#pass !== null || this.#schema.hasRetired() || this.#graveyard.hasDeadTenants()
+  }
+
+  /** No lock held, graveyard empty. Does one partition. */
+  step(): void {
+    this.#pass ??= this.#begin()
+    const pass = this.#pass
+    if (pass.partition === L.PARTITION_COUNT) return this.#finish(pass)
+    this.#lookThrough(pass)
+    for (let from = 0; from < this.#edits.length; from += EDITS_PER_SECTION) {
+      this.#inSection(() => {
+        for (const edit of this.#edits.slice(from, from + EDITS_PER_SECTION)) edit()
+      })
+    }
+    this.#edits = []
+    pass.partition += 1
+  }
+
+  #begin(): Pass {
+    const retired = this.#schema.takeRetired()
+    const masks = new Map<number, number>()
+    for (const role of retired.roles) {
+      const at = (role.type?.id ?? L.TENANT_TYPE) * L.TENANT_BANKS_MAX + (role.place >>> 5)
+      masks.set(at, (masks.get(at) ?? 0) | maskOf(role))
+    }
+    return {
+      retired,
+      tenants: this.#graveyard.takeDeadTenants(),
+      types: new Set(retired.types.map(type => type.id)),
+      edgeClasses: new Set(retired.relations.map(relation => relation.edgeClass)),
+      masks,
+      partition: 0,
+    }
+  }
+
+  #finish({ retired, tenants }: Pass): void {
+    this.#graveyard.releaseTenants(tenants)
+    this.#schema.freeRetired(retired)
+    this.#pass = null
+  }
+
+  #lookThrough(pass: Pass): void {
+    const { header, graph } = this.#regions
+    const slots = table.slotCount(header, pass.partition)
+    for (let slot = 0; slot < slots; slot++) {
+      const line = table.recordInSlot(this.#regions, pass.partition, slot)
+      if (line === 0) continue
+      const type = graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
+      if (type === L.USER_TYPE) this.#lookAtUser(pass, line)
+      else if (type !== L.TENANT_TYPE) this.#lookAtInstance(pass, line, type)
+    }
+  }
+
+  #lookAtUser(pass: Pass, user: number): void {
+    if (pass.masks.size === 0) return
+    const { graph } = this.#regions
+    this.#eachPair((user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, (scope, mask) => {
+      const type = graph[(scope & L.LINE_MASK) << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT
+      const bank = type === L.TENANT_TYPE ? bankOf(graph, scope) : scope >>> L.BANK_SHIFT
+      const gone = mask & (pass.masks.get(type * L.TENANT_BANKS_MAX + bank) ?? 0)
+      if (gone !== 0) this.#edits.push(() => this.#drop(user, scope, gone))
+    })
+  }
+
+  #lookAtInstance(pass: Pass, line: number, type: number): void {
+    const { graph } = this.#regions
+    const record = line << L.LINE_WORDS_LOG2
+    if (pass.types.has(type) || isDead(graph, graph[record + L.I_TENANT]!)) {
+      this.#edits.push(() => this.#bury(line, type))
+      return
+    }
+    if (pass.edgeClasses.size === 0) return
+    this.#eachPair(record + L.I_IN, (container, edgeClass) => {
+      if (pass.edgeClasses.has(edgeClass)) this.#edits.push(() => this.#unlink(container, line, edgeClass))
+    })
+  }
+
+  #drop(user: number, scope: number, mask: number): void {
+    const isGone = dropScope(this.#regions, user, scope, mask, this.#banks())
+    if (isGone) rebuildFilter(this.#regions.graph, user)
+  }
+
+  #bury(line: number, type: number): void {
+    const { graph } = this.#regions
+    const record = line << L.LINE_WORDS_LOG2
+    this.#key.readRecord(graph, keyStart(graph, record), keyBytes(graph, record), type)
+    table.remove(this.#regions, this.#key.hash, line)
+    this.#graveyard.bury(line)
+  }
+
+  /** No closure needs to be told: none follows an edge class that is gone. */
+  #unlink(container: number, object: number, edgeClass: number): void {
+    const { graph, header } = this.#regions
+    const record = object << L.LINE_WORDS_LOG2
+    deleteEdge(this.#regions, record + L.I_IN, container, edgeClass)
+    deleteEdge(this.#regions, outListOf(graph, container, object), object, edgeClass)
+    header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
+  }
+
+  #eachPair(descriptor: number, visit: (first: number, second: number) => void): void {
+    const { graph } = this.#regions
+    const ptr = graph[descriptor]!
+    const meta = graph[descriptor + 1]!
+    if (meta === 0) return
+    if ((meta & L.LOG2_MASK) === L.INLINE) return visit(ptr, meta >>> L.COUNT_SHIFT)
+    const end = ptr + (2 << (meta & L.LOG2_MASK))
+    for (let at = ptr; at < end; at += 2) if (graph[at] !== 0) visit(graph[at]!, graph[at + 1]!)
+  }
+}

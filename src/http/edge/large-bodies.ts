@@ -1,0 +1,83 @@
+/**
+ * Bodies that are read on another thread: parsing a mebibyte takes 10 ms at best, and what a caller may shape of it a hundred. What
+ * is quickly read from its bytes is read here all the same (`BYTES_HERE_MAX`).
+ */
+import type { BodyOutcome, BodyReader } from '#decisions/body-reading.ts'
+import type { Caller } from '#decisions/decision-pool.ts'
+import { RawBytes, type Reply, type RequestNames } from '#http/routing/exchange.ts'
+import type { Route } from '#http/routing/route.ts'
+import type { Principal } from '#model/principal.ts'
+import type { OwnBody } from './body.ts'
+import type { LargeAnswers } from './large-answers.ts'
+import { loggedId } from './request-id.ts'
+
+/** The longest body that is looked at here: 10,000 usual checks have half of it, and take a millisecond. */
+export const BYTES_HERE_MAX = 2 * 1_024 * 1_024
+/**
+ * Members and elements that are read here of questions that look like none before them, at some 30 ns each. What has more is read
+ * elsewhere, from its beginning.
+ */
+export const UNLIKE_PARTS_MAX = 32_768
+
+/** An admitted request, with its body. */
+export interface LargeRequest {
+  readonly route: Route
+  readonly principal: Principal | null
+  readonly caller: Caller & RequestNames
+  readonly contentEncoding: string | undefined
+  readonly body: OwnBody
+  /** Throws the refusal if its key is none any more. */
+  readonly identify: () => void
+}
+
+export class LargeBodies {
+  readonly #reader: BodyReader
+  readonly #answers: LargeAnswers
+
+  /** `answers`: where the longest answers are kept until they are out. */
+  constructor(reader: BodyReader, answers: LargeAnswers) {
+    this.#reader = reader
+    this.#answers = answers
+  }
+
+  /** Whether another thread answers what comes to the route: that of a decision, which is all in its body. */
+  takes({ family, access, body, paramNames, query }: Route): boolean {
+    const isDecision = (family === 'native' || family === 'access') && access === 'environment'
+    return isDecision && body !== null && paramNames.length === 0 && query === null
+  }
+
+  /**
+   * Reads, checks and answers. Null: no thread could be started, and the body is to be read here. Rejects with what reading it here
+   * would throw, and with `OVERLOADED` when too many wait already.
+   */
+  async answer(request: LargeRequest): Promise<Reply | null> {
+    const outcome = await this.#read(request, false)
+    if (outcome === null || outcome.kind === 'checked') return null
+    const { status, bytes, isOfParts } = outcome
+    if (isOfParts && request.principal?.kind === 'environment') {
+      return this.#answers.reply(request.principal.environmentId, [bytes])
+    }
+    return { status, body: new RawBytes(bytes) }
+  }
+
+  /** Only reads and checks, and rejects likewise. False: no thread could be started. */
+  async check(request: LargeRequest): Promise<boolean> {
+    return (await this.#read(request, true)) !== null
+  }
+
+  #read(request: LargeRequest, isOnlyChecked: boolean): Promise<BodyOutcome | null> {
+    const { route, caller, principal, contentEncoding, body, identify } = request
+    const requestId = loggedId(caller.requestId)
+    const { operationId } = route
+    return this.#reader.read({
+      operationId,
+      principal,
+      contentEncoding,
+      requestId,
+      body,
+      waiting: caller,
+      identify,
+      isOnlyChecked,
+    })
+  }
+}

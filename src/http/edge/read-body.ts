@@ -1,0 +1,35 @@
+/** From the bytes of a body to what the handler of its route gets. */
+import { DECISION_DEPTH_MAX, malformed, parseJson, withoutByteOrderMark } from '#http/routing/json.ts'
+import type { Route } from '#http/routing/route.ts'
+import { AuthzError } from '#model/errors.ts'
+import { JSON_DEPTH_MAX } from '#model/limits.ts'
+import { bytesOf } from './body.ts'
+
+/**
+ * The body as JSON, not yet checked; `undefined` when the route takes none, or may do without and got none. Throws the refusal.
+ * `contentEncoding`: that of the request.
+ */
+export function parseBody(route: Route, body: DataView, contentEncoding: string | undefined): unknown {
+  if (route.body === null) return undefined
+  const bytes = withoutByteOrderMark(bytesOf(body))
+  if (bytes.length === 0 && !route.body.isRequired) return undefined
+  try {
+    return parseJson(bytes, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+  } catch (error) {
+    const isCoded = (contentEncoding ?? 'identity') !== 'identity'
+    const isReadable = !(error instanceof AuthzError) || error.code !== 'MALFORMED_REQUEST'
+    if (!isCoded || isReadable || bytes.length === 0) throw error
+    throw malformed(
+      'the body must be valid JSON as it comes: it is not decompressed, send it without Content-Encoding',
+    )
+  }
+}
+
+/** The same, from its bytes where it is of the usual kind, and checked. For routes that take nothing else from a request. */
+export function readBody(route: Route, body: DataView, contentEncoding: string | undefined): unknown {
+  const read = route.readBytes?.(body) ?? null
+  if (read !== null) return read
+  const value = parseBody(route, body, contentEncoding)
+  if (value !== undefined) route.body?.shape.check(value)
+  return value
+}

@@ -1,0 +1,51 @@
+/** Spans of requests, as the edge sees them: where they begin and end. What makes them is plugged in. */
+import type { RouteMatch } from '#http/routing/router.ts'
+
+/** One request that is traced. */
+export interface RequestSpan {
+  /** For whoever does a part of the work: the `traceparent` under which that part belongs. */
+  readonly traceparent: string
+  /** `status` 0: the caller was gone before there was an answer. */
+  end(status: number): void
+}
+
+export interface RequestTracing {
+  /** Goes on with the trace that the headers name, or begins one. `operation` is null where there is no route. */
+  begin(
+    operation: string | null,
+    request: { readonly method: string; readonly headers: ReadonlyMap<string, string> },
+  ): RequestSpan
+}
+
+/** Who is told of defects of what is plugged in, which is not ours: they reach neither the HTTP library nor the caller. */
+interface TracedBy {
+  readonly tracing: RequestTracing | null
+  report(error: unknown, requestId: string): void
+}
+
+interface Named {
+  readonly requestId: string
+}
+
+/** Null where nothing is traced, or the span could not be begun. No closures: they would be made for each request. */
+export function beginSpan(
+  by: TracedBy,
+  match: RouteMatch | null,
+  head: Parameters<RequestTracing['begin']>[1],
+  names: Named,
+): RequestSpan | null {
+  try {
+    return by.tracing && by.tracing.begin(match?.route.operationId ?? null, head)
+  } catch (error) {
+    by.report(error, names.requestId)
+    return null
+  }
+}
+
+export function endSpan(by: TracedBy, span: RequestSpan, status: number, names: Named): void {
+  try {
+    span.end(status)
+  } catch (error) {
+    by.report(error, names.requestId)
+  }
+}

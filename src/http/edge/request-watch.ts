@@ -1,0 +1,78 @@
+/** What is kept of every request for those who run the service: counted for all of them, told of the slow ones. */
+// The global of that name is looked up anew each time, which every request would pay for.
+import { performance } from 'node:perf_hooks'
+import type { RequestNames } from '#http/routing/exchange.ts'
+import type { Route } from '#http/routing/route.ts'
+import type { LimitName } from '#model/errors.ts'
+import { loggedId } from './request-id.ts'
+
+/** Counts. Called for every request: allocates nothing, never throws. */
+export interface RequestObserver {
+  /** The number under which an endpoint is counted; null: there was no route. */
+  endpoint(operationId: string | null): number
+  began(): void
+  /** `status` 0: the caller was gone before there was an answer. */
+  ended(endpoint: number, status: number, elapsedMs: number): void
+  /** A connection came (1) or went (-1). */
+  connected(change: 1 | -1): void
+  limitReached(limit: LimitName): void
+}
+
+/** A request that took longer than it should. */
+export interface SlowRequest {
+  readonly requestId: string
+  /** Null: there was no route. */
+  readonly operation: string | null
+  /** 0: the caller was gone before there was an answer. */
+  readonly status: number
+  readonly elapsedMs: number
+}
+
+/** From `ms` on a request is slow. */
+export interface SlowRequests {
+  readonly ms: number
+  readonly onSlow: (request: SlowRequest) => void
+}
+
+export class RequestWatch {
+  readonly observer: RequestObserver
+  readonly #slow: SlowRequests | null
+  readonly #endpoints: ReadonlyMap<Route, number>
+  readonly #noEndpoint: number
+  /** The route last counted, and its endpoint: most requests in a row go the same way. */
+  #route: Route | null = null
+  #endpoint: number
+
+  constructor(routes: readonly Route[], observer: RequestObserver, slow: SlowRequests | null) {
+    this.observer = observer
+    this.#slow = slow
+    this.#endpoints = new Map(routes.map(route => [route, observer.endpoint(route.operationId)]))
+    this.#noEndpoint = observer.endpoint(null)
+    this.#endpoint = this.#noEndpoint
+  }
+
+  /** Returns what `end` wants to have back. */
+  begin(): number {
+    this.observer.began()
+    return performance.now()
+  }
+
+  end(beganAt: number, route: Route | null, status: number, names: RequestNames): void {
+    const elapsedMs = performance.now() - beganAt
+    if (route !== this.#route) this.#useRoute(route)
+    this.observer.ended(this.#endpoint, status, elapsedMs)
+    if (this.#slow !== null && elapsedMs >= this.#slow.ms) {
+      this.#slow.onSlow({
+        requestId: loggedId(names.requestId),
+        operation: route?.operationId ?? null,
+        status,
+        elapsedMs,
+      })
+    }
+  }
+
+  #useRoute(route: Route | null): void {
+    this.#route = route
+    this.#endpoint = route === null ? this.#noEndpoint : this.#endpoints.get(route)!
+  }
+}

@@ -1,0 +1,343 @@
+/**
+ * One HTTP server in one thread. The only file that knows uWebSockets.js, so that a replacement is possible; several
+ * threads may each run one on the same port.
+ *
+ * Keeps the library's rules about a request (read before the handler returns) and about an app (closed before its thread
+ * ends, or the process is aborted); `conversation.ts` keeps those about a response. Knows nothing of endpoints.
+ *
+ * A caller may pipeline requests as long as they are answered at once. The library ends a connection that sends the
+ * next request while an answer is promised or a body waits for its turn, and answers protocol errors (400, 431, 505)
+ * itself, as HTML. A body in chunks ends its connection (`chunked-wire.ts`).
+ */
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  us_listen_socket_close,
+  us_socket_local_port,
+  type us_listen_socket,
+} from 'uWebSockets.js'
+import type { Authenticate } from '#http/routing/credentials.ts'
+import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from '#http/routing/dispatch.ts'
+import type { ErrorFamily } from '#http/routing/exchange.ts'
+import { familyOfPath } from '#http/routing/path.ts'
+import type { Route } from '#http/routing/route.ts'
+import type { RouteMatch } from '#http/routing/router.ts'
+import { assert } from '#model/assert.ts'
+import { requestIds } from './answer-head.ts'
+import { longBodiesBytesMax, SegmentStock } from './body-segments.ts'
+import { BodyBuffers } from './body.ts'
+import { ChunkedWire } from './chunked-wire.ts'
+import type { ConversationHost, Receiving } from './conversation-host.ts'
+import { Conversation } from './conversation.ts'
+import type { HeaderList } from './header-list.ts'
+import { HeldBodies } from './held-bodies.ts'
+import type { LargeBodies } from './large-bodies.ts'
+import { type BodyTurns, LargeBodyTurns } from './large-body-turns.ts'
+import { loggedId } from './request-id.ts'
+import type { RequestTracing } from './request-tracing.ts'
+import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
+import type { ListenAddress } from './reserve-port.ts'
+import type { WireHead } from './wire.ts'
+
+export interface HttpServerOptions {
+  readonly routes: readonly Route[]
+  readonly authenticate: Authenticate
+  /** Refuse requests without the headers their route documents as required. Default false. */
+  readonly hasStrictHeaders?: boolean
+  /** The form of errors under paths without a route. Default: that of the main port (contract section 0, row 19). */
+  readonly familyOf?: (path: string) => ErrorFamily
+  /** Waits for the state a decision asks for; absent: the header is ignored. */
+  readonly minRevision?: RevisionGate
+  /** Keeps keys to their rates; absent: they have none. */
+  readonly takeRate?: TakeRate | null
+  /** Reads large bodies on another thread; absent: nobody does. */
+  readonly largeBodies?: LargeBodies | null
+  /** What long bodies are collected in, of all servers that share it; absent: of its own. */
+  readonly segments?: SegmentStock
+  /** Hears the name of each request right before its handler is called; what it throws is a defect of the request. */
+  readonly onCall?: OnCall | null
+  readonly limits: {
+    /** Beyond it a body is answered with 413 and the connection ends. */
+    readonly bodyBytesMax: number
+    /** How long a body may take to arrive; beyond it 408, and the connection ends. Absent: as long as the library lets it. */
+    readonly receiveMsMax?: number
+    /** Absent: as many as there may be files. */
+    readonly connections?: ConnectionLimit
+  }
+  /** Counts requests and connections; absent: nobody does. */
+  readonly observer?: RequestObserver | null
+  readonly slow?: SlowRequests | null
+  readonly tracing?: RequestTracing | null
+  /**
+   * Hears of every defect that was answered with 500, and what it really was. Whether the thread must end is the owner's
+   * business; it must close the server first. What this throws is lost.
+   */
+  readonly onFault: (error: unknown, requestId: string) => void
+}
+
+/** Connections of all servers that share a limit. */
+export interface ConnectionLimit {
+  readonly max: number
+  /** Adds to the number of open ones, and returns it. */
+  add(change: 1 | -1): number
+}
+
+/** How long `close` waits for answers that are still being made or sent. */
+const DRAIN_MS_DEFAULT = 5_000
+
+/** How long a connection that was made is waited for its first request, when the server closes. */
+const SETTLE_MS = 50
+
+/** How often bodies that do not arrive are looked for. */
+const RECEIVE_LOOK_MS_MAX = 1_000
+
+/** What the library calls the methods. */
+const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
+
+/** What the library takes for a pattern, which no path of ours means; one can stand in `PUBLIC_URL`. */
+const PATTERN = /[:*]/
+
+export class HttpServer {
+  readonly #routes: readonly Route[]
+  readonly #onFault: HttpServerOptions['onFault']
+  readonly #limits: HttpServerOptions['limits']
+  readonly #observer: RequestObserver | null
+  readonly #hasStrictHeaders: boolean
+  readonly #host: ConversationHost<Conversation> & { isDraining: boolean; bodyTurns: BodyTurns }
+  readonly #bodyTurns = new LargeBodyTurns()
+  readonly #held = new HeldBodies()
+  #receiveTimer: NodeJS.Timeout | null = null
+  #app: TemplatedApp | null = null
+  #socket: us_listen_socket | null = null
+  #inFlightCount = 0
+  /** When the last connection came. */
+  #connectedAt = -Infinity
+  /** For the next request. One is enough: what is answered at once is answered before the next comes. */
+  #idle: Conversation | null = null
+  /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
+  #headers!: HeaderList
+  readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
+  #closing: Promise<void> | null = null
+  #onIdle: () => void = () => {}
+
+  constructor(options: HttpServerOptions) {
+    const {
+      routes,
+      authenticate,
+      limits,
+      onFault,
+      hasStrictHeaders = false,
+      familyOf = familyOfPath,
+      minRevision = null,
+      takeRate = null,
+      onCall = null,
+      largeBodies = null,
+      segments = new SegmentStock(longBodiesBytesMax(limits.bodyBytesMax)),
+      observer = null,
+      slow = null,
+      tracing = null,
+    } = options
+    this.#routes = routes
+    this.#onFault = onFault
+    this.#limits = limits
+    this.#observer = observer
+    this.#hasStrictHeaders = hasStrictHeaders
+    this.#host = {
+      dispatcher: new Dispatcher(routes, authenticate, {
+        hasStrictHeaders,
+        minRevision,
+        takeRate,
+        onCall,
+        largeBodies,
+      }),
+      requestIds: requestIds(),
+      bodyBytesMax: limits.bodyBytesMax,
+      bodies: new BodyBuffers(),
+      segments,
+      bodyTurns: this.#bodyTurns,
+      familyOf,
+      isDraining: false,
+      watch: observer === null ? null : new RequestWatch(routes, observer, slow),
+      tracing,
+      receiving: new Set(),
+      report: (error, requestId) => this.#report(error, requestId),
+      leave: () => this.#leave(),
+      reuse: conversation => {
+        this.#idle = conversation
+      },
+    }
+  }
+
+  /** Listens, once in a server's life, and returns the actual port. The port is shared: see `reservePort`. */
+  listen({ host, port }: ListenAddress): Promise<number> {
+    assert(this.#app === null, 'a server listens once')
+    const app = App()
+    this.#app = app
+    app.filter((res, change) => this.#connected(res, change === 1 ? 1 : -1))
+    const { receiveMsMax } = this.#limits
+    if (receiveMsMax !== undefined) this.#watchReceiving(receiveMsMax)
+    for (const route of this.#routes) this.#mount(app, route)
+    app.any('/*', (res, req) => this.#accept(res, req, null, true))
+    return new Promise((resolve, reject) => {
+      app.listen(host, port, socket => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host}:${port}`))
+          return
+        }
+        this.#socket = socket
+        resolve(us_socket_local_port(socket))
+      })
+    })
+  }
+
+  /**
+   * Goes on taking connections and requests, and answers none of those that come from now on before `close`: the first of the
+   * steps in which several servers on one port stop listening without losing a connection that was made.
+   */
+  hold(): void {
+    this.#host.isDraining = true
+    this.#host.bodyTurns = this.#held
+  }
+
+  /** Takes no more connections. Resolves behind those that the kernel had when it was called. */
+  async stopListening(): Promise<void> {
+    // The library takes all there are in the turn in which it hears of one, in whatever order it hears of it and of this.
+    await new Promise(resolve => setImmediate(resolve))
+    if (this.#socket !== null) us_listen_socket_close(this.#socket)
+    this.#socket = null
+  }
+
+  /** Goes on serving, and asks every caller to take the next request elsewhere. */
+  drain(): void {
+    this.#host.isDraining = true
+  }
+
+  /**
+   * Takes no more connections, lets what is in flight finish for at most `withinMs`, then ends every connection.
+   * Must have resolved before the thread ends.
+   */
+  close({ withinMs = DRAIN_MS_DEFAULT } = {}): Promise<void> {
+    this.#closing ??= this.#drainAndClose(withinMs)
+    return this.#closing
+  }
+
+  async #drainAndClose(withinMs: number): Promise<void> {
+    const until = performance.now() + withinMs
+    this.#host.isDraining = true
+    if (this.#socket !== null) us_listen_socket_close(this.#socket)
+    this.#socket = null
+    this.#host.bodyTurns = this.#bodyTurns
+    this.#held.release(this.#bodyTurns)
+    await this.#idleBy(until)
+    // Of a connection that was made a moment ago the request may still be on its way.
+    const settledAt = Math.min(until, this.#connectedAt + SETTLE_MS)
+    if (performance.now() < settledAt) {
+      await new Promise(resolve => setTimeout(resolve, settledAt - performance.now()))
+      await this.#idleBy(until)
+    }
+    // This may run inside a callback of the library, which sends the last answer only when that callback returned.
+    await new Promise(resolve => setImmediate(resolve))
+    this.#app?.close()
+    if (this.#receiveTimer !== null) clearInterval(this.#receiveTimer)
+  }
+
+  /** Resolves when nothing is in flight, and at that time at the latest. */
+  async #idleBy(until: number): Promise<void> {
+    if (this.#inFlightCount === 0) return
+    const idle = Promise.withResolvers<void>()
+    const timeout = setTimeout(idle.resolve, Math.max(0, until - performance.now()))
+    this.#onIdle = idle.resolve
+    await idle.promise
+    clearTimeout(timeout)
+  }
+
+  /** One that is too many is closed at once; it has been counted, and will be counted off. */
+  #connected(res: HttpResponse, change: 1 | -1): void {
+    this.#observer?.connected(change)
+    if (change === 1) this.#connectedAt = performance.now()
+    const { connections } = this.#limits
+    if (connections === undefined || connections.add(change) <= connections.max || change === -1) return
+    this.#observer?.limitReached('connections')
+    res.close()
+  }
+
+  /** A body in one piece, as nearly all are, is never looked at here. */
+  #watchReceiving(ms: number): void {
+    const since = new Map<Receiving, { readonly at: number; readonly steps: number }>()
+    const look = (): void => {
+      const { receiving } = this.#host
+      for (const conversation of since.keys()) if (!receiving.has(conversation)) since.delete(conversation)
+      const now = performance.now()
+      for (const conversation of receiving) {
+        const from = since.get(conversation)
+        const steps = conversation.receivedSteps
+        if (from === undefined || from.steps !== steps || conversation.isHeldUp) {
+          since.set(conversation, { at: now, steps })
+        } else if (now - from.at >= ms) conversation.stopReceiving()
+      }
+    }
+    this.#receiveTimer = setInterval(look, Math.min(RECEIVE_LOOK_MS_MAX, ms / 4)).unref()
+  }
+
+  /**
+   * Lets the library find a route without parameters, which it does by exact comparison as our router would. Reading method
+   * and path from it and looking them up costs a twentieth of a decision.
+   */
+  #mount(app: TemplatedApp, route: Route): void {
+    if (route.paramNames.length > 0 || PATTERN.test(route.path)) return
+    const match = { route, rawParams: [] }
+    const mount = MOUNT[route.method]
+    const keepsOthers = !route.ignoresHeaders || this.#hasStrictHeaders || this.#host.tracing !== null
+    app[mount](route.path, (res, req) => this.#accept(res, req, match, keepsOthers))
+  }
+
+  /** `keepsOthers`: whether a header without a field in `HeaderList` may be asked for. */
+  #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null, keepsOthers: boolean): void {
+    const conversation = this.#idle ?? new Conversation(this.#host)
+    this.#idle = null
+    const head = conversation.emptyHead(keepsOthers)
+    this.#headers = head.headers
+    req.forEach(this.#addHeader)
+    if (match === null) readHead(req, head)
+    else knownHead(req, head, match.route)
+    this.#inFlightCount++
+    const { headers } = head
+    conversation.begin(headers.comesInChunks ? new ChunkedWire(res, headers.endsConnection) : res, match)
+  }
+
+  #leave(): void {
+    this.#inFlightCount--
+    if (this.#inFlightCount === 0) this.#onIdle()
+  }
+
+  #report(error: unknown, requestId: string): void {
+    try {
+      this.#onFault(error, loggedId(requestId))
+    } catch {
+      // Thrown on, it would end the process from inside the library, and nobody else is left to hear of it.
+    }
+  }
+}
+
+function readHead(req: HttpRequest, head: WireHead): void {
+  // The case of a method matters: `post` is not POST.
+  head.method = req.getCaseSensitiveMethod()
+  head.isHead = head.method === 'HEAD'
+  head.path = req.getUrl()
+  head.query = queryOf(req)
+}
+
+/** The head of a request whose route is known; its query is read only if the route has one. */
+function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Route): void {
+  head.method = method
+  head.isHead = false
+  head.path = path
+  head.query = query === null ? '' : queryOf(req)
+}
+
+/** Where a request has no query the library returns `undefined`, whatever its types say. */
+function queryOf(req: HttpRequest): string {
+  return (req.getQuery() as string | undefined) ?? ''
+}

@@ -1,0 +1,111 @@
+/**
+ * One request and its answer as plain values: what a route sees. Only `server.ts` knows the HTTP library;
+ * everything here survives the request, may be kept, and can be made by hand in a test.
+ */
+import type { Caller } from '#decisions/decision-pool.ts'
+import type { HeaderList } from '#http/edge/header-list.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import type { Principal } from '#model/principal.ts'
+
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string
+  /** As sent, undecoded, without the query. */
+  readonly path: string
+  /** As sent, undecoded, without the question mark. */
+  readonly query: string
+  /** Lower-case name → value; of a repeated header the first. */
+  readonly headers: HeaderList
+  /** The whole body; empty when there is none. */
+  readonly body: Uint8Array
+}
+
+/** What a request goes by. Asked for only where somebody is told: most are made when they are asked for. */
+export interface RequestNames {
+  /** In answers and logs. */
+  readonly requestId: string
+  /** Under which the work for it is to be traced; null: it is not. */
+  readonly traceparent: string | null
+}
+
+/** What a route's handler gets: every part decoded and validated by the route's own schemas. */
+export interface Call<Params = unknown, Query = unknown, Body = unknown> {
+  readonly principal: Principal | null
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  /** Of a route that ignores headers only those with a field in `HeaderList`. */
+  readonly headers: ReadonlyMap<string, string>
+  /** Good until the call is answered: what is to outlast that is copied. */
+  readonly names: RequestNames
+  /** Who waits for the answer. */
+  readonly caller: Caller
+}
+
+/** JSON text made elsewhere, e.g. by the thread that holds the data. */
+export class RawJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Bytes to be sent as they are; the reply's headers say what they are. */
+export class RawBytes {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}
+
+/** JSON in memory that is lent for this one answer. */
+export class LentJson {
+  readonly bytes: Uint8Array
+  readonly #giveBack: (bytes: Uint8Array) => void
+
+  constructor(bytes: Uint8Array, giveBack: (bytes: Uint8Array) => void) {
+    this.bytes = bytes
+    this.#giveBack = giveBack
+  }
+
+  /** Nobody reads the bytes any more. Called once, or never: then the collector has them. */
+  giveBack(): void {
+    this.#giveBack(this.bytes)
+  }
+}
+
+/** Bytes that are made while they are sent, as fast as the caller takes them; the reply's headers say what they are. */
+export class RawPieces {
+  readonly source: PieceSource
+
+  private constructor(source: PieceSource) {
+    this.source = source
+  }
+
+  /**
+   * With the first piece there before the head is written: what fails by then is told like any other error, and later the head
+   * has said that the answer comes in chunks, so that a connection that ends before the last one is no whole answer.
+   */
+  static async begun(source: PieceSource): Promise<RawPieces> {
+    let first: Promise<Uint8Array | null> | null = source.next()
+    await first
+    const next = (): Promise<Uint8Array | null> => {
+      const piece = first ?? source.next()
+      first = null
+      return piece
+    }
+    return new RawPieces({ next, cancel: () => source.cancel() })
+  }
+}
+
+export interface Reply {
+  readonly status: number
+  /** Answered as JSON; `undefined` sends no body; `RawJson`, `RawBytes`, `LentJson` and `RawPieces` are sent as they are. */
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The form of an error answer, by path (contract section 0, row 19); `opa` is that of the second listener. */
+export type ErrorFamily = 'native' | 'access' | 'management' | 'opa'

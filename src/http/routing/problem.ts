@@ -1,0 +1,191 @@
+/**
+ * The one place where an error code meets a status, and the form an error takes on the wire, by path family (contract
+ * A.1, B.1 and section 0, rows 10, 13 and 19).
+ *
+ * The table is complete because the compiler says so. Codes that stand for trouble of ours have a text of their own
+ * here: what the error itself says may name hosts, directories or store keys and goes to the log only.
+ */
+import { randomUUID } from 'node:crypto'
+import { type Answer, JSON_TYPE } from '#http/edge/answer.ts'
+import { type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
+import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
+import type { ErrorFamily } from './exchange.ts'
+import { MethodNotAllowedError } from './router.ts'
+
+/** How one code is told. */
+interface Telling {
+  readonly status: number
+  /** Where the management interface differs: shape errors are 422 there. */
+  readonly managementStatus?: number
+  /** `error_code` of the management interface. */
+  readonly errorCode: ManagementErrorCode
+  readonly title: string
+  /** Said instead of the error's own message, unless the error says what is to be told. */
+  readonly publicMessage?: string
+}
+
+const LOAD_AGAIN = {
+  status: 503,
+  errorCode: 'UNEXPECTED_ERROR',
+  title: 'Temporarily unavailable',
+  publicMessage: 'the service is catching up with its store; try again',
+} as const satisfies Telling
+
+const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
+  UNAUTHENTICATED: { status: 401, errorCode: 'UNAUTHORIZED', title: 'Credentials are missing or not valid' },
+  FORBIDDEN: { status: 403, errorCode: 'FORBIDDEN_ACCESS', title: 'This key may not do that' },
+  UNKNOWN_PATH: { status: 404, errorCode: 'NOT_FOUND', title: 'No such path' },
+  METHOD_NOT_ALLOWED: { status: 405, errorCode: 'INVALID_INPUT', title: 'No such method on this path' },
+  BODY_TOO_LARGE: { status: 413, errorCode: 'INVALID_INPUT', title: 'The request body is too large' },
+  MALFORMED_REQUEST: {
+    status: 400,
+    managementStatus: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'The request cannot be read',
+  },
+  INVALID_SHAPE: {
+    status: 400,
+    managementStatus: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'The request has the wrong shape',
+  },
+  INVALID_PERMISSION_FORMAT: {
+    status: 400,
+    managementStatus: 422,
+    errorCode: 'INVALID_PERMISSION_FORMAT',
+    title: 'A permission reads type:action',
+  },
+  RATE_LIMITED: { status: 429, errorCode: 'UNEXPECTED_ERROR', title: 'Too many requests with this key' },
+  REQUEST_TIMEOUT: { status: 408, errorCode: 'INVALID_INPUT', title: 'The request took too long to arrive' },
+  LIMIT_EXCEEDED: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request exceeds a limit' },
+  NOT_FOUND: { status: 404, errorCode: 'NOT_FOUND', title: 'The requested data could not be found' },
+  DUPLICATE_ENTITY: { status: 409, errorCode: 'DUPLICATE_ENTITY', title: 'This already exists' },
+  INVALID_INPUT: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request breaks a rule' },
+  MISMATCH_RESOURCE_INSTANCES_TENANTS: {
+    status: 400,
+    errorCode: 'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+    title: 'The tenants differ',
+  },
+  MISMATCH_RELATION_TYPE: {
+    status: 400,
+    errorCode: 'MISMATCH_RELATION_TYPE',
+    title: 'The relation is of other types',
+  },
+  NOT_READY: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is not ready' },
+  STALE: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The state is too old' },
+  ENVIRONMENT_CLOSED: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'This environment is closed',
+  },
+  OVERLOADED: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is overloaded' },
+  INTERNAL: {
+    status: 500,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'Unexpected error',
+    publicMessage: 'the service failed to answer this request',
+  },
+  // Not 409: that means "already exists" here, and a client must know that trying again is right.
+  REVISION_CONFLICT: {
+    status: 503,
+    errorCode: 'CONCURRENT_OPERATION_DISALLOWED',
+    title: 'Others were faster',
+  },
+  REVISION_TOO_OLD: LOAD_AGAIN,
+  STORE_RESET: LOAD_AGAIN,
+  STORE_CLOSED: LOAD_AGAIN,
+  STORE_LOCKED: LOAD_AGAIN,
+  STORE_UNAVAILABLE: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'Temporarily unavailable',
+    publicMessage:
+      'the store cannot be reached; a change may or may not have been made: look before you try again',
+  },
+  STORE_REFUSED: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'The store takes no changes',
+    publicMessage: 'the store takes no changes just now: nothing was made, so send it again',
+  },
+  STORE_DAMAGED: {
+    status: 503,
+    errorCode: 'UNEXPECTED_ERROR',
+    title: 'The store is damaged',
+    publicMessage:
+      'the store has lost data of this environment: nothing was made, and nothing can be until it is restored',
+  },
+}
+
+/** Seconds after which a 429 or a 503 is worth another try. */
+const RETRY_AFTER_SECONDS = '1'
+
+/** The answer to a request that failed. Anything but an `AuthzError` is told as `INTERNAL`, without its text. */
+export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
+  const { code, message, detail, told } = errorToData(error)
+  const telling = TELLINGS[code]
+  const status = statusOf(telling, family)
+  const text = told ?? telling.publicMessage ?? message
+  return {
+    status,
+    contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,
+    body: bodyText(family, { status, telling, message: text, detail }),
+    buffer: null,
+    lent: null,
+    pieces: null,
+    headers: problemHeaders(status, error),
+  }
+}
+
+function statusOf({ status, managementStatus }: Telling, family: ErrorFamily): number {
+  return family === 'management' ? (managementStatus ?? status) : status
+}
+
+/** What may be wrong when a status comes in a family's form, for documents. */
+export function reasonsOf(status: number, family: ErrorFamily): Pick<Telling, 'title' | 'errorCode'>[] {
+  return Object.values(TELLINGS).filter(telling => statusOf(telling, family) === status)
+}
+
+interface Told {
+  readonly status: number
+  readonly telling: Telling
+  readonly message: string
+  readonly detail: readonly ErrorDetail[]
+}
+
+function bodyText(family: ErrorFamily, { status, telling, message, detail }: Told): string {
+  if (family === 'access') return message
+  if (family === 'native') return JSON.stringify({ code: status, message } satisfies NativeError)
+  if (family === 'opa') return JSON.stringify({ code: opaCode(status), message })
+  const error: ManagementError = {
+    id: randomUUID(),
+    title: telling.title,
+    error_code: telling.errorCode,
+    message,
+    support_link: null,
+    additional_info: null,
+    // Whoever found the error may not know where; clients rely on the list all the same.
+    ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
+  }
+  return JSON.stringify(error)
+}
+
+function findings(detail: readonly ErrorDetail[], message: string): ManagementError['detail'] & object {
+  if (detail.length === 0) return [{ loc: ['body'], msg: message, type: 'value_error' }]
+  return detail.map(({ loc, msg, type }) => ({ loc: [...loc], msg, type }))
+}
+
+/** The codes of an Open Policy Agent's REST interface, which its clients branch on. */
+function opaCode(status: number): string {
+  if (status === 401 || status === 403) return 'unauthorized'
+  if (status === 404) return 'resource_not_found'
+  if (status === 405) return 'invalid_operation'
+  return status < 500 ? 'invalid_parameter' : 'internal_error'
+}
+
+function problemHeaders(status: number, error: unknown): Readonly<Record<string, string>> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer realm="verdict"' }
+  if (status === 503 || status === 429) return { 'Retry-After': RETRY_AFTER_SECONDS }
+  if (error instanceof MethodNotAllowedError) return { Allow: error.allow }
+  return {}
+}

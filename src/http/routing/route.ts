@@ -1,0 +1,182 @@
+/**
+ * A route is a value: method, path, who may call it, schemas, handler. Everything else is derived from it: the static
+ * types the handler sees, the validators (made here; each is compiled when it is first used), the router, the OpenAPI document.
+ *
+ * A route knows nothing of sockets, and its handler is only ever called with parts that passed the route's schemas.
+ * `{name}` in a path stands for exactly one non-empty part.
+ */
+import type { Static, TObject, TSchema } from 'typebox'
+import type { HeaderField, RequestHeaderField } from '#http/edge/header-fields.ts'
+import { assert } from '#model/assert.ts'
+import type { RouteAccess } from './credentials.ts'
+import type { Call, ErrorFamily, Reply } from './exchange.ts'
+import { QueryShape } from './query-string.ts'
+import { Shape } from './shape.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface Response {
+  readonly description: string
+  readonly schema?: TSchema
+  /** Default: JSON. */
+  readonly contentType?: string
+  /** Besides `X-Request-ID`, which every answer has. */
+  readonly headers?: readonly HeaderField[]
+}
+
+/** What a route may answer besides errors, by status; for the OpenAPI document, not enforced. */
+export type Responses = Readonly<Record<number, Response>>
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never
+
+/** Without a schema, the parameters are the texts that stand in the path. */
+type ParamsOf<Path extends string, Params> = Params extends TSchema
+  ? Static<Params>
+  : Readonly<Record<ParamNames<Path>, string>>
+type QueryOf<Query> = Query extends TSchema ? Static<Query> : Readonly<Record<never, never>>
+type BodyOf<Body, OptionalBody> = Body extends TSchema
+  ? Static<Body>
+  : OptionalBody extends TSchema
+    ? Static<OptionalBody> | undefined
+    : undefined
+
+/** A body in pieces: what they are, and the form of what they hold. */
+export interface BodyInPieces {
+  readonly contentType: string
+  readonly description: string
+  /** Of one line. */
+  readonly schema: TSchema
+}
+
+/** What a route's author writes. */
+export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody, FromBytes = never> {
+  readonly method: Method
+  /** As clients see it: `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
+  readonly path: Path
+  readonly operationId: string
+  readonly summary: string
+  readonly family: ErrorFamily
+  readonly access: RouteAccess
+  readonly params?: Params
+  readonly query?: Query
+  /** A JSON body is required. Exclusive with `optionalBody`; with neither, a body is ignored. */
+  readonly body?: Body
+  /** An empty body is fine and arrives as `undefined`. */
+  readonly optionalBody?: OptionalBody
+  /**
+   * Takes the body as bytes, before it is parsed: what the handler gets in place of the body, `null` to have it parsed
+   * and checked as ever. Accepts nothing that the parser or the schema refuses, refuses nothing itself.
+   */
+  readonly readBytes?: ((body: DataView) => FromBytes | null) | undefined
+  /**
+   * Takes a body of any length in pieces: the handler gets a `PieceSource` in place of a body. Exclusive with the other bodies.
+   * The content type is for the description; it is not checked.
+   */
+  readonly bodyInPieces?: BodyInPieces | undefined
+  /** Refuse any content type but `application/json`, a missing one included (authzen.md section 2). */
+  readonly requireJsonContentType?: boolean
+  /** The headers it reads, besides those every route has. */
+  readonly headers?: readonly RequestHeaderField[]
+  /**
+   * The handler asks for no header but those with a field in `HeaderList`, so that the others need not be kept; to ask
+   * for one all the same is an `InvariantError`. Default: false. Of a path with parameters all are kept.
+   */
+  readonly ignoresHeaders?: boolean
+  readonly deprecated?: boolean
+  readonly earlyAccess?: boolean
+  readonly responses: Responses
+  /** Error statuses it answers besides those that follow from the rest of the definition. */
+  readonly refusals?: readonly number[]
+  handle(
+    call: Call<ParamsOf<Path, Params>, QueryOf<Query>, BodyOf<Body, OptionalBody> | FromBytes>,
+  ): Reply | Promise<Reply>
+}
+
+/** A defined route, with the types of its parts erased: what the route table holds. */
+export interface Route {
+  readonly method: Method
+  readonly path: string
+  /** The names in the path, in order. */
+  readonly paramNames: readonly string[]
+  readonly operationId: string
+  readonly summary: string
+  readonly family: ErrorFamily
+  readonly access: RouteAccess
+  readonly params: Shape | null
+  readonly query: QueryShape | null
+  readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
+  /** Besides the server's own ceiling; see `withBodyCeilings`. */
+  readonly bodyBytesMax: number
+  readonly readBytes: ((body: DataView) => unknown) | null
+  readonly bodyInPieces: BodyInPieces | null
+  readonly requireJsonContentType: boolean
+  readonly headers: readonly RequestHeaderField[]
+  readonly ignoresHeaders: boolean
+  /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
+  readonly strictHeaders: readonly string[]
+  readonly deprecated: boolean
+  readonly earlyAccess: boolean
+  readonly responses: Responses
+  readonly refusals: readonly number[]
+  handle(call: Call): Reply | Promise<Reply>
+}
+
+/** Makes what checks the parts of a call. A definition that contradicts itself is a defect of ours and ends the start. */
+export function defineRoute<
+  const Path extends string,
+  Params extends TObject | undefined = undefined,
+  Query extends TObject | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  OptionalBody extends TSchema | undefined = undefined,
+  FromBytes = never,
+>(definition: RouteDefinition<Path, Params, Query, Body, OptionalBody, FromBytes>): Route {
+  const { operationId, params, query, body, optionalBody, headers = [] } = definition
+  const paramNames = paramNamesIn(definition.path)
+  assert(new Set(paramNames).size === paramNames.length, `${operationId}: a path parameter occurs twice`)
+  assert(body === undefined || optionalBody === undefined, `${operationId}: the body is required or optional`)
+  if (params !== undefined) {
+    const described = Object.keys(params.properties).toSorted().join()
+    assert(described === paramNames.toSorted().join(), `${operationId}: path and params schema differ`)
+  }
+  const bodySchema = body ?? optionalBody
+  return {
+    method: definition.method,
+    path: definition.path,
+    paramNames,
+    operationId,
+    summary: definition.summary,
+    family: definition.family,
+    access: definition.access,
+    params: params === undefined ? null : new Shape(params, 'path'),
+    query: query === undefined ? null : new QueryShape(query),
+    body:
+      bodySchema === undefined
+        ? null
+        : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
+    bodyBytesMax: Number.POSITIVE_INFINITY,
+    readBytes: definition.readBytes ?? null,
+    bodyInPieces: definition.bodyInPieces ?? null,
+    requireJsonContentType: definition.requireJsonContentType ?? false,
+    headers,
+    ignoresHeaders: definition.ignoresHeaders ?? false,
+    strictHeaders: headers.filter(({ isRequired }) => isRequired).map(({ name }) => name.toLowerCase()),
+    deprecated: definition.deprecated ?? false,
+    earlyAccess: definition.earlyAccess ?? false,
+    responses: definition.responses,
+    refusals: definition.refusals ?? [],
+    // The shapes above are what makes the parts of a call have the types the handler names.
+    handle: definition.handle as Route['handle'],
+  }
+}
+
+/** The parameter a part of a path template stands for, `null` when it stands for itself. */
+export function paramNameOf(part: string): string | null {
+  return part.startsWith('{') && part.endsWith('}') ? part.slice(1, -1) : null
+}
+
+function paramNamesIn(path: string): string[] {
+  assert(path.startsWith('/'), `a path begins with a slash: ${path}`)
+  return path.split('/').flatMap(part => paramNameOf(part) ?? [])
+}

@@ -1,0 +1,109 @@
+/** The route table: every endpoint there is. */
+import type { AccessService } from '#decisions/access-service.ts'
+import type { DecisionService } from '#decisions/decision-service.ts'
+import type { PermissionService } from '#decisions/permission-service.ts'
+import type { SearchService } from '#decisions/search-service.ts'
+import { evaluationDialect } from '#http/bytes/asked-question.ts'
+import { BatchReader } from '#http/bytes/batch-reader.ts'
+import { SingleReader } from '#http/bytes/single-reader.ts'
+import { withBodyCeilings } from '#http/edge/body-ceilings.ts'
+import type { AnswersOfParts } from '#http/edge/large-answers.ts'
+import { createDocument } from '#http/openapi/document.ts'
+import { accessSearchRoutes, type SearchOptions } from '#http/routes/access-search.ts'
+import { type AccessRouteOptions, accessRoutes } from '#http/routes/access.ts'
+import { allowedRoutes } from '#http/routes/allowed.ts'
+import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/api-key.ts'
+import { auditRoutes } from '#http/routes/audit.ts'
+import { contentRoutes } from '#http/routes/content.ts'
+import { factRoutes } from '#http/routes/facts.ts'
+import { groupRoutes } from '#http/routes/groups.ts'
+import { type HealthSource, healthRoutes } from '#http/routes/health.ts'
+import { legacyRoutes } from '#http/routes/legacy.ts'
+import { managedByOrganization, type ManagementGateway } from '#http/routes/managed.ts'
+import { metadataRoutes } from '#http/routes/metadata.ts'
+import { metricsRoute, type MetricsSource } from '#http/routes/metrics.ts'
+import { permissionRoutes } from '#http/routes/permissions.ts'
+import { environmentRoutes, projectRoutes } from '#http/routes/projects.ts'
+import { referenceRoutes } from '#http/routes/reference.ts'
+import { resourcePartRoutes } from '#http/routes/resource-parts.ts'
+import { resourceRoutes } from '#http/routes/resources.ts'
+import { roleRoutes } from '#http/routes/roles.ts'
+import type { Route } from './route.ts'
+
+export interface RouteParts extends DecisionRouteParts {
+  readonly management: ManagementGateway
+  readonly health: HealthSource
+  /** How far this thread knows the organization's keys; null while it does not. */
+  readonly organizationRevision: () => string | null
+  readonly metrics: MetricsSource
+  readonly options: DecisionRouteParts['options'] & {
+    readonly publicUrl: string | null
+    readonly metricsToken: string | null
+    /** Bytes of JSON that the attributes of one thing may have. */
+    readonly attributesBytesMax: number
+  }
+}
+
+export interface DecisionRouteParts {
+  readonly decisions: DecisionService
+  readonly permissions: PermissionService
+  readonly access: AccessService
+  readonly search: SearchService
+  readonly answers: AnswersOfParts
+  readonly options: SearchOptions & {
+    readonly isAuthzenStrict: boolean
+    readonly hasDebug: boolean
+    readonly hasBytesPath: boolean
+    readonly subjectTypes: readonly string[]
+    readonly bulkChecksMax: number
+    /** As of `BulkReader`; absent: any number. */
+    readonly unlikePartsMax?: number | undefined
+  }
+}
+
+function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptions['bytes'] {
+  if (!options.hasBytesPath) return null
+  const ofUsers = { subjectTypes: new Set(options.subjectTypes), isStrict: options.isAuthzenStrict }
+  const { bulkChecksMax: checksMax, unlikePartsMax } = options
+  return {
+    singles: new SingleReader(evaluationDialect(ofUsers)),
+    batches: new BatchReader({ checksMax, unlikePartsMax, ...ofUsers }),
+  }
+}
+
+/** Those that are answered from an environment's index, and from nothing else. */
+export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route[] {
+  return [
+    ...allowedRoutes(parts.decisions, options, parts.answers),
+    ...permissionRoutes(parts.permissions, parts.answers),
+    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
+    ...accessSearchRoutes(parts.search, options),
+  ]
+}
+
+export function createRoutes({ options, ...parts }: RouteParts): Route[] {
+  const manageOrganization = managedByOrganization(parts.management)
+  const defined: Route[] = [
+    ...decisionRoutes({ options, ...parts }),
+    ...metadataRoutes(options.publicUrl),
+    ...healthRoutes(parts.health),
+    metricsRoute(parts.metrics, options.metricsToken),
+    apiKeyScopeRoute(parts.organizationRevision),
+    ...apiKeyRoutes(manageOrganization),
+    ...projectRoutes(manageOrganization),
+    ...environmentRoutes(manageOrganization),
+    ...contentRoutes(parts.management),
+    ...resourceRoutes(parts.management),
+    ...resourcePartRoutes(parts.management),
+    ...roleRoutes(parts.management),
+    ...factRoutes(parts.management),
+    ...legacyRoutes(parts.management),
+    ...auditRoutes(parts.management, manageOrganization),
+    ...groupRoutes(parts.management),
+    ...referenceRoutes(() => description),
+  ]
+  const routes = withBodyCeilings(defined, options.attributesBytesMax)
+  // Now, not when somebody asks: it takes longer than a decision may wait.
+  const description = JSON.stringify(createDocument(routes, options.publicUrl))
+  return routes
+}

@@ -1,0 +1,150 @@
+/**
+ * The audit log: an entry for every management call that changed something, in the very commit that changed it, so that
+ * none can be missing and none can be there for what did not happen. Calls that found nothing to change leave none, and
+ * neither does what the service does by itself: purges, and what it brings in at a start.
+ *
+ * An entry keeps what was asked for, as far as it is short; keys of things and attributes are in it, so it is kept for a
+ * limited time (`audit-retention.ts`).
+ */
+import type { Attributes } from '#model/change.ts'
+import { jsonBytes } from '#model/json-text.ts'
+import { AUDIT_INPUT_BYTES_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
+import type { AuditRecord } from '#model/records.ts'
+import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { presentInstant } from './context.ts'
+import type { Draft } from './draft.ts'
+import { type Page, pageFrom, pageOfLists, windowOf } from './paging.ts'
+import type { RecordReader } from './record-reader.ts'
+import { isResumable, type Resumable } from './resumable.ts'
+
+/** Who made a call. */
+export interface AuditCaller {
+  /** Null: the key in `ADMIN_API_KEY`. */
+  readonly keyId: string | null
+  readonly requestId: string
+}
+
+/** A call that may change something. */
+export interface AuditedCall extends AuditCaller {
+  readonly operation: string
+  readonly input: unknown
+}
+
+interface AuditedContext {
+  readonly records: Draft
+  readonly now: number
+  newId(): string
+}
+
+/** Bodies with more elements than that are not written out to see how long they are. */
+const ELEMENTS_MAX = 100
+const ADMIN = 'admin'
+
+/** Whose log it is: an environment's own need not say which one each call was about. */
+export type AuditedLog = 'environment' | 'organization'
+
+/** `command` with an entry for what it writes, if it writes anything; the command as it is if nobody called. */
+export function audited<Context extends AuditedContext, Answer>(
+  command: (context: Context) => Answer | Resumable<Answer>,
+  call: AuditedCall | null,
+  log: AuditedLog,
+): (context: Context) => Answer | Resumable<Answer> {
+  if (call === null) return command
+  return context => {
+    const result = command(context)
+    if (!isResumable(result)) {
+      addEntry(context, call, log)
+      return result
+    }
+    return (function* () {
+      const answer = yield* result as Resumable<Answer>
+      addEntry(context, call, log)
+      return answer
+    })()
+  }
+}
+
+function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, log: AuditedLog): void {
+  if (records.isEmpty) return
+  const { keyId, operation } = call
+  const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
+  const kept = keptInput(call.input, log)
+  records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept, sequence: null })
+}
+
+function keptInput(input: unknown, log: AuditedLog): Pick<AuditRecord, 'input' | 'isInputCut'> {
+  const { params = {}, query = {}, body } = (input ?? {}) as Record<string, Attributes | undefined>
+  const { proj_id: _project, env_id: _environment, ...others } = params
+  const named = log === 'environment' ? others : params
+  const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
+  if (body === undefined) return { input: bare, isInputCut: false }
+  const isShort = elementsIn(body) <= ELEMENTS_MAX && isShortJson(body)
+  return isShort ? { input: { ...bare, body }, isInputCut: false } : { input: bare, isInputCut: true }
+}
+
+function isShortJson(body: unknown): boolean {
+  return jsonBytes(body, AUDIT_INPUT_BYTES_MAX) <= AUDIT_INPUT_BYTES_MAX
+}
+
+/** Of a bulk: what it lists, itself or in one of its fields. */
+function elementsIn(body: unknown): number {
+  if (Array.isArray(body)) return body.length
+  if (typeof body !== 'object' || body === null) return 0
+  return Math.max(0, ...Object.values(body).map(value => (Array.isArray(value) ? value.length : 0)))
+}
+
+interface AuditReadContext {
+  readonly records: RecordReader
+}
+
+/** O(page) without filters, O(log) with them. */
+export function* listAuditEntries(
+  { records }: AuditReadContext,
+  { query }: { readonly query: AuditQuery },
+): Resumable<Page<AuditEntry>> {
+  const request = {
+    kind: 'audit' as const,
+    lists: [lists.all('audit')],
+    matches: filterOf(query),
+    present: (record: AuditRecord) => presentEntry(records, record),
+  }
+  if (query.order === 'oldest') return yield* pageOfLists(records, { ...request, paging: query })
+  // The same page seen from the end. What is added meanwhile is behind it and moves nothing.
+  const { offset, limit } = windowOf(query)
+  const { total_count: total } = yield* pageOfLists(records, { ...request, paging: { per_page: 1 } })
+  const end = Math.max(0, total - offset)
+  const start = Math.max(0, end - limit)
+  if (end === start) return pageFrom([], total, limit)
+  const paging = { offset: start, per_page: end - start }
+  const { data } = yield* pageOfLists(records, { ...request, paging, hasTotal: false })
+  return pageFrom(data.toReversed(), total, limit)
+}
+
+function filterOf({ operation, api_key_id: key, request_id: request, since, until }: AuditQuery) {
+  const keyId = key?.toLowerCase() === ADMIN ? null : key?.toLowerCase()
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)
+  const to = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)
+  const isNarrowed = [operation, key, request, since, until].some(part => part !== undefined)
+  if (!isNarrowed) return null
+  return (entry: AuditRecord): boolean =>
+    (operation === undefined || entry.operation === operation) &&
+    (keyId === undefined || entry.keyId === keyId) &&
+    (request === undefined || entry.requestId === request) &&
+    entry.createdAt >= from &&
+    entry.createdAt < to
+}
+
+function presentEntry(records: RecordReader, record: AuditRecord): AuditEntry {
+  return {
+    id: record.id,
+    created_at: presentInstant(record.createdAt),
+    operation: record.operation,
+    api_key_id: record.keyId,
+    request_id: record.requestId,
+    // Never overwritten: the commit that wrote it last is the one that made the change, unless it was taken over.
+    sequence: record.sequence ?? records.versionOf(record),
+    input: record.input,
+    is_input_cut: record.isInputCut,
+  }
+}

@@ -1,0 +1,42 @@
+/** What an operation needs to know besides the data: whose environment it is in, the time, fresh ids. */
+import type { Draft } from './draft.ts'
+import type { RecordReader } from './record-reader.ts'
+
+export interface EnvironmentScope {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly environmentId: string
+}
+
+export interface OperationContext {
+  readonly scope: EnvironmentScope
+  /** Milliseconds since 1970, the same throughout one operation. */
+  readonly now: number
+  /** A fresh UUID. */
+  newId(): string
+}
+
+export interface ReadContext extends OperationContext {
+  readonly records: RecordReader
+}
+
+export interface WriteContext extends OperationContext {
+  readonly records: Draft
+}
+
+/** The scope as every management answer carries it. */
+export function presentScope(scope: EnvironmentScope) {
+  return {
+    organization_id: scope.organizationId,
+    project_id: scope.projectId,
+    environment_id: scope.environmentId,
+  }
+}
+
+export function presentTimes(record: { readonly createdAt: number; readonly updatedAt: number }) {
+  return { created_at: presentInstant(record.createdAt), updated_at: presentInstant(record.updatedAt) }
+}
+
+export function presentInstant(instant: number): string {
+  return new Date(instant).toISOString()
+}

@@ -1,0 +1,152 @@
+/**
+ * Who is dead: what was removed while rows of its dependants still await their purge. Every such row says so itself, by
+ * an id it has and a purge names; so a removal is one small commit, however much it takes along.
+ */
+import type { StoredRecord } from '#model/records.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { decodeAs } from '#store/keyspace/record-codec.ts'
+import type { Row } from '#store/ledger.ts'
+import type { View } from '#store/view.ts'
+
+/** Ids of what is dead. */
+export type DeadIds = Pick<ReadonlySet<string>, 'has' | 'size'>
+
+/** Of each view that was asked: all readers of an environment share what is known of its purges. */
+const pendingOf = new WeakMap<View, PendingDeadIds>()
+
+/**
+ * The ids that pending purges name, as of now: the object is brought up to date by the next call. O(ids of purges that came or
+ * went since the last call for that view); nearly always there are none, which is one look at a counter.
+ */
+export function pendingDeadIds(view: View): DeadIds {
+  const { present } = view
+  let pending = pendingOf.get(present)
+  if (!pending) {
+    pending = new PendingDeadIds(present)
+    pendingOf.set(present, pending)
+  }
+  pending.follow()
+  return pending
+}
+
+interface PendingPurge {
+  readonly created: number
+  readonly deadIds: readonly string[]
+}
+
+/**
+ * What the purges of a view name. A purge names the same ids for as long as it is there, new ones come behind the others, and
+ * the oldest goes first, as a rule: so both ends of the list say what has changed, and its count says whether they say all.
+ */
+class PendingDeadIds implements DeadIds {
+  readonly #view: View
+  /** In creation order. */
+  #purges: PendingPurge[] = []
+  /** By how many purges each is named. */
+  readonly #named = new Map<string, number>()
+  #sequence = -1
+
+  constructor(view: View) {
+    this.#view = view
+  }
+
+  get size(): number {
+    return this.#named.size
+  }
+
+  has(id: string): boolean {
+    return this.#named.has(id)
+  }
+
+  follow(): void {
+    const sequence = this.#view.sequence()
+    if (sequence === this.#sequence) return
+    this.#sequence = sequence
+    const count = this.#view.count(lists.all('purge'))
+    if (count > 0 || this.#purges.length > 0) this.#followEnds(count)
+    if (this.#purges.length !== count) this.#readAll()
+  }
+
+  #followEnds(count: number): void {
+    const [oldest = Infinity] = takeFirst(this.#view.places(lists.all('purge')))
+    const gone = this.#purges.findIndex(({ created }) => created >= oldest)
+    for (const purge of this.#purges.splice(0, gone < 0 ? this.#purges.length : gone)) this.#forget(purge)
+    if (this.#purges.length === count) return
+    this.#read(this.#purges.at(-1)?.created ?? -1)
+  }
+
+  #readAll(): void {
+    this.#purges = []
+    this.#named.clear()
+    this.#read(-1)
+  }
+
+  #read(after: number): void {
+    for (const row of this.#view.scan(lists.all('purge'), { after })) {
+      const { deadIds } = decodeAs('purge', row)
+      this.#purges.push({ created: row.created, deadIds })
+      for (const id of deadIds) this.#named.set(id, (this.#named.get(id) ?? 0) + 1)
+    }
+  }
+
+  #forget({ deadIds }: PendingPurge): void {
+    for (const id of deadIds) {
+      const left = this.#named.get(id)! - 1
+      if (left === 0) this.#named.delete(id)
+      else this.#named.set(id, left)
+    }
+  }
+}
+
+function takeFirst<Item>(items: Iterable<Item>): Item[] {
+  for (const item of items) return [item]
+  return []
+}
+
+/** Those of two sets; the second one may go on growing. */
+export class JoinedDeadIds implements DeadIds {
+  readonly #pending: DeadIds
+  readonly #own: DeadIds
+
+  constructor(pending: DeadIds, own: DeadIds) {
+    this.#pending = pending
+    this.#own = own
+  }
+
+  /** An id that both have counts twice. */
+  get size(): number {
+    return this.#pending.size + this.#own.size
+  }
+
+  has(id: string): boolean {
+    return this.#pending.has(id) || this.#own.has(id)
+  }
+}
+
+/** The ids that these rows of purges name. */
+export function deadIdsIn(purges: Iterable<Row>): Set<string> {
+  const dead = new Set<string>()
+  for (const row of purges) for (const id of decodeAs('purge', row).deadIds) dead.add(id)
+  return dead
+}
+
+/** Whether a record is, or belongs to, one of the dead. Types, users, tenants go at once: their rows are never dead. */
+export function isDead(record: StoredRecord, dead: DeadIds): boolean {
+  if (dead.size === 0) return false
+  switch (record.kind) {
+    case 'instance':
+      return dead.has(record.id) || dead.has(record.typeId) || dead.has(record.tenantId)
+    case 'assignment': {
+      const { userId, roleId, tenantId, instanceId } = record
+      return (
+        [userId, roleId, tenantId].some(id => dead.has(id)) || (instanceId !== null && dead.has(instanceId))
+      )
+    }
+    case 'tuple': {
+      const { subjectId, relationId, objectId, tenantId } = record
+      return dead.has(subjectId) || dead.has(objectId) || dead.has(relationId) || dead.has(tenantId)
+    }
+    default:
+      return false
+  }
+}

@@ -1,0 +1,305 @@
+/**
+ * A change being made: reads like the view, sees its own writes, and remembers what it read, so that the commit it
+ * becomes holds only if nothing it relied on has changed meanwhile. One draft serves one run of one command.
+ *
+ * What a read requires: a record that is only referred to must still be the same one (same generation, or still
+ * absent); a record that is overwritten or removed, or whose content decided something (`requireUnchanged`), must be
+ * unwritten since. Lists are read without a requirement: who decides by a list says in its comment why that is safe.
+ *
+ * A dead record (`dead-ids.ts`) is absent here, too; put under its key, a new one starts a new generation. Who relies
+ * on an instance relies on its tenant and its type, which may be removed without a word in the instance's own row.
+ */
+import { assert } from '#model/assert.ts'
+import { type Change, isOfSchema } from '#model/change.ts'
+import type { RecordKind, RecordOf, RoleRecord, StoredRecord } from '#model/records.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import { decodeAs, decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
+import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
+import type { ListName, ScanOptions, View } from '#store/view.ts'
+import { checkAttributes } from './attribute-ceilings.ts'
+import { isDead } from './dead-ids.ts'
+import { ExtendedRoles } from './extended-roles.ts'
+import { type Found, isOfKind, RecordReader } from './record-reader.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
+
+interface Pending {
+  readonly key: Uint8Array
+  /** The row as the view had it when the draft first met it. */
+  readonly row: Row | null
+  /** What that holds, where somebody has looked; dead or not. */
+  stored: StoredRecord | null
+  /** The record as the draft leaves it; null: absent. */
+  record: StoredRecord | null
+  written: boolean
+  /** Whether the commit needs the row unwritten, not just of the same generation. */
+  contentMatters: boolean
+  /** Whether the row was deleted on the way, so that a new generation starts. */
+  restarted: boolean
+}
+
+export class Draft extends RecordReader {
+  readonly #pending = new Map<string, Pending>()
+  /** The same by kind: who puts a schema together reads many short lists, and must not go through all of it for each. */
+  readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
+  readonly #pendingById = new Map<string, Pending>()
+  /** Told of every role that this draft writes. */
+  readonly extended = new ExtendedRoles()
+  readonly #changes: Change[] = []
+  readonly #attributesBytesMax: number
+
+  /** `attributesBytesMax`: for drafts into which callers' things are put. */
+  constructor(view: View, attributesBytesMax = Number.POSITIVE_INFINITY) {
+    super(view)
+    this.#attributesBytesMax = attributesBytesMax
+  }
+
+  override get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
+    return this.#meet(kind, key).record as RecordOf<Kind> | null
+  }
+
+  /** The commit then holds only if `record` is unwritten since: for a decision that rests on what it says. */
+  requireUnchanged(record: StoredRecord): void {
+    this.#meet(record.kind, rowKeyOf(record)).contentMatters = true
+  }
+
+  override byId<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
+    const pending = this.#pendingById.get(id)
+    if (pending) {
+      const { record } = pending
+      return record?.id === id && record.kind === kind ? (record as RecordOf<Kind>) : null
+    }
+    for (const row of this.view.scan(lists.byId(id))) {
+      return isOfKind(kind, row) ? this.get(kind, row.key) : null
+    }
+    return null
+  }
+
+  protected override *found<Kind extends RecordKind>(
+    kind: Kind,
+    list: ListName,
+    options?: ScanOptions,
+  ): Iterable<Found<Kind>> {
+    assert(!options?.offset && !options?.after, 'a draft reads its lists from the start')
+    for (const row of this.view.scan(list)) {
+      const pending = this.#pending.get(nameOf(row.key))
+      if (!pending?.written) {
+        const record = decodeAs(kind, row)
+        yield { record, created: row.created, isDead: isDead(record, this.deadIds()) }
+      } else if (!pending.restarted && isPendingIn(pending, list)) {
+        yield { record: pending.record as RecordOf<Kind>, created: row.created, isDead: false }
+      }
+    }
+    // What the draft adds is the newest there is.
+    for (const pending of this.#ofKind(kind)) {
+      const isNew = pending.written && (pending.row === null || pending.restarted)
+      if (isNew && isPendingIn(pending, list)) {
+        const record = pending.record as RecordOf<Kind>
+        yield { record, created: Number.MAX_SAFE_INTEGER, isDead: isDead(record, this.deadIds()) }
+      }
+    }
+  }
+
+  override count(list: ListName): number {
+    let count = this.view.count(list)
+    for (const pending of this.#pending.values()) {
+      if (!pending.written) continue
+      const stored = storedIn(pending)
+      if (stored !== null && isListed(stored, list)) count -= 1
+      if (isPendingIn(pending, list)) count += 1
+    }
+    return count
+  }
+
+  /**
+   * Goes through a list with a stop after each record, which `each` gets as it is at that moment, and may write. What others
+   * add meanwhile is not in it: who adds a mention of a thing that goes writes the thing (`touch`).
+   */
+  *visit<Kind extends RecordKind>(
+    kind: Kind,
+    list: ListName,
+    each: (record: RecordOf<Kind>) => void,
+  ): Resumable<void> {
+    const keys: Uint8Array[] = []
+    for (const { key } of this.view.scan(list)) {
+      keys.push(key)
+      if (keys.length % YIELD_ROWS === 0) yield
+    }
+    const stored = new Set<string>()
+    for (const key of keys) {
+      const name = nameOf(key)
+      stored.add(name)
+      const pending = this.#pending.get(name)
+      const record = pending ? pending.record : this.#storedRecord(kind, key)
+      if (record !== null && isListed(record, list)) each(record as RecordOf<Kind>)
+      yield
+    }
+    for (const pending of this.#ofKind(kind)) {
+      if (!pending.written || stored.has(nameOf(pending.key)) || !isPendingIn(pending, list)) continue
+      each(pending.record as RecordOf<Kind>)
+      yield
+    }
+  }
+
+  /** The record under a key if it is alive, on which nothing rests then. */
+  #storedRecord<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
+    const row = this.view.get(key)
+    const record = row ? decodeAs(kind, row) : null
+    return record && !isDead(record, this.deadIds()) ? record : null
+  }
+
+  /**
+   * Writes `record` again as it is, so that every command that rests on its content, or is about to remove it, runs
+   * again: for who adds a mention of it, which a removal under way could not have seen.
+   */
+  touch(record: StoredRecord): void {
+    const pending = this.#meet(record.kind, rowKeyOf(record))
+    assert(pending.record !== null, `a draft touches what is there, and this ${record.kind} is not`)
+    pending.written = true
+    pending.contentMatters = true
+  }
+
+  /** Without those this draft has written. */
+  override *storedRows(list: ListName): Iterable<Row> {
+    for (const row of this.view.scan(list)) if (!this.#pending.get(nameOf(row.key))?.written) yield row
+  }
+
+  /** Removes a stored row, whatever it holds: for purges, which decide by the list it is in. */
+  discard(row: Row): void {
+    const { key } = row
+    const name = nameOf(key)
+    // What the list says of the row holds as long as it is the same generation.
+    const contentMatters = this.#pending.get(name)?.contentMatters ?? false
+    this.#keep(name, { key, row, stored: null, record: null, written: true, contentMatters, restarted: true })
+  }
+
+  /** Whether something is stored under that key that a new record there must not be taken for. */
+  replacesStored(key: Uint8Array): boolean {
+    const pending = this.#pending.get(nameOf(key))
+    return pending !== undefined && pending.restarted
+  }
+
+  /** Creates the record, or overwrites the one under its key. Throws `LIMIT_EXCEEDED` for attributes that are too large. */
+  put(record: StoredRecord, ...changes: readonly Change[]): void {
+    const pending = this.#meet(record.kind, rowKeyOf(record))
+    checkAttributes(record, pending.record, this.#attributesBytesMax)
+    if (record.kind === 'role') this.extended.changed(pending.record as RoleRecord | null, record)
+    pending.record = record
+    this.#pendingById.set(record.id, pending)
+    pending.written = true
+    pending.contentMatters = true
+    this.#changes.push(...changes)
+  }
+
+  /** Removes a record that is there. */
+  delete(record: StoredRecord, ...changes: readonly Change[]): void {
+    const pending = this.#meet(record.kind, rowKeyOf(record))
+    assert(pending.record !== null, `a draft deletes what is there, and this ${record.kind} is not`)
+    if (record.kind === 'role') this.extended.changed(record, null)
+    pending.record = null
+    pending.written = true
+    pending.contentMatters = true
+    pending.restarted = pending.row !== null
+    this.#changes.push(...changes)
+  }
+
+  /** The records of that kind that this draft writes or removes: as they are stored, and as it leaves them; null for none. */
+  *written<Kind extends RecordKind>(
+    kind: Kind,
+  ): Iterable<readonly [before: RecordOf<Kind> | null, after: RecordOf<Kind> | null]> {
+    for (const pending of this.#ofKind(kind)) {
+      if (!pending.written) continue
+      yield [storedIn(pending) as RecordOf<Kind> | null, pending.record as RecordOf<Kind> | null]
+    }
+  }
+
+  /** How many rows of a list are stored, whatever this draft changes. O(1). */
+  storedCount(list: ListName): number {
+    return this.view.count(list)
+  }
+
+  /** What the commit will mean to the engine, so far. */
+  get changes(): readonly Change[] {
+    return this.#changes
+  }
+
+  /** Whether there is anything to commit. */
+  get isEmpty(): boolean {
+    for (const pending of this.#pending.values()) if (pending.written) return false
+    return true
+  }
+
+  /** The commit this draft has become, under a fresh commit id. */
+  toCommit(id: Uint8Array): Commit {
+    return runAtOnce(this.commitInSlices(id))
+  }
+
+  /** The same with a stop every few rows. Nothing may be written into the draft from then on. */
+  *commitInSlices(id: Uint8Array): Resumable<Commit> {
+    let rows = 0
+    const require: Requirement[] = []
+    const put: RowPut[] = []
+    const remove: Uint8Array[] = []
+    for (const { key, row, record, written, contentMatters, restarted } of this.#pending.values()) {
+      if (row === null) require.push({ key, absent: true })
+      else if (contentMatters) require.push({ key, version: row.version })
+      else require.push({ key, created: row.created })
+      if (++rows % YIELD_ROWS === 0) yield
+      if (!written) continue
+      if (restarted) remove.push(key)
+      if (record !== null) put.push({ key, value: encodeRecord(record) })
+    }
+    // An engine compiles the schema before it takes in facts (`engine.md`). No command gives a fact to what it removes and makes
+    // again, so that facts mean the same behind all of that.
+    const changes = [...this.#changes.filter(isOfSchema), ...this.#changes.filter(each => !isOfSchema(each))]
+    return { id, require, put, delete: remove, changes }
+  }
+
+  #keep(name: string, pending: Pending): void {
+    this.#pending.set(name, pending)
+    const kind = pending.key[0]!
+    const known = this.#pendingOfKind.get(kind)
+    if (known) known.set(name, pending)
+    else this.#pendingOfKind.set(kind, new Map([[name, pending]]))
+  }
+
+  #ofKind(kind: RecordKind): Iterable<Pending> {
+    return this.#pendingOfKind.get(recordsBegin(kind))?.values() ?? []
+  }
+
+  #meet(kind: RecordKind, key: Uint8Array): Pending {
+    const name = nameOf(key)
+    const known = this.#pending.get(name)
+    if (known) return known
+    const row = this.view.get(key) ?? null
+    const stored = row === null ? null : decodeAs(kind, row)
+    const record = stored && this.#isWhole(stored) ? stored : null
+    const restarted = row !== null && record === null
+    const met: Pending = { key, row, stored, record, written: false, contentMatters: false, restarted }
+    this.#keep(name, met)
+    if (record !== null) this.#pendingById.set(record.id, met)
+    return met
+  }
+
+  /** Whether a record is alive. What an instance lives in is looked up, and so becomes a requirement. */
+  #isWhole(record: StoredRecord): boolean {
+    if (isDead(record, this.deadIds())) return false
+    if (record.kind !== 'instance') return true
+    return this.byId('tenant', record.tenantId) !== null && this.byId('type', record.typeId) !== null
+  }
+}
+
+/** A row key as a map key: one character a byte, so no two keys share one. */
+function nameOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}
+
+/** What was stored when the draft first met it, decoded once. */
+function storedIn(pending: Pending): StoredRecord | null {
+  if (pending.row !== null) pending.stored ??= decodeRecord(pending.row)
+  return pending.stored
+}
+
+function isPendingIn(pending: Pending, list: ListName): boolean {
+  return pending.record !== null && isListed(pending.record, list)
+}

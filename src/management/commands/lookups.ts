@@ -1,0 +1,123 @@
+/**
+ * Finds what a request refers to, by key first and then by id (contract B.1), or throws `NOT_FOUND` saying what is
+ * missing. Every lookup through a draft becomes a requirement of its commit.
+ */
+import { AuthzError } from '#model/errors.ts'
+import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import {
+  type InstanceRecord,
+  type RelationRecord,
+  type RoleRecord,
+  type TenantRecord,
+  type TypeRecord,
+  USER_TYPE_KEY,
+  type UserRecord,
+} from '#model/records.ts'
+import { isLongKey } from '#model/wire/building-blocks.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import type { RecordReader } from './record-reader.ts'
+
+function notFound(what: string, reference: string, hint = ''): AuthzError {
+  return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}${hint}`)
+}
+
+/** A type of the callers' own; the built-in one is none. */
+export function findType(records: RecordReader, reference: string): TypeRecord | null {
+  const type =
+    records.get('type', rowKeys.type(reference)) ??
+    (isUuid(reference) ? records.byId('type', reference.toLowerCase()) : null)
+  return type?.key === USER_TYPE_KEY ? null : type
+}
+
+export function requireType(records: RecordReader, reference: string): TypeRecord {
+  const type = findType(records, reference)
+  if (!type) throw notFound('resource', reference)
+  return type
+}
+
+export function findTenant(records: RecordReader, reference: string): TenantRecord | null {
+  return (
+    records.get('tenant', rowKeys.tenant(reference)) ??
+    (isUuid(reference) ? records.byId('tenant', reference.toLowerCase()) : null)
+  )
+}
+
+export function requireTenant(records: RecordReader, reference: string): TenantRecord {
+  const tenant = findTenant(records, reference)
+  if (!tenant) throw notFound('tenant', reference)
+  return tenant
+}
+
+export function findUser(records: RecordReader, reference: string): UserRecord | null {
+  return (
+    records.get('user', rowKeys.user(reference)) ??
+    (isUuid(reference) ? records.byId('user', reference.toLowerCase()) : null)
+  )
+}
+
+export function requireUser(records: RecordReader, reference: string): UserRecord {
+  const user = findUser(records, reference)
+  if (!user) throw notFound('user', reference)
+  return user
+}
+
+/** A role of that resource type, or a tenant role when `type` is null. */
+export function findRole(
+  records: RecordReader,
+  type: TypeRecord | null,
+  reference: string,
+): RoleRecord | null {
+  const typeId = type?.id ?? null
+  const byKey = records.get('role', rowKeys.role(typeId, reference))
+  if (byKey || !isUuid(reference)) return byKey
+  const byId = records.byId('role', reference.toLowerCase())
+  return byId?.typeId === typeId ? byId : null
+}
+
+export function requireRole(records: RecordReader, type: TypeRecord | null, reference: string): RoleRecord {
+  const role = findRole(records, type, reference)
+  if (!role) throw notFound('role', reference, type ? ` on resource ${JSON.stringify(type.key)}` : '')
+  return role
+}
+
+/** A relation of that object type. */
+export function requireRelation(
+  records: RecordReader,
+  objectType: TypeRecord,
+  reference: string,
+): RelationRecord {
+  const byKey = records.get('relation', rowKeys.relation(objectType.id, reference))
+  if (byKey) return byKey
+  const byId = isUuid(reference) ? records.byId('relation', reference.toLowerCase()) : null
+  if (byId?.typeId === objectType.id) return byId
+  throw notFound('relation', reference, ` on resource ${JSON.stringify(objectType.key)}`)
+}
+
+/** An instance a request names: the one that is there, or the place where it would be. */
+export type NamedInstance =
+  | { readonly record: InstanceRecord; readonly type: TypeRecord; readonly key: string }
+  | { readonly record: null; readonly type: TypeRecord; readonly key: string }
+
+/** Finds `type:key` or an id. Throws `NOT_FOUND` when the type, or a thing of that id, does not exist. */
+export function locateInstance(records: RecordReader, reference: string): NamedInstance {
+  const named = parseInstanceReference(reference)
+  if (named) return locateInstanceOf(records, requireType(records, named.type), named.key)
+  const record = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const type = record && records.byId('type', record.typeId)
+  if (!record || !type) throw notFound('resource instance', reference, '; write it type:key, or its id')
+  return { record, type, key: record.key }
+}
+
+/** The instance of that type and key. Throws `INVALID_SHAPE` when the text can be no instance's key. */
+export function locateInstanceOf(records: RecordReader, type: TypeRecord, key: string): NamedInstance {
+  if (!isLongKey(key)) {
+    throw new AuthzError('INVALID_SHAPE', 'an instance key has 1 to 512 bytes and no control characters')
+  }
+  return { record: records.get('instance', rowKeys.instance(type.id, key)), type, key }
+}
+
+export function requireInstance(records: RecordReader, reference: string): InstanceRecord {
+  const { record } = locateInstance(records, reference)
+  if (!record) throw notFound('resource instance', reference)
+  return record
+}

@@ -1,0 +1,221 @@
+/**
+ * Reads an environment's records from its view: by key, by id, by list. Every call answers for the present moment, and
+ * none of them, counts of whole lists aside, ever shows a record that is dead (`dead-ids.ts`).
+ */
+import { assert } from '#model/assert.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import { isListed, lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import { decodeAs, decodeRecord, KIND_BYTES } from '#store/keyspace/record-codec.ts'
+import type { Row } from '#store/ledger.ts'
+import type { ListName, ScanOptions, View } from '#store/view.ts'
+import { type DeadIds, isDead, JoinedDeadIds, pendingDeadIds } from './dead-ids.ts'
+import { type Resumable, YIELD_ROWS } from './resumable.ts'
+
+/** Records kept at most by one reader. */
+const KNOWN_MAX = 1_000
+
+/** A record of a list, with its place in creation order. */
+export interface Found<Kind extends RecordKind> {
+  readonly record: RecordOf<Kind>
+  readonly created: number
+  readonly isDead: boolean
+}
+
+export class RecordReader {
+  protected readonly view: View
+  /** What this reader's own work has removed. */
+  readonly #ownDead = new Set<string>()
+  /** Found by id as of `#deadSequence`: the rows of a page mostly refer to the same few things. */
+  readonly #knownById = new Map<string, StoredRecord>()
+  #dead: DeadIds = this.#ownDead
+  #deadSequence = -1
+
+  constructor(view: View) {
+    this.view = view
+  }
+
+  /** Number of the state that is being read. */
+  get sequence(): number {
+    return this.view.sequence()
+  }
+
+  /** Sequence of the commit that wrote a stored record last. O(log n). */
+  versionOf(record: StoredRecord): number {
+    const row = this.view.get(rowKeyOf(record))
+    assert(row, 'a record that is asked about is stored')
+    return row.version
+  }
+
+  /** The record under that row key, or null. O(log n). */
+  get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
+    const row = this.view.get(key)
+    const record = row ? decodeAs(kind, row) : null
+    return record && !isDead(record, this.deadIds()) ? record : null
+  }
+
+  /** The record of that kind with that id, or null; callers may send the id of anything. O(log n). */
+  byId<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
+    const dead = this.deadIds()
+    const known = this.#knownById.get(id)
+    if (known) return known.kind === kind ? (known as RecordOf<Kind>) : null
+    for (const row of this.view.scan(lists.byId(id))) {
+      const record = isOfKind(kind, row) ? decodeAs(kind, row) : null
+      if (!record || isDead(record, dead)) return null
+      if (this.#knownById.size < KNOWN_MAX) this.#knownById.set(id, record)
+      return record
+    }
+    return null
+  }
+
+  /** The records of a list in creation order. */
+  *list<Kind extends RecordKind>(kind: Kind, list: ListName): Iterable<RecordOf<Kind>> {
+    for (const found of this.found(kind, list)) if (!found.isDead) yield found.record
+  }
+
+  /** The records of several lists that share none, in creation order over all. O(lists) more a record. */
+  *mergedLists<Kind extends RecordKind>(kind: Kind, names: readonly ListName[]): Iterable<RecordOf<Kind>> {
+    for (const found of this.foundIn(kind, names)) if (!found.isDead) yield found.record
+  }
+
+  /**
+   * As `mergedLists`, the dead included, so that whoever reads much can stop on the way. What it yields is so in that turn:
+   * the heads of the other lists may have been read in an earlier one, and are looked at again when their turn comes.
+   */
+  *foundIn<Kind extends RecordKind>(
+    kind: Kind,
+    names: readonly ListName[],
+    options?: ScanOptions,
+  ): Iterable<Found<Kind>> {
+    const sources = names.map(list => this.found(kind, list, options)[Symbol.iterator]())
+    try {
+      const heads = sources.map(source => source.next())
+      const readAt = heads.map(() => this.view.sequence())
+      for (;;) {
+        let oldest = -1
+        let oldestCreated = Number.POSITIVE_INFINITY
+        heads.forEach((head, index) => {
+          if (head.done || head.value.created >= oldestCreated) return
+          oldest = index
+          oldestCreated = head.value.created
+        })
+        const head = heads[oldest]
+        if (!head || head.done) return
+        const isFresh = readAt[oldest] === this.view.sequence()
+        yield isFresh || this.#isStillThere(head.value.record) ? head.value : { ...head.value, isDead: true }
+        heads[oldest] = sources[oldest]!.next()
+        readAt[oldest] = this.view.sequence()
+      }
+    } finally {
+      for (const source of sources) source.return?.(undefined)
+    }
+  }
+
+  #isStillThere(record: StoredRecord): boolean {
+    return this.get(record.kind, rowKeyOf(record))?.id === record.id
+  }
+
+  /** Whether lists may hold dead rows, so that their counts say too much. */
+  get hasDead(): boolean {
+    return this.deadIds().size > 0
+  }
+
+  /** How many rows a list has, dead ones included. O(1). */
+  count(list: ListName): number {
+    return this.view.count(list)
+  }
+
+  /**
+   * How many records a list has. O(1) while nothing is being purged; else linear in the list or in what is being
+   * purged, whichever is smaller.
+   */
+  *liveCount<Kind extends RecordKind>(kind: Kind, list: ListName): Resumable<number> {
+    const total = this.count(list)
+    if (!this.hasDead || total === 0) return total
+    const sequence = this.view.sequence()
+    const waiting = yield* this.#fewerThan(total)
+    if (waiting !== null) {
+      const dead = yield* this.#deadAmong(waiting, list)
+      // The difference holds for one state only: a purge makes both numbers smaller while the rows are counted.
+      if (sequence === this.view.sequence()) return total - dead
+    }
+    let live = 0
+    let rows = 0
+    for (const { isDead: isGone } of this.found(kind, list)) {
+      if (!isGone) live += 1
+      if (++rows % YIELD_ROWS === 0) yield
+    }
+    return live
+  }
+
+  /** The lists that await their purge, if they have fewer rows than that and are fewer themselves; null: they are more. */
+  *#fewerThan(total: number): Resumable<readonly ListName[] | null> {
+    const names: ListName[] = []
+    let waiting = 0
+    let looks = 0
+    for (const { lists: left } of this.list('purge', lists.all('purge'))) {
+      for (const name of left) {
+        names.push(name)
+        waiting += this.count(name) + 1
+        if (waiting > total) return null
+        if (++looks % YIELD_ROWS === 0) yield
+      }
+    }
+    return names
+  }
+
+  /** How many rows of `list` are in those that await their purge, each counted once. */
+  *#deadAmong(waiting: readonly ListName[], list: ListName): Resumable<number> {
+    const seen = new Set<number>()
+    let rows = 0
+    for (const name of waiting) {
+      for (const row of this.storedRows(name)) {
+        if (isListed(decodeRecord(row), list)) seen.add(row.created)
+        if (++rows % YIELD_ROWS === 0) yield
+      }
+    }
+    return seen.size
+  }
+
+  /** The rows of a list as they are stored, dead ones too. */
+  storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
+    return this.view.scan(list, options)
+  }
+
+  /** The places of a list's rows, dead ones too. */
+  places(list: ListName, options?: ScanOptions): Iterable<number> {
+    return this.view.places(list, options)
+  }
+
+  /** The records of one list, the dead included. */
+  protected *found<Kind extends RecordKind>(
+    kind: Kind,
+    list: ListName,
+    options?: ScanOptions,
+  ): Iterable<Found<Kind>> {
+    for (const row of this.view.scan(list, options)) {
+      const record = decodeAs(kind, row)
+      yield { record, created: row.created, isDead: isDead(record, this.deadIds()) }
+    }
+  }
+
+  /** From now on, records of these ids and their dependants are dead here. */
+  markDead(ids: readonly string[]): void {
+    for (const id of ids) this.#ownDead.add(id)
+  }
+
+  /** As of the newest commit: a read that goes on across commits must not show what one of them removed. */
+  protected deadIds(): DeadIds {
+    const sequence = this.view.sequence()
+    if (sequence !== this.#deadSequence) {
+      this.#dead = new JoinedDeadIds(pendingDeadIds(this.view), this.#ownDead)
+      this.#deadSequence = sequence
+      this.#knownById.clear()
+    }
+    return this.#dead
+  }
+}
+
+/** Whether a row holds a record of that kind, which its key says. */
+export function isOfKind(kind: RecordKind, row: { readonly key: Uint8Array }): boolean {
+  return row.key[0] === KIND_BYTES[kind]
+}

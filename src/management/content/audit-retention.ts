@@ -1,0 +1,66 @@
+/**
+ * Removes entries of an audit log that are older than they may be, in small commits with turns of the event loop between
+ * them. Several nodes may do so at once: who loses a race leaves the rest to the other.
+ */
+import { Draft } from '#management/commands/draft.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import { AuthzError, ConflictError } from '#model/errors.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { decodeAs } from '#store/keyspace/record-codec.ts'
+import type { EnvironmentStore } from '#store/store.ts'
+
+/** What goes into one commit when an audit log is worked on piece by piece: some milliseconds' worth. */
+export const AUDIT_ROWS_PER_COMMIT = 200
+
+export class AuditRetention {
+  readonly #store: EnvironmentStore
+  readonly #surroundings: Pick<Surroundings, 'now' | 'newCommitId'>
+  readonly #retentionMs: number
+
+  /** `retentionMs` 0: entries are kept for ever. */
+  constructor(
+    store: EnvironmentStore,
+    surroundings: Pick<Surroundings, 'now' | 'newCommitId'>,
+    retentionMs: number,
+  ) {
+    this.#store = store
+    this.#surroundings = surroundings
+    this.#retentionMs = retentionMs
+  }
+
+  /** Removes what is too old now. A store that is closing, or not listed yet, keeps it until the next time. */
+  async trim(): Promise<void> {
+    if (this.#retentionMs === 0) return
+    try {
+      while (await this.#removeSome()) await new Promise(resolve => setImmediate(resolve))
+    } catch (error) {
+      const isLater = error instanceof AuthzError && LATER.has(error.code)
+      if (!isLater && !(error instanceof ConflictError)) throw error
+    }
+  }
+
+  /** False when nothing is left to remove. */
+  async #removeSome(): Promise<boolean> {
+    const { view, ledger } = this.#store
+    const keptFrom = this.#surroundings.now() - this.#retentionMs
+    const draft = new Draft(view)
+    let count = 0
+    for (const row of view.scan(lists.all('audit'))) {
+      if (decodeAs('audit', row).createdAt >= keptFrom || count === AUDIT_ROWS_PER_COMMIT) break
+      draft.discard(row)
+      count += 1
+    }
+    if (count === 0) return false
+    await ledger.commit(draft.toCommit(this.#surroundings.newCommitId()))
+    return count === AUDIT_ROWS_PER_COMMIT
+  }
+}
+
+const LATER: ReadonlySet<string> = new Set([
+  'NOT_READY',
+  'STORE_CLOSED',
+  'STORE_RESET',
+  'STORE_UNAVAILABLE',
+  'STORE_REFUSED',
+  'STORE_DAMAGED',
+])

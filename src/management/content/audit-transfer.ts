@@ -1,0 +1,48 @@
+/**
+ * Takes the audit log of an environment along into the one that is put in its place, so that nobody ends a log by
+ * replacing what it tells of. Small commits, while changes of the old environment go on; what came meanwhile is for the
+ * next call.
+ */
+import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import { decodeAs, encodeRecord } from '#store/keyspace/record-codec.ts'
+import type { RowPut } from '#store/ledger.ts'
+import type { EnvironmentStore } from '#store/store.ts'
+import { AUDIT_ROWS_PER_COMMIT } from './audit-retention.ts'
+
+export class AuditTransfer {
+  readonly #from: EnvironmentStore
+  readonly #to: EnvironmentStore
+  readonly #newCommitId: () => Uint8Array
+  /** The place of the last entry that was copied. */
+  #copied = 0
+
+  constructor(from: EnvironmentStore, to: EnvironmentStore, newCommitId: () => Uint8Array) {
+    this.#from = from
+    this.#to = to
+    this.#newCommitId = newCommitId
+  }
+
+  /** Copies the entries that are there and have not been copied yet, in their order. O(entries). Throws what the stores throw. */
+  async run(): Promise<void> {
+    await this.#from.whenListed()
+    while (await this.#copySome()) await new Promise(resolve => setImmediate(resolve))
+  }
+
+  /** False when nothing is left to copy. */
+  async #copySome(): Promise<boolean> {
+    const put: RowPut[] = []
+    let place = this.#copied
+    for (const row of this.#from.view.scan(lists.all('audit'), { after: place })) {
+      if (put.length === AUDIT_ROWS_PER_COMMIT) break
+      const entry = decodeAs('audit', row)
+      // Of the history in which the change was made; the row itself is of another now.
+      const kept = { ...entry, sequence: entry.sequence ?? row.version }
+      put.push({ key: rowKeyOf(kept), value: encodeRecord(kept) })
+      place = row.created
+    }
+    if (put.length === 0) return false
+    await this.#to.ledger.commit({ id: this.#newCommitId(), require: [], delete: [], put, changes: [] })
+    this.#copied = place
+    return put.length === AUDIT_ROWS_PER_COMMIT
+  }
+}

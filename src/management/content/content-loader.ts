@@ -1,0 +1,102 @@
+/** Fills the store of an environment that nobody has open with the rows that lines of text mean. */
+import { AuthzError } from '#model/errors.ts'
+import type { Revision } from '#model/revision.ts'
+import type { Ledger, RowPut } from '#store/ledger.ts'
+import type { Store } from '#store/store.ts'
+import { type ContentCounts, ContentImport, type ContentImportOptions } from './content-import.ts'
+import { ContentLines, type NumberedLine } from './content-lines.ts'
+import type { PieceSource } from './content-stream.ts'
+
+export interface ContentLoader {
+  /**
+   * Resolves when all rows are durable. Throws `INVALID_INPUT` for what is no whole and valid content, `LIMIT_EXCEEDED`, and what
+   * the store and the source throw; what was written by then is of no use and for the caller to drop.
+   */
+  load(environmentId: string, source: PieceSource): Promise<ContentCounts>
+}
+
+/** Rows in one commit: what a shared ledger takes in some milliseconds. */
+const COMMIT_ROWS = 500
+
+/** Through the ledger, in this thread: for stores that no other thread can fill. */
+export class LedgerLoader implements ContentLoader {
+  readonly #store: Store
+  readonly #newCommitId: () => Uint8Array
+  readonly #options: () => ContentImportOptions
+
+  /** `options` are those of one import. */
+  constructor(store: Store, newCommitId: () => Uint8Array, options: () => ContentImportOptions) {
+    this.#store = store
+    this.#newCommitId = newCommitId
+    this.#options = options
+  }
+
+  async load(environmentId: string, source: PieceSource): Promise<ContentCounts> {
+    const { ledger } = await this.#store.environment(environmentId)
+    const content = new ContentImport(this.#options())
+    let put: RowPut[] = []
+    /** The line of the first of them. */
+    let from = 0
+    let newest: Revision | null = null
+    const commit = async (): Promise<void> => {
+      const rows = put
+      put = []
+      // Whoever opens the environment loads all rows: nobody hears of single changes. A row that is there came twice.
+      const require = rows.map(({ key }) => ({ key, absent: true as const }))
+      try {
+        newest = await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })
+      } catch (error) {
+        if (!(error instanceof AuthzError) || error.code !== 'REVISION_CONFLICT') throw error
+        throw repeatedFact(from, content.line)
+      }
+    }
+    const keys = new Set<string>()
+    for await (const line of linesFrom(source)) {
+      for (const row of content.take(line)) {
+        const name = Buffer.from(row.key).toString('latin1')
+        if (keys.has(name)) throw repeatedFact(content.line, content.line)
+        keys.add(name)
+        if (put.length === 0) from = content.line
+        put.push(row)
+      }
+      if (put.length < COMMIT_ROWS) continue
+      keys.clear()
+      await commit()
+    }
+    requireWhole(content)
+    if (put.length > 0) await commit()
+    if (newest !== null) await whenFollowed(ledger, newest)
+    return content.counts
+  }
+}
+
+/**
+ * Resolves when the view has that commit, on disk: an index is loaded from the view, and would not hear of these rows from a
+ * feed, which tells nothing of them.
+ */
+async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Promise<void> {
+  for await (const { revision } of ledger.feed({ epoch, sequence: sequence - 1 })) {
+    if (revision.sequence >= sequence) return
+  }
+}
+
+/** The lines of all pieces. */
+async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
+  const lines = new ContentLines()
+  for (let piece = await source.next(); piece !== null; piece = await source.next()) yield* lines.take(piece)
+  yield* lines.finish()
+}
+
+/** Throws `INVALID_INPUT` unless the last line has come. */
+export function requireWhole(content: ContentImport): void {
+  if (content.isWhole) return
+  throw new AuthzError(
+    'INVALID_INPUT',
+    `after line ${content.line}: the last line, {"kind":"end",…}, is missing`,
+  )
+}
+
+export function repeatedFact(first: number, last: number): AuthzError {
+  const place = first === last ? `line ${last}` : `between line ${first} and line ${last}`
+  return new AuthzError('INVALID_INPUT', `${place}: a fact that was told before`)
+}

@@ -1,0 +1,92 @@
+/** Long answers and bodies in pieces: asked for one after the other, so that who takes them sets the pace. */
+import { FairTurns, type Turns } from '#management/commands/turns.ts'
+import { AuthzError } from '#model/errors.ts'
+import { SLICE_MS } from '#model/resumable.ts'
+
+export interface PieceSource {
+  /** The next bytes; null at the end. One call at a time. Rejects when there will be no end. */
+  next(): Promise<Uint8Array | null>
+  /** Nobody asks for more. Safe to repeat, also at the end. */
+  cancel(): void
+}
+
+/** Bytes in a piece, about. */
+const PIECE_BYTES = 65_536
+/** How long a reader may take before the next piece, unless told otherwise: what it reads is kept for it as long. */
+const IDLE_MS_MAX_DEFAULT = 60_000
+const encoder = new TextEncoder()
+
+/** Lines of text, or bytes, in pieces, made when they are asked for. */
+export class ContentStream implements PieceSource {
+  readonly #lines: Iterator<string | Uint8Array>
+  readonly #release: () => void
+  readonly #idle: NodeJS.Timeout
+  readonly #turns: Turns
+  #isOver = false
+
+  /** `release` is called once, when no line will be asked for any more. */
+  constructor(
+    lines: Iterable<string> | Iterable<Uint8Array>,
+    release: () => void,
+    options: {
+      readonly idleMsMax?: number
+      /** Whose share of the thread it takes; absent: its own. */
+      readonly turns?: Turns
+    } = {},
+  ) {
+    const { idleMsMax = IDLE_MS_MAX_DEFAULT, turns = new FairTurns().share() } = options
+    this.#turns = turns
+    this.#lines = lines[Symbol.iterator]()
+    this.#release = release
+    this.#idle = setTimeout(() => this.cancel(), idleMsMax)
+    this.#idle.unref()
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
+    this.#idle.refresh()
+    const parts: (string | Uint8Array)[] = []
+    for (let isWhole = false; !isWhole;) isWhole = await this.#turns.take(() => this.#fill(parts))
+    if (parts.length > 0) return bytesOf(parts)
+    this.cancel()
+    return null
+  }
+
+  /** For one slice. Returns whether they are a piece, or all that is left. */
+  #fill(parts: (string | Uint8Array)[]): boolean {
+    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
+    const until = performance.now() + SLICE_MS
+    let bytes = parts.reduce((sum, { length }) => sum + length, 0)
+    do {
+      const step = this.#step()
+      if (step.done) return true
+      parts.push(step.value)
+      bytes += step.value.length
+      if (bytes >= PIECE_BYTES) return true
+    } while (performance.now() < until)
+    return false
+  }
+
+  cancel(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#idle)
+    this.#lines.return?.()
+    this.#release()
+  }
+
+  #step(): IteratorResult<string | Uint8Array> {
+    try {
+      return this.#lines.next()
+    } catch (error) {
+      this.cancel()
+      throw error
+    }
+  }
+}
+
+/** Of parts that are all texts, or all bytes. */
+function bytesOf(parts: readonly (string | Uint8Array)[]): Uint8Array {
+  if (typeof parts[0] === 'string') return encoder.encode(parts.join(''))
+  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts as readonly Uint8Array[])
+}

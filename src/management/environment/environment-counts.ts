@@ -1,0 +1,30 @@
+/** How much is in an environment (contract B.13). */
+import type { ReadContext } from '#management/commands/context.ts'
+import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+
+export interface EnvironmentCounts {
+  readonly roles: number
+  readonly users: number
+  /** Permissions that roles hold. */
+  readonly policies: number
+  readonly resources: number
+  readonly tenants: number
+}
+
+/** O(roles): what a role permits is said in its row only. The others are counters, and their rows are never dead. */
+export function* countEnvironment({ records }: ReadContext): Resumable<EnvironmentCounts> {
+  let policies = 0
+  let rows = 0
+  for (const role of records.list('role', lists.all('role'))) {
+    policies += role.permissions.length
+    if (++rows % YIELD_ROWS === 0) yield
+  }
+  return {
+    roles: records.count(lists.all('role')),
+    users: records.count(lists.all('user')),
+    policies,
+    resources: records.count(lists.all('type')),
+    tenants: records.count(lists.all('tenant')),
+  }
+}

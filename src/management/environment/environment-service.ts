@@ -1,0 +1,295 @@
+/**
+ * Management of one environment: runs operations against its view and makes commits of what they write. An operation
+ * whose ground changed meanwhile runs again. Answers come after the change is visible to every decision of this process.
+ *
+ * An invariant that is broken on the way, as by a row that is another's, is broken in this environment alone: operations share
+ * nothing with those of others, and change nothing but by a commit that is whole. So it ends the operation and not the process.
+ */
+import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
+import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
+import { type Answered, DraftCommits } from '#management/commands/commit-draft.ts'
+import type { EnvironmentScope, WriteContext } from '#management/commands/context.ts'
+import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import { removedBy } from '#management/commands/removal.ts'
+import { type Asker, drive, type Resumable } from '#management/commands/resumable.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import { FairTurns, type Turns } from '#management/commands/turns.ts'
+import { AuditRetention } from '#management/content/audit-retention.ts'
+import { AuditTransfer } from '#management/content/audit-transfer.ts'
+import { contentLines } from '#management/content/content-export.ts'
+import { ContentStream, type PieceSource } from '#management/content/content-stream.ts'
+import {
+  removeRetiredRelation,
+  retireRelation,
+  unusedGroupRelations,
+} from '#management/groups/group-relations.ts'
+import {
+  checkSchemaCeilings,
+  lookedAt,
+  SCHEMA_CEILINGS,
+  type SchemaCeilings,
+} from '#management/schema/schema-ceilings.ts'
+import { heldToSize, type SizeCeilings } from '#management/schema/schema-size.ts'
+import { InvariantError } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Revision } from '#model/revision.ts'
+import type { EnvironmentStore } from '#store/store.ts'
+import {
+  type OperationAnswer,
+  type OperationInput,
+  type OperationName,
+  type ReadOperation,
+  readOperations,
+  tupleRemovals,
+  type WriteOperation,
+  writeOperations,
+} from './operations.ts'
+import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
+
+export class EnvironmentService {
+  readonly #store: EnvironmentStore
+  readonly #scope: EnvironmentScope
+  readonly #surroundings: Surroundings
+  readonly #commits: DraftCommits
+  /** Resolves when every decision of this process sees the revision. */
+  readonly #whenVisible: (revision: Revision) => Promise<void>
+  readonly #turns: Turns
+  readonly #longReads: ReadLane
+  readonly #purging: Purging
+  readonly #underWay = new Set<Promise<unknown>>()
+  /** How many hold changes back. */
+  #freezes = 0
+  readonly #retention: AuditRetention
+  readonly #ceilings: SchemaCeilings
+  readonly #holdRoom: (changes: readonly Change[]) => () => void
+  readonly #sizeCeilings: SizeCeilings | undefined
+
+  constructor(options: {
+    readonly store: EnvironmentStore
+    readonly scope: EnvironmentScope
+    readonly surroundings: Surroundings
+    readonly whenVisible: (revision: Revision) => Promise<void>
+    /** Its share of the thread; absent: it has the thread to itself. */
+    readonly turns?: Turns
+    /** Its lane for long reads; absent: they wait for each other and for nobody else's. */
+    readonly longReads?: ReadLane
+    /** How long entries of the audit log are kept; absent or 0: for ever. */
+    readonly auditRetentionMs?: number
+    /** Holds room in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
+    readonly holdRoom?: (changes: readonly Change[]) => () => void
+    /** Removed things that may await their purge; for tests. */
+    readonly pendingMax?: number
+    /** How many parts its schema may have; for tests. */
+    readonly ceilings?: SchemaCeilings
+    /** How much its schema may say; for tests. */
+    readonly sizeCeilings?: SizeCeilings
+  }) {
+    this.#store = options.store
+    this.#scope = options.scope
+    this.#surroundings = options.surroundings
+    this.#commits = new DraftCommits(options.store, options.surroundings)
+    this.#whenVisible = options.whenVisible
+    this.#turns = options.turns ?? new FairTurns().share()
+    this.#longReads = options.longReads ?? new ReadLanes().lane()
+    this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
+    this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
+    this.#holdRoom = options.holdRoom ?? (() => () => {})
+    this.#sizeCeilings = options.sizeCeilings
+    this.#purging = new Purging({
+      ...options,
+      whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
+      onDone: () => this.#removeUnusedRelations(),
+    })
+  }
+
+  /**
+   * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` when other writers were faster
+   * `COMMIT_ATTEMPTS_MAX` times in a row. What it changes is in the audit log with who called it; nobody did, if it is null.
+   * What nobody waits for any more ends with `OVERLOADED`, unless it is being committed.
+   */
+  async execute<Name extends OperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+    caller: AuditCaller | null = null,
+    waiting: Waiting = SOMEBODY,
+  ): Promise<Answered<OperationAnswer<Name>>> {
+    try {
+      const call = caller && { input, operation: name, ...caller }
+      const answered = await this.#run(name, input, call, { turns: this.#turns, waiting })
+      return answered as Answered<OperationAnswer<Name>>
+    } catch (error) {
+      // "It is there already" is an answer like any other: who hears it may go on to ask for a decision.
+      if (error instanceof AuthzError) await this.#inForce(this.#store.view.sequence())
+      throw contained(error)
+    }
+  }
+
+  /** Waits for a state that the view has shown: it may not be on disk yet, nor in the engines. */
+  async #inForce(sequence: number): Promise<Revision> {
+    const revision = { ...(await this.#store.ledger.head()), sequence }
+    await this.#whenVisible(revision)
+    return revision
+  }
+
+  async #run(
+    name: OperationName,
+    input: unknown,
+    call: AuditedCall | null,
+    asker: Asker,
+  ): Promise<Answered<unknown>> {
+    const read = (readOperations as Record<string, ReadOperation>)[name]
+    if (read) {
+      const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
+      const answer = await drive(() => read(context, input), asker, this.#longReads)
+      // Taken last: a long read may have met commits on its way.
+      return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
+    }
+    const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
+    const answered = await this.#commit(
+      audited((context: WriteContext) => write(context, input), call, 'environment'),
+      asker,
+    )
+    this.resumePurges()
+    if (!tupleRemovals.has(name)) return answered
+    const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
+      // The removal itself is done; what is left over goes at the next occasion.
+      this.#surroundings.onBackgroundFault(error)
+      return null
+    })
+    return { ...answered, revision: swept ?? answered.revision }
+  }
+
+  /**
+   * Everything in it as lines, as of now. Ends with an error when nobody reads on for a while. `onOver` is called once when the
+   * lines are not read any more; not if this throws.
+   */
+  async exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
+    // The lists are read, too.
+    await this.#store.whenListed()
+    const snapshot = this.#store.view.snapshot()
+    try {
+      const revision = await this.#inForce(snapshot.view.sequence())
+      const release = (): void => {
+        snapshot.release()
+        onOver()
+      }
+      const lines = containedLines(contentLines(snapshot.view))
+      const answer = new ContentStream(lines, release, { turns: this.#turns })
+      return { answer, revision }
+    } catch (error) {
+      snapshot.release()
+      throw contained(error)
+    }
+  }
+
+  /** Number of the newest commit. */
+  get sequence(): number {
+    return this.#store.view.sequence()
+  }
+
+  /**
+   * Refuses changes from now on, `NOT_READY`, and resolves when those under way are done: for who puts something else in its
+   * place. Changes of this process: other nodes know nothing of it. Returns what lets them in again, unless another holds
+   * them back, too; to be called once.
+   */
+  async freeze(): Promise<() => void> {
+    this.#freezes += 1
+    await Promise.allSettled(this.#underWay)
+    return () => {
+      this.#freezes -= 1
+    }
+  }
+
+  /** Starts purging what earlier deletions left, unless that is going on. */
+  resumePurges(): void {
+    this.#purging.resume()
+  }
+
+  /** Removes entries of the audit log that are older than they may be. Never throws: what it fails of concerns no other. */
+  async trimAudit(): Promise<void> {
+    await this.#retention.trim().catch(this.#surroundings.onBackgroundFault)
+  }
+
+  /** What brings the audit log of the environment that this one is to replace into its own. */
+  auditTransferFrom(replaced: EnvironmentService): AuditTransfer {
+    return new AuditTransfer(replaced.#store, this.#store, this.#surroundings.newCommitId)
+  }
+
+  /** Lets the purge step that is under way finish and starts no other; the rest is done after the next start. */
+  close(): Promise<void> {
+    return this.#purging.close()
+  }
+
+  /** Removes group relations without tuples in two commits each (see `retireRelation`). Returns the last revision. */
+  async #removeUnusedRelations(): Promise<Revision | null> {
+    let revision: Revision | null = null
+    const asker = { turns: this.#turns, waiting: SOMEBODY }
+    const records = new RecordReader(this.#store.view)
+    for (const relationId of await drive(() => unusedGroupRelations(records), asker)) {
+      await this.#commit(context => retireRelation(context, relationId))
+      revision = (await this.#commit(context => removeRetiredRelation(context, relationId))).revision
+    }
+    return revision
+  }
+
+  async #commit<Answer>(
+    command: (context: WriteContext) => Answer | Resumable<Answer>,
+    asker: Asker = { turns: this.#turns, waiting: SOMEBODY },
+  ): Promise<Answered<Answer>> {
+    if (this.#freezes > 0)
+      throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
+    const sized = heldToSize(command, this.#sizeCeilings)
+    const held: (() => void)[] = []
+    const giveBack = (): void => {
+      for (const each of held.splice(0)) each()
+    }
+    const ceilings = this.#ceilings
+    let turn: RoomTurn | null = null
+    const hold = ({ records }: WriteContext): void => {
+      held.push(this.#purging.hold(removedBy(records), turn))
+      held.push(this.#holdRoom(records.changes))
+    }
+    const holding = lookedAt(sized, function* (context) {
+      yield* checkSchemaCeilings(context, ceilings)
+      hold(context)
+    })
+    // What has lost holds nothing while it waits.
+    const options = { asker, onLost: giveBack }
+    const run = () => this.#commits.run(records => holding({ ...this.#operationContext(), records }), options)
+    const commit = run().catch(async (error: unknown) => {
+      if (!(error instanceof RemovalsPendingError)) throw error
+      giveBack()
+      turn = await this.#purging.whenRoomFor(error.removed)
+      return run().finally(turn.end)
+    })
+    this.#underWay.add(commit)
+    try {
+      const answered = await commit.finally(() => this.#underWay.delete(commit))
+      await this.#whenVisible(answered.revision)
+      return answered
+    } finally {
+      giveBack()
+    }
+  }
+
+  #operationContext() {
+    const { newId, now } = this.#surroundings
+    return { scope: this.#scope, now: now(), newId }
+  }
+}
+
+/** A fault of ours, for whoever answers to report with all that is known of it. */
+function contained(error: unknown): unknown {
+  if (!(error instanceof InvariantError)) return error
+  return new AuthzError('INTERNAL', 'an invariant is broken in an environment', { cause: error })
+}
+
+function* containedLines<Line>(lines: Iterable<Line>): Iterable<Line> {
+  try {
+    yield* lines
+  } catch (error) {
+    throw contained(error)
+  }
+}

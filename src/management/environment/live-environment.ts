@@ -1,0 +1,241 @@
+/**
+ * One environment in this process: its store, its management, and the index that follows it. What fails in it closes it, and
+ * nothing else:
+ *
+ *     store opens ─► index is loaded ─► open: decides, follows
+ *          │               │              │ a commit that the index cannot take, a row that cannot be read, …
+ *          └───────────────┴──────────────┴─► closed: callers are told why ─► tried again, until it is open
+ *
+ * While it is closed nobody decides on it, so that there is no state that a write could be too early for: it is answered when
+ * it is durable. Management goes on as far as rows can be read, so that who has too much in it can take that away. Attempts
+ * come after a pause that grows, and soon after a commit, but are never most of what the process does.
+ */
+import type { EnvironmentScope } from '#management/commands/context.ts'
+import type { ReadLane } from '#management/commands/read-lanes.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { Turns } from '#management/commands/turns.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Revision } from '#model/revision.ts'
+import { type Closure, closureOf } from '#replica/closure.ts'
+import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
+import { Replica } from '#replica/replica.ts'
+import type { EnvironmentStore } from '#store/store.ts'
+import { EnvironmentService } from './environment-service.ts'
+
+const FIRST_PAUSE_MS = 250
+const PAUSE_MS_MAX = 60_000
+/** A pause is at least so many times as long as the attempt before it: a large index takes its time, which others need. */
+const PAUSE_PER_ATTEMPT = 10
+/** The same when there was a commit: it may have been the one that mends it. */
+const PAUSE_PER_ATTEMPT_AFTER_COMMIT = 2
+
+export interface LiveEnvironmentOptions {
+  readonly scope: EnvironmentScope
+  readonly surroundings: Surroundings
+  /** Its share of the thread. */
+  readonly turns: Turns
+  readonly longReads: ReadLane
+  readonly auditRetentionMs: number
+  /** Makes the environment's store if it is new. `onUnreachable`: as of `Store.environment`. */
+  openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
+  /** Closes the store and removes what it holds. Safe to repeat. */
+  dropStore(): Promise<void>
+  readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom
+  /** It is closed, for another reason than before. */
+  onClosed(closure: Closure, error: unknown): void
+  /** It was closed, and is open again. */
+  onOpened(closure: Closure): void
+}
+
+interface Opened {
+  readonly store: EnvironmentStore
+  readonly replica: Replica
+  readonly service: EnvironmentService
+}
+
+export class LiveEnvironment {
+  readonly #options: LiveEnvironmentOptions
+  #opened: Opened | null = null
+  #closure: Closure | null = null
+  /** Resolves when no thread decides on what the closure is about. */
+  #closing: Promise<void> = Promise.resolve()
+  #attempt: Promise<void> = Promise.resolve()
+  /** Resolves when the first attempt waits for a store that cannot be reached. */
+  readonly #isUnreachable = Promise.withResolvers<void>()
+  #attemptMs = 0
+  #pauseMs = FIRST_PAUSE_MS
+  #timer: NodeJS.Timeout | undefined
+  /** When the timer goes off, and the newest commit the last attempt may have met. */
+  #dueAt = Infinity
+  #triedAt = 0
+  #isEnding = false
+
+  /** Resolves when it is open, or when it is closed for the time being, be it that the first attempt goes on. */
+  static async open(options: LiveEnvironmentOptions): Promise<LiveEnvironment> {
+    const environment = new LiveEnvironment(options)
+    await Promise.race([environment.#try(), environment.#isUnreachable.promise])
+    return environment
+  }
+
+  private constructor(options: LiveEnvironmentOptions) {
+    this.#options = options
+  }
+
+  /** Its management; null while its store cannot be opened. */
+  get service(): EnvironmentService | null {
+    return this.#opened?.service ?? null
+  }
+
+  /** Null while it is open. */
+  get closure(): Closure | null {
+    return this.#closure
+  }
+
+  /** Whether something was committed in it; false, too, while its store cannot be opened. */
+  get isBegun(): boolean {
+    return (this.#opened?.store.view.sequence() ?? 0) > 0
+  }
+
+  /** Its index cannot be decided on any more: it is closed, and loaded anew from the rows. */
+  fail(error: unknown): void {
+    // An attempt that is under way may have handed it out already.
+    void this.#attempt.then(() => this.#opened?.replica.fail(error))
+  }
+
+  async close(): Promise<void> {
+    this.#end()
+    await this.#opened?.service.close()
+    await this.#opened?.replica.close()
+  }
+
+  async remove(): Promise<void> {
+    this.#end()
+    await this.#opened?.service.close()
+    // Ends the feed, and with it what the index is told; and an attempt that is under way.
+    await this.#options.dropStore()
+    await this.#attempt
+    await this.#options.indexes.remove(this.#options.scope.environmentId)
+  }
+
+  #end(): void {
+    this.#isEnding = true
+    clearTimeout(this.#timer)
+  }
+
+  #try(): Promise<void> {
+    this.#attempt = this.#open()
+    return this.#attempt
+  }
+
+  async #open(): Promise<void> {
+    const from = performance.now()
+    try {
+      const isFirst = this.#opened === null
+      const { store, replica, service } = (this.#opened ??= await this.#openStore())
+      this.#triedAt = store.view.sequence()
+      store.requireWhole()
+      const onFault = (error: unknown): void => this.#close(error)
+      await (isFirst ? replica.start(onFault) : replica.startAnew(onFault))
+      if (store.view.sequence() === 0) await createDefaultTenant(service)
+    } catch (error) {
+      this.#attemptMs = performance.now() - from
+      if (!this.#opened?.replica.fail(error)) this.#close(error)
+      return this.#closing
+    }
+    this.#attemptMs = performance.now() - from
+    // Following has ended meanwhile: that has closed it, and it is tried again.
+    if (!this.#opened.replica.isComing) return this.#closing
+    const former = this.#closure
+    this.#closure = null
+    this.#pauseMs = FIRST_PAUSE_MS
+    if (former) this.#options.onOpened(former)
+  }
+
+  async #openStore(): Promise<Opened> {
+    const { scope, surroundings, turns, longReads, auditRetentionMs, indexes, openStore } = this.#options
+    const store = await openStore(error => {
+      this.#close(error)
+      this.#isUnreachable.resolve()
+    })
+    const replica = new Replica(scope.environmentId, store, indexes, indexes)
+    const service = new EnvironmentService({
+      store,
+      scope,
+      surroundings,
+      turns,
+      longReads,
+      auditRetentionMs,
+      whenVisible: revision => this.#whenVisible(replica, revision),
+      holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
+    })
+    void store.whenListed().then(
+      () => service.resumePurges(),
+      () => undefined,
+    )
+    return { store, replica, service }
+  }
+
+  /** Nobody decides on another state than that one, or one behind it. */
+  async #whenVisible(replica: Replica, revision: Revision): Promise<void> {
+    if (this.#closure === null || replica.isComing) {
+      try {
+        return await replica.whenVisible(revision)
+      } catch (error) {
+        if (!this.#isClosed()) throw error
+      }
+    }
+    await this.#closing
+    if (revision.sequence > this.#triedAt) this.#trySoon()
+  }
+
+  /** A question of its own: it may have come about since one looked. */
+  #isClosed(): boolean {
+    return this.#closure !== null
+  }
+
+  #close(error: unknown): void {
+    if (this.#isEnding) return
+    const { scope, indexes, surroundings, onClosed } = this.#options
+    const former = this.#closure
+    this.#closure = closureOf(error, former?.since ?? surroundings.now())
+    const { reason } = this.#closure
+    if (former?.reason !== reason) onClosed(this.#closure, error)
+    this.#closing = indexes.close(scope.environmentId, reason)
+    this.#opened?.store.setAside()
+    this.#dueAt = Infinity
+    this.#tryAfter(Math.max(this.#pauseMs, this.#attemptMs * PAUSE_PER_ATTEMPT))
+    this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MS_MAX)
+  }
+
+  #trySoon(): void {
+    this.#pauseMs = FIRST_PAUSE_MS
+    this.#tryAfter(Math.max(FIRST_PAUSE_MS, this.#attemptMs * PAUSE_PER_ATTEMPT_AFTER_COMMIT))
+  }
+
+  /** Unless an attempt comes before. */
+  #tryAfter(pauseMs: number): void {
+    const dueAt = performance.now() + pauseMs
+    if (this.#isEnding || dueAt >= this.#dueAt) return
+    this.#dueAt = dueAt
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#dueAt = Infinity
+      // One that an earlier timer began may still be at it.
+      void this.#attempt.then(() => {
+        if (this.#isClosed() && !this.#isEnding) void this.#try()
+      })
+    }, pauseMs)
+    this.#timer.unref()
+  }
+}
+
+/** Another node may be doing the same. */
+async function createDefaultTenant(service: EnvironmentService): Promise<void> {
+  try {
+    const body = { key: DEFAULT_TENANT, name: 'Default tenant' }
+    await service.execute('createTenant', { body })
+  } catch (error) {
+    if (!(error instanceof AuthzError) || error.code !== 'DUPLICATE_ENTITY') throw error
+  }
+}

@@ -1,0 +1,31 @@
+/** Many relationship tuples at once (contract B.10, D-26, D-39). */
+import { forEachElement } from '#management/commands/bulk.ts'
+import type { WriteContext } from '#management/commands/context.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import type { Empty } from '#model/wire/building-blocks.ts'
+import type {
+  RelationshipTuplesBulkCreate,
+  RelationshipTuplesBulkDelete,
+} from '#model/wire/relationship-tuple.ts'
+import { ensureTuple, findNamed, removeTuple } from './relationship-tuples.ts'
+
+/** Those that exist are skipped. */
+export function* createRelationshipTuples(
+  context: WriteContext,
+  input: { readonly body: RelationshipTuplesBulkCreate },
+): Resumable<Empty> {
+  yield* forEachElement(input.body.operations, ['body', 'operations'], body => ensureTuple(context, body))
+  return {}
+}
+
+/** Those that are not there are skipped. */
+export function* deleteRelationshipTuples(
+  context: WriteContext,
+  input: { readonly body: RelationshipTuplesBulkDelete },
+): Resumable<Empty> {
+  yield* forEachElement(input.body.idents, ['body', 'idents'], body => {
+    const named = findNamed(context, body)
+    if (named) removeTuple(context, named.record, named.parts)
+  })
+  return {}
+}

@@ -1,0 +1,52 @@
+/** Relationship tuples as answers show them (contract B.10), plain or with details of what they tie together. */
+import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
+import { assert } from '#model/assert.ts'
+import type { InstanceRecord, TupleRecord } from '#model/records.ts'
+import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
+import { namesOf } from './resource-instance-present.ts'
+import { instanceKeyOf } from './resource-instances.ts'
+
+export function presentTuple(context: ReadContext, record: TupleRecord): RelationshipTuple {
+  const { records } = context
+  const tenant = records.byId('tenant', record.tenantId)
+  assert(tenant, 'a live tuple is of a tenant that is there')
+  const createdAt = presentInstant(record.createdAt)
+  return {
+    id: record.id,
+    ...namesOf(records, record),
+    tenant: tenant.key,
+    subject_id: record.subjectId,
+    relation_id: record.relationId,
+    object_id: record.objectId,
+    tenant_id: tenant.id,
+    ...presentScope(context.scope),
+    created_at: createdAt,
+    updated_at: createdAt,
+    subject_details: null,
+    relation_details: null,
+    object_details: null,
+    tenant_details: null,
+  }
+}
+
+export function presentDetailedTuple(context: ReadContext, record: TupleRecord): RelationshipTuple {
+  const { records } = context
+  const subject = records.byId('instance', record.subjectId)
+  const object = records.byId('instance', record.objectId)
+  const relation = records.byId('relation', record.relationId)
+  const tenant = records.byId('tenant', record.tenantId)
+  assert(subject && object && relation && tenant, 'what a live tuple ties together is there')
+  const { id, key, name, attributes } = tenant
+  return {
+    ...presentTuple(context, record),
+    subject_details: detailsOf(context, subject),
+    relation_details: { id: relation.id, key: relation.key, name: relation.name },
+    object_details: detailsOf(context, object),
+    tenant_details: { id, key, name, attributes },
+  }
+}
+
+function detailsOf(context: ReadContext, instance: InstanceRecord) {
+  const { id, key, attributes } = instance
+  return { id, key, resource: instanceKeyOf(context.records, instance).type, attributes }
+}

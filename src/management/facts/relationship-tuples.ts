@@ -1,0 +1,164 @@
+/** Relationship tuples (contract B.10): who has the relation's subject side shares what derivations say, on the object. */
+import type { WriteContext } from '#management/commands/context.ts'
+import {
+  locateInstance,
+  type NamedInstance,
+  requireRelation,
+  requireTenant,
+} from '#management/commands/lookups.ts'
+import { keepRelation } from '#management/schema/relations.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { InstanceRecord, RelationRecord, TenantRecord, TupleRecord } from '#model/records.ts'
+import type {
+  RelationshipTuple,
+  RelationshipTupleCreate,
+  RelationshipTupleDelete,
+} from '#model/wire/relationship-tuple.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import { presentTuple } from './relationship-tuple-present.ts'
+import { addInstance, instanceKeyOf } from './resource-instances.ts'
+
+interface TupleParts {
+  readonly subject: InstanceRecord
+  readonly relation: RelationRecord
+  readonly object: InstanceRecord
+}
+
+export function createRelationshipTuple(
+  context: WriteContext,
+  input: { readonly body: RelationshipTupleCreate },
+): RelationshipTuple {
+  const { body } = input
+  const parts = settleParts(context, body)
+  if (findTuple(context, parts)) {
+    throw new AuthzError(
+      'DUPLICATE_ENTITY',
+      `${body.subject} ${parts.relation.key} ${body.object} is there already`,
+    )
+  }
+  return presentTuple(context, addTuple(context, parts))
+}
+
+/** Adds the tuple unless it is there. */
+export function ensureTuple(context: WriteContext, body: RelationshipTupleCreate): void {
+  const parts = settleParts(context, body)
+  if (!findTuple(context, parts)) addTuple(context, parts)
+}
+
+export function deleteRelationshipTuple(
+  context: WriteContext,
+  input: { readonly body: RelationshipTupleDelete },
+): void {
+  const { body } = input
+  const named = findNamed(context, body)
+  if (!named) {
+    const name = `${body.subject} ${body.relation} ${body.object}`
+    throw new AuthzError('NOT_FOUND', `there is no relationship ${JSON.stringify(name)}`)
+  }
+  removeTuple(context, named.record, named.parts)
+}
+
+/** The tuple a body names, if it is there. Throws `NOT_FOUND` for a type or a relation that is not. */
+export function findNamed(context: WriteContext, body: RelationshipTupleDelete) {
+  const { records } = context
+  const subject = locateInstance(records, body.subject)
+  const object = locateInstance(records, body.object)
+  const relation = requireRelation(records, object.type, body.relation)
+  if (!subject.record || !object.record) return null
+  const parts = { subject: subject.record, relation, object: object.record }
+  const record = findTuple(context, parts)
+  return record && { record, parts }
+}
+
+/** What a body names, checked against the model; sides that are missing are made. */
+function settleParts(context: WriteContext, body: RelationshipTupleCreate): TupleParts {
+  const { records } = context
+  const subject = locateInstance(records, body.subject)
+  const object = locateInstance(records, body.object)
+  const relation = requireRelation(records, object.type, body.relation)
+  const tenant = tenantOfSides(context, subject, object, body.tenant ?? null)
+  if (relation.subjectTypeId !== subject.type.id) {
+    const expected = records.byId('type', relation.subjectTypeId)
+    throw new AuthzError(
+      'MISMATCH_RELATION_TYPE',
+      `relation ${JSON.stringify(relation.key)} takes subjects of ${JSON.stringify(expected?.key)}, ` +
+        `not of ${JSON.stringify(subject.type.key)}`,
+    )
+  }
+  return {
+    subject: settle(context, subject, tenant),
+    relation,
+    object: settle(context, object, tenant),
+  }
+}
+
+/**
+ * The tenant the tuple lives in. Sides that exist decide, and must agree; a side that does not is created in the named
+ * tenant, or in that of the other side (contract B.10).
+ */
+function tenantOfSides(
+  context: WriteContext,
+  subject: NamedInstance,
+  object: NamedInstance,
+  named: string | null,
+): TenantRecord {
+  const { records } = context
+  const tenantIds = [subject, object].flatMap(({ record }) => (record ? [record.tenantId] : []))
+  if (tenantIds.length < 2 && named !== null) tenantIds.push(requireTenant(records, named).id)
+  const [tenantId] = tenantIds
+  if (tenantId === undefined) {
+    throw new AuthzError('NOT_FOUND', 'neither side exists yet; name a tenant to create them in')
+  }
+  const tenant = records.byId('tenant', tenantId)
+  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  if (tenantIds.some(id => id !== tenantId)) {
+    throw new AuthzError(
+      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+      'the two sides of a tuple live in one tenant, and these do not',
+    )
+  }
+  return tenant
+}
+
+/** The instance itself, created when it was only named. A self-tuple's second side finds what the first created. */
+function settle(context: WriteContext, place: NamedInstance, tenant: TenantRecord): InstanceRecord {
+  if (place.record) return place.record
+  const { type, key } = place
+  const created = context.records.get('instance', rowKeys.instance(type.id, key))
+  return created ?? addInstance(context, { type, key, tenant })
+}
+
+export function findTuple(context: WriteContext, parts: TupleParts): TupleRecord | null {
+  const { object, relation, subject } = parts
+  return context.records.get('tuple', rowKeys.tuple(object.id, relation.id, subject.id))
+}
+
+/** Adds a tuple that is not there yet, and tells the engine. */
+export function addTuple(context: WriteContext, parts: TupleParts): TupleRecord {
+  const { subject, relation, object } = parts
+  const record: TupleRecord = {
+    kind: 'tuple',
+    id: context.newId(),
+    subjectId: subject.id,
+    relationId: relation.id,
+    objectId: object.id,
+    tenantId: object.tenantId,
+    createdAt: context.now,
+  }
+  keepRelation(context, relation)
+  context.records.put(record, { kind: 'tuple-put', ...tupleChange(context, parts) })
+  return record
+}
+
+export function removeTuple(context: WriteContext, record: TupleRecord, parts: TupleParts): void {
+  context.records.delete(record, { kind: 'tuple-removed', ...tupleChange(context, parts) })
+}
+
+function tupleChange(context: WriteContext, parts: TupleParts) {
+  return {
+    subject: instanceKeyOf(context.records, parts.subject),
+    relation: parts.relation.key,
+    object: instanceKeyOf(context.records, parts.object),
+  }
+}

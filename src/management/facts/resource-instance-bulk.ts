@@ -1,0 +1,38 @@
+/** Many resource instances at once (contract B.9, D-26). */
+import { forEachElement } from '#management/commands/bulk.ts'
+import type { WriteContext } from '#management/commands/context.ts'
+import { requireInstance } from '#management/commands/lookups.ts'
+import { dependantsOfInstance, removeDependants } from '#management/commands/removal.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import type { ResourceInstancesBulk } from '#model/wire/resource-instance.ts'
+import { instanceKeyOf, writeInstance } from './resource-instances.ts'
+
+/** Creates the instances that are not there; of the others it replaces the attributes. */
+export function* replaceResourceInstances(
+  context: WriteContext,
+  input: { readonly body: ResourceInstancesBulk },
+): Resumable<Empty> {
+  yield* forEachElement(input.body.operations, ['body', 'operations'], body => writeInstance(context, body))
+  return {}
+}
+
+/** One that is named twice is removed once. */
+export function* deleteResourceInstances(
+  context: WriteContext,
+  input: { readonly body: BulkIdents },
+): Resumable<Empty> {
+  const { records } = context
+  const removed = new Map<string, string>()
+  yield* forEachElement(input.body.idents, ['body', 'idents'], ident => {
+    if (removed.has(ident)) return
+    const instance = requireInstance(records, ident)
+    const name = instanceKeyOf(records, instance)
+    records.delete(instance, { kind: 'instance-removed', instance: name })
+    const names = [ident, formatInstanceReference(name), instance.id]
+    for (const reference of names) removed.set(reference, instance.id)
+  })
+  removeDependants(context, [...new Set(removed.values())].map(dependantsOfInstance))
+  return {}
+}

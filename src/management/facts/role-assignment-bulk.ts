@@ -1,0 +1,64 @@
+/** Many role assignments at once (contract B.8, D-26, D-27). */
+import { type ElementPlace, forEachElement } from '#management/commands/bulk.ts'
+import type { WriteContext } from '#management/commands/context.ts'
+import { findUser, requireUser } from '#management/commands/lookups.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
+import type { UserRecord } from '#model/records.ts'
+import { isLongKey } from '#model/wire/building-blocks.ts'
+import type {
+  AssignmentsCreated,
+  AssignmentsRemoved,
+  RoleAssignmentsBulk,
+  RoleAssignmentsBulkQuery,
+} from '#model/wire/role-assignment.ts'
+import { checkTenantNamed, ensureRole, findHeld, removeAssignment } from './role-assignments.ts'
+import { addUser } from './users.ts'
+
+/** Those that exist are skipped and not counted. */
+export function* assignRoles(
+  context: WriteContext,
+  input: { readonly body: RoleAssignmentsBulk; readonly query: RoleAssignmentsBulkQuery },
+): Resumable<AssignmentsCreated> {
+  let created = 0
+  yield* forEachElement(input.body, ['body'], (wanted, place) => {
+    checkTenantNamed(wanted, place)
+    const user = userFor(context, wanted.user, input.query.missing_user_policy ?? 'fail', place)
+    if (user && ensureRole(context, user, wanted)) created += 1
+  })
+  return { assignments_created: created }
+}
+
+/** The user, made or left out when missing, as the policy says. */
+function userFor(
+  context: WriteContext,
+  reference: string,
+  policy: 'fail' | 'ignore' | 'create',
+  place: ElementPlace,
+): UserRecord | null {
+  const user = findUser(context.records, reference)
+  if (user || policy === 'ignore') return user
+  if (policy === 'fail') return requireUser(context.records, reference)
+  if (isLongKey(reference)) return addUser(context, { key: reference })
+  const msg = `must be a key of 1 to ${LONG_KEY_BYTES_MAX} bytes without control characters to create a user`
+  throw new AuthzError('INVALID_SHAPE', `user: ${msg}`, {
+    detail: [{ loc: [...place, 'user'], msg, type: 'value_error' }],
+  })
+}
+
+/** Those that are not there are skipped and not counted. */
+export function* unassignRoles(
+  context: WriteContext,
+  input: { readonly body: RoleAssignmentsBulk },
+): Resumable<AssignmentsRemoved> {
+  let removed = 0
+  yield* forEachElement(input.body, ['body'], (wanted, place) => {
+    checkTenantNamed(wanted, place)
+    const held = findHeld(context, requireUser(context.records, wanted.user), wanted)
+    if (!held) return
+    removeAssignment(context, held.record, held.parts)
+    removed += 1
+  })
+  return { assignments_removed: removed }
+}

@@ -1,0 +1,227 @@
+/** Role assignments (contract B.8): a tenant role in a tenant, or a resource role on an instance. */
+import {
+  presentInstant,
+  presentScope,
+  type ReadContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import { locateInstance, requireRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { assert } from '#model/assert.ts'
+import type { AssignmentScope } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type {
+  AssignmentRecord,
+  InstanceRecord,
+  RoleRecord,
+  TenantRecord,
+  UserRecord,
+} from '#model/records.ts'
+import type {
+  ReturnDeletedQuery,
+  RoleAssignment,
+  RoleAssignmentCreate,
+  UserRoleAssignment,
+} from '#model/wire/role-assignment.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import { addInstance, instanceKeyOf } from './resource-instances.ts'
+
+/** Everything an assignment ties together. */
+export interface AssignmentParts {
+  readonly user: UserRecord
+  readonly role: RoleRecord
+  readonly tenant: TenantRecord
+  readonly instance: InstanceRecord | null
+}
+
+export function createRoleAssignment(
+  context: WriteContext,
+  input: { readonly body: RoleAssignmentCreate },
+): RoleAssignment {
+  checkTenantNamed(input.body, ['body'])
+  const user = requireUser(context.records, input.body.user)
+  return assignRole(context, user, input.body)
+}
+
+/** Answers with what was removed if that is asked for. */
+export function deleteRoleAssignment(
+  context: WriteContext,
+  input: { readonly body: RoleAssignmentCreate; readonly query: ReturnDeletedQuery },
+): RoleAssignment | undefined {
+  checkTenantNamed(input.body, ['body'])
+  const user = requireUser(context.records, input.body.user)
+  const removed = unassignRole(context, user, input.body)
+  return input.query.return_deleted ? removed : undefined
+}
+
+/** Assigns what the body asks for to the user. Throws `DUPLICATE_ENTITY` when the user has it already. */
+export function assignRole(
+  context: WriteContext,
+  user: UserRecord,
+  wanted: UserRoleAssignment,
+): RoleAssignment {
+  const parts = resolveParts(context, user, wanted)
+  if (findAssignment(context, parts)) {
+    throw new AuthzError(
+      'DUPLICATE_ENTITY',
+      `user ${JSON.stringify(user.key)} has role ${JSON.stringify(parts.role.key)} there already`,
+    )
+  }
+  return presentAssignment(context, addAssignment(context, parts), parts)
+}
+
+/** Assigns what the body asks for unless the user has it. Returns whether it was missing. */
+export function ensureRole(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): boolean {
+  const parts = resolveParts(context, user, wanted)
+  if (findAssignment(context, parts)) return false
+  addAssignment(context, parts)
+  return true
+}
+
+/** Takes from the user what the body names. Throws `NOT_FOUND` when the user does not have it. */
+export function unassignRole(
+  context: WriteContext,
+  user: UserRecord,
+  wanted: UserRoleAssignment,
+): RoleAssignment {
+  const held = findHeld(context, user, wanted)
+  if (!held) {
+    throw new AuthzError(
+      'NOT_FOUND',
+      `user ${JSON.stringify(user.key)} does not have role ${JSON.stringify(wanted.role)} there`,
+    )
+  }
+  removeAssignment(context, held.record, held.parts)
+  return presentAssignment(context, held.record, held.parts)
+}
+
+/** The assignment a body names, if the user has it. Throws `NOT_FOUND` for a role, tenant or type that is not there. */
+export function findHeld(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment) {
+  const named = nameParts(context, user, wanted)
+  if ('place' in named) return null
+  const record = findAssignment(context, named)
+  return record && { record, parts: named }
+}
+
+function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): AssignmentParts {
+  const named = nameParts(context, user, wanted)
+  if (!('place' in named)) return named
+  const { place, tenant, role } = named
+  if (!tenant) {
+    throw new AuthzError(
+      'NOT_FOUND',
+      `there is no resource instance ${JSON.stringify(wanted.resource_instance)}; name a tenant to create it`,
+    )
+  }
+  return { user, role, tenant, instance: addInstance(context, { ...place, tenant }) }
+}
+
+/** What a body names, as far as it is there: `place` is where the instance would be. */
+function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment) {
+  const { records } = context
+  if (!wanted.resource_instance) {
+    assert(wanted.tenant, 'a tenant role was checked to name its tenant')
+    const role = requireRole(records, null, wanted.role)
+    return { user, role, tenant: requireTenant(records, wanted.tenant), instance: null }
+  }
+  const { record, ...place } = locateInstance(records, wanted.resource_instance)
+  const role = requireRole(records, place.type, wanted.role)
+  const tenant = wanted.tenant ? requireTenant(records, wanted.tenant) : null
+  if (!record) return { place, tenant, role }
+  return { user, role, tenant: tenantOfInstance(context, record, tenant), instance: record }
+}
+
+/** The tenant an instance lives in, which must be the one that was named, if one was. */
+export function tenantOfInstance(
+  context: WriteContext,
+  instance: InstanceRecord,
+  named: TenantRecord | null,
+): TenantRecord {
+  const tenant = context.records.byId('tenant', instance.tenantId)
+  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  if (named && named.id !== tenant.id) {
+    const name = formatInstanceReference(instanceKeyOf(context.records, instance))
+    throw new AuthzError(
+      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+      `${JSON.stringify(name)} lives in tenant ${JSON.stringify(tenant.key)}, not ${JSON.stringify(named.key)}`,
+    )
+  }
+  return tenant
+}
+
+/** What schemas cannot say: a tenant role names its tenant. `place` is where the assignment stands in the request. */
+export function checkTenantNamed(wanted: UserRoleAssignment, place: readonly (string | number)[]): void {
+  if (wanted.resource_instance || wanted.tenant) return
+  const msg = 'is required for a tenant role'
+  throw new AuthzError('INVALID_SHAPE', `tenant: ${msg}`, {
+    detail: [{ loc: [...place, 'tenant'], msg, type: 'missing' }],
+  })
+}
+
+export function findAssignment(context: WriteContext, parts: AssignmentParts): AssignmentRecord | null {
+  const scopeId = parts.instance?.id ?? parts.tenant.id
+  return context.records.get('assignment', rowKeys.assignment(parts.user.id, scopeId, parts.role.id))
+}
+
+/** Adds an assignment that is not there yet, and tells the engine. */
+export function addAssignment(context: WriteContext, parts: AssignmentParts): AssignmentRecord {
+  const record: AssignmentRecord = {
+    kind: 'assignment',
+    id: context.newId(),
+    userId: parts.user.id,
+    roleId: parts.role.id,
+    tenantId: parts.tenant.id,
+    instanceId: parts.instance?.id ?? null,
+    createdAt: context.now,
+  }
+  context.records.put(record, { kind: 'assignment-put', ...assignmentChange(context, parts) })
+  return record
+}
+
+export function removeAssignment(
+  context: WriteContext,
+  record: AssignmentRecord,
+  parts: AssignmentParts,
+): void {
+  context.records.delete(record, { kind: 'assignment-removed', ...assignmentChange(context, parts) })
+}
+
+function assignmentChange(context: WriteContext, parts: AssignmentParts) {
+  const scope: AssignmentScope = parts.instance
+    ? { instance: instanceKeyOf(context.records, parts.instance) }
+    : { tenant: parts.tenant.key }
+  return { user: parts.user.key, role: parts.role.key, scope }
+}
+
+/** What a live assignment ties together: all of it is there as long as the assignment is. */
+export function partsOf(records: RecordReader, record: AssignmentRecord): AssignmentParts {
+  const user = records.byId('user', record.userId)
+  const role = records.byId('role', record.roleId)
+  const tenant = records.byId('tenant', record.tenantId)
+  const instance = record.instanceId === null ? null : records.byId('instance', record.instanceId)
+  assert(user && role && tenant, 'a live assignment is of a user, a role and a tenant that are there')
+  assert(instance || record.instanceId === null, 'a live assignment is on an instance that is there')
+  return { user, role, tenant, instance }
+}
+
+export function presentAssignment(
+  context: ReadContext,
+  record: AssignmentRecord,
+  parts: AssignmentParts,
+): RoleAssignment {
+  const { user, role, tenant, instance } = parts
+  return {
+    id: record.id,
+    user: user.key,
+    role: role.key,
+    tenant: tenant.key,
+    resource_instance: instance && formatInstanceReference(instanceKeyOf(context.records, instance)),
+    user_id: user.id,
+    role_id: role.id,
+    tenant_id: tenant.id,
+    resource_instance_id: record.instanceId,
+    ...presentScope(context.scope),
+    created_at: presentInstant(record.createdAt),
+  }
+}

@@ -1,0 +1,43 @@
+/** Users by way of a tenant (contract B.6): nobody belongs to one but by what they hold there. */
+import type { WriteContext } from '#management/commands/context.ts'
+import { requireTenant, requireUser } from '#management/commands/lookups.ts'
+import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { User, UserCreate } from '#model/wire/user.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { partsOf, removeAssignment } from './role-assignments.ts'
+import { createUser } from './users.ts'
+
+/** Creates a user; assignments that name neither tenant nor instance are of this tenant. */
+export function createTenantUser(
+  context: WriteContext,
+  input: { readonly params: { readonly tenant_id: string }; readonly body: UserCreate },
+): Resumable<User> {
+  const tenant = requireTenant(context.records, input.params.tenant_id)
+  const role_assignments = (input.body.role_assignments ?? []).map(wanted =>
+    wanted.resource_instance || wanted.tenant ? wanted : { ...wanted, tenant: tenant.key },
+  )
+  return createUser(context, { body: { ...input.body, role_assignments } })
+}
+
+/**
+ * Takes from the user all it holds in the tenant, on instances too. What is assigned while this is on its way counts as
+ * assigned afterwards: lists are no requirement of a commit.
+ */
+export function* removeTenantUser(
+  context: WriteContext,
+  input: { readonly params: { readonly tenant_id: string; readonly user_id: string } },
+): Resumable<void> {
+  const { records } = context
+  const tenant = requireTenant(records, input.params.tenant_id)
+  const user = requireUser(records, input.params.user_id)
+  let removed = 0
+  for (const assignment of records.list('assignment', lists.heldInTenant(tenant.id, user.id))) {
+    removeAssignment(context, assignment, partsOf(records, assignment))
+    if (++removed % YIELD_ROWS === 0) yield
+  }
+  if (removed === 0) {
+    const names = `user ${JSON.stringify(user.key)} has no role in tenant ${JSON.stringify(tenant.key)}`
+    throw new AuthzError('NOT_FOUND', names)
+  }
+}

@@ -1,0 +1,126 @@
+/** Tenants (contract B.6). */
+import {
+  presentInstant,
+  presentScope,
+  presentTimes,
+  type OperationContext,
+  type ReadContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import { requireTenant } from '#management/commands/lookups.ts'
+import { arrayOrEnvelope, type Page, pageOfLists } from '#management/commands/paging.ts'
+import { dependantsOfTenant, removeDependants } from '#management/commands/removal.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { pageOfSelection, searchFilter } from '#management/commands/selection.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { TenantRecord } from '#model/records.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Tenant, TenantCreate, TenantsQuery, TenantUpdate } from '#model/wire/tenant.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+
+interface TenantParams {
+  readonly tenant_id: string
+}
+
+export function createTenant(context: WriteContext, input: { readonly body: TenantCreate }): Tenant {
+  return presentTenant(context, addTenant(context, input.body))
+}
+
+/** Adds a tenant. Throws `DUPLICATE_ENTITY` when there is one of that key. */
+export function addTenant(context: WriteContext, body: TenantCreate): TenantRecord {
+  if (context.records.get('tenant', rowKeys.tenant(body.key))) {
+    throw new AuthzError('DUPLICATE_ENTITY', `there is a tenant ${JSON.stringify(body.key)} already`)
+  }
+  const tenant: TenantRecord = {
+    kind: 'tenant',
+    id: context.newId(),
+    key: body.key,
+    name: body.name,
+    description: body.description ?? null,
+    attributes: body.attributes ?? null,
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  putTenant(context, tenant)
+  return tenant
+}
+
+/** Writes a tenant and tells the engine. */
+function putTenant(context: WriteContext, tenant: TenantRecord): void {
+  context.records.put(tenant, { kind: 'tenant-put', tenant: tenant.key, attributes: tenant.attributes })
+}
+
+export function getTenant(context: ReadContext, input: { readonly params: TenantParams }): Tenant {
+  return presentTenant(context, requireTenant(context.records, input.params.tenant_id))
+}
+
+export function* listTenants(
+  context: ReadContext,
+  input: { readonly query: TenantsQuery },
+): Resumable<Page<Tenant> | Tenant[]> {
+  const { search, include_total_count: hasTotal = false } = input.query
+  const page = yield* pageOfSelection(context.records, {
+    kind: 'tenant',
+    all: lists.all('tenant'),
+    filters: [searchFilter(search, ({ key, name }: TenantRecord) => [key, name])],
+    paging: input.query,
+    hasTotal,
+    present: tenant => presentTenant(context, tenant),
+  })
+  return arrayOrEnvelope(page, hasTotal)
+}
+
+/** As part of a list over several environments (contract B.14). */
+export function listTenantsEverywhere(
+  context: ReadContext,
+  input: { readonly query: Paging },
+): Resumable<Page<Tenant>> {
+  return pageOfLists(context.records, {
+    kind: 'tenant',
+    lists: [lists.all('tenant')],
+    paging: input.query,
+    matches: null,
+    present: tenant => presentTenant(context, tenant),
+  })
+}
+
+/** Each given field replaces the old value whole; null clears it. */
+export function updateTenant(
+  context: WriteContext,
+  input: { readonly params: TenantParams; readonly body: TenantUpdate },
+): Tenant {
+  const tenant = requireTenant(context.records, input.params.tenant_id)
+  const { name, description, attributes } = input.body
+  const changed: TenantRecord = {
+    ...tenant,
+    name: name ?? tenant.name,
+    description: description === undefined ? tenant.description : description,
+    attributes: attributes === undefined ? tenant.attributes : attributes,
+    updatedAt: context.now,
+  }
+  putTenant(context, changed)
+  return presentTenant(context, changed)
+}
+
+export function deleteTenant(context: WriteContext, input: { readonly params: TenantParams }): void {
+  removeTenant(context, requireTenant(context.records, input.params.tenant_id))
+}
+
+/** Removes a tenant with all that lives in it: instances, groups too, tuples and assignments (contract C.7). */
+export function removeTenant(context: WriteContext, tenant: TenantRecord): void {
+  context.records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
+  removeDependants(context, [dependantsOfTenant(tenant.id)])
+}
+
+export function presentTenant(context: OperationContext, tenant: TenantRecord): Tenant {
+  return {
+    id: tenant.id,
+    key: tenant.key,
+    ...presentScope(context.scope),
+    ...presentTimes(tenant),
+    name: tenant.name,
+    description: tenant.description,
+    attributes: tenant.attributes,
+    last_action_at: presentInstant(tenant.createdAt),
+  }
+}

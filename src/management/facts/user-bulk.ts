@@ -1,0 +1,47 @@
+/** Many users at once (contract B.11, D-26). */
+import { forEachElement } from '#management/commands/bulk.ts'
+import type { WriteContext } from '#management/commands/context.ts'
+import { requireUser } from '#management/commands/lookups.ts'
+import { dependantsOfUser, removeDependants } from '#management/commands/removal.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import type { UsersBulkCreate } from '#model/wire/user.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import { checkAssignments, createNewUser, writeUser } from './users.ts'
+
+export function* createUsers(
+  context: WriteContext,
+  input: { readonly body: UsersBulkCreate },
+): Resumable<Empty> {
+  yield* forEachElement(input.body.operations, ['body', 'operations'], (body, place) => {
+    checkAssignments(body, place)
+    createNewUser(context, body)
+  })
+  return {}
+}
+
+/** Creates the users that are not there; of the others it replaces the profile and adds the assignments they lack. */
+export function* replaceUsers(
+  context: WriteContext,
+  input: { readonly body: UsersBulkCreate },
+): Resumable<Empty> {
+  yield* forEachElement(input.body.operations, ['body', 'operations'], (body, place) => {
+    checkAssignments(body, place)
+    writeUser(context, context.records.get('user', rowKeys.user(body.key)), body)
+  })
+  return {}
+}
+
+/** One that is named twice is removed once. */
+export function* deleteUsers(context: WriteContext, input: { readonly body: BulkIdents }): Resumable<Empty> {
+  const { records } = context
+  const removed = new Map<string, string>()
+  yield* forEachElement(input.body.idents, ['body', 'idents'], ident => {
+    if (removed.has(ident)) return
+    const user = requireUser(records, ident)
+    records.delete(user, { kind: 'user-removed', user: user.key })
+    for (const name of [ident, user.key, user.id]) removed.set(name, user.id)
+  })
+  removeDependants(context, [...new Set(removed.values())].map(dependantsOfUser))
+  return {}
+}

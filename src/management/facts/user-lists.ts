@@ -1,0 +1,184 @@
+/**
+ * Lists of users (contract B.6, B.7). Those who hold something come from lists in which each stands once, by the oldest
+ * assignment that puts it there; so they stand in the order in which they came to hold it.
+ */
+import type { ReadContext } from '#management/commands/context.ts'
+import { rolesNamed } from '#management/commands/fact-filters.ts'
+import { requireTenant } from '#management/commands/lookups.ts'
+import { matchesSearch, type Page, PageBytes, pageOfLists } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import type { AssignmentRecord, RoleRecord, UserRecord } from '#model/records.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { TenantUsersQuery, User, UsersQuery } from '#model/wire/user.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+import { presentUser } from './user-present.ts'
+
+export function* listUsers(
+  context: ReadContext,
+  input: { readonly query: UsersQuery },
+): Resumable<Page<User>> {
+  const { records } = context
+  const { query } = input
+  const search = searchOf(query.search, query.search_operator)
+  const page =
+    query.role === undefined || query.role === ''
+      ? yield* pageOfUsers(records, query, search)
+      : yield* pageOfHolders(records, query, {
+          ...holdersOfRoles(rolesNamed(records, query.role), {
+            users: lists.usersOfRole,
+            held: lists.heldRole,
+          }),
+          matches: search,
+        })
+  return yield* presentUsers(context, page, query)
+}
+
+/** As part of a list over several environments (contract B.14). */
+export function* listUsersEverywhere(
+  context: ReadContext,
+  input: { readonly query: Paging },
+): Resumable<Page<User>> {
+  const { records } = context
+  return yield* presentUsers(context, yield* pageOfUsers(records, input.query, null), input.query)
+}
+
+/** Who has a role in the tenant, be it of the tenant or on an instance in it. */
+export function* listTenantUsers(
+  context: ReadContext,
+  input: { readonly params: { readonly tenant_id: string }; readonly query: TenantUsersQuery },
+): Resumable<Page<User>> {
+  const { records } = context
+  const { query } = input
+  const tenant = requireTenant(records, input.params.tenant_id)
+  const matches = searchOf(query.search)
+  const holders =
+    query.role === undefined
+      ? {
+          lists: [lists.usersOfTenant(tenant.id)],
+          heldOf: ({ userId }: AssignmentRecord) => lists.heldInTenant(tenant.id, userId),
+        }
+      : holdersOfRoles(rolesOfFilter(records, query.role), {
+          users: roleId => lists.usersOfRoleInTenant(tenant.id, roleId),
+          held: (roleId, userId) => lists.heldRoleInTenant(tenant.id, roleId, userId),
+        })
+  return yield* presentUsers(context, yield* pageOfHolders(records, query, { ...holders, matches }), query)
+}
+
+/** An empty text asks for users without roles, and nobody is of a tenant without one. */
+function rolesOfFilter(records: RecordReader, role: string): readonly RoleRecord[] {
+  return role === '' ? [] : rolesNamed(records, role)
+}
+
+/** Whether a user is what is searched for; null: everybody is. */
+function searchOf(
+  search: string | undefined,
+  operator?: UsersQuery['search_operator'],
+): ((user: UserRecord) => boolean) | null {
+  if (search === undefined) return null
+  return ({ key, email, firstName, lastName }) =>
+    matchesSearch(search, [key, email, firstName, lastName], operator)
+}
+
+/** All users, or with an empty `role` those who hold none. */
+function pageOfUsers(
+  records: RecordReader,
+  query: UsersQuery,
+  search: ((user: UserRecord) => boolean) | null,
+): Resumable<Page<UserRecord>> {
+  const parts = { kind: 'user', paging: query, present: (user: UserRecord) => user } as const
+  if (query.role === undefined) {
+    return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches: search })
+  }
+  if (!records.hasDead) {
+    return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: search })
+  }
+  // The list still takes dead assignments for roles.
+  const matches = function* (user: UserRecord): Resumable<boolean> {
+    if (search !== null && !search(user)) return false
+    return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id)))
+  }
+  return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches })
+}
+
+/** A list of assignments, each of which stands for a user. */
+interface Holders {
+  readonly lists: readonly ListName[]
+  /** Everything an assignment of the list stands for, itself included. */
+  readonly heldOf: (record: AssignmentRecord) => ListName
+  readonly matches: ((user: UserRecord) => boolean) | null
+  /** Where the user would stand before, in an earlier list. */
+  readonly earlierOf?: (record: AssignmentRecord) => readonly ListName[]
+}
+
+/** The lists, by roles, of those who hold them, and of where a user does. */
+interface ListsByRole {
+  readonly users: (roleId: string) => ListName
+  readonly held: (roleId: string, userId: string) => ListName
+}
+
+/** Who holds one of the roles. Who holds several stands in the list of each, and counts in the first. */
+function holdersOfRoles(roles: readonly RoleRecord[], by: ListsByRole): Omit<Holders, 'matches'> {
+  const ids = roles.map(role => role.id)
+  return {
+    lists: ids.map(by.users),
+    heldOf: record => by.held(record.roleId, record.userId),
+    earlierOf: record => ids.slice(0, ids.indexOf(record.roleId)).map(id => by.held(id, record.userId)),
+  }
+}
+
+function* pageOfHolders(
+  records: RecordReader,
+  query: UsersQuery,
+  holders: Holders,
+): Resumable<Page<UserRecord>> {
+  const { matches, heldOf } = holders
+  const earlierOf = holders.lists.length > 1 ? holders.earlierOf : undefined
+  const isNarrowed = matches !== null || earlierOf !== undefined
+  const userOf = (record: AssignmentRecord) => records.byId('user', record.userId)
+  const isListed = function* (record: AssignmentRecord): Resumable<boolean> {
+    for (const held of earlierOf?.(record) ?? []) if (yield* holdsAny(records, held)) return false
+    const user = userOf(record)
+    return user !== null && (matches === null || matches(user))
+  }
+  const page = yield* pageOfLists(records, {
+    kind: 'assignment',
+    lists: holders.lists,
+    paging: query,
+    standsForLive: record => holdsAny(records, heldOf(record)),
+    matches: isNarrowed ? isListed : null,
+    present: userOf,
+  })
+  // Who went while it was found out what they hold is left out.
+  return { ...page, data: page.data.filter(user => user !== null) }
+}
+
+/** Whether a list holds a live assignment. O(list) at the most. */
+function* holdsAny(records: RecordReader, held: ListName): Resumable<boolean> {
+  let rows = 0
+  for (const { isDead } of records.foundIn('assignment', [held])) {
+    if (++rows % YIELD_ROWS === 0) yield
+    if (!isDead) return true
+  }
+  return false
+}
+
+/** The users of a page as answers show them; one that went meanwhile is left out. */
+function* presentUsers(
+  context: ReadContext,
+  page: Page<UserRecord>,
+  query: TenantUsersQuery,
+): Resumable<Page<User>> {
+  const data: User[] = []
+  const bytes = new PageBytes()
+  for (const { id } of page.data) {
+    yield
+    const user = context.records.byId('user', id)
+    if (!user) continue
+    const presented = yield* presentUser(context, user, query.include_resource_instance_roles)
+    bytes.add(presented)
+    data.push(presented)
+  }
+  return { ...page, data }
+}

@@ -1,0 +1,63 @@
+/** Users as answers show them, with the tenants they have roles in (contract B.7). */
+import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
+import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { UserRecord } from '#model/records.ts'
+import type { User } from '#model/wire/user.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { instanceKeyOf } from './resource-instances.ts'
+import { type AssignmentParts, partsOf } from './role-assignments.ts'
+
+type AssociatedTenant = User['associated_tenants'][number]
+
+/**
+ * O(the user's tenant roles), or with `hasInstanceRoles` O(all it holds). Tenants come in the order in which the user
+ * got its first role there; one where it has roles on instances only is among them when those are shown.
+ */
+export function* presentUser(
+  context: ReadContext,
+  user: UserRecord,
+  hasInstanceRoles = false,
+): Resumable<User> {
+  const { records } = context
+  const roles: User['roles'] = []
+  const tenants = new Map<string, AssociatedTenant>()
+  const held = hasInstanceRoles ? lists.assignmentsOfUser(user.id) : lists.tenantRolesOf(user.id)
+  let rows = 0
+  for (const { record, isDead } of records.foundIn('assignment', [held])) {
+    if (!isDead) add(partsOf(records, record))
+    // Last: behind a stop, what was found before it may be gone.
+    if (++rows % YIELD_ROWS === 0) yield
+  }
+  return {
+    id: user.id,
+    key: user.key,
+    ...presentScope(context.scope),
+    ...presentTimes(user),
+    email: user.email,
+    first_name: user.firstName,
+    last_name: user.lastName,
+    attributes: user.attributes,
+    associated_tenants: [...tenants.values()],
+    roles,
+  }
+
+  function add({ role, tenant, instance }: AssignmentParts): void {
+    let associated = tenants.get(tenant.key)
+    if (!associated) {
+      associated = { tenant: tenant.key, roles: [], status: 'active', resource_instance_roles: [] }
+      tenants.set(tenant.key, associated)
+    }
+    if (instance) {
+      const name = instanceKeyOf(records, instance)
+      associated.resource_instance_roles.push({
+        resource: name.type,
+        resource_instance: formatInstanceReference(name),
+        role: role.key,
+      })
+    } else {
+      associated.roles.push(role.key)
+      roles.push({ role: role.key, tenant: tenant.key })
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/** Role assignments by way of their user (contract B.7). */
+import type { WriteContext } from '#management/commands/context.ts'
+import { requireUser } from '#management/commands/lookups.ts'
+import type { ReturnDeletedQuery, RoleAssignment, UserRoleAssignment } from '#model/wire/role-assignment.ts'
+import { assignRole, checkTenantNamed, unassignRole } from './role-assignments.ts'
+
+interface UserParams {
+  readonly user_id: string
+}
+
+export function assignUserRole(
+  context: WriteContext,
+  input: { readonly params: UserParams; readonly body: UserRoleAssignment },
+): RoleAssignment {
+  checkTenantNamed(input.body, ['body'])
+  return assignRole(context, requireUser(context.records, input.params.user_id), input.body)
+}
+
+/** Answers with what was removed if that is asked for. */
+export function unassignUserRole(
+  context: WriteContext,
+  input: {
+    readonly params: UserParams
+    readonly body: UserRoleAssignment
+    readonly query: ReturnDeletedQuery
+  },
+): RoleAssignment | undefined {
+  checkTenantNamed(input.body, ['body'])
+  const user = requireUser(context.records, input.params.user_id)
+  const removed = unassignRole(context, user, input.body)
+  return input.query.return_deleted ? removed : undefined
+}

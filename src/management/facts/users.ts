@@ -1,0 +1,127 @@
+/** Users (contract B.7). A user belongs to the environment; what it may do in a tenant is said by assignments. */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { Created } from '#management/commands/created.ts'
+import { requireUser } from '#management/commands/lookups.ts'
+import { dependantsOfUser, removeDependants } from '#management/commands/removal.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { UserRecord } from '#model/records.ts'
+import type { User, UserCreate, UserUpdate } from '#model/wire/user.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import { assignRole, checkTenantNamed, ensureRole } from './role-assignments.ts'
+import { presentUser } from './user-present.ts'
+
+interface UserParams {
+  readonly user_id: string
+}
+
+export function* createUser(context: WriteContext, input: { readonly body: UserCreate }): Resumable<User> {
+  checkAssignments(input.body, ['body'])
+  return yield* presentUser(context, createNewUser(context, input.body))
+}
+
+/** Makes the user with its assignments. Throws `DUPLICATE_ENTITY` last, as contract D-38 has it. */
+export function createNewUser(context: WriteContext, body: UserCreate): UserRecord {
+  const taken = context.records.get('user', rowKeys.user(body.key))
+  const user = addUser(context, body)
+  for (const wanted of body.role_assignments ?? []) assignRole(context, user, wanted)
+  if (taken) throw new AuthzError('DUPLICATE_ENTITY', `there is a user ${JSON.stringify(body.key)} already`)
+  return user
+}
+
+/** What schemas cannot say about the assignments in a user's body. */
+export function checkAssignments(body: UserCreate, place: readonly (string | number)[]): void {
+  const wanted = body.role_assignments ?? []
+  wanted.forEach((assignment, index) => checkTenantNamed(assignment, [...place, 'role_assignments', index]))
+}
+
+/** Adds a user that is not there yet. */
+export function addUser(context: WriteContext, body: UserCreate): UserRecord {
+  const user: UserRecord = {
+    kind: 'user',
+    id: context.newId(),
+    key: body.key,
+    ...profileOf(body),
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  context.records.put(user, { kind: 'user-put', user: user.key })
+  return user
+}
+
+/** Creates the user, or replaces its profile and adds the assignments it does not have. */
+export function* replaceUser(
+  context: WriteContext,
+  input: { readonly params: UserParams; readonly body: UserCreate },
+): Resumable<User | Created<User>> {
+  checkAssignments(input.body, ['body'])
+  const found = findForReplacement(context, input.params.user_id, input.body.key)
+  const user = writeUser(context, found, input.body)
+  const presented = yield* presentUser(context, user)
+  return found ? presented : new Created(presented)
+}
+
+/** The path names the user that is replaced; who is not there yet is created under the body's key, so both must agree. */
+function findForReplacement(context: WriteContext, reference: string, key: string): UserRecord | null {
+  const found = context.records.get('user', rowKeys.user(key))
+  if (reference === key || reference.toLowerCase() === found?.id) return found
+  throw new AuthzError(
+    'INVALID_INPUT',
+    `the path is about user ${JSON.stringify(reference)}, the body about ${JSON.stringify(key)}`,
+  )
+}
+
+/** Writes what a body says over the user that is there, if any. */
+export function writeUser(context: WriteContext, found: UserRecord | null, body: UserCreate): UserRecord {
+  const user = found ? changeUser(context, found, profileOf(body)) : addUser(context, body)
+  for (const wanted of body.role_assignments ?? []) ensureRole(context, user, wanted)
+  return user
+}
+
+/** Each given field replaces the old value whole; null clears it. */
+export function* updateUser(
+  context: WriteContext,
+  input: { readonly params: UserParams; readonly body: UserUpdate },
+): Resumable<User> {
+  const user = requireUser(context.records, input.params.user_id)
+  const { email, first_name, last_name, attributes } = input.body
+  const changed = changeUser(context, user, {
+    email: email === undefined ? user.email : email,
+    firstName: first_name === undefined ? user.firstName : first_name,
+    lastName: last_name === undefined ? user.lastName : last_name,
+    attributes: attributes === undefined ? user.attributes : (attributes ?? {}),
+  })
+  return yield* presentUser(context, changed)
+}
+
+type Profile = Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'attributes'>
+
+function profileOf(body: UserCreate): Profile {
+  return {
+    email: body.email ?? null,
+    firstName: body.first_name ?? null,
+    lastName: body.last_name ?? null,
+    attributes: body.attributes ?? {},
+  }
+}
+
+/** Decisions know nothing of a profile, so the engine hears nothing. */
+function changeUser(context: WriteContext, user: UserRecord, profile: Profile): UserRecord {
+  const changed = { ...user, ...profile, updatedAt: context.now }
+  context.records.put(changed)
+  return changed
+}
+
+export function getUser(context: ReadContext, input: { readonly params: UserParams }): Resumable<User> {
+  return presentUser(context, requireUser(context.records, input.params.user_id))
+}
+
+export function deleteUser(context: WriteContext, input: { readonly params: UserParams }): void {
+  removeUser(context, requireUser(context.records, input.params.user_id))
+}
+
+/** Removes a user and what it holds (contract C.7). */
+export function removeUser(context: WriteContext, user: UserRecord): void {
+  context.records.delete(user, { kind: 'user-removed', user: user.key })
+  removeDependants(context, [dependantsOfUser(user.id)])
+}

@@ -1,0 +1,55 @@
+/**
+ * What a group has been granted (contract C.3, C.4): its tuples over grant relations whose meaning is still there,
+ * i.e. whose role exists and still derives from `member` over them. Inherited roles and `member` itself are not listed.
+ */
+import { findRole } from '#management/commands/lookups.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import type { InstanceRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import type { Group } from './group-lookup.ts'
+import { grantRelations, isStanding } from './group-relations.ts'
+
+export interface GroupGrant {
+  readonly role: RoleRecord
+  readonly type: TypeRecord
+  readonly object: InstanceRecord
+}
+
+/** The group's grants in the order they were made. */
+export function* assignedRoles(records: RecordReader, group: Group): Iterable<GroupGrant> {
+  const meanings = new Map(
+    [...meaningfulRelations(records, group.type)].map(found => [found.relation.id, found]),
+  )
+  const tupleLists = [...meanings.keys()].map(id => lists.tuplesFromOver(group.instance.id, id))
+  for (const tuple of records.mergedLists('tuple', tupleLists)) {
+    const meaning = meanings.get(tuple.relationId)
+    const object = records.byId('instance', tuple.objectId)
+    // Read ahead of a pause, it may be gone by now.
+    if (!meaning || !object) continue
+    yield { role: meaning.role, type: meaning.type, object }
+  }
+}
+
+export function* countAssignedRoles(records: RecordReader, group: Group): Resumable<number> {
+  let count = 0
+  for (const { relation } of meaningfulRelations(records, group.type)) {
+    count += yield* records.liveCount('tuple', lists.tuplesFromOver(group.instance.id, relation.id))
+  }
+  return count
+}
+
+interface MeaningfulRelation {
+  readonly relation: RelationRecord
+  readonly role: RoleRecord
+  readonly type: TypeRecord
+}
+
+function* meaningfulRelations(records: RecordReader, groupType: TypeRecord): Iterable<MeaningfulRelation> {
+  for (const relation of grantRelations(records, groupType)) {
+    const type = records.byId('type', relation.typeId)
+    if (!type || relation.groupUse?.use !== 'grant') continue
+    const role = findRole(records, type, relation.groupUse.role)
+    if (isStanding(relation, groupType, role)) yield { relation, role, type }
+  }
+}

@@ -1,0 +1,42 @@
+/** Groups as other group operations find them: an instance marked as a group, with its type and its `member` role. */
+import type { WriteContext } from '#management/commands/context.ts'
+import { findRole, findType } from '#management/commands/lookups.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { addRole } from '#management/schema/roles.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import type { InstanceRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+
+export const GROUP_TYPE_DEFAULT = 'group'
+export const MEMBER_ROLE = 'member'
+
+/** A group and its type, found together. */
+export interface Group {
+  readonly instance: InstanceRecord
+  readonly type: TypeRecord
+}
+
+/** The role members hold; made again when it was deleted (contract D-40). */
+export function ensureMemberRole(context: WriteContext, type: TypeRecord): RoleRecord {
+  return (
+    findRole(context.records, type, MEMBER_ROLE) ?? addRole(context, type, MEMBER_ROLE, { name: MEMBER_ROLE })
+  )
+}
+
+/** Finds a group by `type:key`, by bare key of the default type, or by id. Throws `NOT_FOUND`. */
+export function requireGroup(records: RecordReader, reference: string): Group {
+  const named = parseInstanceReference(reference) ?? { type: GROUP_TYPE_DEFAULT, key: reference }
+  const type = findType(records, named.type)
+  const byKey = type && records.get('instance', rowKeys.instance(type.id, named.key))
+  const instance = byKey ?? (isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null)
+  if (!instance?.isGroup) throw new AuthzError('NOT_FOUND', `there is no group ${JSON.stringify(reference)}`)
+  return { instance, type: typeOfInstance(records, instance) }
+}
+
+export function typeOfInstance(records: RecordReader, instance: InstanceRecord): TypeRecord {
+  const type = records.byId('type', instance.typeId)
+  assert(type, 'an instance that is read lives no longer than its type')
+  return type
+}

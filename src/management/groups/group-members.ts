@@ -1,0 +1,80 @@
+/** Who is in a group (contract B.3): users with a direct `member` assignment on it, however it was made. */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { findRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
+import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import {
+  addAssignment,
+  findAssignment,
+  removeAssignment,
+  tenantOfInstance,
+} from '#management/facts/role-assignments.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { GroupRead, GroupUser } from '#model/wire/group.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { ensureMemberRole, MEMBER_ROLE, requireGroup } from './group-lookup.ts'
+import { presentGroup } from './group-present.ts'
+
+interface MemberParams {
+  readonly group_instance_key: string
+  readonly user_id: string
+}
+
+/** Adding a member again changes nothing (contract D-4). */
+export function* addGroupMember(
+  context: WriteContext,
+  input: { readonly params: MemberParams; readonly body: { readonly tenant: string } },
+): Resumable<GroupRead> {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const user = requireUser(records, input.params.user_id)
+  const named = requireTenant(records, input.body.tenant)
+  const tenant = tenantOfInstance(context, group.instance, named)
+  const parts = { user, role: ensureMemberRole(context, group.type), tenant, instance: group.instance }
+  if (!findAssignment(context, parts)) addAssignment(context, parts)
+  return yield* presentGroup(context, group)
+}
+
+export function removeGroupMember(
+  context: WriteContext,
+  input: {
+    readonly params: MemberParams
+    readonly body: { readonly tenant?: string | null } | undefined
+  },
+): void {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const user = requireUser(records, input.params.user_id)
+  const named = input.body?.tenant ? requireTenant(records, input.body.tenant) : null
+  const role = findRole(records, group.type, MEMBER_ROLE)
+  const tenant = tenantOfInstance(context, group.instance, named)
+  const parts = role && { user, role, tenant, instance: group.instance }
+  const assignment = parts && findAssignment(context, parts)
+  if (!assignment) {
+    throw new AuthzError('NOT_FOUND', `user ${JSON.stringify(user.key)} is not a member of this group`)
+  }
+  removeAssignment(context, assignment, parts)
+}
+
+export function* listGroupUsers(
+  context: ReadContext,
+  input: { readonly params: { readonly group_instance_key: string }; readonly query: Paging },
+): Resumable<Page<GroupUser>> {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const role = findRole(records, group.type, MEMBER_ROLE)
+  if (!role) return pageFrom<GroupUser>([], 0, 1)
+  return yield* pageOfLists(records, {
+    kind: 'assignment',
+    lists: [lists.holders(group.instance.id, role.id)],
+    paging: input.query,
+    matches: null,
+    present: assignment => {
+      const user = records.byId('user', assignment.userId)
+      assert(user, 'a live assignment is of a user that is there')
+      return { id: user.id, key: user.key }
+    },
+  })
+}

@@ -1,0 +1,154 @@
+/**
+ * Groups in groups (contract B.3, C.3). The body's group is the child: its members become members of the path's group,
+ * the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
+ */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { addTuple, findTuple, removeTuple } from '#management/facts/relationship-tuples.ts'
+import { relationChange } from '#management/schema/relations.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { InstanceRecord, RelationRecord, TupleRecord } from '#model/records.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { GroupRead, GroupRecord } from '#model/wire/group.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+import { ensureMemberRole, type Group, requireGroup } from './group-lookup.ts'
+import { presentGroup, presentGroupRecord } from './group-present.ts'
+import {
+  ensureDerivation,
+  ensureNestingRelation,
+  findNestingRelation,
+  memberDerivation,
+} from './group-relations.ts'
+
+interface NestingInput {
+  readonly params: { readonly group_instance_key: string }
+  readonly body: { readonly group_instance_key: string }
+}
+
+export function* assignGroup(context: WriteContext, input: NestingInput): Resumable<GroupRead> {
+  const { records } = context
+  const { parent, child } = resolveNesting(records, input)
+  if (parent.type.id !== child.type.id) {
+    throw new AuthzError('INVALID_INPUT', 'a group contains groups of its own type only')
+  }
+  if (parent.instance.tenantId !== child.instance.tenantId) {
+    throw new AuthzError(
+      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+      'a group contains groups of its own tenant only',
+    )
+  }
+  const relation = yield* ensureNestingRelation(context, parent.type)
+  // Met before the walk, which takes several turns: a nesting that is made meanwhile writes it, and this runs again.
+  records.requireUnchanged(relation)
+  const parts = { subject: child.instance, relation, object: parent.instance }
+  if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      `${nameOf(parent)} is in ${nameOf(child)} already, or is the same group`,
+    )
+  }
+  ensureDerivation(
+    context,
+    parent.type,
+    ensureMemberRole(context, parent.type),
+    memberDerivation(parent.type, relation),
+  )
+  if (findTuple(context, parts)) {
+    throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
+  }
+  // Two nestings at once could close a cycle that neither sees. Writing the relation makes the second run again.
+  const unchanged = { ...relation, retiring: false }
+  records.put(unchanged, relationChange(context, unchanged))
+  addTuple(context, { ...parts, relation: unchanged })
+  return yield* presentGroup(context, parent)
+}
+
+export function unassignGroup(context: WriteContext, input: NestingInput): void {
+  const { records } = context
+  const { parent, child } = resolveNesting(records, input)
+  const relation = findNestingRelation(records, parent.type)
+  const parts = relation && { subject: child.instance, relation, object: parent.instance }
+  const tuple = parts && findTuple(context, parts)
+  if (!tuple) throw new AuthzError('NOT_FOUND', `${nameOf(child)} is not in ${nameOf(parent)}`)
+  removeTuple(context, tuple, parts)
+}
+
+function resolveNesting(records: RecordReader, input: NestingInput) {
+  const parent = requireGroup(records, input.params.group_instance_key)
+  return { parent, child: requireGroup(records, input.body.group_instance_key) }
+}
+
+/**
+ * Whether `inner` is `outer` or somewhere inside it, by raw tuples (contract D-47). O(groups that contain `inner`), in slices: what
+ * is nested meanwhile writes the relation, on which the answer rests.
+ */
+function* contains(
+  records: RecordReader,
+  relation: RelationRecord,
+  groups: { readonly outer: InstanceRecord; readonly inner: InstanceRecord },
+): Resumable<boolean> {
+  const visited = new Set<string>()
+  const waiting = [groups.inner.id]
+  let steps = 0
+  while (waiting.length > 0) {
+    const id = waiting.pop()!
+    if (id === groups.outer.id) return true
+    if (visited.has(id)) continue
+    visited.add(id)
+    for (const tuple of records.list('tuple', lists.tuplesFromOver(id, relation.id))) {
+      waiting.push(tuple.objectId)
+      if (++steps % YIELD_ROWS === 0) yield
+    }
+  }
+  return false
+}
+
+function nameOf(group: Group): string {
+  return JSON.stringify(formatInstanceReference({ type: group.type.key, key: group.instance.key }))
+}
+
+type DirectLinks = (groupId: string, relationId: string) => ListName
+
+/** The groups directly in this one. */
+export function listGroupChildren(context: ReadContext, input: LinksInput): Resumable<Page<GroupRecord>> {
+  return pageOfLinks(context, input, lists.tuplesToOver, tuple => tuple.subjectId)
+}
+
+/** The groups this one is directly in. */
+export function listGroupParents(context: ReadContext, input: LinksInput): Resumable<Page<GroupRecord>> {
+  return pageOfLinks(context, input, lists.tuplesFromOver, tuple => tuple.objectId)
+}
+
+interface LinksInput {
+  readonly params: { readonly group_instance_key: string }
+  readonly query: Paging
+}
+
+function* pageOfLinks(
+  context: ReadContext,
+  input: LinksInput,
+  links: DirectLinks,
+  otherSide: (tuple: TupleRecord) => string,
+): Resumable<Page<GroupRecord>> {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const relation = findNestingRelation(records, group.type)
+  if (!relation) return pageFrom<GroupRecord>([], 0, 1)
+  return yield* pageOfLists(records, {
+    kind: 'tuple',
+    lists: [links(group.instance.id, relation.id)],
+    paging: input.query,
+    // Callers may link by the same relation what is no group.
+    matches: tuple => records.byId('instance', otherSide(tuple))?.isGroup === true,
+    present: tuple => {
+      const other = records.byId('instance', otherSide(tuple))
+      assert(other, 'a live tuple links groups that are there')
+      return presentGroupRecord(records, other)
+    },
+  })
+}

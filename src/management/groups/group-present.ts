@@ -1,0 +1,47 @@
+/** Groups as answers show them; bounded, however large the group (contract B.3). */
+import type { ReadContext } from '#management/commands/context.ts'
+import { findRole } from '#management/commands/lookups.ts'
+import { takeInSlices } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { assert } from '#model/assert.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import { GROUP_READ_ENTRIES_MAX } from '#model/limits.ts'
+import type { InstanceRecord } from '#model/records.ts'
+import type { GroupRead, GroupRecord } from '#model/wire/group.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { assignedRoles, countAssignedRoles } from './group-grants.ts'
+import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
+
+/** What is shown of a list. */
+const FIRST = { offset: 0, limit: GROUP_READ_ENTRIES_MAX }
+
+export function presentGroupRecord(records: RecordReader, instance: InstanceRecord): GroupRecord {
+  const tenant = records.byId('tenant', instance.tenantId)
+  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  return {
+    id: instance.id,
+    group_resource_type_key: typeOfInstance(records, instance).key,
+    group_instance_key: instance.key,
+    group_tenant: tenant.key,
+  }
+}
+
+/** A group with the beginnings of its lists: bounded, however large the group. */
+export function* presentGroup(context: ReadContext, group: Group): Resumable<GroupRead> {
+  const { records } = context
+  const memberRole = findRole(records, group.type, MEMBER_ROLE)
+  const members = memberRole && lists.holders(group.instance.id, memberRole.id)
+  return {
+    ...presentGroupRecord(records, group.instance),
+    assigned_roles: (yield* takeInSlices(assignedRoles(records, group), FIRST)).map(
+      ({ type, object, role }) =>
+        `${formatInstanceReference({ type: type.key, key: object.key })}#${role.key}`,
+    ),
+    assigned_roles_count: yield* countAssignedRoles(records, group),
+    users: members
+      ? (yield* takeInSlices(records.list('assignment', members), FIRST)).map(({ userId }) => userId)
+      : [],
+    users_count: members ? yield* records.liveCount('assignment', members) : 0,
+  }
+}

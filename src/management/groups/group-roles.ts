@@ -1,0 +1,136 @@
+/** Roles granted to a group on an instance (contract B.3, C.3, C.4): a tuple over the relation of that role. */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import {
+  findType,
+  locateInstanceOf,
+  type NamedInstance,
+  requireRole,
+  requireTenant,
+  requireType,
+} from '#management/commands/lookups.ts'
+import { type Page, pageFrom, takeInSlices, windowOf } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { addTuple, findTuple, removeTuple } from '#management/facts/relationship-tuples.ts'
+import { addInstance } from '#management/facts/resource-instances.ts'
+import { tenantOfInstance } from '#management/facts/role-assignments.ts'
+import { AuthzError } from '#model/errors.ts'
+import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import type { RoleRecord, TypeRecord } from '#model/records.ts'
+import { isLongKey, type Paging } from '#model/wire/building-blocks.ts'
+import type { GroupAddRole, GroupRead, GroupRole } from '#model/wire/group.ts'
+import { assignedRoles, countAssignedRoles } from './group-grants.ts'
+import { ensureMemberRole, requireGroup } from './group-lookup.ts'
+import { presentGroup } from './group-present.ts'
+import {
+  ensureDerivation,
+  ensureGrantRelation,
+  findGrantRelation,
+  memberDerivation,
+} from './group-relations.ts'
+
+interface GroupParams {
+  readonly group_instance_key: string
+}
+
+export function* addGroupRole(
+  context: WriteContext,
+  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+): Resumable<GroupRead> {
+  const wanted = resolveGrant(context, input)
+  const { group, type, role, tenant } = wanted
+  tenantOfInstance(context, group.instance, tenant)
+  if (!wanted.place.record) requireNoOther(context.records, type, input.body.resource_instance)
+  const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
+  tenantOfInstance(context, object, tenant)
+  ensureMemberRole(context, group.type)
+  // `member` of a group may itself be what is granted: read the role again, what is made here may write it.
+  const present = () => requireRole(context.records, type, role.key)
+  const relation = yield* ensureGrantRelation(context, group.type, type, present())
+  ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
+  const parts = { subject: group.instance, relation, object }
+  if (findTuple(context, parts)) {
+    throw new AuthzError('DUPLICATE_ENTITY', `the group has role ${JSON.stringify(role.key)} there already`)
+  }
+  addTuple(context, parts)
+  return yield* presentGroup(context, group)
+}
+
+export function removeGroupRole(
+  context: WriteContext,
+  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+): void {
+  const { group, type, role, place, tenant } = resolveGrant(context, input)
+  const missing = () =>
+    new AuthzError('NOT_FOUND', `the group does not have role ${JSON.stringify(role.key)} there`)
+  // What is not there is said before what does not fit (contract D-38).
+  if (!place.record) throw missing()
+  tenantOfInstance(context, group.instance, tenant)
+  tenantOfInstance(context, place.record, tenant)
+  const relation = findGrantRelation(context.records, group.type, type, role)
+  const parts = relation && { subject: group.instance, relation, object: place.record }
+  const tuple = parts && findTuple(context, parts)
+  if (!tuple) throw missing()
+  removeTuple(context, tuple, parts)
+}
+
+/** Everything a grant names; whether it is of one tenant is the caller's to find out. */
+function resolveGrant(
+  context: WriteContext,
+  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+) {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const type = requireType(records, input.body.resource)
+  const role = requireRole(records, type, input.body.role)
+  const tenant = requireTenant(records, input.body.tenant)
+  const place = locateObject(records, type, input.body.resource_instance)
+  return { group, type, role, tenant, place }
+}
+
+/** The instance by bare key, by `type:key` of that type, or by id (contract section 0, row 5). */
+function locateObject(records: RecordReader, type: TypeRecord, reference: string): NamedInstance {
+  const asKey = () => locateInstanceOf(records, type, reference)
+  // With its type in front a key may be longer than keys are.
+  const bare = isLongKey(reference) ? asKey() : null
+  if (bare?.record) return bare
+  const named = parseInstanceReference(reference)
+  if (named?.type === type.key) return locateInstanceOf(records, type, named.key)
+  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : (bare ?? asKey())
+}
+
+/** What names an instance of another type, by that type or by id, is no key of a new one. */
+function requireNoOther(records: RecordReader, type: TypeRecord, reference: string): void {
+  const named = parseInstanceReference(reference)
+  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const other = named && findType(records, named.type)
+  if (!byId && (other === null || other.id === type.id)) return
+  throw new AuthzError(
+    'INVALID_INPUT',
+    `resource_instance ${JSON.stringify(reference)} names an instance of another type than resource ${JSON.stringify(type.key)}`,
+  )
+}
+
+export function* listGroupRoles(
+  context: ReadContext,
+  input: { readonly params: GroupParams; readonly query: Paging },
+): Resumable<Page<GroupRole>> {
+  const { records } = context
+  const group = requireGroup(records, input.params.group_instance_key)
+  const { offset, limit } = windowOf(input.query)
+  const granted = yield* takeInSlices(assignedRoles(records, group), { offset, limit })
+  return pageFrom(granted.map(presentGroupRole), yield* countAssignedRoles(records, group), limit)
+}
+
+function presentGroupRole(granted: {
+  readonly role: RoleRecord
+  readonly type: TypeRecord
+  readonly object: { readonly id: string; readonly key: string }
+}): GroupRole {
+  return {
+    key: granted.role.key,
+    resource: { id: granted.type.id, key: granted.type.key },
+    resource_instance: { id: granted.object.id, key: granted.object.key },
+  }
+}

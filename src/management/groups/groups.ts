@@ -1,0 +1,130 @@
+/**
+ * Groups (contract B.3, C.3): instances of a group type, in one tenant, whose members are those who hold the role
+ * `member` on them. Here they are made, shown, listed and removed; members, roles and nesting have their own files.
+ */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
+import { findType, requireTenant } from '#management/commands/lookups.ts'
+import type { Page } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { pageOfSelection, searchFilter } from '#management/commands/selection.ts'
+import { addInstance, removeInstance } from '#management/facts/resource-instances.ts'
+import { addType } from '#management/schema/types.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
+import type { InstanceRecord } from '#model/records.ts'
+import type {
+  DeprecatedGroupsQuery,
+  GroupCreate,
+  GroupRead,
+  GroupRecord,
+  GroupsQuery,
+} from '#model/wire/group.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { ensureMemberRole, GROUP_TYPE_DEFAULT, requireGroup, typeOfInstance } from './group-lookup.ts'
+import { presentGroup, presentGroupRecord } from './group-present.ts'
+
+export function* createGroup(
+  context: WriteContext,
+  input: { readonly body: GroupCreate },
+): Resumable<GroupRead> {
+  const { records } = context
+  const name = groupNameOf(input.body)
+  const tenant = requireTenant(records, input.body.group_tenant)
+  const type = findType(records, name.type) ?? addType(context, name.type, name.type)
+  ensureMemberRole(context, type)
+  if (records.get('instance', rowKeys.instance(type.id, name.key))) {
+    throw new AuthzError(
+      'DUPLICATE_ENTITY',
+      `there is a ${JSON.stringify(formatInstanceReference({ type: type.key, key: name.key }))} already`,
+    )
+  }
+  const instance = addInstance(context, { type, key: name.key, tenant, isGroup: true })
+  return yield* presentGroup(context, { instance, type })
+}
+
+/** The type and bare key a body names; `type:key` sets the type, or must agree with it. */
+function groupNameOf(body: GroupCreate): { readonly type: string; readonly key: string } {
+  const wantedType = body.group_resource_type_key ?? undefined
+  const named = parseInstanceReference(body.group_instance_key)
+  if (!named) return { type: wantedType ?? GROUP_TYPE_DEFAULT, key: body.group_instance_key }
+  if (wantedType !== undefined && wantedType !== named.type) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      `group_instance_key names type ${JSON.stringify(named.type)}, group_resource_type_key ${JSON.stringify(wantedType)}`,
+    )
+  }
+  return named
+}
+
+export function getGroup(
+  context: ReadContext,
+  input: { readonly params: { readonly group_instance_key: string } },
+): Resumable<GroupRead> {
+  return presentGroup(context, requireGroup(context.records, input.params.group_instance_key))
+}
+
+export function getGroupRecord(
+  context: ReadContext,
+  input: { readonly params: { readonly group_instance_key: string } },
+): GroupRecord {
+  const group = requireGroup(context.records, input.params.group_instance_key)
+  return presentGroupRecord(context.records, group.instance)
+}
+
+/** Removes the group, with everything tied to it, from decisions and lists at once (contract C.5). */
+export function deleteGroup(
+  context: WriteContext,
+  input: { readonly params: { readonly group_instance_key: string } },
+): void {
+  const { records } = context
+  const { instance } = requireGroup(records, input.params.group_instance_key)
+  removeInstance(context, instance)
+}
+
+export function* listGroupRecords(
+  context: ReadContext,
+  input: { readonly query: GroupsQuery },
+): Resumable<Page<GroupRecord>> {
+  const { records } = context
+  return yield* pageOfGroups(records, input.query, instance => presentGroupRecord(records, instance))
+}
+
+/** Deprecated: whole groups, always a bare array. */
+export function* listGroups(
+  context: ReadContext,
+  input: { readonly query: DeprecatedGroupsQuery },
+): Resumable<GroupRead[]> {
+  const { records } = context
+  const page = yield* pageOfGroups(records, input.query, instance => instance.id)
+  const groups: GroupRead[] = []
+  for (const id of page.data) {
+    yield
+    // One that went while the others were being shown is left out.
+    const instance = records.byId('instance', id)
+    if (!instance) continue
+    groups.push(yield* presentGroup(context, { instance, type: typeOfInstance(records, instance) }))
+  }
+  return groups
+}
+
+/** Filters by what is unknown match nothing. The first filter picks the list, the others narrow it. */
+function pageOfGroups<Item>(
+  records: RecordReader,
+  query: GroupsQuery,
+  present: (instance: InstanceRecord) => Item,
+): Resumable<Page<Item>> {
+  const { tenant, resource, search } = query
+  return pageOfSelection(records, {
+    kind: 'instance',
+    all: lists.groups(),
+    filters: [
+      tenantFilter(records, tenant, lists.groupsOfTenant),
+      typeFilter(records, resource, lists.groupsOfType),
+      searchFilter(search, ({ key }: InstanceRecord) => [key]),
+    ],
+    paging: query,
+    present,
+  })
+}

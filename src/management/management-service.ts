@@ -1,0 +1,321 @@
+/**
+ * The entrance to management: finds the environment a request is about, makes sure the caller may touch it, and runs
+ * the operation there; what is about the organization itself goes to its service. One per process, on the thread that
+ * writes.
+ */
+import { type Caller, SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
+import type { AuditCaller } from '#management/commands/audit.ts'
+import { Ceiling } from '#management/commands/ceiling.ts'
+import type { Answered } from '#management/commands/commit-draft.ts'
+import { PageBytes, windowOf } from '#management/commands/paging.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import type { EnvironmentService } from '#management/environment/environment-service.ts'
+import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
+import type { EnvironmentCopies } from '#management/organization/environment-copies.ts'
+import type { EnvironmentImports } from '#management/organization/environment-imports.ts'
+import type { ManagedEnvironment, OpenEnvironments } from '#management/organization/open-environments.ts'
+import type { OrganizationOperations } from '#management/organization/organization-operations.ts'
+import type { OrganizationService } from '#management/organization/organization-service.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import {
+  EXPORTS_MAX,
+  EXPORTS_PER_ENVIRONMENT_MAX,
+  IMPORTS_MAX,
+  IMPORTS_PER_ENVIRONMENT_MAX,
+} from '#model/limits.ts'
+import type { Principal } from '#model/principal.ts'
+import type { Revision } from '#model/revision.ts'
+import { environmentClosed } from '#replica/closure.ts'
+
+/** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
+export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest
+
+/** By whom something is asked, and of which kind it is. */
+export interface AskedBy {
+  readonly caller: Caller
+  /** Whether it changes nothing. */
+  readonly isRead: boolean
+  /** What the caller sends in pieces. */
+  readonly body?: PieceSource
+}
+
+export interface EnvironmentRequest<Name extends OperationName = OperationName> {
+  readonly about: 'environment'
+  readonly operation: Name
+  readonly principal: Principal
+  /** The name of the request, for the audit log. */
+  readonly requestId: string
+  /** Under which the work is traced; null: it is not. */
+  readonly traceparent: string | null
+  /** The environment as the path names it, by key or id; null: every one the caller may touch. */
+  readonly path: EnvironmentPath | null
+  readonly input: OperationInput<Name>
+}
+
+/** About everything that is in an environment, as lines in pieces of bytes. */
+export interface ContentRequest {
+  readonly about: 'content'
+  readonly operation: 'exportContent' | 'importContent'
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
+  readonly path: EnvironmentPath
+  /** Of an import: whether it takes the place of what is there. */
+  readonly replaces: boolean
+}
+
+export interface OrganizationRequest {
+  readonly about: 'organization'
+  readonly operation: OrganizationOperationName
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
+  readonly input: unknown
+}
+
+interface EnvironmentPath {
+  readonly project: string
+  readonly environment: string
+}
+
+/** What reaches beyond the organization's own records. */
+type WideOperations = {
+  readonly [Name in 'copyEnvironment' | 'getEnvironmentStats']: EnvironmentCopies[Name]
+}
+
+type AllOrganizationOperations = OrganizationOperations & WideOperations
+export type OrganizationOperationName = keyof AllOrganizationOperations
+export type OrganizationInput<Name extends OrganizationOperationName> = Parameters<
+  AllOrganizationOperations[Name]
+>[1]
+
+/** The operations that can be asked of all environments at once. */
+export type EverywhereOperation = 'listUsersEverywhere' | 'listTenantsEverywhere'
+
+/** An answer, and the states it tells of: of an environment, of the organization, or of both. */
+export interface ManagementAnswer {
+  readonly answer: unknown
+  readonly revisions: readonly Revision[]
+}
+
+/** An operation as an environment is asked for it. */
+interface Asked<Name extends OperationName> {
+  readonly operation: Name
+  readonly input: OperationInput<Name>
+  readonly caller: AuditCaller | null
+  readonly waiting: Waiting
+}
+
+export class ManagementService {
+  readonly #environments: OpenEnvironments
+  readonly #organization: OrganizationService
+  readonly #copies: EnvironmentCopies
+  readonly #imports: EnvironmentImports
+  readonly #exporting = new Ceiling({ max: EXPORTS_MAX, shareMax: EXPORTS_PER_ENVIRONMENT_MAX }, 'exports')
+  readonly #importing = new Ceiling({ max: IMPORTS_MAX, shareMax: IMPORTS_PER_ENVIRONMENT_MAX }, 'imports')
+
+  constructor(parts: {
+    readonly environments: OpenEnvironments
+    readonly organization: OrganizationService
+    readonly copies: EnvironmentCopies
+    readonly imports: EnvironmentImports
+  }) {
+    this.#environments = parts.environments
+    this.#organization = parts.organization
+    this.#copies = parts.copies
+    this.#imports = parts.imports
+  }
+
+  /**
+   * `body` is what the caller sends in pieces, where the operation takes it so. Work that nobody waits for any more is given up
+   * (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the
+   * environment, and whatever the operation throws.
+   */
+  async execute(
+    request: ManagementRequest,
+    body: PieceSource | null = null,
+    waiting: Waiting = SOMEBODY,
+  ): Promise<ManagementAnswer> {
+    if (request.about === 'content') return this.#executeOnContent(request, body)
+    if (request.about === 'organization') return this.#executeOnOrganization(request, waiting)
+    const { answer, revision } = await this.#executeOnEnvironments(request, waiting)
+    return { answer, revisions: [revision] }
+  }
+
+  async #executeOnEnvironments(request: EnvironmentRequest, waiting: Waiting): Promise<Answered<unknown>> {
+    const { principal, requestId, path } = request
+    if (path === null) {
+      return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>, waiting)
+    }
+    const caller = { keyId: principal.keyId, requestId }
+    const asked = { ...request, caller, waiting }
+    const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
+    if (answered) return answered
+    // Removed, of which this tells, or replaced.
+    this.#resolve(principal, path)
+    throw replacedJustNow()
+  }
+
+  async #executeOnContent(
+    { operation, principal, requestId, path, replaces }: ContentRequest,
+    body: PieceSource | null,
+  ): Promise<ManagementAnswer> {
+    const environment = this.#resolve(principal, path)
+    if (operation === 'exportContent') {
+      const leave = this.#exporting.enter(environment.scope.environmentId)
+      try {
+        const { answer, revision } = await openService(environment).exportContent(leave)
+        return { answer, revisions: [revision] }
+      } catch (error) {
+        leave()
+        throw error
+      }
+    }
+    assert(body, 'an import has a body')
+    // Into one of which nothing can be read: that is a way to mend it.
+    const service = environment.closure ? environment.service : openService(environment)
+    const caller = { keyId: principal.keyId, requestId }
+    const params = { proj_id: path.project, env_id: path.environment }
+    const leave = this.#importing.enter(environment.scope.environmentId)
+    try {
+      const imported = await this.#imports.importContent({
+        environment,
+        service,
+        body,
+        replaces,
+        caller,
+        params,
+      })
+      return { answer: imported.answer, revisions: [imported.revision] }
+    } finally {
+      leave()
+    }
+  }
+
+  async #executeOnOrganization(request: OrganizationRequest, waiting: Waiting): Promise<ManagementAnswer> {
+    const { operation, principal, requestId, input } = request
+    const caller = { keyId: principal.keyId, requestId }
+    if (operation === 'copyEnvironment') {
+      return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>, caller)
+    }
+    if (operation === 'getEnvironmentStats') {
+      return this.#copies.getEnvironmentStats(principal, input as OrganizationInput<'getEnvironmentStats'>)
+    }
+    const { answer, revision } = await this.#organization.execute(
+      operation,
+      principal,
+      input,
+      caller,
+      waiting,
+    )
+    return { answer, revisions: [revision] }
+  }
+
+  /** One page over all environments, one after the other, as a bare array (contract B.14). */
+  async #executeEverywhere(
+    { operation, principal, input }: EnvironmentRequest<EverywhereOperation>,
+    waiting: Waiting,
+  ): Promise<Answered<unknown>> {
+    const { offset, limit } = windowOf(input.query)
+    const data: unknown[] = []
+    const bytes = new PageBytes()
+    let toSkip = offset
+    let revision: Revision | null = null
+    for (const environment of this.#visibleTo(principal)) {
+      const query = { offset: toSkip, per_page: limit - data.length }
+      const asked = { operation, input: { query }, caller: null, waiting }
+      const answered = await this.#unlessRemoved(environment, asked)
+      if (!answered) continue
+      for (const item of answered.answer.data) {
+        bytes.add(item)
+        data.push(item)
+      }
+      revision = answered.revision
+      toSkip = Math.max(0, toSkip - answered.answer.total_count)
+      if (data.length === limit) break
+    }
+    if (revision === null) throw new AuthzError('NOT_FOUND', 'there is no environment yet')
+    return { answer: data, revision }
+  }
+
+  /** Null when the environment is removed on the way. */
+  async #unlessRemoved<Name extends OperationName>(
+    environment: ManagedEnvironment,
+    { operation, input, caller, waiting }: Asked<Name>,
+  ): Promise<Answered<OperationAnswer<Name>> | null> {
+    try {
+      return await openService(environment).execute(operation, input, caller, waiting)
+    } catch (error) {
+      // One that was removed meanwhile fails in its own ways.
+      if (this.#isThere(environment)) throw error
+      return null
+    }
+  }
+
+  #visibleTo(principal: Principal): readonly ManagedEnvironment[] {
+    const all = this.#environments.all()
+    if (principal.kind === 'organization') return all
+    return all.filter(
+      ({ scope }) =>
+        scope.projectId === principal.projectId &&
+        (principal.kind === 'project' || scope.environmentId === principal.environmentId),
+    )
+  }
+
+  /** A key learns nothing about environments that are none of its own, not even whether they exist. */
+  #resolve(principal: Principal, path: EnvironmentPath): ManagedEnvironment {
+    const inProject = named(this.#visibleTo(principal), path.project, known => [
+      known.projectKey,
+      known.scope.projectId,
+    ])
+    const [environment] = named(inProject, path.environment, known => [
+      known.environmentKey,
+      known.scope.environmentId,
+    ])
+    if (environment) return environment
+    if (principal.kind === 'environment') {
+      // The key was looked up a moment ago; the next time it opens what took the place.
+      if (this.#isReplaced(principal)) throw replacedJustNow()
+      throw new AuthzError('FORBIDDEN', 'this key belongs to another environment than the one in the path')
+    }
+    throw notFound(path)
+  }
+
+  /** Whether there is another environment by the name of the key's own. */
+  #isReplaced({ projectId, environmentId, environmentKey }: Principal & { kind: 'environment' }): boolean {
+    const all = this.#environments.all().filter(({ scope }) => scope.projectId === projectId)
+    const isThere = all.some(({ scope }) => scope.environmentId === environmentId)
+    return !isThere && all.some(known => known.environmentKey === environmentKey)
+  }
+
+  #isThere({ scope }: ManagedEnvironment): boolean {
+    return this.#environments.all().some(known => known.scope.environmentId === scope.environmentId)
+  }
+}
+
+/** Those of that key, else those of that id: keys may look like ids (contract B.1). */
+function named(
+  environments: readonly ManagedEnvironment[],
+  reference: string,
+  namesOf: (environment: ManagedEnvironment) => readonly [key: string, id: string],
+): readonly ManagedEnvironment[] {
+  const byKey = environments.filter(known => namesOf(known)[0] === reference)
+  if (byKey.length > 0) return byKey
+  return environments.filter(known => namesOf(known)[1] === reference.toLowerCase())
+}
+
+/** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` where nothing of it can be read. */
+function openService({ service, closure }: ManagedEnvironment): EnvironmentService {
+  if (service) return service
+  if (closure) throw environmentClosed(closure.reason)
+  throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
+}
+
+function notFound({ project, environment }: EnvironmentPath): AuthzError {
+  return new AuthzError('NOT_FOUND', `there is no environment ${JSON.stringify(`${project}/${environment}`)}`)
+}
+
+function replacedJustNow(): AuthzError {
+  return new AuthzError('NOT_READY', 'this environment was replaced just now; try again shortly')
+}

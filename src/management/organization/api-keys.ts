@@ -1,0 +1,251 @@
+/**
+ * API keys: made, listed, fetched, rotated and revoked (contract B.13, D-35). The organization's keys manage all of them, a
+ * project's key those of its environments. A secret is in the answer that makes it; later only an environment's key can be
+ * fetched, by the organization.
+ */
+import { presentInstant } from '#management/commands/context.ts'
+import { type Page, pageOfLists } from '#management/commands/paging.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import { isUuid } from '#model/instance-reference.ts'
+import { API_KEYS_MAX } from '#model/limits.ts'
+import type { ApiKeyRecord } from '#model/records.ts'
+import type {
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyObjectType,
+  ApiKeyPath,
+  ApiKeyRotation,
+  ApiKeysQuery,
+} from '#model/wire/api-key.ts'
+import type { EnvironmentPath } from '#model/wire/environment.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import {
+  mayTouch,
+  type OrganizationReadContext,
+  type OrganizationWriteContext,
+  requireEnvironment,
+  requireOrganization,
+  requireProject,
+  requireRoom,
+} from './organization-context.ts'
+
+/** Without secrets. */
+export function* listApiKeys(
+  context: OrganizationReadContext,
+  input: { readonly query: ApiKeysQuery },
+): Resumable<Page<ApiKey>> {
+  const { object_type, proj_id } = input.query
+  const projectId = proj_id === undefined ? null : requireProject(context, proj_id).id
+  return yield* pageOfLists(context.records, {
+    kind: 'api-key',
+    lists: [lists.all('api-key')],
+    paging: input.query,
+    matches: key =>
+      isManagedBy(context, key) &&
+      (object_type === undefined || objectTypeOf(key) === object_type) &&
+      (projectId === null || projectOf(context, key) === projectId),
+    present: key => presentApiKey(context, key, null),
+  })
+}
+
+export function createApiKey(
+  context: OrganizationWriteContext,
+  input: { readonly body: ApiKeyCreate },
+): ApiKey {
+  const { body } = input
+  const { key, secret } = addApiKey(context, {
+    ...openedBy(context, body),
+    source: 'created',
+    name: body.name ?? null,
+    ownerType: body.owner_type ?? null,
+  })
+  return presentApiKey(context, key, secret)
+}
+
+export function getApiKey(context: OrganizationReadContext, input: { readonly params: ApiKeyPath }): ApiKey {
+  return presentApiKey(context, requireApiKey(context, input.params.api_key_id), null)
+}
+
+/**
+ * The oldest key of an environment, with its secret; without one when that was sealed under another key of the
+ * organization, or under none.
+ */
+export function getEnvironmentApiKey(
+  context: OrganizationReadContext,
+  input: { readonly params: EnvironmentPath },
+): ApiKey {
+  const { proj_id, env_id } = input.params
+  const environment = requireEnvironment(context, requireProject(context, proj_id), env_id)
+  for (const key of context.records.list('api-key', lists.all('api-key'))) {
+    if (key.environmentId !== environment.id) continue
+    const secret = key.sealedSecret && context.secrets.unseal(key.id, key.sealedSecret)
+    return presentApiKey(context, key, secret)
+  }
+  throw new AuthzError('NOT_FOUND', 'this environment has no API key: create one')
+}
+
+/** Gives a key a new secret. The one before stays good for the overlap; of the one before that nothing is left. */
+export function rotateApiKey(
+  context: OrganizationWriteContext,
+  input: { readonly params: ApiKeyPath; readonly body: ApiKeyRotation | undefined },
+): ApiKey {
+  const key = requireChangeable(requireApiKey(context, input.params.api_key_id))
+  const overlapSeconds = input.body?.overlap_seconds ?? context.keyOverlapSeconds
+  const secret = context.secrets.newSecret()
+  const rotated: ApiKeyRecord = {
+    ...key,
+    secretHash: context.secrets.hash(secret),
+    sealedSecret: sealedFor(context, key, secret),
+    former:
+      overlapSeconds === 0
+        ? null
+        : { hash: key.secretHash, validUntil: context.now + overlapSeconds * 1_000 },
+  }
+  context.records.put(rotated)
+  return presentApiKey(context, rotated, secret)
+}
+
+/** Revokes a key, its former secret too. */
+export function deleteApiKey(
+  context: OrganizationWriteContext,
+  input: { readonly params: ApiKeyPath },
+): void {
+  context.records.delete(requireChangeable(requireApiKey(context, input.params.api_key_id)))
+}
+
+type NewApiKey = Pick<ApiKeyRecord, 'environmentId' | 'projectId' | 'source'> &
+  Partial<Pick<ApiKeyRecord, 'name' | 'ownerType'>> & {
+    /** Given by the operator; absent: a fresh one. */
+    readonly secret?: string
+  }
+
+/** Adds a key to what is there. The caller has looked up what it opens. */
+export function addApiKey(
+  context: OrganizationWriteContext,
+  { secret = context.secrets.newSecret(), ...fields }: NewApiKey,
+): { readonly key: ApiKeyRecord; readonly secret: string } {
+  const { records } = context
+  requireRoom(context, records.count(lists.all('api-key')), { what: 'API keys', maximum: API_KEYS_MAX })
+  // A removal of what the key opens must look again if it is under way.
+  const opened =
+    (fields.environmentId !== null && records.byId('environment', fields.environmentId)) ||
+    (fields.projectId !== null && records.byId('project', fields.projectId))
+  if (opened) records.touch(opened)
+  const bare: ApiKeyRecord = {
+    kind: 'api-key',
+    id: context.newId(),
+    secretHash: context.secrets.hash(secret),
+    sealedSecret: null,
+    former: null,
+    name: null,
+    ownerType: null,
+    ...fields,
+    createdAt: context.now,
+  }
+  const key = { ...bare, sealedSecret: sealedFor(context, bare, secret) }
+  records.put(key)
+  return { key, secret }
+}
+
+/** Keys of projects and of the organization can be had once only. */
+function sealedFor(
+  { secrets }: OrganizationReadContext,
+  key: ApiKeyRecord,
+  secret: string,
+): Uint8Array | null {
+  return key.environmentId === null ? null : secrets.seal(key.id, secret)
+}
+
+/** What a new key shall open, as far as the caller may say. Throws `FORBIDDEN`, `NOT_FOUND` or `INVALID_INPUT`. */
+function openedBy(
+  context: OrganizationReadContext,
+  body: ApiKeyCreate,
+): Pick<ApiKeyRecord, 'environmentId' | 'projectId'> {
+  const objectType = body.object_type ?? narrowestOf(body)
+  if (objectType !== 'env' && context.principal.kind !== 'organization') {
+    throw new AuthzError('FORBIDDEN', "a project's key makes keys of its environments only")
+  }
+  const { id } = requireOrganization(context.records)
+  if (body.organization_id && body.organization_id.toLowerCase() !== id) {
+    throw new AuthzError('NOT_FOUND', `there is no organization ${JSON.stringify(body.organization_id)}`)
+  }
+  const needed: readonly string[] = {
+    org: [],
+    project: ['project_id'],
+    env: ['project_id', 'environment_id'],
+  }[objectType]
+  for (const name of ['project_id', 'environment_id'] as const) {
+    const isNeeded = needed.includes(name)
+    if (Boolean(body[name]) === isNeeded) continue
+    const message = `${name}: a key with object_type ${objectType} ${isNeeded ? 'needs' : 'has'} ${isNeeded ? 'one' : 'none'}`
+    throw new AuthzError('INVALID_INPUT', message)
+  }
+  if (objectType === 'org') return { environmentId: null, projectId: null }
+  const project = requireProject(context, body.project_id!)
+  if (objectType === 'project') return { environmentId: null, projectId: project.id }
+  return {
+    environmentId: requireEnvironment(context, project, body.environment_id!).id,
+    projectId: null,
+  }
+}
+
+function narrowestOf(body: ApiKeyCreate): ApiKeyObjectType {
+  if (body.environment_id) return 'env'
+  return body.project_id ? 'project' : 'org'
+}
+
+/** By id. What the caller does not manage is not there for it. */
+function requireApiKey(context: OrganizationReadContext, reference: string): ApiKeyRecord {
+  const key = isUuid(reference)
+    ? context.records.get('api-key', rowKeys.apiKey(reference.toLowerCase()))
+    : null
+  if (key && isManagedBy(context, key)) return key
+  throw new AuthzError('NOT_FOUND', `there is no API key ${JSON.stringify(reference)}`)
+}
+
+/** The operator's key would be back with the next start, as if nothing had happened. */
+function requireChangeable(key: ApiKeyRecord): ApiKeyRecord {
+  if (key.source !== 'configured') return key
+  throw new AuthzError(
+    'INVALID_INPUT',
+    'this key is set by API_KEY: set another there, or none, and start again',
+  )
+}
+
+/** A project's key manages the keys of its environments, not those of the project itself. */
+function isManagedBy(context: OrganizationReadContext, key: ApiKeyRecord): boolean {
+  const { principal } = context
+  if (principal.kind === 'organization') return true
+  const projectId = projectOf(context, key)
+  return key.environmentId !== null && projectId !== null && mayTouch(principal, { id: projectId })
+}
+
+function projectOf(context: OrganizationReadContext, key: ApiKeyRecord): string | null {
+  if (key.environmentId === null) return key.projectId
+  return context.records.byId('environment', key.environmentId)?.projectId ?? null
+}
+
+function objectTypeOf(key: ApiKeyRecord): ApiKeyObjectType {
+  if (key.environmentId !== null) return 'env'
+  return key.projectId === null ? 'org' : 'project'
+}
+
+function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secret: string | null): ApiKey {
+  const { former } = key
+  return {
+    id: key.id,
+    organization_id: requireOrganization(context.records).id,
+    project_id: projectOf(context, key),
+    environment_id: key.environmentId,
+    object_type: objectTypeOf(key),
+    access_level: 'admin',
+    owner_type: key.ownerType ?? 'member',
+    name: key.name,
+    secret,
+    former_secret_valid_until:
+      former && former.validUntil > context.now ? presentInstant(former.validUntil) : null,
+    created_at: presentInstant(key.createdAt),
+    last_used_at: null,
+  }
+}

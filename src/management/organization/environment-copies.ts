@@ -1,0 +1,186 @@
+/**
+ * What is asked of an environment from outside it: how much is in it, and a copy of it (contract B.13). A copy takes the
+ * schema along, not the facts; these belong to whoever lives in the environment.
+ *
+ * A new environment is hidden until its copy is whole: nobody can name it, and a crash on the way leaves nothing that
+ * stays, since the next start removes it (`Organization.bootstrap`). Into an existing one everything goes in one commit.
+ */
+import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
+import type { Answered } from '#management/commands/commit-draft.ts'
+import { Created } from '#management/commands/created.ts'
+import type { EnvironmentService } from '#management/environment/environment-service.ts'
+import type { SchemaImport } from '#management/schema/schema-import.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import type { EnvironmentRecord } from '#model/records.ts'
+import type { Revision } from '#model/revision.ts'
+import type {
+  Environment,
+  EnvironmentCopy,
+  EnvironmentCreate,
+  EnvironmentPath,
+  EnvironmentStats,
+} from '#model/wire/environment.ts'
+import { environmentClosed } from '#replica/closure.ts'
+import { addEnvironment, environmentAt, presentEnvironment, removeEnvironment } from './environments.ts'
+import type { OpenEnvironments } from './open-environments.ts'
+import type { OrganizationWriteContext } from './organization-context.ts'
+import type { OrganizationService } from './organization-service.ts'
+
+/** An answer that tells of the organization and of an environment, with the state of each. */
+interface AnsweredTwice<Answer> {
+  readonly answer: Answer
+  readonly revisions: readonly [organization: Revision, environment: Revision]
+}
+
+interface CopyInput {
+  readonly params: EnvironmentPath
+  readonly body: EnvironmentCopy
+}
+
+export class EnvironmentCopies {
+  readonly #organization: OrganizationService
+  readonly #environments: OpenEnvironments
+  readonly #onFault: (error: unknown) => void
+
+  /** `onFault` hears why a copy that failed could not be removed at once. */
+  constructor(
+    organization: OrganizationService,
+    environments: OpenEnvironments,
+    onFault: (error: unknown) => void,
+  ) {
+    this.#organization = organization
+    this.#environments = environments
+    this.#onFault = onFault
+  }
+
+  async getEnvironmentStats(
+    principal: Principal,
+    input: { readonly params: EnvironmentPath },
+  ): Promise<AnsweredTwice<EnvironmentStats>> {
+    const { answer: environment, revision } = await this.#organization.read(principal, context =>
+      presentEnvironment(context, environmentAt(context, input.params)),
+    )
+    const counted = await this.#serviceOf(environment.id).execute('countEnvironment', undefined)
+    const stats = { ...counted.answer, has_decision_logs: false as const, members: [] }
+    return { answer: { ...environment, pdp_configs: [], stats }, revisions: [revision, counted.revision] }
+  }
+
+  /**
+   * Throws `DUPLICATE_ENTITY` when the new environment's key is taken, or when an existing one has something by the same key
+   * that is not to be overwritten; `NOT_FOUND` when the part that is copied needs something that is not.
+   */
+  async copyEnvironment(
+    principal: Principal,
+    input: CopyInput,
+    caller: AuditCaller,
+  ): Promise<AnsweredTwice<Created<Environment>>> {
+    const { params, body } = input
+    const call: AuditedCall = { ...caller, operation: 'copyEnvironment', input }
+    const { existing, new: created } = body.target_env
+    if (Boolean(existing) === Boolean(created)) {
+      const msg = 'expected either an existing environment or a new one'
+      const detail = [{ loc: ['body', 'target_env'], msg, type: 'value_error' }]
+      throw new AuthzError('INVALID_SHAPE', `target_env: ${msg}`, { detail })
+    }
+    const source = await this.#recordAt(principal, params)
+    const exported = { scope: body.scope ?? {} }
+    const { answer: schema } = await this.#serviceOf(source.id).execute('exportSchema', exported)
+    const copy = { schema, conflictStrategy: body.conflict_strategy ?? 'fail' }
+    const { answer, revisions } = created
+      ? await this.#copyIntoNew(principal, { proj_id: params.proj_id, body: created, copy, call })
+      : await this.#copyIntoExisting(principal, source, { ...params, env_id: existing! }, { copy, call })
+    return { answer: new Created(answer), revisions }
+  }
+
+  async #copyIntoExisting(
+    principal: Principal,
+    source: EnvironmentRecord,
+    path: EnvironmentPath,
+    { copy, call }: { readonly copy: SchemaImport; readonly call: AuditedCall },
+  ): Promise<AnsweredTwice<Environment>> {
+    const target = await this.#recordAt(principal, path)
+    if (target.id === source.id) {
+      throw new AuthzError('INVALID_INPUT', 'target_env: an environment is not copied into itself')
+    }
+    const copied = await this.#serviceOf(target.id).execute('importSchema', copy, call)
+    const { answer, revision } = await this.#organization.read(principal, context =>
+      presentEnvironment(context, target),
+    )
+    return { answer, revisions: [revision, copied.revision] }
+  }
+
+  async #copyIntoNew(
+    principal: Principal,
+    target: {
+      readonly proj_id: string
+      readonly body: EnvironmentCreate
+      readonly copy: SchemaImport
+      readonly call: AuditedCall
+    },
+  ): Promise<AnsweredTwice<Environment>> {
+    // As the path names it: by its id it could be another one, whose key looks like that.
+    const input = { params: { proj_id: target.proj_id }, body: target.body }
+    const made = await this.#organization.commit(
+      principal,
+      context => addEnvironment(context, input, { isBeingCopied: true }),
+      // Nobody sees it yet: what is noted is that it was shown.
+      null,
+    )
+    const { id } = made.answer
+    try {
+      const copied = await this.#serviceOf(id).execute('importSchema', target.copy, target.call)
+      const closure = this.#environments.closureOf(id)
+      if (closure) throw environmentClosed(closure.reason)
+      const { answer, revision } = await this.#reveal(principal, id, target.call)
+      return { answer, revisions: [revision, copied.revision] }
+    } catch (error) {
+      throw (await this.#discard(principal, id)) ? error : deletedMeanwhile()
+    }
+  }
+
+  /** Removes a copy that did not come to be, or leaves it to the next start. False when it is gone already. */
+  async #discard(principal: Principal, id: string): Promise<boolean> {
+    const discard = (context: OrganizationWriteContext): boolean => {
+      const environment = context.records.byId('environment', id)
+      if (environment?.isBeingCopied) removeEnvironment(context, environment)
+      return environment !== null
+    }
+    try {
+      return (await this.#organization.commit(principal, discard)).answer
+    } catch (error) {
+      this.#onFault(error)
+      return true
+    }
+  }
+
+  #reveal(principal: Principal, id: string, call: AuditedCall): Promise<Answered<Environment>> {
+    const reveal = (context: OrganizationWriteContext): Environment => {
+      const environment = context.records.byId('environment', id)
+      if (!environment) throw deletedMeanwhile()
+      const revealed = { ...environment, isBeingCopied: false }
+      context.records.put(revealed)
+      return presentEnvironment(context, revealed)
+    }
+    return this.#organization.commit(principal, reveal, call)
+  }
+
+  async #recordAt(principal: Principal, path: EnvironmentPath): Promise<EnvironmentRecord> {
+    return (await this.#organization.read(principal, context => environmentAt(context, path))).answer
+  }
+
+  #serviceOf(environmentId: string): EnvironmentService {
+    const service = this.#environments.serviceOf(environmentId)
+    if (service) return service
+    const closure = this.#environments.closureOf(environmentId)
+    if (closure) throw environmentClosed(closure.reason)
+    throw new AuthzError('NOT_READY', 'this environment is not open; try again shortly')
+  }
+}
+
+function deletedMeanwhile(): AuthzError {
+  return new AuthzError(
+    'NOT_FOUND',
+    'the copy was removed on the way: its project was deleted, or it took too long',
+  )
+}

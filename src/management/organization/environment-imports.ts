@@ -1,0 +1,234 @@
+/**
+ * Puts the content of a file in place of an environment's, as a whole. A new environment is made for it, which nobody can name:
+ *
+ *     add, hidden, not open ─► fill its store ─► open it: its index is loaded ─► copy the audit log ─► exchange ─► drop the old one
+ *
+ * The exchange is one commit of the organization: the new environment takes over key, name and API keys of the old one, which is
+ * removed. Until then the old one decides and takes changes; what ends on the way, also by a crash, leaves it as it is, and
+ * what was made is removed (`Organization.bootstrap`). Just before, changes are refused for a moment, so that none is lost that
+ * was answered; by this node only, which is why callers keep from writing where there are several (`docs/redis.md`). The new
+ * environment has an id of its own.
+ */
+import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
+import type { Answered } from '#management/commands/commit-draft.ts'
+import type { AuditTransfer } from '#management/content/audit-transfer.ts'
+import type { ContentLoader } from '#management/content/content-loader.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import type { EnvironmentService } from '#management/environment/environment-service.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import type { EnvironmentRecord } from '#model/records.ts'
+import type { Revision } from '#model/revision.ts'
+import type { ImportResult } from '#model/wire/environment-content.ts'
+import type { EnvironmentPath } from '#model/wire/environment.ts'
+import { environmentClosed, replacementClosed } from '#replica/closure.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { removeEnvironment } from './environments.ts'
+import type { ManagedEnvironment, OpenEnvironments } from './open-environments.ts'
+import type { OrganizationWriteContext } from './organization-context.ts'
+import type { OrganizationService } from './organization-service.ts'
+
+export interface ImportInput {
+  readonly environment: ManagedEnvironment
+  /** Null where nothing of it can be read: then there is nothing to take along, and no change to hold back. */
+  readonly service: EnvironmentService | null
+  readonly body: PieceSource
+  /** Whether what is there may be anything; else it must be what a new environment has. */
+  readonly replaces: boolean
+  readonly caller: AuditCaller
+  /** The environment as the path names it. */
+  readonly params: EnvironmentPath
+}
+
+export class EnvironmentImports {
+  readonly #organization: OrganizationService
+  readonly #environments: OpenEnvironments
+  readonly #loader: ContentLoader
+  /** Removes what the store holds of an environment. Safe to repeat. */
+  readonly #drop: (environmentId: string) => Promise<void>
+  readonly #onFault: (error: unknown) => void
+
+  constructor(options: {
+    readonly organization: OrganizationService
+    readonly environments: OpenEnvironments
+    readonly loader: ContentLoader
+    readonly drop: (environmentId: string) => Promise<void>
+    /** Hears why what a failed import has made could not be removed at once. */
+    readonly onFault: (error: unknown) => void
+  }) {
+    this.#organization = options.organization
+    this.#environments = options.environments
+    this.#loader = options.loader
+    this.#drop = options.drop
+    this.#onFault = options.onFault
+  }
+
+  /**
+   * Throws `DUPLICATE_ENTITY` when there is something and it is not to be replaced, `NOT_FOUND` when the environment goes
+   * meanwhile, `REVISION_CONFLICT` when another import takes its place, and what the loader throws.
+   */
+  async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
+    const { environment, service, body, replaces, caller, params } = input
+    if (!replaces) await requireEmpty(readable(service, environment))
+    const { organizationId, environmentId } = environment.scope
+    // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
+    const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
+    const { id, place } = await this.#addHidden(principal, environmentId)
+    try {
+      const counts = await this.#loader.load(id, body)
+      const opened = await this.#open(principal, id)
+      const auditTransfer = service && opened.auditTransferFrom(service)
+      await auditTransfer?.run()
+      // The same name stands for another environment from now on.
+      const told = { ...params, environment_id: id, replaced_environment_id: environmentId }
+      const asked = { params: told, query: { replace: replaces } }
+      const call = { ...caller, operation: 'importContent', input: asked }
+      const exchanged = { id, replaced: environmentId, service, replaces, auditTransfer, call }
+      const revision = await this.#exchange(principal, exchanged)
+      return { answer: { environment_id: id, counts }, revision }
+    } catch (error) {
+      const isReplaced = await this.#discard(principal, id, { replaced: environmentId, place })
+      throw isReplaced && isOfWhatIsGone(error) ? replacedMeanwhile() : error
+    }
+  }
+
+  /** `place`: the row of whatever environment goes by the name of the one that is to be replaced. */
+  async #addHidden(
+    principal: Principal,
+    replacedId: string,
+  ): Promise<{ readonly id: string; readonly place: Uint8Array }> {
+    const { answer } = await this.#organization.commit(principal, context => {
+      const replaced = context.records.byId('environment', replacedId)
+      if (!replaced) throw gone()
+      const id = context.newId()
+      const times = { createdAt: context.now, updatedAt: context.now }
+      // As far as anybody else is concerned a copy under way, with a key that nobody asks for.
+      const hidden = { isBeingCopied: true, isBeingLoaded: true, isBegun: false }
+      context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
+      return { id, place: rowKeys.environment(replaced.projectId, replaced.key) }
+    })
+    return answer
+  }
+
+  /** Resolves when the index is loaded. */
+  async #open(principal: Principal, id: string): Promise<EnvironmentService> {
+    await this.#organization.commit(principal, context => {
+      const hidden = context.records.byId('environment', id)
+      if (!hidden) throw gone()
+      context.records.put({ ...hidden, isBeingLoaded: false })
+    })
+    // What was there before stays, rather than something that cannot be decided on.
+    const closure = this.#environments.closureOf(id)
+    if (closure) throw replacementClosed(closure)
+    const service = this.#environments.serviceOf(id)
+    if (service) return service
+    throw new AuthzError('INTERNAL', 'what was imported could not be opened; the log has the reason')
+  }
+
+  async #exchange(
+    principal: Principal,
+    parts: {
+      readonly id: string
+      readonly replaced: string
+      readonly service: EnvironmentService | null
+      readonly replaces: boolean
+      readonly auditTransfer: AuditTransfer | null
+      readonly call: AuditedCall
+    },
+  ): Promise<Revision> {
+    const { service } = parts
+    const thaw = await service?.freeze()
+    try {
+      if (!parts.replaces && service) await requireEmpty(service)
+      await parts.auditTransfer?.run()
+      const exchange = (context: OrganizationWriteContext) => {
+        const { records } = context
+        const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))
+        if (!hidden || !replaced) throw gone()
+        const keys = [...records.list('api-key', lists.all('api-key'))]
+        for (const key of keys) {
+          if (key.environmentId === replaced.id) records.put({ ...key, environmentId: hidden.id })
+        }
+        records.delete(hidden)
+        removeEnvironment(context, replaced)
+        records.put(withoutTraces(hidden, replaced))
+      }
+      const { revision } = await this.#organization.commit(principal, exchange, parts.call)
+      return revision
+    } catch (error) {
+      thaw?.()
+      throw error
+    }
+  }
+
+  /**
+   * Removes what did not come to be, unless that is done already, or leaves it to the next start. Returns whether another
+   * environment has the name of the one that was to be replaced.
+   */
+  async #discard(
+    principal: Principal,
+    id: string,
+    { replaced, place }: { readonly replaced: string; readonly place: Uint8Array },
+  ): Promise<boolean> {
+    const discard = (context: OrganizationWriteContext): boolean => {
+      const { records } = context
+      const hidden = records.byId('environment', id)
+      if (hidden?.isBeingCopied) removeEnvironment(context, hidden)
+      return !records.byId('environment', replaced) && records.get('environment', place) !== null
+    }
+    const discarded = await this.#organization.commit(principal, discard).catch(this.#onFault)
+    // What was filled and never opened only the store knows of; another node may have seen to the note before this one
+    // could read it. One that is open goes with its record, and stays if an exchange went through after all.
+    if (!this.#environments.serviceOf(id)) await this.#drop(id).catch(this.#onFault)
+    return discarded?.answer === true
+  }
+}
+
+/** The new environment as everybody knows the old one. */
+function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): EnvironmentRecord {
+  return {
+    ...replaced,
+    id: hidden.id,
+    updatedAt: hidden.updatedAt,
+    isBeingCopied: false,
+    isBeingLoaded: false,
+    isBegun: hidden.isBegun,
+  }
+}
+
+/** Throws `ENVIRONMENT_CLOSED` where nobody can say what there is. */
+function readable(service: EnvironmentService | null, { closure }: ManagedEnvironment): EnvironmentService {
+  if (service) return service
+  throw environmentClosed(closure?.reason ?? 'it is not open')
+}
+
+/** Throws `DUPLICATE_ENTITY` when there is more than a new environment has. */
+async function requireEmpty(service: EnvironmentService): Promise<void> {
+  const { answer: counts } = await service.execute('countEnvironment', undefined)
+  const { roles, users, policies, resources, tenants } = counts
+  if (roles + users + policies + resources === 0 && tenants <= 1) return
+  const there = `${resources} resources, ${roles} roles, ${tenants} tenants, ${users} users`
+  throw new AuthzError(
+    'DUPLICATE_ENTITY',
+    `the environment is not empty (${there}): import with replace=true to replace all of it`,
+  )
+}
+
+/** What the former environment says of itself while it is being removed, and behind that. */
+function isOfWhatIsGone(error: unknown): boolean {
+  return error instanceof AuthzError && (error.code === 'NOT_FOUND' || error.code === 'STORE_CLOSED')
+}
+
+function replacedMeanwhile(): AuthzError {
+  return new AuthzError(
+    'REVISION_CONFLICT',
+    'another import has replaced the content of the environment meanwhile; nothing was changed: look before you try again',
+  )
+}
+
+function gone(): AuthzError {
+  return new AuthzError(
+    'NOT_FOUND',
+    'the environment was deleted while its content was imported, or the import took too long',
+  )
+}

@@ -1,0 +1,86 @@
+/**
+ * What an operation on the organization needs to know besides its records, and how it finds projects and environments.
+ * Who may call an operation at all is said by its route; what is found here is narrowed to what the caller may see.
+ */
+import type { Draft } from '#management/commands/draft.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { AuthzError } from '#model/errors.ts'
+import { isUuid } from '#model/instance-reference.ts'
+import type { Principal } from '#model/principal.ts'
+import type { EnvironmentRecord, OrganizationRecord, ProjectRecord } from '#model/records.ts'
+import type { Closure } from '#replica/closure.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import type { KeySecrets } from './key-secrets.ts'
+
+export interface OrganizationContext {
+  readonly principal: Principal
+  /** Milliseconds since 1970, the same throughout one operation. */
+  readonly now: number
+  /** A fresh UUID. */
+  newId(): string
+  readonly secrets: KeySecrets
+  /** How long a rotated secret stays good unless the caller says otherwise. */
+  readonly keyOverlapSeconds: number
+  /** Why this process cannot decide on an environment; null: it can, or has nothing to do with it. */
+  closureOf(environmentId: string): Closure | null
+}
+
+export interface OrganizationReadContext extends OrganizationContext {
+  readonly records: RecordReader
+}
+
+export interface OrganizationWriteContext extends OrganizationContext {
+  readonly records: Draft
+}
+
+/** Throws `NOT_READY` before the first start has made it. */
+export function requireOrganization(records: RecordReader): OrganizationRecord {
+  const organization = records.get('organization', rowKeys.organization())
+  if (!organization) throw new AuthzError('NOT_READY', 'the organization has not been created yet')
+  return organization
+}
+
+/** By key, then by id. Throws `NOT_FOUND`, also for what lies outside a project's key. */
+export function requireProject(context: OrganizationReadContext, reference: string): ProjectRecord {
+  const { records } = context
+  const named = [
+    records.get('project', rowKeys.project(reference)),
+    isUuid(reference) ? records.byId('project', reference.toLowerCase()) : null,
+  ]
+  // Another's project of that key is not there for a project's key, so it must not hide its own of that id.
+  for (const project of named) if (project && mayTouch(context.principal, project)) return project
+  throw new AuthzError('NOT_FOUND', `there is no project ${JSON.stringify(reference)}`)
+}
+
+/** By key, then by id, in that project. A copy that is not whole is not there yet. Throws `NOT_FOUND`. */
+export function requireEnvironment(
+  context: OrganizationReadContext,
+  project: ProjectRecord,
+  reference: string,
+): EnvironmentRecord {
+  const { records } = context
+  const byKey = records.get('environment', rowKeys.environment(project.id, reference))
+  const found = byKey ?? (isUuid(reference) ? records.byId('environment', reference.toLowerCase()) : null)
+  if (found?.projectId === project.id && !found.isBeingCopied) return found
+  const place = JSON.stringify(`${project.key}/${reference}`)
+  throw new AuthzError('NOT_FOUND', `there is no environment ${place}`)
+}
+
+export function mayTouch(principal: Principal, project: { readonly id: string }): boolean {
+  return principal.kind === 'organization' || principal.projectId === project.id
+}
+
+/**
+ * Throws `LIMIT_EXCEEDED` when there are `maximum` already. Whoever adds something that is limited writes the
+ * organization's row, so that two of them cannot both take the last place.
+ */
+export function requireRoom(
+  context: OrganizationWriteContext,
+  count: number,
+  limit: { readonly what: string; readonly maximum: number },
+): void {
+  context.records.touch(requireOrganization(context.records))
+  if (count < limit.maximum) return
+  const message = `an organization has at most ${limit.maximum} ${limit.what}: remove some first`
+  throw new AuthzError('LIMIT_EXCEEDED', message)
+}

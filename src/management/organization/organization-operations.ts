@@ -1,0 +1,48 @@
+/** The table of operations on the organization itself: pure functions of its records, as those on one environment. */
+import { listAuditEntries } from '#management/commands/audit.ts'
+import {
+  createApiKey,
+  deleteApiKey,
+  getApiKey,
+  getEnvironmentApiKey,
+  listApiKeys,
+  rotateApiKey,
+} from './api-keys.ts'
+import {
+  createEnvironment,
+  deleteEnvironment,
+  getEnvironment,
+  listEnvironments,
+  updateEnvironment,
+} from './environments.ts'
+import type { OrganizationReadContext, OrganizationWriteContext } from './organization-context.ts'
+import { createProject, deleteProject, getProject, listProjects, updateProject } from './projects.ts'
+
+export const organizationReads = {
+  getApiKey,
+  getEnvironment,
+  getEnvironmentApiKey,
+  getProject,
+  listApiKeys,
+  listEnvironments,
+  listOrganizationAuditEntries: listAuditEntries,
+  listProjects,
+}
+
+export const organizationWrites = {
+  createApiKey,
+  createEnvironment,
+  createProject,
+  deleteApiKey,
+  deleteEnvironment,
+  deleteProject,
+  rotateApiKey,
+  updateEnvironment,
+  updateProject,
+}
+
+export type OrganizationOperations = typeof organizationReads & typeof organizationWrites
+
+/** An operation whose name is only known at run time; its input was validated against the route's schemas. */
+export type OrganizationRead = (context: OrganizationReadContext, input: unknown) => unknown
+export type OrganizationWrite = (context: OrganizationWriteContext, input: unknown) => unknown

@@ -1,0 +1,118 @@
+/** Management of the organization: runs its operations, and answers when what they changed is in force here. */
+import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
+import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
+import type { Answered } from '#management/commands/commit-draft.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import { type AnswerOf, drive, type Resumable } from '#management/commands/resumable.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import { FairTurns, type Turns } from '#management/commands/turns.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import type { Revision } from '#model/revision.ts'
+import type { Closure } from '#replica/closure.ts'
+import type { KeySecrets } from './key-secrets.ts'
+import type { OrganizationReadContext, OrganizationWriteContext } from './organization-context.ts'
+import {
+  type OrganizationOperations,
+  type OrganizationRead,
+  organizationReads,
+  type OrganizationWrite,
+  organizationWrites,
+} from './organization-operations.ts'
+import type { Organization } from './organization.ts'
+
+export interface OrganizationServiceOptions {
+  readonly organization: Organization
+  readonly surroundings: Surroundings
+  readonly secrets: KeySecrets
+  readonly keyOverlapSeconds: number
+  readonly closureOf: (environmentId: string) => Closure | null
+  /** Its share of the thread; absent: it has the thread to itself. */
+  readonly turns?: Turns
+  /** Resolves when the keys and environments of that revision are those of this process, on every thread. */
+  readonly whenInForce: (revision: Revision) => Promise<void>
+}
+
+export class OrganizationService {
+  readonly #options: OrganizationServiceOptions
+  readonly #turns: Turns
+
+  constructor(options: OrganizationServiceOptions) {
+    this.#options = options
+    this.#turns = options.turns ?? new FairTurns().share()
+  }
+
+  /** Runs an operation by its name, whose input its route has checked. Throws the operation's `AuthzError`s. */
+  async execute(
+    name: keyof OrganizationOperations,
+    principal: Principal,
+    input: unknown,
+    caller: AuditCaller | null = null,
+    waiting: Waiting = SOMEBODY,
+  ): Promise<Answered<unknown>> {
+    const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
+    if (read) return this.read(principal, context => read(context, input), waiting)
+    const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
+    const call = caller && { ...caller, operation: name, input }
+    return this.commit(principal, context => write(context, input), call, waiting)
+  }
+
+  /** What `query` finds, once it is in force: "it is there" may be followed by a call that relies on it. */
+  async read<Result>(
+    principal: Principal,
+    query: (context: OrganizationReadContext) => Result,
+    waiting: Waiting = SOMEBODY,
+  ): Promise<Answered<AnswerOf<Result>>> {
+    const { organization } = this.#options
+    const { store } = organization
+    try {
+      const context = { ...this.#context(principal), records: new RecordReader(store.view) }
+      const answer = await drive<unknown>(() => query(context), { turns: this.#turns, waiting })
+      return {
+        answer: answer as AnswerOf<Result>,
+        revision: await this.#inForce(store.view.sequence()),
+      }
+    } catch (error) {
+      if (error instanceof AuthzError) await this.#inForce(store.view.sequence())
+      throw error
+    }
+  }
+
+  /**
+   * Commits what `command` writes, with an entry of the call in the audit log; resolves when it is in force. Throws
+   * what `DraftCommits.run` does.
+   */
+  async commit<Answer>(
+    principal: Principal,
+    command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,
+    call: AuditedCall | null = null,
+    waiting: Waiting = SOMEBODY,
+  ): Promise<Answered<Answer>> {
+    const { organization, whenInForce } = this.#options
+    try {
+      const answered = await organization.commits.run(
+        records => audited(command, call, 'organization')({ ...this.#context(principal), records }),
+        { asker: { turns: this.#turns, waiting } },
+      )
+      await whenInForce(answered.revision)
+      return answered
+    } catch (error) {
+      if (error instanceof AuthzError) await this.#inForce(organization.store.view.sequence())
+      throw error
+    }
+  }
+
+  /** Waits for a state that the view has shown, which may not be on disk yet. */
+  async #inForce(sequence: number): Promise<Revision> {
+    const { organization, whenInForce } = this.#options
+    const revision = { ...(await organization.store.ledger.head()), sequence }
+    await whenInForce(revision)
+    return revision
+  }
+
+  #context(principal: Principal) {
+    const { surroundings, secrets, keyOverlapSeconds, closureOf } = this.#options
+    const { newId } = surroundings
+    return { principal, now: surroundings.now(), newId, secrets, keyOverlapSeconds, closureOf }
+  }
+}

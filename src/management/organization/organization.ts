@@ -1,0 +1,306 @@
+/**
+ * What belongs to no single environment: the organization, its projects, environments and keys, as its own store has
+ * them. Made at the first start; what the operator says in the settings is brought in at every start (contract B.13, D-35).
+ */
+import { DraftCommits } from '#management/commands/commit-draft.ts'
+import type { EnvironmentScope } from '#management/commands/context.ts'
+import type { Draft } from '#management/commands/draft.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
+import type { ApiKeyRecord, EnvironmentRecord, ProjectRecord } from '#model/records.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import type { EnvironmentStore } from '#store/store.ts'
+import { addApiKey } from './api-keys.ts'
+import { isAbandonedCopy, removeEnvironment } from './environments.ts'
+import type { KeySecrets } from './key-secrets.ts'
+import { type OrganizationWriteContext, requireOrganization } from './organization-context.ts'
+
+/** The id under which the store keeps the organization itself. */
+export const ORGANIZATION_STORE_ID = 'organization'
+const DEFAULT_KEY = 'default'
+
+/** A secret as those who check credentials know it: by its hash, for whom it stands, and how long. */
+export interface KnownSecret {
+  readonly hash: string
+  readonly principal: Principal
+  /** Null: until it is revoked. */
+  readonly validUntil: number | null
+}
+
+/** An environment with the names by which paths may call it. */
+export interface KnownEnvironment {
+  readonly scope: EnvironmentScope
+  readonly projectKey: string
+  readonly environmentKey: string
+  /** Nobody calls it yet: it is a copy that is not whole. */
+  readonly isHidden: boolean
+  /** Its store is still being filled, past whoever would open it. */
+  readonly isBeingLoaded: boolean
+}
+
+/** The keys that the settings give. */
+export interface ConfiguredKeys {
+  readonly apiKey: string | null
+  readonly adminApiKey: string | null
+}
+
+export class Organization {
+  readonly store: EnvironmentStore
+  readonly commits: DraftCommits
+  readonly #surroundings: Surroundings
+  readonly #secrets: KeySecrets
+
+  constructor(store: EnvironmentStore, surroundings: Surroundings, secrets: KeySecrets) {
+    this.store = store
+    this.commits = new DraftCommits(store, surroundings)
+    this.#surroundings = surroundings
+    this.#secrets = secrets
+  }
+
+  /**
+   * Brings in the settings, in one commit: makes the organization with its default environment at the first start, and the
+   * key in `API_KEY` the only one of the operator's, the one made at the first start included. Without `API_KEY` the
+   * key that was configured last is gone. Copies that nobody makes any more are removed: all that are half-made, or, where
+   * other nodes have the store open (`isShared`) and may be at it, those that are older than a copy may take; without the
+   * store (`isAlone`) they are left, which nobody can name.
+   *
+   * Throws `INVALID_INPUT` when a configured key is the secret of another key.
+   */
+  async bootstrap(
+    { apiKey, adminApiKey }: ConfiguredKeys,
+    { isShared, isAlone }: { readonly isShared: boolean; readonly isAlone: boolean },
+  ): Promise<void> {
+    await this.commits.run(records => {
+      const context = this.#context(records)
+      this.#ensureOrganization(records)
+      const environments = [...records.list('environment', lists.all('environment'))]
+      for (const environment of environments) {
+        const isHalfMade =
+          !isAlone && environment.isBeingCopied && (!isShared || isAbandonedCopy(context, environment))
+        if (isHalfMade) removeEnvironment(context, environment)
+      }
+      this.#replaceOperatorsKey(context, apiKey)
+      for (const [name, secret] of [
+        ['API_KEY', apiKey],
+        ['ADMIN_API_KEY', adminApiKey],
+      ] as const) {
+        if (secret !== null) this.#requireUnused(records, name, secret)
+      }
+    })
+  }
+
+  /** False in a history that another node has begun and not yet filled. */
+  isThere(): boolean {
+    return this.#records().get('organization', rowKeys.organization()) !== null
+  }
+
+  /** Whether the first start has still to be finished. */
+  isNew(): boolean {
+    return !requireOrganization(this.#records()).isSetUp
+  }
+
+  /** Whether there is any key at all. */
+  hasKeys(): boolean {
+    return this.#records().count(lists.all('api-key')) > 0
+  }
+
+  /** Makes a key of the default environment, which ends the first start if it is that. Returns its secret. */
+  async addGeneratedKey(): Promise<string> {
+    const { answer } = await this.commits.run(records => {
+      const { id } = this.#ensureDefaults(records)
+      this.#markSetUp(records)
+      return addApiKey(this.#context(records), {
+        environmentId: id,
+        projectId: null,
+        source: 'generated',
+      }).secret
+    })
+    return answer
+  }
+
+  /** Forgets that the data of a removed environment has to be removed: it has been. */
+  async forgetRemoved(environmentId: string): Promise<void> {
+    await this.commits.run(records => {
+      const removed = records.get('removed-environment', rowKeys.removedEnvironment(environmentId))
+      if (removed) records.delete(removed)
+    })
+  }
+
+  /** Whether it is noted that something was committed in that environment. */
+  isBegun(environmentId: string): boolean {
+    return this.#records().byId('environment', environmentId)?.isBegun === true
+  }
+
+  /** Notes that something was committed in these environments. */
+  async noteBegun(environmentIds: readonly string[]): Promise<void> {
+    await this.commits.run(records => {
+      for (const id of environmentIds) {
+        const environment = records.byId('environment', id)
+        if (environment && environment.isBegun !== true) records.put({ ...environment, isBegun: true })
+      }
+    })
+  }
+
+  organizationId(): string {
+    return requireOrganization(this.#records()).id
+  }
+
+  /** What page tokens are signed with. */
+  tokenSecret(): string {
+    return requireOrganization(this.#records()).tokenSecret
+  }
+
+  /** In creation order. */
+  environments(): KnownEnvironment[] {
+    const records = this.#records()
+    const organizationId = requireOrganization(records).id
+    const known: KnownEnvironment[] = []
+    for (const environment of records.list('environment', lists.all('environment'))) {
+      const project = records.byId('project', environment.projectId)
+      if (!project) continue
+      known.push({
+        scope: { organizationId, projectId: project.id, environmentId: environment.id },
+        projectKey: project.key,
+        environmentKey: environment.key,
+        isHidden: environment.isBeingCopied,
+        isBeingLoaded: environment.isBeingLoaded === true,
+      })
+    }
+    return known
+  }
+
+  /** Environments whose data is still to be removed. */
+  removedEnvironmentIds(): string[] {
+    const removed = this.#records().list('removed-environment', lists.all('removed-environment'))
+    return Array.from(removed, ({ id }) => id)
+  }
+
+  /** Every secret that opens something, former ones with the moment they end. */
+  secrets(): KnownSecret[] {
+    const records = this.#records()
+    const environments = new Map(this.environments().map(known => [known.scope.environmentId, known]))
+    const organizationId = requireOrganization(records).id
+    const known: KnownSecret[] = []
+    for (const key of records.list('api-key', lists.all('api-key'))) {
+      const principal = principalOf(key)
+      if (!principal) continue
+      known.push({ hash: key.secretHash, principal, validUntil: null })
+      if (key.former) {
+        known.push({ hash: key.former.hash, principal, validUntil: key.former.validUntil })
+      }
+    }
+    return known
+
+    function principalOf({ id: keyId, environmentId, projectId }: ApiKeyRecord): Principal | null {
+      if (environmentId !== null) {
+        const environment = environments.get(environmentId)
+        if (!environment || environment.isHidden) return null
+        const { scope, projectKey, environmentKey } = environment
+        return { kind: 'environment', keyId, ...scope, projectKey, environmentKey }
+      }
+      if (projectId === null) return { kind: 'organization', keyId, organizationId }
+      const project = records.byId('project', projectId)
+      return project && { kind: 'project', keyId, organizationId, projectId, projectKey: project.key }
+    }
+  }
+
+  #ensureOrganization(records: Draft): void {
+    if (records.get('organization', rowKeys.organization())) return
+    const { newId, newSecret } = this.#surroundings
+    records.put({ kind: 'organization', id: newId(), tokenSecret: newSecret(), isSetUp: false })
+    this.#ensureDefaults(records)
+  }
+
+  #ensureDefaults(records: Draft): EnvironmentRecord {
+    const { newId } = this.#surroundings
+    const now = this.#surroundings.now()
+    const times = { createdAt: now, updatedAt: now }
+    let project = records.get('project', rowKeys.project(DEFAULT_KEY))
+    if (!project) {
+      const names = { key: DEFAULT_KEY, name: 'Default project', description: null }
+      const rest = { urnNamespace: null, settings: null, activePolicyRepoId: null }
+      project = { kind: 'project', id: newId(), ...names, ...rest, ...times } satisfies ProjectRecord
+      records.put(project)
+    }
+    let environment = records.get('environment', rowKeys.environment(project.id, DEFAULT_KEY))
+    if (!environment) {
+      const names = { key: DEFAULT_KEY, name: 'Default environment', description: null }
+      const rest = {
+        customBranchName: null,
+        jwks: null,
+        settings: null,
+        isBeingCopied: false,
+        isBeingLoaded: false,
+        isBegun: false,
+      }
+      environment = { kind: 'environment', id: newId(), projectId: project.id, ...names, ...rest, ...times }
+      records.put(environment)
+    }
+    return environment
+  }
+
+  #markSetUp(records: Draft): void {
+    const organization = requireOrganization(records)
+    if (!organization.isSetUp) records.put({ ...organization, isSetUp: true })
+  }
+
+  /** Each is replaced by the other, so that a leaked one is gone with the next start. */
+  #replaceOperatorsKey(context: OrganizationWriteContext, secret: string | null): void {
+    const { records } = context
+    const keys = [...records.list('api-key', lists.all('api-key'))]
+    if (keys.length > 0 || secret !== null) this.#markSetUp(records)
+    const hash = secret === null ? null : this.#secrets.hash(secret)
+    let isThere = false
+    for (const key of keys) {
+      if (key.source === 'created' || (key.source === 'generated' && secret === null)) continue
+      if (key.source === 'configured' && key.secretHash === hash) {
+        isThere = true
+        this.#sealAnew(records, key, secret!)
+      } else {
+        records.delete(key)
+      }
+    }
+    if (secret === null || isThere) return
+    const { id } = this.#ensureDefaults(records)
+    addApiKey(context, { environmentId: id, projectId: null, source: 'configured', secret })
+  }
+
+  /** The configured key is known, so it can be sealed under an organization's key that has changed. */
+  #sealAnew(records: Draft, key: ApiKeyRecord, secret: string): void {
+    const isSealed = key.sealedSecret && this.#secrets.unseal(key.id, key.sealedSecret) === secret
+    const sealedSecret = isSealed ? null : this.#secrets.seal(key.id, secret)
+    if (sealedSecret) records.put({ ...key, sealedSecret })
+  }
+
+  /** One secret with two meanings would give whoever has it the larger of the two. */
+  #requireUnused(records: Draft, name: keyof typeof SOURCES, secret: string): void {
+    const hash = this.#secrets.hash(secret)
+    for (const key of records.list('api-key', lists.all('api-key'))) {
+      if (key.source === SOURCES[name] || (key.secretHash !== hash && key.former?.hash !== hash)) continue
+      const message = `setting ${name}: expected a secret of its own, this is that of API key ${key.id}`
+      throw new AuthzError('INVALID_INPUT', message)
+    }
+  }
+
+  #records(): RecordReader {
+    return new RecordReader(this.store.view)
+  }
+
+  #context(records: Draft): OrganizationWriteContext {
+    const organization = records.get('organization', rowKeys.organization())
+    return {
+      records,
+      principal: { kind: 'organization', keyId: null, organizationId: organization?.id ?? '' },
+      now: this.#surroundings.now(),
+      newId: this.#surroundings.newId,
+      secrets: this.#secrets,
+      keyOverlapSeconds: 0,
+      closureOf: () => null,
+    }
+  }
+}
+
+/** The keys that a setting makes itself. */
+const SOURCES = { API_KEY: 'configured', ADMIN_API_KEY: null } as const

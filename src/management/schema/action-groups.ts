@@ -1,0 +1,108 @@
+/** Action groups: names for several actions of a resource, stored for the callers; decisions do not know them (B.4). */
+import {
+  presentScope,
+  presentTimes,
+  type ReadContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import { requireType } from '#management/commands/lookups.ts'
+import { pageOfArray } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { ActionGroupRecord, TypeRecord } from '#model/records.ts'
+import type { ActionGroup, ActionGroupCreate, ActionGroupUpdate } from '#model/wire/action.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
+
+interface TypeParams {
+  readonly resource_id: string
+}
+
+interface GroupParams extends TypeParams {
+  readonly action_group_id: string
+}
+
+/** Always a bare array. */
+export function listActionGroups(
+  context: ReadContext,
+  input: { readonly params: TypeParams; readonly query: Paging },
+): ActionGroup[] {
+  const type = requireType(context.records, input.params.resource_id)
+  return pageOfArray(type.actionGroups, input.query).map(group => presentActionGroup(context, type, group))
+}
+
+export function createActionGroup(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ActionGroupCreate },
+): ActionGroup {
+  const { body } = input
+  const type = requireType(context.records, input.params.resource_id)
+  const actions = actionKeys(type, body.actions ?? [])
+  checkPartIsNew(type.actionGroups, body.key, { what: 'action group', type })
+  const group: ActionGroupRecord = {
+    id: context.newId(),
+    key: body.key,
+    name: body.name,
+    description: body.description ?? null,
+    attributes: body.attributes ?? null,
+    actions,
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  putType(context, { ...type, actionGroups: [...type.actionGroups, group], updatedAt: context.now })
+  return presentActionGroup(context, type, group)
+}
+
+export function getActionGroup(context: ReadContext, input: { readonly params: GroupParams }): ActionGroup {
+  const { type, group } = locate(context.records, input.params)
+  return presentActionGroup(context, type, group)
+}
+
+export function updateActionGroup(
+  context: WriteContext,
+  input: { readonly params: GroupParams; readonly body: ActionGroupUpdate },
+): ActionGroup {
+  const { body } = input
+  const { type, group } = locate(context.records, input.params)
+  const updated: ActionGroupRecord = {
+    ...group,
+    name: body.name ?? group.name,
+    description: body.description === undefined ? group.description : body.description,
+    attributes: body.attributes === undefined ? group.attributes : body.attributes,
+    actions: body.actions === undefined ? group.actions : actionKeys(type, body.actions ?? []),
+    updatedAt: context.now,
+  }
+  putType(context, { ...type, actionGroups: withPart(type.actionGroups, updated), updatedAt: context.now })
+  return presentActionGroup(context, type, updated)
+}
+
+export function deleteActionGroup(context: WriteContext, input: { readonly params: GroupParams }): void {
+  const { type, group } = locate(context.records, input.params)
+  const actionGroups = type.actionGroups.filter(({ id }) => id !== group.id)
+  putType(context, { ...type, actionGroups, updatedAt: context.now })
+}
+
+/** The keys of the actions named, each once. Throws `NOT_FOUND` for one the type does not have. */
+function actionKeys(type: TypeRecord, references: readonly string[]): string[] {
+  const found = references.map(reference => requirePart(type.actions, reference, { what: 'action', type }))
+  return [...new Set(found.map(({ key }) => key))]
+}
+
+function locate(records: RecordReader, params: GroupParams) {
+  const type = requireType(records, params.resource_id)
+  const where = { what: 'action group', type }
+  return { type, group: requirePart(type.actionGroups, params.action_group_id, where) }
+}
+
+function presentActionGroup(context: ReadContext, type: TypeRecord, group: ActionGroupRecord): ActionGroup {
+  return {
+    id: group.id,
+    key: group.key,
+    ...presentScope(context.scope),
+    ...presentTimes(group),
+    name: group.name,
+    description: group.description,
+    attributes: group.attributes,
+    resource_id: type.id,
+    actions: [...group.actions],
+  }
+}

@@ -1,0 +1,102 @@
+/** The actions of a resource, one by one (contract B.4). */
+import {
+  presentScope,
+  presentTimes,
+  type ReadContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import { requireType } from '#management/commands/lookups.ts'
+import { pageOfArray } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import type { ActionRecord, TypeRecord } from '#model/records.ts'
+import type { Action, ActionCreate, ActionUpdate } from '#model/wire/action.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import { removeActions } from './schema-removals.ts'
+import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
+
+interface TypeParams {
+  readonly resource_id: string
+}
+
+interface ActionParams extends TypeParams {
+  readonly action_id: string
+}
+
+/** Always a bare array. */
+export function listActions(
+  context: ReadContext,
+  input: { readonly params: TypeParams; readonly query: Paging },
+): Action[] {
+  const type = requireType(context.records, input.params.resource_id)
+  return pageOfArray(type.actions, input.query).map(action => presentAction(context, type, action))
+}
+
+export function createAction(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ActionCreate },
+): Action {
+  const { body } = input
+  const type = requireType(context.records, input.params.resource_id)
+  checkPartIsNew(type.actions, body.key, { what: 'action', type })
+  const action: ActionRecord = {
+    id: context.newId(),
+    key: body.key,
+    name: body.name,
+    description: body.description ?? null,
+    attributes: body.attributes ?? null,
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  putType(context, { ...type, actions: [...type.actions, action], updatedAt: context.now })
+  return presentAction(context, type, action)
+}
+
+export function getAction(context: ReadContext, input: { readonly params: ActionParams }): Action {
+  const { type, action } = locate(context.records, input.params)
+  return presentAction(context, type, action)
+}
+
+export function updateAction(
+  context: WriteContext,
+  input: { readonly params: ActionParams; readonly body: ActionUpdate },
+): Action {
+  const { body } = input
+  const { type, action } = locate(context.records, input.params)
+  const updated: ActionRecord = {
+    ...action,
+    name: body.name ?? action.name,
+    description: body.description === undefined ? action.description : body.description,
+    attributes: body.attributes === undefined ? action.attributes : body.attributes,
+    updatedAt: context.now,
+  }
+  putType(context, { ...type, actions: withPart(type.actions, updated), updatedAt: context.now })
+  return presentAction(context, type, updated)
+}
+
+export function* deleteAction(
+  context: WriteContext,
+  input: { readonly params: ActionParams },
+): Resumable<void> {
+  const { type, action } = locate(context.records, input.params)
+  yield* removeActions(context, type, new Set([action.key]))
+}
+
+function locate(records: RecordReader, params: ActionParams) {
+  const type = requireType(records, params.resource_id)
+  return { type, action: requirePart(type.actions, params.action_id, { what: 'action', type }) }
+}
+
+function presentAction(context: ReadContext, type: TypeRecord, action: ActionRecord): Action {
+  return {
+    id: action.id,
+    key: action.key,
+    ...presentScope(context.scope),
+    ...presentTimes(action),
+    name: action.name,
+    description: action.description,
+    attributes: action.attributes,
+    resource_id: type.id,
+    permission_name: `${type.key}:${action.key}`,
+  }
+}

@@ -1,0 +1,43 @@
+/** Roles of both kinds put at once (contract B.11): all of them or none, each made what its element says. */
+import { forEachElement } from '#management/commands/bulk.ts'
+import type { WriteContext } from '#management/commands/context.ts'
+import { requireType } from '#management/commands/lookups.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import type { TypeRecord } from '#model/records.ts'
+import type { BulkRoles, BulkRolesDone } from '#model/wire/role.ts'
+import { checkTenantPermissions } from './role-rules.ts'
+import { type ReplacedRole, replaceRole } from './roles.ts'
+
+const PLACE = ['body', 'operations']
+
+/** Roles may extend and derive from each other, in any order. Of two elements about one role the later one holds. */
+export function* putRolesInBulk(
+  context: WriteContext,
+  input: { readonly body: BulkRoles },
+): Resumable<BulkRolesDone> {
+  const { operations } = input.body
+  yield* forEachElement(operations, PLACE, wanted => {
+    if (!wanted.resource) checkTenantPermissions(wanted.permissions ?? [])
+  })
+  const begun: ReplacedRole[] = []
+  const types = new Set<TypeRecord | null>()
+  const created = new Set<string>()
+  const updated = new Set<string>()
+  yield* forEachElement(operations, PLACE, wanted => {
+    const type = wanted.resource ? requireType(context.records, wanted.resource) : null
+    const replaced = replaceRole(context, type, wanted.key, wanted)
+    const name = nameOf(wanted.key, type)
+    if (replaced.isNew) created.add(name)
+    else if (!created.has(name)) updated.add(name)
+    begun.push(replaced)
+    types.add(type)
+  })
+  yield* forEachElement(begun, PLACE, ({ complete }) => {
+    complete()
+  })
+  return { created: [...created], updated: [...updated] }
+}
+
+function nameOf(key: string, type: TypeRecord | null): string {
+  return type === null ? key : `${type.key}#${key}`
+}

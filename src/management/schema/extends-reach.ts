@@ -1,0 +1,81 @@
+/**
+ * No role extends more than `EXTENDS_REACH_MAX` others, directly and through others. Of a role that is written that is seen when
+ * its mentions are resolved (`role-rules.ts`), but one that extends more than before makes those reach further that extend
+ * it, however far, and so does one of a bulk that is written after them.
+ */
+import type { Draft } from '#management/commands/draft.ts'
+import type { Extended } from '#management/commands/extended-roles.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import { EXTENDS_REACH_MAX } from '#model/limits.ts'
+import type { RoleRecord } from '#model/records.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+
+/**
+ * Throws `LIMIT_EXCEEDED` for a role that the draft makes reach too many. O(roles beside those that extend more than before), and
+ * what those reach that extend them. Lists are no requirement: a role that is made to extend one of those at the same moment
+ * writes its row, so that one of the two runs again.
+ */
+export function* checkExtendsReach(records: Draft): Resumable<void> {
+  const grown = new Map<string | null, { readonly keys: Set<string>; isStanding: boolean }>()
+  for (const [before, after] of records.written('role')) {
+    if (!after || after.extends.every(key => before?.extends.includes(key))) continue
+    let ofType = grown.get(after.typeId)
+    if (!ofType) grown.set(after.typeId, (ofType = { keys: new Set(), isStanding: false }))
+    ofType.keys.add(after.key)
+    if (before) ofType.isStanding = true
+  }
+  for (const [typeId, { keys, isStanding }] of grown) {
+    const extendedBy = new Map<string, string[]>()
+    const note = ({ key, extends: extended }: RoleRecord): void => {
+      for (const other of extended) {
+        const known = extendedBy.get(other)
+        if (known) known.push(key)
+        else extendedBy.set(other, [key])
+      }
+    }
+    // Roles that are stored can extend none that is new.
+    if (isStanding) yield* records.visit('role', lists.rolesOfType(typeId), note)
+    else for (const [, after] of records.written('role')) if (after?.typeId === typeId) note(after)
+    // The set is its own worklist: a `Set` iterates over late additions.
+    for (const key of keys) {
+      for (const other of extendedBy.get(key) ?? []) keys.add(other)
+      const role = records.get('role', rowKeys.role(typeId, key))
+      if (role !== null && reachOf(records, role) > EXTENDS_REACH_MAX) throw reachesTooFar(key)
+      yield
+    }
+  }
+}
+
+export function reachesTooFar(roleKey: string): AuthzError {
+  return new AuthzError(
+    'LIMIT_EXCEEDED',
+    `role ${JSON.stringify(roleKey)} would extend more than ${EXTENDS_REACH_MAX} roles, directly and through others`,
+  )
+}
+
+/** All that a role extends in the draft, itself left out; on whose content the commit rests then. */
+export function extendedOf(records: Draft, role: RoleRecord): Extended {
+  return records.extended.of(role, key => {
+    const other = records.get('role', rowKeys.role(role.typeId, key))
+    if (other !== null) records.requireUnchanged(other)
+    return other
+  })
+}
+
+/** How many it extends; more than the ceiling where that are too many. O(1) for one that extends one, once known. */
+function reachOf(records: Draft, role: RoleRecord): number {
+  const direct = role.extends.flatMap(key => {
+    const other = records.get('role', rowKeys.role(role.typeId, key))
+    return other === null ? [] : [other]
+  })
+  for (const other of direct) records.requireUnchanged(other)
+  const [only] = direct
+  if (only && direct.length === 1) return 1 + extendedOf(records, only).size
+  const reached = new Set(direct.map(({ key }) => key))
+  for (const other of direct) {
+    for (const key of extendedOf(records, other).keys()) reached.add(key)
+    if (reached.size > EXTENDS_REACH_MAX) break
+  }
+  return reached.size
+}

@@ -1,0 +1,88 @@
+/** Relations: made on the object type, naming the type their subjects are of (contract B.4, C.1). */
+import {
+  presentScope,
+  presentTimes,
+  type ReadContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import { assert } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import type { GroupUse, RelationRecord, TypeRecord } from '#model/records.ts'
+import type { Relation } from '#model/wire/relation.ts'
+
+interface NewRelation {
+  readonly objectType: TypeRecord
+  readonly subjectType: TypeRecord
+  readonly key: string
+  readonly name: string
+  readonly description: string | null
+  readonly groupUse: GroupUse | null
+}
+
+/** Adds a relation. The caller has made sure that the key is free. */
+export function addRelation(context: WriteContext, relation: NewRelation): RelationRecord {
+  const record: RelationRecord = {
+    kind: 'relation',
+    id: context.newId(),
+    typeId: relation.objectType.id,
+    key: relation.key,
+    name: relation.name,
+    description: relation.description,
+    subjectTypeId: relation.subjectType.id,
+    groupUse: relation.groupUse,
+    retiring: false,
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  // A removal of either type that is under way must look again.
+  context.records.touch(relation.objectType)
+  context.records.touch(relation.subjectType)
+  context.records.put(record, relationChange(context, record))
+  return record
+}
+
+/** A relation as the engine hears of it. */
+export function relationChange(context: ReadContext, relation: RelationRecord): Change {
+  const { objectType, subjectType } = typesOf(context, relation)
+  return {
+    kind: 'relation-put',
+    type: objectType.key,
+    relation: relation.key,
+    subjectType: subjectType.key,
+  }
+}
+
+/**
+ * The relation must neither go nor be about to go while it gets a tuple or a derivation entry: one that is retiring (its
+ * last tuple was removed) is taken back into use, so that the removal, which rests on that mark, does not happen.
+ */
+export function keepRelation(context: WriteContext, relation: RelationRecord): void {
+  context.records.requireUnchanged(relation)
+  if (!relation.retiring) return
+  const kept = { ...relation, retiring: false }
+  context.records.put(kept, relationChange(context, kept))
+}
+
+/** The two types a relation links. */
+function typesOf(context: ReadContext, relation: RelationRecord) {
+  const objectType = context.records.byId('type', relation.typeId)
+  const subjectType = context.records.byId('type', relation.subjectTypeId)
+  assert(objectType && subjectType, 'a relation lives no longer than its two types')
+  return { objectType, subjectType }
+}
+
+export function presentRelation(context: ReadContext, record: RelationRecord): Relation {
+  const { objectType, subjectType } = typesOf(context, record)
+  return {
+    id: record.id,
+    key: record.key,
+    ...presentScope(context.scope),
+    ...presentTimes(record),
+    name: record.name,
+    description: record.description,
+    subject_resource: subjectType.key,
+    subject_resource_id: subjectType.id,
+    object_resource: objectType.key,
+    object_resource_id: objectType.id,
+  }
+}

@@ -1,0 +1,60 @@
+/** What a resource's body says of actions and attributes, as records; what stays keeps its id (contract B.4). */
+import type { WriteContext } from '#management/commands/context.ts'
+import type { ActionRecord, AttributeRecord } from '#model/records.ts'
+import type { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
+
+/** An action without a name of its own is called by its key (contract D-30). */
+export function actionsOf(
+  context: WriteContext,
+  blocks: Readonly<Record<string, ActionBlock>>,
+  standing: readonly ActionRecord[],
+): ActionRecord[] {
+  return merged(context, standing, blocks, (key, block) => ({
+    key,
+    name: block.name ?? key,
+    description: block.description ?? null,
+    attributes: block.attributes ?? null,
+  }))
+}
+
+export function attributesOf(
+  context: WriteContext,
+  blocks: Readonly<Record<string, AttributeBlock>>,
+  standing: readonly AttributeRecord[],
+): AttributeRecord[] {
+  return merged(context, standing, blocks, (key, block) => ({
+    key,
+    type: block.type,
+    description: block.description ?? null,
+  }))
+}
+
+interface Part {
+  readonly id: string
+  readonly key: string
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** One record a block: those that were there first, in the order they were made, then the new ones. */
+function merged<Block, Fields extends { readonly key: string }, Standing extends Fields & Part>(
+  context: WriteContext,
+  standing: readonly Standing[],
+  blocks: Readonly<Record<string, Block>>,
+  fieldsOf: (key: string, block: Block) => Fields,
+): (Fields & Part)[] {
+  const wanted = new Map(Object.entries(blocks))
+  const kept = standing.flatMap(({ id, key, createdAt }) => {
+    const block = wanted.get(key)
+    if (block === undefined) return []
+    wanted.delete(key)
+    return [{ ...fieldsOf(key, block), id, createdAt, updatedAt: context.now }]
+  })
+  const added = [...wanted].map(([key, block]) => ({
+    ...fieldsOf(key, block),
+    id: context.newId(),
+    createdAt: context.now,
+    updatedAt: context.now,
+  }))
+  return [...kept, ...added]
+}

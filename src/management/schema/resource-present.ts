@@ -1,0 +1,67 @@
+/** A resource as answers show it, with everything it has (contract B.4). */
+import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
+import { assert } from '#model/assert.ts'
+import type { TypeRecord } from '#model/records.ts'
+import type { Resource } from '#model/wire/resource.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { presentResourceRole } from './roles.ts'
+
+export function presentResource(context: ReadContext, type: TypeRecord): Resource {
+  return {
+    id: type.id,
+    key: type.key,
+    ...presentScope(context.scope),
+    ...presentTimes(type),
+    name: type.name,
+    urn: type.urn,
+    description: type.description,
+    actions: actionMap(type),
+    type_attributes: type.typeAttributes,
+    attributes: attributeMap(type),
+    roles: roleMap(context, type),
+    relations: relationMap(context, type),
+    action_groups: Object.fromEntries(type.actionGroups.map(({ key, actions }) => [key, [...actions]])),
+  }
+}
+
+function actionMap(type: TypeRecord): Resource['actions'] {
+  return Object.fromEntries(
+    type.actions.map(({ id, key, name, description, attributes }) => [
+      key,
+      { id, key, name, description, attributes },
+    ]),
+  )
+}
+
+function attributeMap(type: TypeRecord): Resource['attributes'] {
+  return Object.fromEntries(
+    type.attributes.map(attribute => {
+      const { id, key, description } = attribute
+      return [key, { id, key, type: attribute.type, description }]
+    }),
+  )
+}
+
+function roleMap(context: ReadContext, type: TypeRecord): Resource['roles'] {
+  const roles = [...context.records.list('role', lists.rolesOfType(type.id))]
+  return Object.fromEntries(roles.map(role => [role.key, presentResourceRole(context, role, type)]))
+}
+
+function relationMap(context: ReadContext, type: TypeRecord): Resource['relations'] {
+  const relations = [...context.records.list('relation', lists.relationsOfType(type.id))]
+  return Object.fromEntries(
+    relations.map(relation => {
+      const subjectType = context.records.byId('type', relation.subjectTypeId)
+      assert(subjectType, 'a relation lives no longer than its subject type')
+      return [
+        relation.key,
+        {
+          resource_id: subjectType.id,
+          relation_name: relation.name,
+          resource: subjectType.key,
+          description: relation.description,
+        },
+      ]
+    }),
+  )
+}

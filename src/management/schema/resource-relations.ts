@@ -1,0 +1,70 @@
+/** The relations of a resource, as callers manage them (contract B.4). A relation is made and removed, never changed. */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { requireRelation, requireType } from '#management/commands/lookups.ts'
+import { arrayOrEnvelope, type Page, pageOf } from '#management/commands/paging.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Relation, RelationCreate, RelationsQuery } from '#model/wire/relation.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { addRelation, presentRelation } from './relations.ts'
+import { removeRelations } from './schema-removals.ts'
+
+interface RelationParams {
+  readonly resource_id: string
+  readonly relation_id: string
+}
+
+/** A bare array, or an envelope on demand (contract section 0, row 9). */
+export function listRelations(
+  context: ReadContext,
+  input: { readonly params: { readonly resource_id: string }; readonly query: RelationsQuery },
+): Page<Relation> | Relation[] {
+  const type = requireType(context.records, input.params.resource_id)
+  const page = pageOf(context.records, {
+    kind: 'relation',
+    list: lists.relationsOfType(type.id),
+    paging: input.query,
+    matches: null,
+    present: relation => presentRelation(context, relation),
+  })
+  return arrayOrEnvelope(page, input.query.include_total_count)
+}
+
+export function getRelation(context: ReadContext, input: { readonly params: RelationParams }): Relation {
+  const type = requireType(context.records, input.params.resource_id)
+  return presentRelation(context, requireRelation(context.records, type, input.params.relation_id))
+}
+
+export function createRelation(
+  context: WriteContext,
+  input: { readonly params: { readonly resource_id: string }; readonly body: RelationCreate },
+): Relation {
+  const { records } = context
+  const { body } = input
+  const objectType = requireType(records, input.params.resource_id)
+  const subjectType = requireType(records, body.subject_resource)
+  if (records.get('relation', rowKeys.relation(objectType.id, body.key))) {
+    throw new AuthzError(
+      'DUPLICATE_ENTITY',
+      `resource ${JSON.stringify(objectType.key)} has a relation ${JSON.stringify(body.key)} already`,
+    )
+  }
+  const record = addRelation(context, {
+    objectType,
+    subjectType,
+    key: body.key,
+    name: body.name,
+    description: body.description ?? null,
+    groupUse: null,
+  })
+  return presentRelation(context, record)
+}
+
+/** Removes a relation with its tuples and the entries over it; one of the groups API, too: a later grant makes it anew. */
+export function* deleteRelation(
+  context: WriteContext,
+  input: { readonly params: RelationParams },
+): Resumable<void> {
+  const type = requireType(context.records, input.params.resource_id)
+  yield* removeRelations(context, [requireRelation(context.records, type, input.params.relation_id)], type)
+}

@@ -1,0 +1,221 @@
+/** Resources: the types of things there are, with their actions, attributes, roles and relations (contract B.4). */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { findType, requireType } from '#management/commands/lookups.ts'
+import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
+import { WinningError } from '#management/commands/precedence.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import { isUuid } from '#model/instance-reference.ts'
+import { type RoleRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { isShortKey } from '#model/wire/building-blocks.ts'
+import type {
+  Resource,
+  ResourceCreate,
+  ResourceReplace,
+  ResourcesQuery,
+  ResourceUpdate,
+} from '#model/wire/resource.ts'
+import type { RoleBlock } from '#model/wire/role.ts'
+import { lists, rowKeyOf, rowKeys } from '#store/keyspace/keyspace.ts'
+import { addRelation } from './relations.ts'
+import { actionsOf, attributesOf } from './resource-parts.ts'
+import { presentResource } from './resource-present.ts'
+import { type ReplacedRole, replaceRole } from './roles.ts'
+import { relationsOf, removeActions, removeRelations, removeRoles, removeType } from './schema-removals.ts'
+import { addType, findUserType, putType } from './types.ts'
+
+interface TypeParams {
+  readonly resource_id: string
+}
+
+export function* createResource(
+  context: WriteContext,
+  input: { readonly body: ResourceCreate },
+): Resumable<Resource> {
+  const { body } = input
+  const taken = context.records.get('type', rowKeys.type(body.key))
+  const type = yield* defineType(context, addType(context, body.key, body.name), wholeOf(body))
+  // What is unknown or does not fit is said before what is there already (contract D-38).
+  if (taken) {
+    throw new AuthzError('DUPLICATE_ENTITY', `there is a resource ${JSON.stringify(body.key)} already`)
+  }
+  return presentResource(context, type)
+}
+
+/** Makes a resource what the body says and nothing else, or creates it; what it has by the same key keeps its id. */
+export function* replaceResource(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ResourceReplace },
+): Resumable<Resource> {
+  const { body } = input
+  const type = findType(context.records, input.params.resource_id) ?? addNamed(context, input)
+  return presentResource(context, yield* defineType(context, type, wholeOf(body)))
+}
+
+/** The resource that is to be created under the key in the path. An id is ours to give: an unknown one is not found. */
+function addNamed(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ResourceReplace },
+): TypeRecord {
+  const key = input.params.resource_id
+  if (isUuid(key)) throw new AuthzError('NOT_FOUND', `there is no resource ${JSON.stringify(key)}`)
+  if (!isShortKey(key)) {
+    const msg = 'must be 1 to 128 letters, digits, hyphens and underscores to create a resource'
+    throw new AuthzError('INVALID_SHAPE', `resource_id: ${msg}`, {
+      detail: [{ loc: ['path', 'resource_id'], msg, type: 'pattern' }],
+    })
+  }
+  return addType(context, key, input.body.name)
+}
+
+/** Each given field replaces the old value whole; null clears it, where that takes nothing else with it. */
+export function* updateResource(
+  context: WriteContext,
+  input: { readonly params: TypeParams; readonly body: ResourceUpdate },
+): Resumable<Resource> {
+  const type = requireType(context.records, input.params.resource_id)
+  return presentResource(context, yield* defineType(context, type, input.body))
+}
+
+export function* deleteResource(
+  context: WriteContext,
+  input: { readonly params: TypeParams },
+): Resumable<void> {
+  yield* removeType(context, requireType(context.records, input.params.resource_id))
+}
+
+/** The body with what clears for everything it leaves out. */
+function wholeOf(body: ResourceReplace): ResourceUpdate {
+  return {
+    name: body.name,
+    urn: body.urn ?? null,
+    description: body.description ?? null,
+    actions: body.actions,
+    type_attributes: body.type_attributes ?? null,
+    attributes: body.attributes ?? null,
+    roles: body.roles ?? {},
+    relations: body.relations ?? {},
+  }
+}
+
+/** Writes what `update` says of a type; what it leaves out stays as it is. Returns the type as it is then. */
+export function* defineType(
+  context: WriteContext,
+  type: TypeRecord,
+  update: ResourceUpdate,
+): Resumable<TypeRecord> {
+  const { actions } = update
+  const gone = new Set(
+    type.actions.flatMap(({ key }) => (actions && !Object.hasOwn(actions, key) ? [key] : [])),
+  )
+  // First what goes with removed actions, roles and relations; then what may name those that are left or new.
+  const remaining = yield* removeActions(context, type, gone)
+  const defined: TypeRecord = {
+    ...remaining,
+    name: update.name ?? type.name,
+    urn: update.urn === undefined ? type.urn : update.urn,
+    description: update.description === undefined ? type.description : update.description,
+    typeAttributes: update.type_attributes === undefined ? type.typeAttributes : update.type_attributes,
+    actions: actions === undefined ? type.actions : actionsOf(context, actions, remaining.actions),
+    attributes:
+      update.attributes === undefined
+        ? type.attributes
+        : attributesOf(context, update.attributes ?? {}, type.attributes),
+    updatedAt: context.now,
+  }
+  putType(context, defined)
+  if (update.roles !== undefined) yield* removeOtherRoles(context, defined, update.roles)
+  if (update.relations !== undefined) yield* replaceRelations(context, defined, update.relations)
+  if (update.roles !== undefined) yield* replaceRoles(context, defined, update.roles)
+  yield
+  return defined
+}
+
+function* removeOtherRoles(
+  context: WriteContext,
+  type: TypeRecord,
+  blocks: Readonly<Record<string, RoleBlock>>,
+): Resumable<void> {
+  const { records } = context
+  const others: RoleRecord[] = []
+  yield* records.visit('role', lists.rolesOfType(type.id), role => {
+    // Met, so that the commit rests on its being there.
+    if (!Object.hasOwn(blocks, role.key)) others.push(records.get('role', rowKeyOf(role))!)
+  })
+  yield* removeRoles(context, others, type)
+}
+
+function* replaceRoles(
+  context: WriteContext,
+  type: TypeRecord,
+  blocks: Readonly<Record<string, RoleBlock>>,
+): Resumable<void> {
+  // In the first step nothing but what does not exist can fail, which wins over all that may fail in the second.
+  const replaced: ReplacedRole[] = []
+  for (const [key, block] of Object.entries(blocks)) {
+    replaced.push(replaceRole(context, type, key, block))
+    yield
+  }
+  const winner = new WinningError<null>()
+  for (const { complete } of replaced) {
+    winner.attempt(null, complete)
+    yield
+  }
+  if (winner.found) throw winner.found.error
+}
+
+/** A relation that stays keeps its id and its tuples; one that gets other subjects is another relation. */
+function* replaceRelations(
+  context: WriteContext,
+  type: TypeRecord,
+  subjects: Readonly<Record<string, string>>,
+): Resumable<void> {
+  const { records } = context
+  const wanted = new Map(
+    Object.entries(subjects).map(([key, subject]) => [key, requireType(records, subject)] as const),
+  )
+  const standing = relationsOf(context, type)
+  yield
+  const kept = new Set(standing.filter(({ key, subjectTypeId }) => wanted.get(key)?.id === subjectTypeId))
+  for (const { key } of kept) wanted.delete(key)
+  yield* removeRelations(
+    context,
+    standing.filter(relation => !kept.has(relation)),
+    type,
+  )
+  for (const [key, subjectType] of wanted) {
+    yield
+    addRelation(context, {
+      objectType: type,
+      subjectType,
+      key,
+      name: key,
+      description: null,
+      groupUse: null,
+    })
+  }
+}
+
+export function getResource(context: ReadContext, input: { readonly params: TypeParams }): Resource {
+  const { resource_id } = input.params
+  const builtIn = resource_id === USER_TYPE_KEY ? findUserType(context.records) : null
+  return presentResource(context, builtIn ?? requireType(context.records, resource_id))
+}
+
+/** In creation order; the built-in resource on demand only. */
+export function* listResources(
+  context: ReadContext,
+  input: { readonly query: ResourcesQuery },
+): Resumable<Page<Resource> | Resource[]> {
+  const { search, include_built_in, include_total_count } = input.query
+  const own = lists.all('type')
+  const page = yield* pageOfLists(context.records, {
+    kind: 'type',
+    lists: include_built_in ? [lists.builtInTypes(), own] : [own],
+    paging: input.query,
+    matches: search === undefined ? null : type => matchesSearch(search, [type.key, type.name]),
+    hasTotal: include_total_count === true,
+    present: type => presentResource(context, type),
+  })
+  return arrayOrEnvelope(page, include_total_count)
+}

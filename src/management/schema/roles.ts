@@ -1,0 +1,244 @@
+/** Roles of both kinds: resource roles (contract B.4) and tenant roles (contract B.5). */
+import {
+  presentScope,
+  presentTimes,
+  type ReadContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import { findRole, requireRelation, requireType } from '#management/commands/lookups.ts'
+import { assert } from '#model/assert.ts'
+import type { RolePut } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type {
+  DerivationBlock,
+  DerivationRead,
+  ResourceRole,
+  RoleBlock,
+  RoleCreate,
+  RoleUpdate,
+  TenantRole,
+} from '#model/wire/role.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import {
+  permissionsOf,
+  requireMentions,
+  resolveExtends,
+  resolveGrantedTo,
+  resolvePermissions,
+} from './role-rules.ts'
+
+/**
+ * Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken, `LIMIT_EXCEEDED` when
+ * there are as many as there may be.
+ */
+export function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
+  const taken = context.records.get('role', rowKeys.role(type?.id ?? null, body.key))
+  // What is unknown or does not fit is said before what is there already (contract D-38).
+  const role = updateRole(context, type, addRole(context, type, body.key, body), body)
+  if (taken) {
+    const place = type ? ` on resource ${JSON.stringify(type.key)}` : ''
+    throw new AuthzError('DUPLICATE_ENTITY', `there is a role ${JSON.stringify(body.key)}${place} already`)
+  }
+  return role
+}
+
+/**
+ * Adds a bare role, without `extends` and `granted_to`: roles made together may refer to each other, so those are
+ * filled in by `updateRole` once all are there.
+ */
+export function addRole(
+  context: WriteContext,
+  type: TypeRecord | null,
+  key: string,
+  block: RoleBlock,
+): RoleRecord {
+  const role: RoleRecord = {
+    kind: 'role',
+    id: context.newId(),
+    typeId: type?.id ?? null,
+    key,
+    name: block.name,
+    description: block.description ?? null,
+    permissions: resolvePermissions(context.records, type, block.permissions ?? []),
+    extends: [],
+    attributes: block.attributes ?? null,
+    grantedTo: { id: context.newId(), guarded: false, entries: [] },
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  // A removal of the type that is under way must look again.
+  if (type !== null) context.records.touch(type)
+  putRole(context, role, type)
+  return role
+}
+
+/** A role on its way to what its block says. */
+export interface ReplacedRole {
+  readonly isNew: boolean
+  /** The second step, once all the roles it may refer to are there. */
+  readonly complete: () => RoleRecord
+}
+
+/**
+ * Makes a role, new or there already, what its block says and nothing else; a role that was there keeps its id and
+ * its assignments. In two steps, so that roles replaced together may refer to each other: the first leaves it bare.
+ */
+export function replaceRole(
+  context: WriteContext,
+  type: TypeRecord | null,
+  key: string,
+  block: RoleBlock,
+): ReplacedRole {
+  const standing = context.records.get('role', rowKeys.role(type?.id ?? null, key))
+  const bare = standing
+    ? updateRole(context, type, standing, { ...blankOf(block), extends: null, granted_to: null })
+    : addRole(context, type, key, block)
+  return { isNew: standing === null, complete: () => updateRole(context, type, bare, blankOf(block)) }
+}
+
+/** The block with null, which clears, for everything it leaves out. */
+function blankOf(block: RoleBlock): RoleUpdate {
+  return {
+    name: block.name,
+    description: block.description ?? null,
+    permissions: block.permissions ?? null,
+    attributes: block.attributes ?? null,
+    extends: block.extends ?? null,
+    granted_to: block.granted_to ?? null,
+  }
+}
+
+/** Each given field replaces the old value whole; null clears it (contract B.4, D-48). */
+export function updateRole(
+  context: WriteContext,
+  type: TypeRecord | null,
+  role: RoleRecord,
+  update: RoleUpdate,
+): RoleRecord {
+  const { records } = context
+  const permissions =
+    update.permissions === undefined
+      ? role.permissions
+      : resolvePermissions(records, type, update.permissions ?? [])
+  requireMentions(records, type, {
+    extends: update.extends ?? [],
+    entries: update.granted_to?.users_with_role ?? [],
+  })
+  const updated: RoleRecord = {
+    ...role,
+    name: update.name ?? role.name,
+    description: update.description === undefined ? role.description : update.description,
+    attributes: update.attributes === undefined ? role.attributes : update.attributes,
+    permissions,
+    extends:
+      update.extends === undefined
+        ? role.extends
+        : resolveExtends(records, type, role.key, update.extends ?? []),
+    grantedTo:
+      update.granted_to === undefined
+        ? role.grantedTo
+        : grantedToOf(context, type, role.grantedTo, update.granted_to ?? {}),
+    updatedAt: context.now,
+  }
+  putRole(context, updated, type)
+  return updated
+}
+
+function grantedToOf(
+  context: WriteContext,
+  type: TypeRecord | null,
+  previous: GrantedToRecord,
+  block: DerivationBlock,
+): GrantedToRecord {
+  if (type !== null) return resolveGrantedTo(context, type, block, previous.id)
+  // A tenant role's block has no effect and nothing to be checked against (contract D-22, D-23).
+  const entries = (block.users_with_role ?? []).map(entry => ({
+    role: entry.role,
+    onType: entry.on_resource,
+    relation: entry.linked_by_relation,
+    guarded: entry.when?.no_direct_roles_on_object ?? false,
+  }))
+  return { id: previous.id, guarded: block.when?.no_direct_roles_on_object ?? false, entries }
+}
+
+/** Writes a role and tells the engine. */
+export function putRole(context: WriteContext, role: RoleRecord, type: TypeRecord | null): void {
+  context.records.put(role, roleChange(role, type))
+}
+
+/** A role as the engine hears of it. */
+export function roleChange(role: RoleRecord, type: TypeRecord | null): RolePut {
+  const { entries, guarded } = role.grantedTo
+  return {
+    kind: 'role-put',
+    type: type?.key ?? null,
+    role: role.key,
+    permissions: permissionsOf(role, type),
+    extends: role.extends,
+    derivations: type === null ? [] : entries.map(entry => ({ ...entry, guarded: entry.guarded || guarded })),
+  }
+}
+
+export function presentTenantRole(context: ReadContext, role: RoleRecord): TenantRole {
+  return {
+    ...presentCommonFields(context, role),
+    granted_to: {
+      id: role.grantedTo.id,
+      when: { no_direct_roles_on_object: role.grantedTo.guarded },
+      users_with_role: role.grantedTo.entries.map(presentEntry),
+    },
+  }
+}
+
+export function presentResourceRole(context: ReadContext, role: RoleRecord, type: TypeRecord): ResourceRole {
+  return {
+    ...presentCommonFields(context, role),
+    granted_to: {
+      id: role.grantedTo.id,
+      when: { no_direct_roles_on_object: role.grantedTo.guarded },
+      users_with_role: role.grantedTo.entries.map(entry => presentDerivation(context, entry, type)),
+    },
+    resource: type.key,
+    resource_id: type.id,
+  }
+}
+
+function presentCommonFields(context: ReadContext, role: RoleRecord) {
+  return {
+    id: role.id,
+    key: role.key,
+    ...presentScope(context.scope),
+    ...presentTimes(role),
+    name: role.name,
+    description: role.description,
+    permissions: [...role.permissions],
+    attributes: role.attributes,
+    extends: [...role.extends],
+  }
+}
+
+function presentEntry(entry: DerivationRecord) {
+  return {
+    role: entry.role,
+    on_resource: entry.onType,
+    linked_by_relation: entry.relation,
+    when: { no_direct_roles_on_object: entry.guarded },
+  }
+}
+
+export function presentDerivation(
+  context: ReadContext,
+  entry: DerivationRecord,
+  type: TypeRecord,
+): DerivationRead {
+  const onType = requireType(context.records, entry.onType)
+  const role = findRole(context.records, onType, entry.role)
+  assert(role, 'a derivation entry goes with its source role')
+  return {
+    ...presentEntry(entry),
+    role_id: role.id,
+    resource_id: onType.id,
+    relation_id: requireRelation(context.records, type, entry.relation).id,
+  }
+}

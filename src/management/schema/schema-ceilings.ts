@@ -1,0 +1,144 @@
+/**
+ * How many parts a schema may have: of one resource as many as go with one removal, which is one commit, and of all as many as an
+ * index can name and a compiled schema can hold. Asked of every command's draft before it becomes a commit, whichever way
+ * the parts come.
+ *
+ * Lists are no requirement of a commit. So whoever adds a part writes the row of the schema, too: of two that add at the same
+ * moment the later one is refused, runs again, and counts what the earlier one has added.
+ */
+import type { WriteContext } from '#management/commands/context.ts'
+import type { Draft } from '#management/commands/draft.ts'
+import { isResumable, type Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import {
+  PARTS_PER_RESOURCE_MAX,
+  RELATIONS_MAX,
+  RESOURCES_MAX,
+  ROLES_MAX,
+  TENANT_ROLES_MAX,
+} from '#model/limits.ts'
+import { type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+
+export interface SchemaCeilings {
+  readonly resources: number
+  /** Of an environment, tenant roles included. */
+  readonly roles: number
+  readonly tenantRoles: number
+  readonly relations: number
+  /** Roles of a resource, relations to it, relations from it. */
+  readonly partsPerResource: number
+}
+
+export const SCHEMA_CEILINGS: SchemaCeilings = {
+  resources: RESOURCES_MAX,
+  roles: ROLES_MAX,
+  tenantRoles: TENANT_ROLES_MAX,
+  relations: RELATIONS_MAX,
+  partsPerResource: PARTS_PER_RESOURCE_MAX,
+}
+
+type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
+
+/** The command, with something looked at when it has written all it writes, which may refuse it. */
+export function lookedAt<Answer>(
+  command: Command<Answer>,
+  look: (context: WriteContext) => Resumable<void>,
+): (context: WriteContext) => Resumable<Answer> {
+  return function* (context) {
+    const result = command(context)
+    const answer = isResumable(result) ? yield* result : result
+    yield* look(context)
+    return answer
+  }
+}
+
+/**
+ * Throws `LIMIT_EXCEEDED` when the draft leaves more parts than there may be: what is stored, and what it changes of that. O(parts
+ * that it writes), with a stop after each.
+ */
+export function* checkSchemaCeilings(
+  { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
+  ceilings = SCHEMA_CEILINGS,
+): Resumable<void> {
+  const grown = (yield* growthsOf(records, ceilings)).filter(({ more }) => more > 0)
+  if (grown.length === 0) return
+  for (const { list, more, max, isReached } of grown) {
+    if (records.storedCount(list) + more <= max) continue
+    throw new AuthzError('LIMIT_EXCEEDED', `${isReached(records)}, which is the most`)
+  }
+  records.put(records.get('schema', rowKeys.schema()) ?? { kind: 'schema', id: newId() })
+}
+
+interface Ceiling {
+  readonly list: ListName
+  readonly max: number
+  /** What is said when it is reached. */
+  readonly isReached: (records: Draft) => string
+}
+
+interface Growth extends Ceiling {
+  more: number
+}
+
+function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[]> {
+  const growths = new Map<string, Growth>()
+  const add = (record: StoredRecord | null, by: number): void => {
+    for (const ceiling of record === null ? [] : ceilingsOn(record, ceilings)) {
+      const name = Buffer.from(ceiling.list).toString('latin1')
+      const known = growths.get(name)
+      if (known) known.more += by
+      else growths.set(name, { ...ceiling, more: by })
+    }
+  }
+  for (const kind of ['type', 'role', 'relation'] as const) {
+    for (const [before, after] of records.written(kind)) {
+      yield
+      // Another state of the same part, which counts where it did.
+      if (before?.id === after?.id) continue
+      add(before, -1)
+      add(after, 1)
+    }
+  }
+  return [...growths.values()]
+}
+
+/** The ceilings that a part of a schema counts against; nothing else does. */
+function ceilingsOn(record: StoredRecord, ceilings: SchemaCeilings): readonly Ceiling[] {
+  const { resources, roles, tenantRoles, relations, partsPerResource } = ceilings
+  const ofType = (list: ListName, typeId: string, what: string): Ceiling => {
+    const isReached = (records: Draft): string => {
+      const key = JSON.stringify(records.byId('type', typeId)?.key)
+      return `resource ${key} has ${partsPerResource} ${what}`
+    }
+    return { list, max: partsPerResource, isReached }
+  }
+  switch (record.kind) {
+    case 'type':
+      if (record.key === USER_TYPE_KEY) return []
+      return [ofAll(lists.all('type'), resources, 'resources')]
+    case 'role': {
+      const { typeId } = record
+      const among =
+        typeId === null
+          ? ofAll(lists.rolesOfType(null), tenantRoles, 'tenant roles')
+          : ofType(lists.rolesOfType(typeId), typeId, 'roles')
+      return [ofAll(lists.all('role'), roles, 'roles'), among]
+    }
+    case 'relation': {
+      const { typeId, subjectTypeId } = record
+      return [
+        ofAll(lists.all('relation'), relations, 'relations'),
+        ofType(lists.relationsOfType(typeId), typeId, 'relations'),
+        ofType(lists.relationsFromType(subjectTypeId), subjectTypeId, 'relations'),
+      ]
+    }
+    default:
+      return []
+  }
+}
+
+function ofAll(list: ListName, max: number, what: string): Ceiling {
+  return { list, max, isReached: () => `there are ${max} ${what}` }
+}

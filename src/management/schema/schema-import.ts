@@ -1,0 +1,210 @@
+/**
+ * Puts an exported schema into an environment, in one commit: all of it is there or nothing. What stands there under the
+ * same key is a conflict, or is made what the copy says as PUT would make it: it keeps its id and its facts.
+ */
+import type { WriteContext } from '#management/commands/context.ts'
+import { findRole, requireType } from '#management/commands/lookups.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { RoleBlock } from '#model/wire/role.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { defineType } from './resources.ts'
+import { type ReplacedRole, replaceRole, updateRole } from './roles.ts'
+import { type ExportedResource, type ExportedSchema, grantedToOf } from './schema-export.ts'
+import { relationsOf } from './schema-removals.ts'
+import { addType, ensureUserType, findUserType, putType } from './types.ts'
+
+export interface SchemaImport {
+  readonly schema: ExportedSchema
+  /** What becomes of what is there by the same key. */
+  readonly conflictStrategy: 'fail' | 'overwrite'
+}
+
+/**
+ * Throws `DUPLICATE_ENTITY` for the first conflict unless it is to be overwritten, `NOT_FOUND` for what the copied part
+ * needs and neither brings nor finds, `LIMIT_EXCEEDED` beyond what one commit takes.
+ */
+export function* importSchema(context: WriteContext, input: SchemaImport): Resumable<void> {
+  const { schema } = input
+  if (input.conflictStrategy === 'fail') requireNoConflict(context, schema)
+  // Resources refer to each other, in circles too: first all are there, then all their roles, then what roles derive from.
+  for (const { key, body } of schema.resources) {
+    const type = context.records.get('type', rowKeys.type(key)) ?? addType(context, key, body.name)
+    yield* defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })
+    yield
+  }
+  const standing = new Map<string, MadeByGroups>()
+  for (const { key } of schema.resources) standing.set(key, yield* madeByGroups(context, key))
+  for (const resource of schema.resources) {
+    yield* defineResource(context, resource, standing.get(resource.key)!)
+    yield
+  }
+  for (const { key, body } of schema.resources) {
+    yield* deriveRoles(context, key, body.roles ?? {}, standing.get(key)!)
+    yield
+  }
+  yield* putTenantRoles(context, schema)
+  putUserAttributes(context, schema)
+}
+
+function requireNoConflict(
+  context: WriteContext,
+  { resources, tenantRoles, userAttributes }: ExportedSchema,
+) {
+  const { records } = context
+  for (const { key } of resources) {
+    if (records.get('type', rowKeys.type(key))) throw conflict('resource', key)
+  }
+  for (const [key] of tenantRoles) if (findRole(records, null, key)) throw conflict('role', key)
+  const there = new Set(findUserType(records)?.attributes.map(({ key }) => key))
+  for (const { key } of userAttributes ?? []) if (there.has(key)) throw conflict('user attribute', key)
+}
+
+function conflict(what: string, key: string): AuthzError {
+  const message = `the target has the ${what} ${JSON.stringify(key)} already: leave it out, or overwrite`
+  return new AuthzError('DUPLICATE_ENTITY', message)
+}
+
+/** What the groups API made on a type that is overwritten; it stays, with the grants it is for. */
+interface MadeByGroups {
+  readonly relations: readonly RelationRecord[]
+  readonly roles: ReadonlyMap<string, RoleRecord>
+}
+
+function* madeByGroups(context: WriteContext, typeKey: string): Resumable<MadeByGroups> {
+  const type = requireType(context.records, typeKey)
+  const relations = relationsOf(context, type).filter(({ groupUse }) => groupUse !== null)
+  const roles = new Map<string, RoleRecord>()
+  const { records } = context
+  yield* records.visit('role', lists.rolesOfType(type.id), ({ key }) => {
+    // Met, so that the commit rests on it.
+    const role = records.get('role', rowKeys.role(type.id, key))
+    if (role !== null) roles.set(key, role)
+  })
+  return { relations, roles }
+}
+
+/** All of a resource but what its roles derive from. */
+function* defineResource(
+  context: WriteContext,
+  resource: ExportedResource,
+  made: MadeByGroups,
+): Resumable<void> {
+  const { records } = context
+  const { body, actionGroups } = resource
+  const bare = Object.entries(body.roles ?? {}).map(([key, block]) => [key, { ...block, granted_to: null }])
+  const kept = made.relations.map(({ key, subjectTypeId }) => [key, typeKeyOf(context, subjectTypeId)])
+  const type = yield* defineType(context, requireType(records, resource.key), {
+    ...body,
+    relations: { ...body.relations, ...Object.fromEntries(kept) },
+    roles: Object.fromEntries(bare) as Record<string, RoleBlock>,
+  })
+  putType(context, { ...type, actionGroups: actionGroupsOf(context, type, actionGroups) })
+  const texts = new Map(resource.relationTexts.map(text => [text.key, text]))
+  for (const relation of relationsOf(context, type)) {
+    const text = texts.get(relation.key)
+    // No engine knows what a relation is called.
+    if (text) records.put({ ...relation, name: text.name, description: text.description })
+  }
+}
+
+function* deriveRoles(
+  context: WriteContext,
+  typeKey: string,
+  blocks: Readonly<Record<string, RoleBlock>>,
+  made: MadeByGroups,
+): Resumable<void> {
+  const { records } = context
+  const type = requireType(records, typeKey)
+  const keptRelations = new Set(made.relations.map(({ key }) => key))
+  // A copy may have taken the role of the members from the groups, and with it what it was worth to them.
+  const isKept = ({ relation, onType, role }: DerivationRecord): boolean => {
+    const source = records.get('type', rowKeys.type(onType))
+    return keptRelations.has(relation) && source !== null && findRole(records, source, role) !== null
+  }
+  for (const [key, block] of Object.entries(blocks)) {
+    const before = made.roles.get(key)
+    const kept = before ? grantedToOf(before, isKept).users_with_role : []
+    const entries = [...(block.granted_to?.users_with_role ?? []), ...kept]
+    updateRole(context, type, findRole(records, type, key)!, {
+      granted_to: { ...block.granted_to, users_with_role: entries },
+    })
+    yield
+  }
+}
+
+function* putTenantRoles(context: WriteContext, { tenantRoles }: ExportedSchema): Resumable<void> {
+  const begun: ReplacedRole[] = []
+  for (const [key, block] of tenantRoles) {
+    begun.push(replaceRole(context, null, key, block))
+    yield
+  }
+  for (const { complete } of begun) {
+    complete()
+    yield
+  }
+}
+
+function putUserAttributes(context: WriteContext, { userAttributes }: ExportedSchema): void {
+  if (!userAttributes || userAttributes.length === 0) return
+  const type = ensureUserType(context)
+  putType(context, {
+    ...type,
+    attributes: merged(context, type.attributes, userAttributes),
+    updatedAt: context.now,
+  })
+}
+
+function actionGroupsOf(
+  context: WriteContext,
+  type: TypeRecord,
+  wanted: TypeRecord['actionGroups'],
+): TypeRecord['actionGroups'] {
+  const keys = new Set(wanted.map(({ key }) => key))
+  return merged(
+    context,
+    type.actionGroups.filter(({ key }) => keys.has(key)),
+    wanted,
+  )
+}
+
+interface Part {
+  readonly id: string
+  readonly key: string
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** The standing parts, those of a wanted key replaced, then the new ones: ids are never taken from elsewhere. */
+function merged<Item extends Part>(
+  context: WriteContext,
+  standing: readonly Item[],
+  wanted: readonly Item[],
+): Item[] {
+  const left = new Map(wanted.map(part => [part.key, part]))
+  const kept = standing.map(part => {
+    const replacement = left.get(part.key)
+    left.delete(part.key)
+    return replacement
+      ? { ...replacement, id: part.id, createdAt: part.createdAt, updatedAt: context.now }
+      : part
+  })
+  const added = [...left.values()].map(part => ({
+    ...part,
+    id: context.newId(),
+    createdAt: context.now,
+    updatedAt: context.now,
+  }))
+  return [...kept, ...added]
+}
+
+function actionsOf(type: TypeRecord) {
+  return Object.fromEntries(
+    type.actions.map(({ key, name, description, attributes }) => [key, { name, description, attributes }]),
+  )
+}
+
+function typeKeyOf(context: WriteContext, typeId: string): string | undefined {
+  return context.records.byId('type', typeId)?.key
+}

@@ -1,0 +1,186 @@
+/**
+ * What goes with a part of the schema (contract C.7), in the commit that removes it: afterwards no stored role, action
+ * group or relation mentions it. Its facts have no meaning from that moment on and are purged behind it.
+ *
+ * Lists are no requirement of a commit, so a mention that is being added while the removal is made would be missed. It
+ * is not, because who adds a mention of a thing writes the thing's row as well (`Draft.touch`), and the removal of the
+ * thing rests on that row.
+ */
+import type { WriteContext } from '#management/commands/context.ts'
+import {
+  dependantsOfRelation,
+  dependantsOfRole,
+  dependantsOfType,
+  removeDependants,
+} from '#management/commands/removal.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { assert } from '#model/assert.ts'
+import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+import { putType } from './types.ts'
+
+/** Removes actions that `type` has, with the permissions and the places in action groups that name them. */
+export function* removeActions(
+  context: WriteContext,
+  type: TypeRecord,
+  keys: ReadonlySet<string>,
+): Resumable<TypeRecord> {
+  if (keys.size === 0) return type
+  const updated: TypeRecord = {
+    ...type,
+    actions: type.actions.filter(({ key }) => !keys.has(key)),
+    actionGroups: type.actionGroups.map(group =>
+      group.actions.some(key => keys.has(key))
+        ? { ...group, actions: group.actions.filter(key => !keys.has(key)), updatedAt: context.now }
+        : group,
+    ),
+    updatedAt: context.now,
+  }
+  putType(context, updated)
+  yield* rewriteRoles(context, type, ({ permissions }) => ({
+    permissions: permissions.filter(action => !keys.has(action)),
+  }))
+  const names = new Set([...keys].map(key => `${type.key}:${key}`))
+  yield* rewriteRoles(context, null, ({ permissions }) => ({
+    permissions: permissions.filter(name => !names.has(name)),
+  }))
+  return updated
+}
+
+/**
+ * Removes roles of one type, or tenant roles, with the mentions of them. A relation that the groups API made for such a
+ * role goes too: whoever creates a role of that key later finds none of the grants that were meant for this one.
+ */
+export function* removeRoles(
+  context: WriteContext,
+  roles: readonly RoleRecord[],
+  type: TypeRecord | null,
+): Resumable<void> {
+  if (roles.length === 0) return
+  const { records } = context
+  const gone = new Set(roles.map(({ key }) => key))
+  for (const role of roles) {
+    records.delete(role, { kind: 'role-removed', type: type?.key ?? null, role: role.key })
+  }
+  yield* rewriteRoles(context, type, role => ({ extends: role.extends.filter(key => !gone.has(key)) }))
+  if (type !== null) {
+    const isDropped = (entry: DerivationRecord): boolean => entry.onType === type.key && gone.has(entry.role)
+    for (const objectType of typesLinkedFrom(context, type)) {
+      yield* dropEntries(context, objectType, isDropped)
+    }
+    const grants = relationsOf(context, type).filter(({ groupUse }) => {
+      return groupUse?.use === 'grant' && gone.has(groupUse.role)
+    })
+    yield* removeRelations(context, grants, type)
+  }
+  removeDependants(context, roles.map(dependantsOfRole))
+}
+
+/** Removes relations of one object type with the derivation entries over them. */
+export function* removeRelations(
+  context: WriteContext,
+  relations: readonly RelationRecord[],
+  objectType: TypeRecord,
+): Resumable<void> {
+  yield* takeOutRelations(context, relations, objectType)
+  yield
+  removeDependants(context, relations.map(dependantsOfRelation))
+}
+
+/** The part of the removal that concerns the schema. */
+function* takeOutRelations(
+  context: WriteContext,
+  relations: readonly RelationRecord[],
+  objectType: TypeRecord,
+): Resumable<void> {
+  if (relations.length === 0) return
+  const gone = new Set(relations.map(({ key }) => key))
+  for (const relation of relations) {
+    yield
+    const named = { type: objectType.key, relation: relation.key }
+    context.records.delete(relation, { kind: 'relation-removed', ...named })
+  }
+  yield* dropEntries(context, objectType, entry => gone.has(entry.relation))
+}
+
+/** Removes a type with its roles and relations, the relations of others that name it, and its permissions. */
+export function* removeType(context: WriteContext, type: TypeRecord): Resumable<void> {
+  const { records } = context
+  const own = relationsOf(context, type)
+  const foreign = listed(context, lists.relationsFromType(type.id)).filter(
+    relation => relation.typeId !== type.id,
+  )
+  // Met before the first stop: another removal may take them meanwhile, and this runs again then.
+  const objectTypes = Array.from(new Set(foreign.map(({ typeId }) => typeId)), id => typeById(context, id))
+  const roles: RoleRecord[] = []
+  yield* records.visit('role', lists.rolesOfType(type.id), role => {
+    roles.push(records.get('role', rowKeyOf(role))!)
+  })
+  for (const objectType of objectTypes) {
+    const ofType = foreign.filter(({ typeId }) => typeId === objectType.id)
+    yield* takeOutRelations(context, ofType, objectType)
+  }
+  const prefix = `${type.key}:`
+  yield* rewriteRoles(context, null, ({ permissions }) => ({
+    permissions: permissions.filter(name => !name.startsWith(prefix)),
+  }))
+  for (const part of [...own, ...roles]) records.delete(part)
+  records.delete(type, { kind: 'type-removed', type: type.key })
+  removeDependants(context, [dependantsOfType(type, roles, [...own, ...foreign])])
+}
+
+/** The relations whose objects are of a type; taken out of the list at once, for removing them changes it. */
+export function relationsOf(context: WriteContext, type: TypeRecord): RelationRecord[] {
+  return listed(context, lists.relationsOfType(type.id))
+}
+
+/** Each is met, so that the commit rests on its being there: it may be removed by others while this goes on. */
+function listed(context: WriteContext, list: ListName): RelationRecord[] {
+  const { records } = context
+  return [...records.list('relation', list)].map(record => records.get('relation', rowKeyOf(record))!)
+}
+
+/** The types that have relations whose subjects are of `type`; entries with its roles as source stand on their roles. */
+function typesLinkedFrom(context: WriteContext, type: TypeRecord): TypeRecord[] {
+  const typeIds = [...context.records.list('relation', lists.relationsFromType(type.id))].map(
+    ({ typeId }) => typeId,
+  )
+  return Array.from(new Set(typeIds), typeId => typeById(context, typeId))
+}
+
+function typeById(context: WriteContext, typeId: string): TypeRecord {
+  const objectType = context.records.byId('type', typeId)
+  assert(objectType, 'a relation lives no longer than its object type')
+  return objectType
+}
+
+function dropEntries(
+  context: WriteContext,
+  objectType: TypeRecord,
+  isDropped: (entry: DerivationRecord) => boolean,
+): Resumable<void> {
+  return rewriteRoles(context, objectType, ({ grantedTo }) => ({
+    grantedTo: { ...grantedTo, entries: grantedTo.entries.filter(entry => !isDropped(entry)) },
+  }))
+}
+
+/**
+ * Writes the roles of a type, or the tenant roles, that lose anything by the lists given for each. The engine need not be told: what
+ * it is told of is what they mentioned, and mentions go with that (contract C.7).
+ */
+function rewriteRoles(
+  context: WriteContext,
+  type: TypeRecord | null,
+  listsOf: (role: RoleRecord) => Partial<Pick<RoleRecord, 'permissions' | 'extends' | 'grantedTo'>>,
+): Resumable<void> {
+  const { records, now } = context
+  return records.visit('role', lists.rolesOfType(type?.id ?? null), role => {
+    const left = { ...role, ...listsOf(role), updatedAt: now }
+    const isSame =
+      left.permissions.length === role.permissions.length &&
+      left.extends.length === role.extends.length &&
+      left.grantedTo.entries.length === role.grantedTo.entries.length
+    if (!isSame) records.put(left)
+  })
+}

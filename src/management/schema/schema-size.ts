@@ -1,0 +1,131 @@
+/**
+ * How much a schema may say: actions, permissions and derivations, of one part and of all together. The compiled schema of an
+ * environment is bounded by these and by how many parts there may be (docs/engine.md), and so is the work of a change.
+ * Asked of every command's draft before it becomes a commit, whichever way it comes.
+ *
+ * The sums over all parts are kept in a row of their own, which whoever changes them writes: of two that do so at the same moment
+ * the later one runs again, on the sums that the earlier one has left. An environment of an earlier release has no such
+ * row until somebody changes a sum; then all of it is counted.
+ *
+ * What says too much already, because an earlier release let it, may say less, or as much.
+ */
+import type { WriteContext } from '#management/commands/context.ts'
+import type { Draft } from '#management/commands/draft.ts'
+import { isResumable, type Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import {
+  ACTIONS_MAX,
+  ACTIONS_PER_RESOURCE_MAX,
+  DERIVATIONS_MAX,
+  PERMISSIONS_MAX,
+  PERMISSIONS_PER_ROLE_MAX,
+} from '#model/limits.ts'
+import { type RoleRecord, type SchemaSizeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { decodeAs } from '#store/keyspace/record-codec.ts'
+import { checkExtendsReach } from './extends-reach.ts'
+
+type Sums = Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'>
+
+export interface SizeCeilings extends Sums {
+  readonly actionsPerResource: number
+  readonly permissionsPerRole: number
+}
+
+export const SIZE_CEILINGS: SizeCeilings = {
+  actions: ACTIONS_MAX,
+  actionsPerResource: ACTIONS_PER_RESOURCE_MAX,
+  permissions: PERMISSIONS_MAX,
+  permissionsPerRole: PERMISSIONS_PER_ROLE_MAX,
+  derivations: DERIVATIONS_MAX,
+}
+
+const SUMS = ['actions', 'permissions', 'derivations'] as const
+const NOTHING: Sums = { actions: 0, permissions: 0, derivations: 0 }
+
+type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
+
+/** The command, held to the ceilings: throws `LIMIT_EXCEEDED` when what it leaves says more than a schema may. */
+export function heldToSize<Answer>(
+  command: Command<Answer>,
+  ceilings = SIZE_CEILINGS,
+): (context: WriteContext) => Resumable<Answer> {
+  return function* (context) {
+    const result = command(context)
+    const answer = isResumable(result) ? yield* result : result
+    yield* checkSchemaSize(context, ceilings)
+    return answer
+  }
+}
+
+/** O(what the draft writes of types and roles), and of the whole schema where its sums are not known. */
+export function* checkSchemaSize(
+  { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
+  ceilings = SIZE_CEILINGS,
+): Resumable<void> {
+  let more = NOTHING
+  for (const [before, after] of records.written('type')) {
+    checkPart('actions', before, after, ceilings.actionsPerResource)
+    more = plus(plus(more, sumsOf(after)), sumsOf(before), -1)
+    yield
+  }
+  for (const [before, after] of records.written('role')) {
+    checkPart('permissions', before, after, ceilings.permissionsPerRole)
+    more = plus(plus(more, sumsOf(after)), sumsOf(before), -1)
+    yield
+  }
+  if (SUMS.some(sum => more[sum] !== 0)) {
+    const known = records.get('schema-size', rowKeys.schemaSize())
+    const sums = known ? plus(known, more) : yield* counted(records)
+    for (const sum of SUMS) {
+      if (more[sum] <= 0 || sums[sum] <= ceilings[sum]) continue
+      const message = `all resources and roles together would have ${sums[sum]} ${sum}, and may have ${ceilings[sum]}`
+      throw new AuthzError('LIMIT_EXCEEDED', message)
+    }
+    records.put({ kind: 'schema-size', id: known?.id ?? newId(), ...sums })
+  }
+  yield* checkExtendsReach(records)
+}
+
+type Part = TypeRecord | RoleRecord
+
+function checkPart(
+  what: 'actions' | 'permissions',
+  before: Part | null,
+  after: Part | null,
+  max: number,
+): void {
+  const count = sumsOf(after)[what]
+  if (after === null || count <= max || count <= sumsOf(before)[what]) return
+  const name = `${after.kind === 'type' ? 'resource' : 'role'} ${JSON.stringify(after.key)}`
+  throw new AuthzError('LIMIT_EXCEEDED', `${name} would have ${count} ${what}, and may have ${max}`)
+}
+
+function sumsOf(part: Part | null): Sums {
+  if (part === null) return NOTHING
+  // The built-in one has none that a caller could name; a role may go by that key.
+  if (part.kind === 'type' && part.key === USER_TYPE_KEY) return NOTHING
+  if (part.kind === 'type') return { ...NOTHING, actions: part.actions.length }
+  return { ...NOTHING, permissions: part.permissions.length, derivations: part.grantedTo.entries.length }
+}
+
+function plus(sums: Sums, other: Sums, times = 1): Sums {
+  return {
+    actions: sums.actions + times * other.actions,
+    permissions: sums.permissions + times * other.permissions,
+    derivations: sums.derivations + times * other.derivations,
+  }
+}
+
+/** The sums as this draft leaves them. */
+function* counted(records: Draft): Resumable<Sums> {
+  let sums = NOTHING
+  for (const kind of ['type', 'role'] as const) {
+    for (const [, after] of records.written(kind)) sums = plus(sums, sumsOf(after))
+    for (const row of records.storedRows(lists.all(kind))) {
+      sums = plus(sums, sumsOf(decodeAs(kind, row)))
+      yield
+    }
+  }
+  return sums
+}

@@ -1,0 +1,82 @@
+/** Tenant roles, as callers manage them (contract B.5). */
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { requireRole } from '#management/commands/lookups.ts'
+import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import type {
+  PermissionList,
+  RoleCreate,
+  RoleUpdate,
+  TenantRole,
+  TenantRolesQuery,
+} from '#model/wire/role.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { checkTenantPermissions, resolvePermissions } from './role-rules.ts'
+import { createRole, presentTenantRole, updateRole } from './roles.ts'
+import { removeRoles } from './schema-removals.ts'
+
+interface RoleParams {
+  readonly role_id: string
+}
+
+export function* listTenantRoles(
+  context: ReadContext,
+  input: { readonly query: TenantRolesQuery },
+): Resumable<Page<TenantRole> | TenantRole[]> {
+  const { search, include_total_count } = input.query
+  const page = yield* pageOfLists(context.records, {
+    kind: 'role',
+    lists: [lists.rolesOfType(null)],
+    paging: input.query,
+    matches: search === undefined ? null : role => matchesSearch(search, [role.key, role.name]),
+    hasTotal: include_total_count === true,
+    present: role => presentTenantRole(context, role),
+  })
+  return arrayOrEnvelope(page, include_total_count)
+}
+
+export function createTenantRole(context: WriteContext, input: { readonly body: RoleCreate }): TenantRole {
+  return presentTenantRole(context, createRole(context, null, input.body))
+}
+
+export function getTenantRole(context: ReadContext, input: { readonly params: RoleParams }): TenantRole {
+  return presentTenantRole(context, requireRole(context.records, null, input.params.role_id))
+}
+
+export function updateTenantRole(
+  context: WriteContext,
+  input: { readonly params: RoleParams; readonly body: RoleUpdate },
+): TenantRole {
+  checkTenantPermissions(input.body.permissions ?? [])
+  const role = requireRole(context.records, null, input.params.role_id)
+  return presentTenantRole(context, updateRole(context, null, role, input.body))
+}
+
+export function* deleteTenantRole(
+  context: WriteContext,
+  input: { readonly params: RoleParams },
+): Resumable<void> {
+  yield* removeRoles(context, [requireRole(context.records, null, input.params.role_id)], null)
+}
+
+export function addTenantRolePermissions(
+  context: WriteContext,
+  input: { readonly params: RoleParams; readonly body: PermissionList },
+): TenantRole {
+  checkTenantPermissions(input.body.permissions)
+  const role = requireRole(context.records, null, input.params.role_id)
+  const added = resolvePermissions(context.records, null, input.body.permissions)
+  const permissions = [...new Set([...role.permissions, ...added])]
+  return presentTenantRole(context, updateRole(context, null, role, { permissions }))
+}
+
+export function removeTenantRolePermissions(
+  context: WriteContext,
+  input: { readonly params: RoleParams; readonly body: PermissionList },
+): TenantRole {
+  checkTenantPermissions(input.body.permissions)
+  const role = requireRole(context.records, null, input.params.role_id)
+  const removed = resolvePermissions(context.records, null, input.body.permissions)
+  const permissions = role.permissions.filter(name => !removed.includes(name))
+  return presentTenantRole(context, updateRole(context, null, role, { permissions }))
+}

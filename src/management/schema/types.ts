@@ -1,0 +1,105 @@
+/** Resource types as rows: how they are made and written. What callers ask of them is in `resources.ts`. */
+import type { WriteContext } from '#management/commands/context.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { AuthzError } from '#model/errors.ts'
+import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
+import { type ActionRecord, type AttributeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+
+/** Keys with this in front are ours: `/user-permissions` says `__tenant:acme` where it names an instance `type:key`. */
+const RESERVED_PREFIX = '__'
+
+/**
+ * Adds a type with nothing in it. The caller has made sure that the key is free; that of the built-in type never is.
+ * Throws `INVALID_INPUT` for other reserved keys.
+ */
+export function addType(context: WriteContext, key: string, name: string): TypeRecord {
+  if (key === USER_TYPE_KEY) {
+    throw new AuthzError('DUPLICATE_ENTITY', `resource ${JSON.stringify(key)} is built in`)
+  }
+  if (key.startsWith(RESERVED_PREFIX)) {
+    throw new AuthzError(
+      'INVALID_INPUT',
+      `resource keys that begin with ${RESERVED_PREFIX} are reserved for what is built in, got ${JSON.stringify(key)}`,
+    )
+  }
+  const type = emptyType(context, key, name)
+  putType(context, type)
+  return type
+}
+
+function emptyType(context: WriteContext, key: string, name: string): TypeRecord {
+  return {
+    kind: 'type',
+    id: context.newId(),
+    key,
+    name,
+    urn: null,
+    description: null,
+    actions: [],
+    attributes: [],
+    typeAttributes: null,
+    actionGroups: [],
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+}
+
+/** Writes a type and tells the engine. */
+export function putType(context: WriteContext, type: TypeRecord): void {
+  if (type.key === USER_TYPE_KEY) {
+    context.records.put(type)
+    return
+  }
+  context.records.put(type, {
+    kind: 'type-put',
+    type: type.key,
+    actions: type.actions.map(action => action.key),
+  })
+}
+
+/** The built-in type of users; null before users have attributes. */
+export function findUserType(records: RecordReader): TypeRecord | null {
+  return records.get('type', rowKeys.type(USER_TYPE_KEY))
+}
+
+export function ensureUserType(context: WriteContext): TypeRecord {
+  return findUserType(context.records) ?? emptyType(context, USER_TYPE_KEY, USER_TYPE_KEY)
+}
+
+/** The parts of a type that are found by key or id. */
+type Part = ActionRecord | AttributeRecord | TypeRecord['actionGroups'][number]
+
+/** The part of that key, else the one of that id (contract B.1). Throws `NOT_FOUND` naming what was looked for. */
+export function requirePart<Found extends Part>(
+  parts: readonly Found[],
+  reference: string,
+  where: { readonly what: string; readonly type: TypeRecord },
+): Found {
+  const found =
+    parts.find(({ key }) => key === reference) ?? parts.find(({ id }) => id === reference.toLowerCase())
+  if (found) return found
+  throw new AuthzError(
+    'NOT_FOUND',
+    `there is no ${where.what} ${JSON.stringify(reference)} on resource ${JSON.stringify(where.type.key)}`,
+  )
+}
+
+/** Throws `DUPLICATE_ENTITY` for a key that is taken, `LIMIT_EXCEEDED` when there are as many as a body may give. */
+export function checkPartIsNew(
+  parts: readonly Part[],
+  key: string,
+  where: { readonly what: string; readonly type: TypeRecord },
+): void {
+  const name = `resource ${JSON.stringify(where.type.key)}`
+  if (parts.some(part => part.key === key)) {
+    throw new AuthzError('DUPLICATE_ENTITY', `${name} has the ${where.what} ${JSON.stringify(key)} already`)
+  }
+  if (parts.length < PARTS_PER_RESOURCE_MAX) return
+  throw new AuthzError('LIMIT_EXCEEDED', `${name} has ${parts.length} ${where.what}s, which is the most`)
+}
+
+/** The parts with one of them replaced by what it is now, in its place. */
+export function withPart<Changed extends Part>(parts: readonly Changed[], changed: Changed): Changed[] {
+  return parts.map(part => (part.id === changed.id ? changed : part))
+}

@@ -1,0 +1,153 @@
+/**
+ * The whole of an environment as changes, in an order in which each change finds what it names: what an empty engine
+ * hears to reach the view's state. Rows whose other side is gone await their purge and are left out.
+ *
+ * Needs no lists. The schema comes first, then everything else in one pass as it was created, where who is named comes
+ * before who names. Of a fact only the key is read, which says who, what and where; of a user the key and the id.
+ */
+import { deadIdsIn, isDead } from '#management/commands/dead-ids.ts'
+import { roleChange } from '#management/schema/roles.ts'
+import type { Change, InstanceKey } from '#model/change.ts'
+import type { RecordKind, RecordOf, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import { FACT_KEY_IDS, idBytes, recordsBegin, userKeyOf } from '#store/keyspace/keyspace.ts'
+import { decodeAs, decodeRecord, ID_START, KIND_BYTES } from '#store/keyspace/record-codec.ts'
+import type { Row } from '#store/ledger.ts'
+import type { View } from '#store/view.ts'
+import { IdTable } from './id-table.ts'
+
+/** O(rows), lazily; holds a table from id to key of every user and instance while it runs. */
+export function loadChanges(view: View): Iterable<Change> {
+  return new ChangesOf(view).all()
+}
+
+const [FIRST_ID, SECOND_ID, THIRD_ID] = FACT_KEY_IDS
+const USER_BYTES_MIN = ID_START + 16
+
+class ChangesOf {
+  readonly #view: View
+  readonly #dead: ReadonlySet<string>
+  readonly #types = new IdTable<TypeRecord>()
+  readonly #roles = new IdTable<RoleRecord>()
+  readonly #relations = new IdTable<RelationRecord>()
+  readonly #tenants = new IdTable<string>()
+  readonly #users = new IdTable<string>()
+  readonly #instances = new IdTable<InstanceKey>()
+  /** Facts that came before what they name, should there be any: tried again at the end. */
+  readonly #early: Row[] = []
+
+  constructor(view: View) {
+    this.#view = view
+    this.#dead = deadIdsIn(view.beginningWith(recordsBegin('purge')))
+  }
+
+  *all(): Iterable<Change> {
+    yield* this.#schema()
+    for (const tenant of this.#ofKind('tenant')) {
+      this.#tenants.set(idBytes(tenant.id), 0, tenant.key)
+      yield { kind: 'tenant-put', tenant: tenant.key, attributes: tenant.attributes }
+    }
+    for (const rows of this.#view.batches()) {
+      for (const row of rows) {
+        const change = this.#changeOf(row)
+        if (change) yield change
+      }
+    }
+    for (const row of this.#early) {
+      const change = this.#factChange(row)
+      if (change) yield change
+    }
+  }
+
+  *#schema(): Iterable<Change> {
+    for (const type of this.#ofKind('type')) {
+      this.#types.set(idBytes(type.id), 0, type)
+      yield { kind: 'type-put', type: type.key, actions: type.actions.map(({ key }) => key) }
+    }
+    for (const relation of this.#ofKind('relation')) {
+      const objectType = this.#types.get(idBytes(relation.typeId), 0)
+      const subjectType = this.#types.get(idBytes(relation.subjectTypeId), 0)
+      if (!objectType || !subjectType) continue
+      this.#relations.set(idBytes(relation.id), 0, relation)
+      const { key } = relation
+      yield { kind: 'relation-put', type: objectType.key, relation: key, subjectType: subjectType.key }
+    }
+    for (const role of this.#ofKind('role')) {
+      const type = this.#typeOf(role)
+      if (type === undefined) continue
+      this.#roles.set(idBytes(role.id), 0, role)
+      yield roleChange(withoutMentions(role), type)
+    }
+    // Roles mention each other, in circles too: what they say comes when all are there.
+    for (const role of this.#roles.values()) yield roleChange(role, this.#typeOf(role)!)
+  }
+
+  /** Null for a tenant role, undefined when the type is gone. */
+  #typeOf(role: RoleRecord): TypeRecord | null | undefined {
+    return role.typeId === null ? null : this.#types.get(idBytes(role.typeId), 0)
+  }
+
+  *#ofKind<Kind extends RecordKind>(kind: Kind): Iterable<RecordOf<Kind>> {
+    for (const row of this.#view.beginningWith(recordsBegin(kind))) yield decodeAs(kind, row)
+  }
+
+  /** What a row means that is no part of the schema; null when it is, or means nothing, or nothing yet. */
+  #changeOf(row: Row): Change | null {
+    switch (row.key[0]) {
+      case KIND_BYTES.user: {
+        const user = userKeyOf(row.key)
+        // It is not decoded. What is left of a damaged one would be the id of nobody, and all that the user has would be no one's.
+        if (row.value.length < USER_BYTES_MIN) throw new RangeError('the row of a user is cut short')
+        this.#users.set(row.value, ID_START, user)
+        return { kind: 'user-put', user }
+      }
+      case KIND_BYTES.instance:
+        return this.#instanceChange(decodeAs('instance', row))
+      case KIND_BYTES.assignment:
+      case KIND_BYTES.tuple: {
+        const change = this.#factChange(row)
+        if (!change) this.#early.push(row)
+        return change
+      }
+      default:
+        return null
+    }
+  }
+
+  #instanceChange(record: RecordOf<'instance'>): Change | null {
+    const type = this.#types.get(idBytes(record.typeId), 0)
+    const tenant = this.#tenants.get(idBytes(record.tenantId), 0)
+    if (!type || tenant === undefined || isDead(record, this.#dead)) return null
+    const instance = { type: type.key, key: record.key }
+    this.#instances.set(idBytes(record.id), 0, instance)
+    return { kind: 'instance-put', instance, tenant, attributes: record.attributes }
+  }
+
+  #factChange(row: Row): Change | null {
+    if (this.#dead.size > 0 && isDead(decodeRecord(row), this.#dead)) return null
+    return row.key[0] === KIND_BYTES.assignment ? this.#assignmentChange(row.key) : this.#tupleChange(row.key)
+  }
+
+  #assignmentChange(key: Uint8Array): Change | null {
+    const user = this.#users.get(key, FIRST_ID)
+    const role = this.#roles.get(key, THIRD_ID)
+    if (user === undefined || !role) return null
+    const instance = this.#instances.get(key, SECOND_ID)
+    if (instance) return { kind: 'assignment-put', user, role: role.key, scope: { instance } }
+    const tenant = this.#tenants.get(key, SECOND_ID)
+    if (tenant === undefined) return null
+    return { kind: 'assignment-put', user, role: role.key, scope: { tenant } }
+  }
+
+  #tupleChange(key: Uint8Array): Change | null {
+    const object = this.#instances.get(key, FIRST_ID)
+    const relation = this.#relations.get(key, SECOND_ID)
+    const subject = this.#instances.get(key, THIRD_ID)
+    if (!object || !relation || !subject) return null
+    return { kind: 'tuple-put', subject, relation: relation.key, object }
+  }
+}
+
+/** The role as far as it says nothing of other roles. */
+function withoutMentions(role: RoleRecord): RoleRecord {
+  return { ...role, extends: [], grantedTo: { ...role.grantedTo, entries: [] } }
+}

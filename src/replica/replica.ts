@@ -1,0 +1,255 @@
+/**
+ * Keeps the engines of one environment level with its ledger: loads them from the view, then feeds them every commit.
+ * Loading takes the view while it goes on changing, and the feed starts where the view stood before: changes state
+ * facts, so hearing some of them twice does no harm. Until all have been heard that the view showed meanwhile, what was loaded is
+ * of several moments, and lacks what came and went: nobody decides on it before.
+ *
+ * When the history of the ledger is replaced, or has gone on too far to be followed, other engines are loaded beside the
+ * present ones and take their place as a whole; until then those decide.
+ *
+ * What else fails ends the following, and is told; whoever hears of it may start anew.
+ */
+import { AuthzError, type ErrorCode, historyReplaced } from '#model/errors.ts'
+import type { Revision } from '#model/revision.ts'
+import type { SnapshotPlace } from '#store/snapshot-place.ts'
+import type { EnvironmentStore } from '#store/store.ts'
+import type { IndexHost, IndexKeeper } from './index-host.ts'
+import { loadChanges } from './load-changes.ts'
+
+interface Waiter {
+  readonly revision: Revision
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+export class Replica {
+  readonly #environmentId: string
+  readonly #store: EnvironmentStore
+  readonly #host: IndexHost
+  readonly #keeper: IndexKeeper | null
+  /** Of the view that the engines come from; null: they are not to be kept. */
+  #place: SnapshotPlace | null = null
+  #isClosed = false
+  #applying: Promise<void> = Promise.resolve()
+  /** What every decision sees; null before the first load. */
+  #visible: Revision | null = null
+  readonly #formerEpochs = new Set<string>()
+  #waiters: Waiter[] = []
+  /** Why following has ended; null while it goes on. */
+  #endReason: unknown = null
+  /** Ends what follows at present; null: nothing does. */
+  #failFollowing: ((error: unknown) => void) | null = null
+
+  /** `keeper`: what keeps engines from one start to the next, if anything does. */
+  constructor(
+    environmentId: string,
+    store: EnvironmentStore,
+    host: IndexHost,
+    keeper: IndexKeeper | null = null,
+  ) {
+    this.#environmentId = environmentId
+    this.#store = store
+    this.#host = host
+    this.#keeper = keeper
+  }
+
+  /**
+   * Loads the engines; resolves when they decide. Following goes on until the ledger closes; `onFault` hears of the
+   * error that ended it before, in the turn in which whoever waits for a revision does.
+   */
+  async start(onFault: (error: unknown) => void): Promise<void> {
+    await this.#beginFrom(async () => (await this.#restore()) ?? (await this.#load()), onFault)
+  }
+
+  /** The same when a start has failed, or following has ended by a fault: with engines that are loaded from all rows. */
+  async startAnew(onFault: (error: unknown) => void): Promise<void> {
+    await this.#beginFrom(() => this.#load(), onFault)
+  }
+
+  /** Who waits for what then does not come, hears why. */
+  async #beginFrom(start: () => Promise<Revision>, onFault: (error: unknown) => void): Promise<void> {
+    try {
+      this.#begin(await start(), onFault)
+    } catch (error) {
+      this.#end(error)
+      throw error
+    }
+  }
+
+  /** Whether decisions see what is committed from now on, or will: who commits waits for that. */
+  get isComing(): boolean {
+    return this.#endReason === null
+  }
+
+  /** Ends the following by that fault, and says so; false when there is none under way. */
+  fail(error: unknown): boolean {
+    if (this.#failFollowing === null) return false
+    this.#failFollowing(error)
+    return true
+  }
+
+  /**
+   * Resolves when every decision sees the revision. Rejects when following has ended before, and with `STORE_RESET` when
+   * the revision is of a history that was replaced.
+   */
+  whenVisible(revision: Revision): Promise<void> {
+    if (this.#isVisible(revision)) return Promise.resolve()
+    if (this.#endReason !== null) return Promise.reject(this.#endReason as Error)
+    if (this.#formerEpochs.has(revision.epoch)) return Promise.reject(historyReplaced())
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ revision, resolve, reject })
+    })
+  }
+
+  #begin(from: Revision, onFault: (error: unknown) => void): void {
+    const fail = (error: unknown): void => {
+      // What was ended by a fault comes to its own end at the next entry.
+      if (this.#failFollowing !== fail) return
+      this.#failFollowing = null
+      this.#end(error)
+      if (!hasCode(error, 'STORE_CLOSED')) onFault(error)
+    }
+    this.#failFollowing = fail
+    this.#endReason = null
+    const isOver = (): boolean => this.#failFollowing !== fail
+    void this.#followAll(from, isOver).then(
+      () => fail(new AuthzError('STORE_CLOSED', 'the store is closed')),
+      fail,
+    )
+  }
+
+  /** Applies nothing more, and keeps the engines for the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#applying
+    // A view that was replaced has another past than engines of the former one.
+    if (this.#place === null || this.#place !== this.#store.snapshotPlace()) return
+    await this.#keeper?.keep(this.#environmentId, this.#place)
+  }
+
+  /** Takes the engines that an earlier process kept, and brings them level before anybody decides on them. */
+  async #restore(): Promise<Revision | null> {
+    const place = this.#store.snapshotPlace()
+    if (!this.#keeper || !place) return null
+    const head = await this.#store.ledger.head()
+    let at = await this.#keeper.restore(this.#environmentId, place, head.epoch)
+    if (at === null || at.sequence > head.sequence) return null
+    try {
+      at = await this.#catchUp(at, head)
+    } catch (error) {
+      if (!isLeftBehind(error)) throw error
+      return null
+    }
+    if (place !== this.#store.snapshotPlace()) return null
+    await this.#publish(place)
+    this.#advance(at)
+    return at
+  }
+
+  /** Applies what came behind `from`, up to that one. */
+  async #catchUp(from: Revision, to: Revision): Promise<Revision> {
+    if (from.epoch === to.epoch && from.sequence >= to.sequence) return from
+    let at = from
+    for await (const { changes, revision } of this.#store.ledger.feed(from)) {
+      await this.#host.apply(this.#environmentId, changes, revision)
+      at = revision
+      if (at.sequence >= to.sequence) return at
+    }
+    throw new AuthzError('STORE_CLOSED', 'the store is closed')
+  }
+
+  /** Loads fresh engines, from the tables there are when that is done. */
+  async #load(): Promise<Revision> {
+    this.#place = null
+    for (;;) {
+      const place = this.#store.snapshotPlace()
+      try {
+        const at = await this.#loadLevel(place)
+        if (at !== null) return at
+      } catch (error) {
+        // Tables that others replaced are closed under whoever reads them.
+        if (place === this.#store.snapshotPlace() && !isLeftBehind(error)) throw error
+      }
+    }
+  }
+
+  /** Null when other tables have taken the place of those while they were read. */
+  async #loadLevel(place: SnapshotPlace | null): Promise<Revision | null> {
+    const { ledger, view } = this.#store
+    const { epoch } = await ledger.head()
+    const from: Revision = { epoch, sequence: view.sequence() }
+    await this.#host.load(this.#environmentId, loadChanges(view), from, place)
+    // Who has committed before was not told to wait, and is in the head that is asked for behind this.
+    this.#endReason = null
+    const head = await ledger.head()
+    // The view may have shown what was not on disk yet; without lists it stays behind what the ledger has.
+    const shown = { ...head, sequence: Math.max(head.sequence, view.sequence()) }
+    const at = await this.#catchUp(from, shown)
+    if (place !== this.#store.snapshotPlace()) return null
+    await this.#publish(place)
+    if (this.#visible !== null && this.#visible.epoch !== epoch) {
+      this.#formerEpochs.add(this.#visible.epoch)
+      const isLost = (waiter: Waiter) => waiter.revision.epoch !== epoch
+      for (const waiter of this.#take(isLost)) waiter.reject(historyReplaced())
+    }
+    this.#advance(at)
+    return at
+  }
+
+  /** Decisions are made on what was loaded of the tables there, which are the present ones. */
+  async #publish(place: SnapshotPlace | null): Promise<void> {
+    await this.#host.publish(this.#environmentId)
+    this.#place = place
+    this.#store.takeOver(place)
+  }
+
+  async #followAll(start: Revision, isOver: () => boolean): Promise<void> {
+    for (let from = start; ; from = await this.#load()) {
+      try {
+        return await this.#follow(from, isOver)
+      } catch (error) {
+        if (isOver() || !isLeftBehind(error)) throw error
+      }
+    }
+  }
+
+  async #follow(after: Revision, isOver: () => boolean): Promise<void> {
+    for await (const entry of this.#store.ledger.feed(after)) {
+      if (this.#isClosed || isOver()) return
+      const applying = this.#host.apply(this.#environmentId, entry.changes, entry.revision)
+      this.#applying = applying.catch(() => undefined)
+      await applying
+      this.#advance(entry.revision)
+    }
+  }
+
+  #end(reason: unknown): void {
+    this.#endReason = reason
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(reason)
+  }
+
+  #advance(revision: Revision): void {
+    this.#visible = revision
+    for (const waiter of this.#take(({ revision: wanted }) => this.#isVisible(wanted))) waiter.resolve()
+  }
+
+  #isVisible({ epoch, sequence }: Revision): boolean {
+    return this.#visible?.epoch === epoch && sequence <= this.#visible.sequence
+  }
+
+  /** Takes the waiters out of whom that is true. */
+  #take(isMeant: (waiter: Waiter) => boolean): Waiter[] {
+    const taken = this.#waiters.filter(isMeant)
+    this.#waiters = this.#waiters.filter(waiter => !isMeant(waiter))
+    return taken
+  }
+}
+
+/** Whether a feed ended because it cannot go on from where it was. */
+function isLeftBehind(error: unknown): boolean {
+  return hasCode(error, 'STORE_RESET') || hasCode(error, 'REVISION_TOO_OLD')
+}
+
+function hasCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof AuthzError && error.code === code
+}

@@ -1,0 +1,52 @@
+/** Rows on their way into an empty view, collected in memory and then written in order. */
+import { writeInOrder } from '#store/embedded/ordered-write.ts'
+import { PackedItems } from '#store/keyspace/packed-items.ts'
+import { encodeCreated, encodeRow, ROW_KEY_START } from '#store/keyspace/row-codec.ts'
+import type { Row } from '#store/ledger.ts'
+import type { Tables } from '#store/tables.ts'
+
+export class RowLoad {
+  /** Rows as they will be stored; their rank is `created`. */
+  readonly #items = new PackedItems()
+
+  add(row: Row): void {
+    const keyEnd = ROW_KEY_START + row.key.length
+    this.#items.add({ bytes: encodeRow(row), keyStart: ROW_KEY_START, keyEnd, rank: row.created })
+  }
+
+  /** After a write: the rank of a row whose key had come before, null when none had. */
+  repeated: number | null = null
+
+  /** How many have come, those that came twice included. */
+  get count(): number {
+    return this.#items.count
+  }
+
+  /**
+   * Writes the rows into tables that have none. Of rows with one key only the newest generation counts, and of that what came
+   * last: whatever else was seen is out of date by now.
+   */
+  async write(tables: Tables): Promise<void> {
+    const items = this.#items
+    const [rows, keys] = [tables.table('rows'), tables.table('keys')]
+    const byKey = this.#newest(items.byKey())
+    await writeInOrder(tables, byKey, index => keys.put(items.key(index), encodeCreated(items.rank(index))))
+    const isNewest = new Uint8Array(items.count)
+    for (const index of byKey) isNewest[index] = 1
+    const byCreated = items.byRank().filter(index => isNewest[index] === 1)
+    await writeInOrder(tables, byCreated, index =>
+      rows.put(encodeCreated(items.rank(index)), items.bytes(index)),
+    )
+  }
+
+  /** Of those with one key the last one, in place. */
+  #newest(byKey: Uint32Array): Uint32Array {
+    let kept = 0
+    for (let at = 0; at < byKey.length; at += 1) {
+      const isLast = at + 1 === byKey.length || !this.#items.hasSameKey(byKey[at]!, byKey[at + 1]!)
+      if (isLast) byKey[kept++] = byKey[at]!
+      else this.repeated ??= this.#items.rank(byKey[at + 1]!)
+    }
+    return byKey.subarray(0, kept)
+  }
+}

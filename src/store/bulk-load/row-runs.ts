@@ -1,0 +1,174 @@
+/**
+ * Rows that come in any order, put in the order of their creation: sorted in memory a run at a time, kept in files, merged. How
+ * much of them is in memory does not grow with their number.
+ *
+ *     DIRECTORY/<number>    ([created f64][length u32][stored row])…, ascending
+ */
+import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { assert } from '#model/assert.ts'
+import { PackedItems } from '#store/keyspace/packed-items.ts'
+import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
+import type { Row } from '#store/ledger.ts'
+
+const RUN_BYTES_MAX = 32 * 1_024 * 1_024
+/** Bytes read from a run and written to one at a time. */
+const PIECE_BYTES = 256 * 1_024
+const LENGTH_AT = 8
+const HEAD_BYTES = 12
+
+/** A row as the view stores it (`row-codec.ts`). The bytes are taken away when the next one is asked for. */
+export interface StoredRow {
+  readonly created: number
+  readonly bytes: Uint8Array
+}
+
+export class RowRuns {
+  readonly #directory: string
+  readonly #runBytesMax: number
+  #run = new PackedItems()
+  #runBytes = 0
+  #runs = 0
+  #count = 0
+
+  /**
+   * `directory` is made when it is needed, and is nobody else's. `runBytesMax`: bytes of rows in a run; twice as much
+   * is in memory.
+   */
+  constructor(directory: string, runBytesMax = RUN_BYTES_MAX) {
+    this.#directory = directory
+    this.#runBytesMax = runBytesMax
+  }
+
+  /** How many have come, those that came twice included. */
+  get count(): number {
+    return this.#count
+  }
+
+  add(row: Row): void {
+    const bytes = encodeRow(row)
+    this.#run.add({ bytes, keyStart: 0, keyEnd: 0, rank: row.created })
+    this.#runBytes += bytes.length
+    this.#count += 1
+    if (this.#runBytes >= this.#runBytesMax) this.#endRun()
+  }
+
+  /**
+   * All rows, each once: of those of one generation the newest version. To be called once, when all have come; then the files are
+   * gone. O(rows × runs), and there are few runs.
+   */
+  *inOrder(): Iterable<StoredRow> {
+    this.#endRun()
+    const last = { created: -1, bytes: new Uint8Array() }
+    for (const row of this.#merged()) {
+      const isNext = row.created !== last.created
+      if (isNext && last.created >= 0) yield last
+      if (!isNext && versionOf(last) >= versionOf(row)) continue
+      last.created = row.created
+      last.bytes = Uint8Array.from(row.bytes)
+    }
+    if (last.created >= 0) yield last
+  }
+
+  /** The bytes are good until the next one. */
+  *#merged(): Iterable<StoredRow> {
+    const runs = Array.from({ length: this.#runs }, (_, number) => new RunReader(this.#path(number)))
+    try {
+      const open = runs.filter(run => run.next())
+      while (open.length > 0) {
+        let first = open[0]!
+        for (const run of open) if (run.created < first.created) first = run
+        yield first
+        if (!first.next()) open.splice(open.indexOf(first), 1)
+      }
+    } finally {
+      for (const run of runs) run.close()
+      rmSync(this.#directory, { recursive: true, force: true })
+    }
+  }
+
+  #endRun(): void {
+    const run = this.#run
+    if (run.count === 0) return
+    mkdirSync(this.#directory, { recursive: true })
+    const file = openSync(this.#path(this.#runs++), 'w')
+    try {
+      let piece = Buffer.allocUnsafe(PIECE_BYTES)
+      let used = 0
+      for (const index of run.byRank()) {
+        const bytes = run.bytes(index)
+        const end = used + HEAD_BYTES + bytes.length
+        if (end > piece.length) {
+          writeSync(file, piece, 0, used)
+          used = 0
+          if (HEAD_BYTES + bytes.length > piece.length) piece = Buffer.allocUnsafe(HEAD_BYTES + bytes.length)
+        }
+        piece.writeDoubleLE(run.rank(index), used)
+        piece.writeUInt32LE(bytes.length, used + LENGTH_AT)
+        piece.set(bytes, used + HEAD_BYTES)
+        used += HEAD_BYTES + bytes.length
+      }
+      writeSync(file, piece, 0, used)
+    } finally {
+      closeSync(file)
+    }
+    this.#run = new PackedItems()
+    this.#runBytes = 0
+  }
+
+  #path(number: number): string {
+    return join(this.#directory, String(number))
+  }
+}
+
+/** Reads one run, row after row. */
+class RunReader implements StoredRow {
+  created = 0
+  bytes: Uint8Array = new Uint8Array()
+  readonly #file: number
+  #piece = Buffer.allocUnsafe(PIECE_BYTES)
+  /** What of the piece has been read from the file and not been handed out. */
+  #from = 0
+  #to = 0
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'r')
+  }
+
+  /** Goes on to the next row; false at the end. */
+  next(): boolean {
+    if (!this.#has(HEAD_BYTES)) return false
+    const length = this.#piece.readUInt32LE(this.#from + LENGTH_AT)
+    assert(this.#has(HEAD_BYTES + length), 'a run ends behind a row')
+    this.created = this.#piece.readDoubleLE(this.#from)
+    const start = this.#from + HEAD_BYTES
+    this.bytes = this.#piece.subarray(start, start + length)
+    this.#from = start + length
+    return true
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+
+  /** Whether there are so many bytes more; they are in the piece then. */
+  #has(bytes: number): boolean {
+    if (this.#to - this.#from >= bytes) return true
+    const rest = this.#piece.subarray(this.#from, this.#to)
+    const piece = bytes > this.#piece.length ? Buffer.allocUnsafe(bytes) : this.#piece
+    piece.set(rest)
+    this.#piece = piece
+    this.#from = 0
+    this.#to = rest.length
+    while (this.#to < bytes) {
+      const read = readSync(this.#file, piece, this.#to, piece.length - this.#to, null)
+      if (read === 0) return false
+      this.#to += read
+    }
+    return true
+  }
+}
+
+function versionOf({ created, bytes }: StoredRow): number {
+  return decodeRow(created, bytes).version
+}

@@ -1,0 +1,212 @@
+/**
+ * The ledger of an embedded store: commits, log and view in the same tables, changed in one write, so that no reader
+ * and no crash ever sees one without the others.
+ *
+ *     meta     'epoch'   →  the history's name
+ *     meta     'format'  →  version of everything stored in these tables
+ *
+ * Invariants: the ledger's sequence is the view's, and a feed delivers durable commits only. (Readers of the view see
+ * a commit when it is committed, a moment before it is on disk; that is why `head` and the feed have their own mark.)
+ * It deliberately does not queue, batch or retry: the tables order the writes, callers decide on conflicts. A large commit is
+ * made by another thread (`large-writes.ts`) that opens a ledger like this one: what that has done is in the tables, so nothing of
+ * a commit is known anywhere else.
+ */
+import { assert } from '#model/assert.ts'
+import { AuthzError, ConflictError } from '#model/errors.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
+import type { Revision } from '#model/revision.ts'
+import { textOf } from '#store/keyspace/row-codec.ts'
+import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
+import type { Commit, Entry, Ledger, Requirement, Row } from '#store/ledger.ts'
+import { LostStoreError } from '#store/lost-store.ts'
+import type { Tables } from '#store/tables.ts'
+import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
+import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
+import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
+
+/** Raised when the stored form of anything in the tables changes. */
+const FORMAT = '2'
+
+export interface EmbeddedLedgerOptions {
+  readonly tables: Tables
+  /** A view over the same tables. */
+  readonly view: TableView
+  /** How many of the newest entries the log keeps, at least 1. */
+  readonly logEntriesMax?: number
+  /** Whether empty tables start a history; absent: they do. */
+  readonly mayBegin?: boolean
+  /** Makes commits that would keep this thread for too long. Absent: this thread makes all. */
+  readonly largeWrites?: LargeWrites | null
+}
+
+export class EmbeddedLedger implements Ledger {
+  readonly #tables: Tables
+  readonly #view: TableView
+  readonly #log: CommitLog
+  readonly #epoch: string
+  readonly #durable: DurableMark
+  readonly #logEntriesMax: number
+  readonly #largeWrites: LargeWrites | null
+  /** Commits that another thread makes. */
+  readonly #elsewhere = new Set<Promise<unknown>>()
+  readonly #handed: HandedCommits
+
+  /**
+   * The ledger in these tables; empty ones start a history, or are `STORE_DAMAGED` when they may not. Throws `INVALID_INPUT` when
+   * another release wrote them.
+   */
+  static async open(options: EmbeddedLedgerOptions): Promise<EmbeddedLedger> {
+    const { tables, mayBegin = true } = options
+    const meta = tables.table('meta')
+    const log = new CommitLog(tables, options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT)
+    const epoch = await tables.write(() => {
+      const format = meta.get(encode('format'))
+      if (format === undefined && !mayBegin) throw new LostStoreError('its tables are empty')
+      if (format === undefined) {
+        meta.put(encode('format'), encode(FORMAT))
+        meta.put(encode('epoch'), encode(crypto.randomUUID()))
+      } else if (decode(format) !== FORMAT) {
+        const message = `the store has format ${decode(format)}, this release reads format ${FORMAT}: start the release that wrote it`
+        throw new AuthzError('INVALID_INPUT', message)
+      }
+      return decode(meta.get(encode('epoch'))!)
+    })
+    return new EmbeddedLedger(options, log, epoch)
+  }
+
+  private constructor(options: EmbeddedLedgerOptions, log: CommitLog, epoch: string) {
+    this.#tables = options.tables
+    this.#view = options.view
+    this.#log = log
+    this.#epoch = epoch
+    this.#durable = new DurableMark(options.view.sequence())
+    this.#handed = new HandedCommits(this.#durable)
+    this.#logEntriesMax = options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT
+    this.#largeWrites = options.largeWrites ?? null
+  }
+
+  async head(): Promise<Revision> {
+    this.#assertOpen()
+    return this.#revision(this.#durable.sequence)
+  }
+
+  async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
+    this.#assertOpen()
+    const rows = commit.put.length + commit.delete.length
+    if (rows > COMMIT_ROWS_MAX) {
+      const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
+      throw new AuthzError('LIMIT_EXCEEDED', message)
+    }
+    // Who asks for how long it was kept from everything else is not to be.
+    if (onApplied === undefined && this.#largeWrites?.isLarge(commit)) {
+      const sequence = await this.#commitElsewhere(this.#largeWrites, commit)
+      if (sequence !== null) return this.#revision(sequence)
+    }
+    let blockedMs = 0
+    const write = () => {
+      const from = performance.now()
+      const written = this.#write(commit)
+      blockedMs = performance.now() - from
+      return written
+    }
+    const sequence = await this.#tables.write(write, () => onApplied?.(blockedMs))
+    this.#durable.advance(sequence)
+    return this.#revision(sequence)
+  }
+
+  /** Null where it cannot be made there, or it is not known whether it was: made once more, it is made once. */
+  async #commitElsewhere(largeWrites: LargeWrites, commit: Commit): Promise<number | null> {
+    const { directory } = this.#tables
+    if (directory === null) return null
+    const writing = largeWrites.commit(directory, commit, this.#logEntriesMax)
+    const over = writing.catch(() => undefined).finally(() => this.#elsewhere.delete(over))
+    this.#elsewhere.add(over)
+    try {
+      const sequence = await writing
+      this.#tables.refresh()
+      this.#handed.add(sequence, commit)
+      this.#durable.advance(sequence)
+      return sequence
+    } catch (error) {
+      if (!(error instanceof ThreadLostError)) throw error
+      this.#tables.refresh()
+      return null
+    }
+  }
+
+  async *rows(): AsyncIterable<readonly Row[]> {
+    this.#assertOpen()
+    for (const batch of this.#view.batches()) {
+      yield batch
+      // Not a normal end: a load that was cut short must not pass for a complete one.
+      this.#assertOpen()
+    }
+  }
+
+  feed(after: Revision): AsyncIterable<Entry> {
+    this.#assertOpen()
+    const [log, durable, epoch, handed] = [this.#log, this.#durable, this.#epoch, this.#handed]
+    const source = { log, durable, epoch, handed, head: () => this.#view.sequence() }
+    return new LogFeed({ read: logReader(source, after.epoch), durable, after })
+  }
+
+  /**
+   * Ends all feeds and refuses what comes. Resolves when no other thread writes into the tables; what this one does finishes with
+   * them, which stay open: they are the caller's.
+   */
+  async close(): Promise<void> {
+    this.#durable.close()
+    await Promise.all(this.#elsewhere)
+  }
+
+  /** One commit, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */
+  #write(commit: Commit): number {
+    const earlier = this.#log.sequenceOf(commit.id)
+    if (earlier !== undefined) return earlier
+    for (const requirement of commit.require) {
+      if (!this.#holds(requirement)) throw new ConflictError(requirement.key)
+    }
+    const entry = this.#entryOf(commit, this.#view.sequence() + 1)
+    this.#log.append(entry)
+    this.#view.apply(entry)
+    return entry.revision.sequence
+  }
+
+  #holds(requirement: Requirement): boolean {
+    const { key } = requirement
+    if ('version' in requirement) return this.#view.get(key)?.version === requirement.version
+    const created = this.#view.createdOf(key)
+    return 'absent' in requirement ? created === undefined : created === requirement.created
+  }
+
+  #entryOf(commit: Commit, sequence: number): Entry {
+    const deleted = new Set(commit.delete.map(textOf))
+    const written = new Set<string>()
+    const put = commit.put.map(({ key, value }, position): Row => {
+      const name = textOf(key)
+      assert(!written.has(name), 'a commit puts a key twice')
+      written.add(name)
+      const overwritten = deleted.has(name) ? undefined : this.#view.createdOf(key)
+      const created = overwritten ?? sequence * CREATED_PER_COMMIT + position
+      return { key, value, version: sequence, created }
+    })
+    const { id, delete: deletes, changes } = commit
+    return { revision: this.#revision(sequence), id, delete: deletes, put, changes }
+  }
+
+  #revision(sequence: number): Revision {
+    return { epoch: this.#epoch, sequence }
+  }
+
+  #assertOpen(): void {
+    if (this.#durable.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+  }
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}

@@ -1,0 +1,123 @@
+/** A store in tables of its own: each environment's ledger and view share them. */
+import type { LargeWrites } from '#store/large-writes.ts'
+import { snapshotPlaceIn } from '#store/snapshot-place.ts'
+import type { BeginOptions, EnvironmentStore, Store } from '#store/store.ts'
+import type { Tables } from '#store/tables.ts'
+import type { ListRule } from '#store/view.ts'
+import { EmbeddedLedger } from './embedded-ledger.ts'
+import { EnvironmentSet } from './environment-set.ts'
+import { TableView } from './table-view.ts'
+
+export interface EmbeddedStoreOptions {
+  readonly listRule: ListRule
+  /** Log entries each ledger keeps. */
+  readonly logEntriesMax?: number
+  readonly largeWrites?: LargeWrites | null
+  readonly openTables: (id: string) => Tables
+  /** Throws `STORE_DAMAGED` when there are none. */
+  readonly requireTables: (id: string) => void
+  /** Of which environments there are any. */
+  readonly keptIds: () => readonly string[]
+  /** Removes the tables of an environment that is closed, or was never whole. */
+  readonly removeTables: (id: string) => void
+  /** Where the tables are on disk; null when they are not. */
+  readonly directoryOf: (id: string) => string | null
+  /** Called after everything else is closed. */
+  readonly release: () => void
+}
+
+interface OpenEnvironment extends EnvironmentStore {
+  readonly ledger: EmbeddedLedger
+  readonly tables: Tables
+}
+
+export class EmbeddedStore implements Store {
+  readonly isShared = false
+  readonly isAlone = false
+  readonly #options: EmbeddedStoreOptions
+  readonly #environments = new EnvironmentSet<OpenEnvironment>((id, options) => this.#open(id, options))
+  #closed: Promise<void> | null = null
+
+  constructor(options: EmbeddedStoreOptions) {
+    this.#options = options
+  }
+
+  environment(id: string, options?: BeginOptions): Promise<EnvironmentStore> {
+    return this.#environments.get(id, options)
+  }
+
+  async drop(id: string): Promise<void> {
+    const environment = await this.#environments.take(id)
+    if (environment) await closeEnvironment(environment)
+    this.#options.removeTables(id)
+  }
+
+  /** What it has is no copy. */
+  discardCopies(): void {}
+
+  directoryOf(id: string): string | null {
+    return this.#options.directoryOf(id)
+  }
+
+  /** What it has is the truth. */
+  stalenessMs(): number {
+    return 0
+  }
+
+  isEmptied(): boolean {
+    return false
+  }
+
+  replacedHistories(): number {
+    return 0
+  }
+
+  /** Nothing it waits for is elsewhere. */
+  giveUp(): void {}
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  async #open(id: string, { begin = 'always' }: BeginOptions): Promise<OpenEnvironment> {
+    const { openTables, listRule, logEntriesMax, requireTables, keptIds, largeWrites = null } = this.#options
+    const isFirst = begin === 'before-others' && keptIds().every(kept => kept === id)
+    const mayBegin = begin === 'always' || isFirst
+    if (!mayBegin) requireTables(id)
+    const tables = openTables(id)
+    try {
+      const view = new TableView(tables, listRule)
+      const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
+      const ledger = await EmbeddedLedger.open({ tables, view, mayBegin, largeWrites, ...retention })
+      const place = snapshotPlaceIn(tables)
+      // Its tables are never replaced.
+      const [takeOver, setAside, requireWhole] = [() => {}, () => {}, () => {}]
+      return {
+        ledger,
+        view,
+        tables,
+        whenListed: () => Promise.resolve(),
+        snapshotPlace: () => place,
+        takeOver,
+        setAside,
+        requireWhole,
+      }
+    } catch (error) {
+      await tables.close()
+      throw error
+    }
+  }
+
+  async #closeAll(): Promise<void> {
+    const environments = await this.#environments.close()
+    await Promise.all(environments.map(closeEnvironment))
+    this.#options.release()
+  }
+}
+
+/** Feeds end at once; what is being written is finished. */
+async function closeEnvironment({ ledger, tables }: OpenEnvironment): Promise<void> {
+  await ledger.close()
+  await tables.close()
+}

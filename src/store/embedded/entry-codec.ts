@@ -1,0 +1,57 @@
+/**
+ * The stored form of a log entry:
+ *
+ *     [format u8][commit id, 16 bytes][msgpack of (deletes, puts as (key, value, created), changes as JSON text)]
+ *
+ * The id stands outside, so that trimming the log need not decode what it drops. The revision is not in here: its
+ * sequence is where the entry is stored, its epoch is the store's. Changes hold attributes, i.e. members named by callers,
+ * and msgpackr would rename one of `__proto__`; JSON does not.
+ */
+import { Packr } from 'msgpackr'
+import { assert } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import type { Revision } from '#model/revision.ts'
+import { viewOf } from '#store/keyspace/row-codec.ts'
+import type { Entry } from '#store/ledger.ts'
+
+const FORMAT = 1
+/** Bytes of a commit id. */
+export const COMMIT_ID_BYTES = 16
+const BODY_START = 1 + COMMIT_ID_BYTES
+
+type PackedPut = readonly [key: Uint8Array, value: Uint8Array, created: number]
+type Body = readonly [deletes: readonly Uint8Array[], puts: readonly PackedPut[], changes: string]
+
+// Plain maps, no record extension: an entry has to be readable on its own, by any release.
+const packr = new Packr({ useRecords: false })
+
+export function encodeEntry(entry: Entry): Uint8Array {
+  assert(entry.id.length === COMMIT_ID_BYTES, `a commit id has ${COMMIT_ID_BYTES} bytes`)
+  const puts = entry.put.map((row): PackedPut => [row.key, row.value, row.created])
+  const body = packr.pack([entry.delete, puts, JSON.stringify(entry.changes)] satisfies Body)
+  const bytes = Buffer.allocUnsafe(BODY_START + body.length)
+  bytes[0] = FORMAT
+  bytes.set(entry.id, 1)
+  bytes.set(body, BODY_START)
+  return bytes
+}
+
+/** The entry stored at `revision`. Its keys and values share memory with `bytes`. */
+export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
+  assert(bytes[0] === FORMAT, `a log entry has format ${FORMAT}, not ${bytes[0]}`)
+  const [deletes, puts, changes] = packr.unpack(bytes.subarray(BODY_START)) as Body
+  return {
+    revision,
+    id: entryId(bytes),
+    delete: deletes.map(key => viewOf(key)),
+    put: puts.map(([key, value, created]) => {
+      return { key: viewOf(key), value: viewOf(value), version: revision.sequence, created }
+    }),
+    changes: JSON.parse(changes) as Change[],
+  }
+}
+
+/** The commit id of an encoded entry. O(1). */
+export function entryId(bytes: Uint8Array): Uint8Array {
+  return viewOf(bytes, 1, BODY_START)
+}

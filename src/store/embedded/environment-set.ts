@@ -1,0 +1,51 @@
+/** The environments a store has open: each opened once, whoever asks for it how often, and closed together. */
+import { AuthzError } from '#model/errors.ts'
+import type { BeginOptions } from '#store/store.ts'
+
+const ENVIRONMENT_ID = /^[a-z0-9-]{1,64}$/
+
+export class EnvironmentSet<Opened> {
+  readonly #open: (id: string, options: BeginOptions) => Promise<Opened>
+  readonly #environments = new Map<string, Promise<Opened>>()
+  #isClosed = false
+
+  constructor(open: (id: string, options: BeginOptions) => Promise<Opened>) {
+    this.#open = open
+  }
+
+  /** Throws `STORE_CLOSED` after `close`, `INVALID_INPUT` for an id that is no plain name, and what opening throws. */
+  async get(id: string, options: BeginOptions = {}): Promise<Opened> {
+    this.#check(id)
+    const existing = this.#environments.get(id)
+    if (existing) return existing
+    const opening = this.#open(id, options)
+    this.#environments.set(id, opening)
+    // One that could not be opened may be tried again.
+    opening.catch(() => this.#environments.delete(id))
+    return opening
+  }
+
+  /** Takes one out, so that whoever asks for it next opens it anew; null when it is not open. Throws as `get`. */
+  async take(id: string): Promise<Opened | null> {
+    this.#check(id)
+    const opening = this.#environments.get(id)
+    const opened = (await opening?.catch(() => null)) ?? null
+    if (this.#environments.get(id) === opening) this.#environments.delete(id)
+    return opened
+  }
+
+  /** Opens no more, waits for what is being opened, and returns all that are open. */
+  async close(): Promise<Opened[]> {
+    this.#isClosed = true
+    const opened = await Promise.allSettled(this.#environments.values())
+    return opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+  }
+
+  /** Ids become parts of names elsewhere. */
+  #check(id: string): void {
+    if (this.#isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (ENVIRONMENT_ID.test(id)) return
+    const expected = '1 to 64 lower-case letters, digits and hyphens'
+    throw new AuthzError('INVALID_INPUT', `an environment id is ${expected}, not ${JSON.stringify(id)}`)
+  }
+}

@@ -1,0 +1,347 @@
+/**
+ * The view over tables: an environment's rows by key and in creation order, its lists and their counts.
+ *
+ *     rows     created u64             →  the row (row-codec.ts)
+ *     keys     primary key             →  created u64
+ *     lists    list name, created u64  →  nothing
+ *     counts   list name               →  rows in the list u48; absent when there are none
+ *     meta     'sequence'              →  sequence of the newest commit applied u48
+ *
+ * Invariant: `lists` and `counts` are what the list rule says of `rows`, and nothing else. They are changed by the
+ * difference between the stored row and the new one, so applying a commit again changes nothing.
+ *
+ * It deliberately opens no write of its own: `apply` runs inside the caller's `Tables.write`, together with whatever
+ * has to change with it. The rule is not stored: a release that changes it has to build the lists anew.
+ */
+import { assert } from '#model/assert.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
+import {
+  CREATED_BYTES,
+  decodeCreated,
+  decodeRow,
+  decodeUint48,
+  encodeCreated,
+  encodeRow,
+  encodeUint48,
+  textOf,
+  writeCreated,
+} from '#store/keyspace/row-codec.ts'
+import type { Entry, Row } from '#store/ledger.ts'
+import type { Table, Tables } from '#store/tables.ts'
+import type { ListEntry, ListName, ListRule, ScanOptions, View, ViewSnapshot } from '#store/view.ts'
+
+const SEQUENCE = new TextEncoder().encode('sequence')
+
+export interface RowsOptions {
+  /** The `created` to go on behind; -1 for the first row. */
+  readonly after: number
+  /** The `created` to stop before; absent: go to the last row. */
+  readonly before?: number
+  /** The most rows to return, at least 1. */
+  readonly countMax: number
+}
+
+/** Rows per piece of `batches`: about a millisecond of reading, so that a load does not hold up the thread. */
+const BATCH_ROWS = 1_000
+/** Places in creation order per commit, hence the ceiling of rows per commit. */
+export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
+
+export class TableView implements View {
+  readonly #rows: Table
+  readonly #keys: Table
+  readonly #lists: Table
+  readonly #counts: Table
+  readonly #meta: Table
+  readonly #listRule: ListRule
+  readonly #tables: Pick<Tables, 'table' | 'snapshot'>
+
+  constructor(tables: Pick<Tables, 'table' | 'snapshot'>, listRule: ListRule) {
+    this.#tables = tables
+    this.#rows = tables.table('rows')
+    this.#keys = tables.table('keys')
+    this.#lists = tables.table('lists')
+    this.#counts = tables.table('counts')
+    this.#meta = tables.table('meta')
+    this.#listRule = listRule
+  }
+
+  get present(): View {
+    return this
+  }
+
+  sequence(): number {
+    const stored = this.#meta.get(SEQUENCE)
+    return stored ? decodeUint48(stored) : 0
+  }
+
+  get(key: Uint8Array): Row | undefined {
+    const created = this.#keys.get(key)
+    const stored = created && this.#rows.get(created)
+    return stored && decodeRow(decodeCreated(created), stored)
+  }
+
+  /** The generation of the row under that key. */
+  createdOf(key: Uint8Array): number | undefined {
+    const created = this.#keys.get(key)
+    return created && decodeCreated(created)
+  }
+
+  *scan(list: ListName, options: ScanOptions = {}): Iterable<Row> {
+    for (const created of this.places(list, options)) {
+      const stored = this.#rows.get(encodeCreated(created))
+      // Gone when a commit came in between: only possible when the consumer held the iterator across an await.
+      if (stored) yield decodeRow(created, stored)
+    }
+  }
+
+  *places(list: ListName, options: ScanOptions = {}): Iterable<number> {
+    const { offset = 0, after = -1 } = options
+    // A table skips without looking at the range's end: past a short list it would walk through all that follow.
+    const size = this.count(list)
+    if (size > 0 && offset >= size) return
+    const range = { start: listKey(list, after + 1), end: listEnd(list), offset }
+    for (const { key } of this.#lists.range(range)) yield decodeCreated(key, list.length)
+  }
+
+  count(list: ListName): number {
+    const stored = this.#counts.get(list)
+    return stored ? decodeUint48(stored) : 0
+  }
+
+  /** The next rows in creation order, in one piece of bounded size. O(rows returned). */
+  rows(options: RowsOptions): Row[] {
+    const { after, before, countMax } = options
+    const batch: Row[] = []
+    const range = {
+      start: encodeCreated(after + 1),
+      ...(before !== undefined && { end: encodeCreated(before) }),
+    }
+    for (const { key, value } of this.#rows.range(range)) {
+      batch.push(decodeRow(decodeCreated(key), value))
+      if (batch.length === countMax) break
+    }
+    return batch
+  }
+
+  *batches(): Iterable<Row[]> {
+    const before = (this.sequence() + 1) * CREATED_PER_COMMIT
+    let after = -1
+    for (;;) {
+      const batch = this.rows({ after, before, countMax: BATCH_ROWS })
+      if (batch.length === 0) return
+      after = batch.at(-1)!.created
+      yield batch
+    }
+  }
+
+  *beginningWith(byte: number): Iterable<Row> {
+    const end = byte < 255 ? { end: Uint8Array.of(byte + 1) } : {}
+    for (const { value } of this.#keys.range({ start: Uint8Array.of(byte), ...end })) {
+      const stored = this.#rows.get(value)
+      if (stored) yield decodeRow(decodeCreated(value), stored)
+    }
+  }
+
+  snapshot(): ViewSnapshot {
+    const { table, release } = this.#tables.snapshot()
+    // What is taken of it is the same, and released with it.
+    const snapshot = () => ({ table, release: () => {} })
+    return { view: new TableView({ table, snapshot }, this.#listRule), release }
+  }
+
+  /** Only inside `Tables.write`. */
+  setSequence(sequence: number): void {
+    this.#meta.put(SEQUENCE, encodeUint48(sequence))
+  }
+
+  /**
+   * Takes over what a commit did and its sequence. Only inside `Tables.write`. Commits may be applied again, also a
+   * run of them from further back, as long as the run then goes on to the newest. O(rows × lists per row).
+   */
+  apply(entry: Entry): void {
+    const changes = new ListChanges(list => this.count(list))
+    for (const key of entry.delete) {
+      const row = this.get(key)
+      if (row) this.#remove(row, changes)
+    }
+    for (const row of entry.put) this.#put(row, changes)
+    for (const left of changes.unrepresented()) this.#represent(left, changes)
+    for (const { list, count } of changes.all()) this.#setCount(list, count)
+    this.setSequence(entry.revision.sequence)
+  }
+
+  #put(row: Row, changes: ListChanges): void {
+    const stored = this.get(row.key)
+    const isSameRow = stored?.created === row.created
+    if (stored && !isSameRow) this.#remove(stored, changes)
+    const lists = this.#listRule(row)
+    const former = stored && isSameRow ? this.#listRule(stored) : []
+    // Most overwrites leave the row in the lists it was in; those entries are not touched.
+    const leaving = new Map(former.map(entry => [textOf(entry.list), entry]))
+    for (const entry of lists) {
+      if (!leaving.delete(textOf(entry.list))) this.#enter(entry, row.created, changes)
+    }
+    for (const entry of leaving.values()) this.#leave(entry, row.created, changes)
+
+    const created = encodeCreated(row.created)
+    this.#rows.put(created, encodeRow(row))
+    if (!isSameRow) this.#keys.put(row.key, created)
+  }
+
+  #remove(row: Row, changes: ListChanges): void {
+    for (const entry of this.#listRule(row)) this.#leave(entry, row.created, changes)
+    this.#rows.remove(encodeCreated(row.created))
+    this.#keys.remove(row.key)
+  }
+
+  /** The row comes into a list, and what that means to others. O(log n). */
+  #enter(entry: ListEntry, created: number, changes: ListChanges): void {
+    const { list, counted, representedIn, within, displaces, unless } = entry
+    if (unless && changes.countOf(unless) > 0) return
+    if (representedIn && !changes.isUnrepresented(list)) {
+      // That list has this row already.
+      const isAlone = within !== undefined && changes.countOf(within) === 1
+      const first = isAlone ? undefined : this.#first(list)
+      if (first === undefined || created < first) {
+        if (first !== undefined) this.#unlist(representedIn, first, changes)
+        this.#enlist(representedIn, created, changes)
+      }
+    }
+    if (displaces && changes.countOf(list) === 0) {
+      const owner = this.#first(displaces.owner)
+      if (owner !== undefined) this.#unlist(displaces.from, owner, changes)
+    }
+    this.#lists.put(listKey(list, created), NOTHING)
+    if (counted) changes.add(list, 1)
+  }
+
+  /** The row leaves a list, and what that means to others. O(log n). */
+  #leave(entry: ListEntry, created: number, changes: ListChanges): void {
+    const { list, counted, representedIn, within, displaces, unless } = entry
+    if (unless && changes.countOf(unless) > 0) return
+    this.#lists.remove(listKey(list, created))
+    if (counted) changes.add(list, -1)
+    // A look under one key, where finding the first row of the list would take a cursor.
+    if (representedIn && this.#lists.get(listKey(representedIn, created))) {
+      this.#unlist(representedIn, created, changes)
+      changes.leaveUnrepresented({ list, representedIn, within })
+    }
+    if (displaces && changes.countOf(list) === 0) {
+      const owner = this.#first(displaces.owner)
+      if (owner !== undefined) this.#enlist(displaces.from, owner, changes)
+    }
+  }
+
+  /** Lets the oldest of the rows that a list has left stand for them. O(log n). */
+  #represent({ list, representedIn, within }: Unrepresented, changes: ListChanges): void {
+    if (within && changes.countOf(within) === 0) return
+    const first = this.#first(list)
+    if (first !== undefined) this.#enlist(representedIn, first, changes)
+  }
+
+  #enlist(list: ListName, created: number, changes: ListChanges): void {
+    this.#lists.put(listKey(list, created), NOTHING)
+    changes.add(list, 1)
+  }
+
+  #unlist(list: ListName, created: number, changes: ListChanges): void {
+    this.#lists.remove(listKey(list, created))
+    changes.add(list, -1)
+  }
+
+  /** The place of the oldest row of a list. */
+  #first(list: ListName): number | undefined {
+    for (const { key } of this.#lists.range({ start: listKey(list, 0), end: listEnd(list) })) {
+      return decodeCreated(key, list.length)
+    }
+    return undefined
+  }
+
+  #setCount(list: ListName, count: number): void {
+    assert(count >= 0, 'a list has fewer rows than were taken out of it')
+    if (count === 0) this.#counts.remove(list)
+    else this.#counts.put(list, encodeUint48(count))
+  }
+}
+
+const NOTHING = new Uint8Array(0)
+
+function listKey(list: ListName, created: number): Uint8Array {
+  const key = Buffer.allocUnsafe(list.length + CREATED_BYTES)
+  key.set(list)
+  writeCreated(key, created, list.length)
+  return key
+}
+
+/** Behind every entry of the list: `created` stays below 2^53. */
+function listEnd(list: ListName): Uint8Array {
+  const key = Buffer.alloc(list.length + CREATED_BYTES, 0xff)
+  key.set(list)
+  return key
+}
+
+/** A list that no row stands for, as far as is known. */
+interface Unrepresented {
+  readonly list: ListName
+  readonly representedIn: ListName
+  readonly within: ListName | undefined
+}
+
+interface ListCount {
+  readonly list: ListName
+  readonly before: number
+  count: number
+}
+
+/**
+ * What a commit does to lists as such. Counts are added up first, so that each is read and written once per commit; and who
+ * stands for a list that lost its oldest row is looked up when all its rows have gone that will.
+ */
+class ListChanges {
+  readonly #byName = new Map<string, ListCount>()
+  readonly #unrepresented = new Map<string, Unrepresented>()
+  readonly #storedCount: (list: ListName) => number
+
+  constructor(storedCount: (list: ListName) => number) {
+    this.#storedCount = storedCount
+  }
+
+  add(list: ListName, by: 1 | -1): void {
+    this.#of(list).count += by
+  }
+
+  /** Rows in a counted list as the commit has it so far. */
+  countOf(list: ListName): number {
+    return this.#of(list).count
+  }
+
+  /** The row that stood for the list is gone. */
+  leaveUnrepresented(left: Unrepresented): void {
+    this.#unrepresented.set(textOf(left.list), left)
+  }
+
+  isUnrepresented(list: ListName): boolean {
+    return this.#unrepresented.size > 0 && this.#unrepresented.has(textOf(list))
+  }
+
+  /** The lists that no row stands for any more, if they have any. */
+  unrepresented(): Iterable<Unrepresented> {
+    return this.#unrepresented.values()
+  }
+
+  /** The counts that are no longer what is stored. */
+  *all(): Iterable<ListCount> {
+    for (const known of this.#byName.values()) if (known.count !== known.before) yield known
+  }
+
+  #of(list: ListName): ListCount {
+    const name = textOf(list)
+    let known = this.#byName.get(name)
+    if (!known) {
+      const before = this.#storedCount(list)
+      known = { list, before, count: before }
+      this.#byName.set(name, known)
+    }
+    return known
+  }
+}

@@ -1,0 +1,59 @@
+/** What the thread of `write-thread.ts` does: it makes each write as the main thread would, on tables that it opens for it. */
+import type { MessagePort } from 'node:worker_threads'
+import { assert } from '#model/assert.ts'
+import { ConflictError, errorToData } from '#model/errors.ts'
+import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
+import { unpackCommit } from '#store/embedded/packed-commit.ts'
+import { TableView } from '#store/embedded/table-view.ts'
+import { requireDataFile } from '#store/lmdb/data-file.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { LocalCopy } from '#store/redis/local-copy.ts'
+import type { ListRule } from '#store/view.ts'
+import { type FromWriteThread, isRefusal, type ToWriteThread } from './write-thread.ts'
+
+export function serveWrites(port: MessagePort, listRule: ListRule): void {
+  // The next is asked for when this one is answered.
+  port.on('message', (message: ToWriteThread) => {
+    void answerTo(message, listRule).then(answer => port.postMessage(answer))
+  })
+}
+
+async function answerTo(message: ToWriteThread, listRule: ListRule): Promise<FromWriteThread> {
+  try {
+    const sequence =
+      message.kind === 'commit' ? await commit(message, listRule) : await apply(message, listRule)
+    return { kind: 'done', sequence }
+  } catch (error) {
+    if (error instanceof ConflictError) return { kind: 'conflict', key: Uint8Array.from(error.key) }
+    if (isRefusal(error)) return { kind: 'refused', error: errorToData(error) }
+    return { kind: 'failed', reason: String(error) }
+  }
+}
+
+async function commit({ directory, logEntriesMax, packed }: ToWriteThread, listRule: ListRule) {
+  // The main thread has it open: a file that is not there was taken away from under it.
+  requireDataFile(directory)
+  const tables = new LmdbTables(directory)
+  try {
+    const view = new TableView(tables, listRule)
+    const ledger = await EmbeddedLedger.open({ tables, view, logEntriesMax, mayBegin: false })
+    return (await ledger.commit(unpackCommit(packed))).sequence
+  } finally {
+    await tables.close()
+  }
+}
+
+async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThread, listRule: ListRule) {
+  const tables = new LmdbTables(directory)
+  try {
+    const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
+    // What is only logged would be missing for good. Lists that were finished a moment ago may not be on disk yet.
+    assert(copy.isComplete, 'a large entry goes into a copy that is complete')
+    const { put, ...entry } = unpackCommit(packed)
+    const rows = put.map(row => ({ ...row, version: sequence }))
+    await copy.apply({ ...entry, put: rows, revision: { epoch: copy.epoch, sequence } })
+    return sequence
+  } finally {
+    await tables.close()
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The thread that makes large writes, one after the other, of several environments in turns. It is started with the first of them,
+ * has tables open while it writes into them and no longer, and keeps nobody from ending. What is lost with it is made anew by who
+ * asked.
+ */
+import { Worker } from 'node:worker_threads'
+import { AuthzError, ConflictError, errorFromData, type ErrorData } from '#model/errors.ts'
+import { FairQueue } from '#model/fair-queue.ts'
+import { runInSlices } from '#model/resumable.ts'
+import { buffersOf, packCommit, type PackedCommit } from '#store/embedded/packed-commit.ts'
+import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
+import type { Commit, Entry } from '#store/ledger.ts'
+import { openWrites } from '#store/lmdb/open-writes.ts'
+
+/** From here on a commit is large: rows put and deleted, or bytes of their values. Some 10 ms of writing. */
+export const LARGE_ROWS = 256
+const LARGE_BYTES = 262_144
+
+/** What is asked of the thread. */
+export interface ToWriteThread {
+  readonly kind: 'commit' | 'apply'
+  readonly directory: string
+  readonly logEntriesMax: number
+  readonly packed: PackedCommit
+  /** Of an entry: where it stands. */
+  readonly sequence: number
+}
+
+/** Its answer. */
+export type FromWriteThread =
+  | { readonly kind: 'done'; readonly sequence: number }
+  | { readonly kind: 'conflict'; readonly key: Uint8Array }
+  | { readonly kind: 'refused'; readonly error: ErrorData }
+  /** By a fault, which whoever tries again meets, too. */
+  | { readonly kind: 'failed'; readonly reason: string }
+
+/** A write that waits for its turn. */
+interface Waiting {
+  readonly job: Omit<ToWriteThread, 'packed'>
+  readonly content: Parameters<typeof packCommit>[0]
+  readonly resolve: (sequence: number) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What the thread is at. */
+interface UnderWay {
+  readonly thread: Worker
+  readonly resolve: (sequence: number) => void
+  readonly reject: (error: Error) => void
+}
+
+export class WriteThread implements LargeWrites {
+  readonly #entry: URL
+  readonly #largeRows: number
+  /** By directories: beside the write under way, an environment waits for one of each other. */
+  readonly #waiting = new FairQueue<Waiting>()
+  #isServing = false
+  #thread: Worker | null = null
+  #underWay: UnderWay | null = null
+
+  /** `entry`: the module that serves in the thread. `largeRows`: for tests. */
+  constructor(entry: URL, largeRows = LARGE_ROWS) {
+    this.#entry = entry
+    this.#largeRows = largeRows
+  }
+
+  isLarge({ put, delete: removed }: Pick<Commit, 'put' | 'delete'>): boolean {
+    if (put.length + removed.length >= this.#largeRows) return true
+    let bytes = 0
+    for (const { value } of put) bytes += value.length
+    return bytes >= LARGE_BYTES
+  }
+
+  commit(directory: string, commit: Commit, logEntriesMax: number): Promise<number> {
+    return this.#write({ kind: 'commit', directory, logEntriesMax, sequence: 0 }, commit)
+  }
+
+  async apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void> {
+    const { sequence } = entry.revision
+    await this.#write({ kind: 'apply', directory, logEntriesMax, sequence }, { ...entry, require: [] })
+  }
+
+  #write(job: Waiting['job'], content: Waiting['content']): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    this.#waiting.push(job.directory, { job, content, resolve, reject })
+    if (!this.#isServing) void this.#serve()
+    return promise
+  }
+
+  /** One write after the other, as long as there are some. */
+  async #serve(): Promise<void> {
+    this.#isServing = true
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      await this.#make(next).then(next.resolve, next.reject)
+    }
+    this.#isServing = false
+  }
+
+  #next(): Waiting | null {
+    return this.#waiting.take(() => true)
+  }
+
+  async #make({ job, content }: Waiting): Promise<number> {
+    openWrites.begin()
+    try {
+      // Not before its turn: of what waits there is no second copy.
+      return await this.#ask({ ...job, packed: await runInSlices(packCommit(content)) })
+    } finally {
+      openWrites.end()
+    }
+  }
+
+  #ask(message: ToWriteThread): Promise<number> {
+    return new Promise((resolve, reject) => {
+      try {
+        const thread = (this.#thread ??= this.#start())
+        thread.postMessage(message, buffersOf(message.packed))
+        // Who waits for a write must not see the process end before.
+        thread.ref()
+        this.#underWay = { thread, resolve, reject }
+      } catch (cause) {
+        // A thread that the system refuses is thrown at once.
+        this.#thread?.unref()
+        reject(new ThreadLostError('no thread could be asked for a large write', { cause }))
+      }
+    })
+  }
+
+  #start(): Worker {
+    const thread = new Worker(this.#entry)
+    thread.on('message', (answer: FromWriteThread) => this.#receive(thread, answer))
+    let reason: unknown = 'it ended by itself'
+    thread.once('error', error => (reason = error))
+    thread.once('exit', () => {
+      if (this.#thread === thread) this.#thread = null
+      const lost = new ThreadLostError('the thread that makes large writes has ended', { cause: reason })
+      this.#takeUnderWay(thread)?.reject(lost)
+    })
+    return thread
+  }
+
+  #receive(thread: Worker, answer: FromWriteThread): void {
+    const call = this.#takeUnderWay(thread)
+    thread.unref()
+    if (!call) return
+    if (answer.kind === 'done') call.resolve(answer.sequence)
+    else if (answer.kind === 'conflict') call.reject(new ConflictError(answer.key))
+    else if (answer.kind === 'refused') call.reject(errorFromData(answer.error))
+    else call.reject(new ThreadLostError(answer.reason))
+  }
+
+  #takeUnderWay(thread: Worker): UnderWay | null {
+    const call = this.#underWay
+    if (call?.thread !== thread) return null
+    this.#underWay = null
+    return call
+  }
+
+  /** Ends the thread, behind what it is at. Nobody waits for a write by then. */
+  async close(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = null
+    await thread?.terminate()
+  }
+}
+
+/** Whether somebody who tries again would hear the same. */
+export function isRefusal(error: unknown): error is AuthzError {
+  return error instanceof AuthzError && error.code !== 'INTERNAL'
+}

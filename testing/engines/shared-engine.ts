@@ -1,0 +1,144 @@
+/** The shared index as one engine: writer and reader in one thread, with secrets that are always the same. */
+import type {
+  ActionQuestion,
+  Engine,
+  InstanceFilter,
+  InstanceRoles,
+  PageRequest,
+  ResourceQuestion,
+  Taker,
+  TenantFilter,
+  TenantRoles,
+  UserGrant,
+  UserQuestion,
+} from '#engine/engine.ts'
+import { type HashSecrets, Regions } from '#engine/shared-index/memory/regions.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/saved-index.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
+
+export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 }
+/** Every key collides with every other. */
+export const COLLIDING: HashSecrets = { start: 1, multiplier: 0 }
+
+export interface SharedEngineOptions {
+  readonly secrets?: HashSecrets
+  readonly statesMax?: number
+  readonly closureBytesMax?: number
+  readonly firstTenantPlace?: number
+  readonly graphBytesMax?: number
+  readonly lockEveryRead?: boolean
+}
+
+export class SharedEngine implements Engine {
+  writer: SharedIndexWriter
+  reader: SharedIndexReader
+
+  constructor({ secrets = SECRETS, lockEveryRead = false, ...rest }: SharedEngineOptions = {}) {
+    this.writer = new SharedIndexWriter({ threadId: 1, secrets, ...rest })
+    this.reader = new SharedIndexReader(this.writer.handle, { threadId: 2, lockEveryRead })
+  }
+
+  apply(changes: Iterable<Change>): void {
+    this.writer.apply(changes)
+  }
+
+  evaluate(query: Query) {
+    return this.reader.evaluate(query)
+  }
+
+  evaluateFirst(packed: PackedQueries) {
+    return this.reader.evaluateFirst(packed)
+  }
+
+  evaluateAll(queries: readonly Query[]) {
+    return this.reader.evaluateAll(queries)
+  }
+
+  evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array) {
+    return this.reader.evaluatePacked(packed, verdicts)
+  }
+
+  searchResources(question: ResourceQuestion, page: PageRequest) {
+    return this.reader.searchResources(question, page)
+  }
+
+  searchUsers(question: UserQuestion, page: PageRequest) {
+    return this.reader.searchUsers(question, page)
+  }
+
+  searchActions(question: ActionQuestion) {
+    return this.reader.searchActions(question)
+  }
+
+  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number, taker: Taker<TenantRoles>) {
+    return this.reader.tenantRolesOf(user, accepts, limit, taker)
+  }
+
+  instanceRolesOf(user: string, filter: InstanceFilter, limit: number, taker: Taker<InstanceRoles>) {
+    return this.reader.instanceRolesOf(user, filter, limit, taker)
+  }
+
+  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>) {
+    return this.reader.grantsOn(question, limit, taker)
+  }
+
+  tenantOf(type: string, key: string) {
+    return this.reader.tenantOf(type, key)
+  }
+
+  explain(query: Query, stepsMax: number) {
+    return this.reader.explain(query, stepsMax)
+  }
+}
+
+/** Leaves nothing to be collected, so that every number and block that can be used again soon is. */
+export class CollectingEngine extends SharedEngine {
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    while (this.writer.collect(1_000));
+  }
+}
+
+/** The writer of an index that was kept, as it comes back from a file. */
+export function standAgain({ parts, state }: SavedIndex): SharedIndexWriter {
+  const bytes = {
+    header: parts.header.length,
+    graph: parts.graph.length,
+    closures: parts.closures.length,
+    schema: parts.schema.length,
+  }
+  const handle = Regions.emptyHandle(bytes)
+  const restored = partsOf(handle, bytes)
+  for (const part of ['header', 'graph', 'closures', 'schema'] as const) restored[part].set(parts[part])
+  const kept = JSON.parse(JSON.stringify(state)) as SavedState
+  return SharedIndexWriter.restore({ threadId: 1 }, { handle, state: kept })
+}
+
+/** Is kept after every commit, and made to stand again from what was kept. */
+export class KeptEngine extends SharedEngine {
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    while (this.writer.collect(1_000));
+    this.writer = standAgain(this.writer.save()!)
+    this.reader = new SharedIndexReader(this.writer.handle, { threadId: 2 })
+  }
+}
+
+/** Builds closures ahead after every commit, so many records' worth of work. */
+export class PrecomputingEngine extends SharedEngine {
+  readonly #work: number
+
+  constructor(work: number) {
+    super()
+    this.#work = work
+  }
+
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    this.writer.precompute(this.#work)
+  }
+}

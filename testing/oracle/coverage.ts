@@ -1,0 +1,52 @@
+/**
+ * Counts what random checks touch, so that a property test cannot become trivial unnoticed: how many were allowed,
+ * and how often each rule decided, i.e. how often an oracle that lacks the rule answers otherwise.
+ */
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { Moment } from './moment.ts'
+
+type RolePut = Extract<Change, { kind: 'role-put' }>
+
+/** Takes a rule away from what a role says. */
+const WITHOUT = {
+  guard: (r: RolePut) => ({ ...r, derivations: r.derivations.map(d => ({ ...d, guarded: false })) }),
+  derivation: (r: RolePut) => ({ ...r, derivations: [] }),
+  extension: (r: RolePut) => ({ ...r, extends: [] }),
+}
+type RuleName = keyof typeof WITHOUT
+const RULE_NAMES = Object.keys(WITHOUT) as RuleName[]
+
+export class Coverage {
+  checks = 0
+  allowed = 0
+  /** Denied only because the question named another tenant than the instance's (contract D-14). */
+  deniedByTenant = 0
+  readonly decidedBy: Record<RuleName, number> = { guard: 0, derivation: 0, extension: 0 }
+
+  allowedShare(): number {
+    return this.allowed / this.checks
+  }
+
+  /** For one history: to be fed every change, and every question with the right answer. */
+  follow(): { apply(changes: readonly Change[]): void; count(query: Query, answer: boolean): void } {
+    const oracle = new Moment()
+    const lacking = RULE_NAMES.map(name => ({ name, oracle: new Moment() }))
+    return {
+      apply: changes => {
+        oracle.apply(changes)
+        for (const { name, oracle: other } of lacking) {
+          other.apply(changes.map(change => (change.kind === 'role-put' ? WITHOUT[name](change) : change)))
+        }
+      },
+      count: (query, answer) => {
+        this.checks += 1
+        if (answer) this.allowed += 1
+        if (!answer && oracle.evaluate({ ...query, tenant: null })) this.deniedByTenant += 1
+        for (const { name, oracle: other } of lacking) {
+          if (other.evaluate(query) !== answer) this.decidedBy[name] += 1
+        }
+      },
+    }
+  }
+}

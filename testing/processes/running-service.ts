@@ -1,0 +1,410 @@
+/**
+ * A whole service under test, started in this process on a free port, and a client that speaks to it over real HTTP in
+ * the words of the domain. Whatever a test starts is closed when the test, or the file that started it, is over.
+ *
+ * Verbs (`user`, `group`, `grant` …) insist on success, so that a test that fails to arrange fails there. The methods
+ * (`post`, `put` …) return whatever came.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, onTestFinished } from 'vitest'
+import { type RunningService, startService } from '#composition/service.ts'
+import { type Config, readConfig } from '#config/config.ts'
+import type { GroupRead } from '#model/wire/group.ts'
+import type { Relation } from '#model/wire/relation.ts'
+import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
+import type { ResourceInstance } from '#model/wire/resource-instance.ts'
+import type { Resource, ResourceCreate } from '#model/wire/resource.ts'
+import type { RoleAssignment } from '#model/wire/role-assignment.ts'
+import type { TenantRole } from '#model/wire/role.ts'
+import type { Tenant } from '#model/wire/tenant.ts'
+import type { User } from '#model/wire/user.ts'
+import { createLog } from '#telemetry/log.ts'
+import { freePort } from './free-port.ts'
+
+export const API_KEY = 'environment-key-of-the-tests'
+export const ADMIN_KEY = 'organization-key-of-the-tests'
+export const SCHEMA = '/v2/schema/default/default'
+export const FACTS = '/v2/facts/default/default'
+export const GROUPS = `${SCHEMA}/groups`
+export const RESOURCES = `${SCHEMA}/resources`
+
+export interface Answer<Body = unknown> {
+  readonly status: number
+  readonly headers: Headers
+  /** The JSON that came, the text when it was none, undefined without a body. */
+  readonly body: Body
+}
+
+export interface Problem {
+  readonly id: string
+  readonly title: string
+  readonly error_code: string
+  readonly message: string
+  readonly support_link: null
+  readonly additional_info: null
+  readonly detail?: readonly {
+    readonly loc: (string | number)[]
+    readonly msg: string
+    readonly type: string
+  }[]
+}
+
+export interface Envelope<Item> {
+  readonly data: Item[]
+  readonly total_count: number
+  readonly page_count: number
+}
+
+interface SendOptions {
+  readonly body?: unknown
+  /** Sent as it is, in place of `body`. */
+  readonly text?: string | Uint8Array<ArrayBuffer>
+  /** The bearer token; null sends none. */
+  readonly key?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  /** Gives the call up. */
+  readonly signal?: AbortSignal
+}
+
+type Settings = Partial<Config>
+
+/** Settings of a test: nothing on disk, one HTTP thread, both keys known, only faults logged. */
+function settingsOf(settings: Settings): Config {
+  const environment = {
+    API_KEY,
+    ADMIN_API_KEY: ADMIN_KEY,
+    STORE_URL: 'memory:',
+    PORT: '0',
+    HTTP_THREADS: '1',
+  }
+  return { ...readConfig({ ...environment, LOG_LEVEL: 'silent' }), ...settings }
+}
+
+export class Client {
+  readonly settings: Config
+  readonly #service: Pick<RunningService, 'address' | 'close'>
+  readonly #deaths: Error[]
+  #closed: Promise<void> | null = null
+
+  static async start(settings: Settings = {}): Promise<Client> {
+    const config = settingsOf(settings)
+    const deaths: Error[] = []
+    // Several threads share a port that has to be known beforehand.
+    const port = config.port === 0 && config.httpThreads > 1 ? await freePort() : config.port
+    const service = await startService({ ...config, port }, createLog(config.logLevel), {
+      onDeath: error => deaths.push(error),
+      onThreads: () => {},
+    })
+    return new Client(config, service, deaths)
+  }
+
+  /** Speaks to a service that somebody else runs, and closes. */
+  static at(address: string): Client {
+    return new Client(settingsOf({}), { address, close: () => Promise.resolve() }, [])
+  }
+
+  private constructor(settings: Config, service: Pick<RunningService, 'address' | 'close'>, deaths: Error[]) {
+    this.settings = settings
+    this.#service = service
+    this.#deaths = deaths
+  }
+
+  get address(): string {
+    return this.#service.address
+  }
+
+  get port(): number {
+    return Number(new URL(this.address).port)
+  }
+
+  /** Closes the service; a second call waits for the first. A thread that died on the way fails the test. */
+  async close(delayMs = 0): Promise<void> {
+    this.#closed ??= this.#service.close(delayMs)
+    await this.#closed
+    expect(this.#deaths).toEqual([])
+  }
+
+  /** Closes the service and starts another on the same store. */
+  async restart(): Promise<Client> {
+    await this.close()
+    const next = await Client.start(this.settings)
+    onTestFinished(() => next.close())
+    return next
+  }
+
+  // What goes over the wire.
+
+  async send<Body = unknown>(method: string, path: string, options: SendOptions = {}): Promise<Answer<Body>> {
+    const { key = API_KEY } = options
+    const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
+    const response = await fetch(`${this.address}${path}`, {
+      method,
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body !== undefined && { body }),
+      ...(options.signal && { signal: options.signal }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: bodyOf(text) as Body }
+  }
+
+  get<Body = unknown>(path: string): Promise<Answer<Body>> {
+    return this.send('GET', path)
+  }
+
+  post<Body = unknown>(path: string, body: unknown): Promise<Answer<Body>> {
+    return this.send('POST', path, { body })
+  }
+
+  put<Body = unknown>(path: string, body: unknown): Promise<Answer<Body>> {
+    return this.send('PUT', path, { body })
+  }
+
+  patch<Body = unknown>(path: string, body: unknown): Promise<Answer<Body>> {
+    return this.send('PATCH', path, { body })
+  }
+
+  delete<Body = unknown>(path: string, body?: unknown): Promise<Answer<Body>> {
+    return this.send('DELETE', path, { body })
+  }
+
+  // What is asked.
+
+  /** `on` is `type:key`, or `type` alone for the question about the type as a whole. */
+  async allows(user: string, action: string, on: string, tenant?: string): Promise<boolean> {
+    const answer = await this.post<{ allow: boolean; result: boolean }>(
+      '/allowed',
+      question(user, action, on, tenant),
+    )
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    expect(answer.body.result).toBe(answer.body.allow)
+    return answer.body.allow
+  }
+
+  /** The answers to many questions; at one state if they are at most 128. */
+  async allowsAll(questions: readonly ReturnType<typeof question>[]): Promise<boolean[]> {
+    const answer = await this.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', questions)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    return answer.body.allow.map(({ allow }) => allow)
+  }
+
+  /** Where the store stands, as any answer of management tells. */
+  async revision(): Promise<string> {
+    const answer = await this.get(`${GROUPS}/direct?per_page=1`)
+    return revisionOf(answer)
+  }
+
+  /** What a newcomer can see of the environment: to compare before and after. */
+  async everythingListed(): Promise<unknown> {
+    const resources = await this.get(`${RESOURCES}?include_total_count=true&per_page=100`)
+    const groups = await this.get(`${GROUPS}?per_page=100`)
+    return { resources: resources.body, groups: groups.body }
+  }
+
+  // What is arranged.
+
+  resource(body: Partial<ResourceCreate> & { readonly key: string }): Promise<Resource> {
+    return this.#done('POST', RESOURCES, { name: body.key, actions: {}, ...body })
+  }
+
+  /** Documents that can be read and updated; a viewer may read, an editor both. */
+  createDocumentModel(): Promise<Resource> {
+    return this.resource({
+      key: 'document',
+      actions: { read: {}, update: {} },
+      roles: {
+        viewer: { name: 'Viewer', permissions: ['read'] },
+        editor: { name: 'Editor', permissions: ['read', 'update'] },
+      },
+    })
+  }
+
+  tenant(key: string): Promise<Tenant> {
+    return this.#done('POST', `${FACTS}/tenants`, { key, name: key })
+  }
+
+  user(key: string): Promise<User> {
+    return this.#done('POST', `${FACTS}/users`, { key })
+  }
+
+  async users(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) await this.user(key)
+  }
+
+  instance(reference: string, tenant = 'default'): Promise<ResourceInstance> {
+    const { type, key } = split(reference)
+    return this.#done('POST', `${FACTS}/resource_instances`, { resource: type, key, tenant })
+  }
+
+  tenantRole(key: string, permissions: readonly string[]): Promise<TenantRole> {
+    return this.#done('POST', `${SCHEMA}/roles`, { key, name: key, permissions })
+  }
+
+  relation(objectType: string, key: string, subjectType: string): Promise<Relation> {
+    return this.#done('POST', `${RESOURCES}/${objectType}/relations`, {
+      key,
+      name: key,
+      subject_resource: subjectType,
+    })
+  }
+
+  /** A tenant role in a tenant, or a resource role on `type:key`. */
+  assign(user: string, role: string, where: string, tenant = 'default'): Promise<RoleAssignment> {
+    const on = where.includes(':') ? { resource_instance: where, tenant } : { tenant: where }
+    return this.#done('POST', `${FACTS}/role_assignments`, { user, role, ...on })
+  }
+
+  relate(subject: string, relation: string, object: string, tenant = 'default'): Promise<RelationshipTuple> {
+    return this.#done('POST', `${FACTS}/relationship_tuples`, { subject, relation, object, tenant })
+  }
+
+  group(key: string, tenant = 'default'): Promise<GroupRead> {
+    return this.#done('POST', GROUPS, { group_instance_key: key, group_tenant: tenant })
+  }
+
+  join(group: string, user: string, tenant = 'default'): Promise<GroupRead> {
+    return this.#done('PUT', memberPath(group, user), { tenant })
+  }
+
+  leave(group: string, user: string): Promise<undefined> {
+    return this.#done('DELETE', memberPath(group, user))
+  }
+
+  grant(group: string, role: string, on: string, tenant = 'default'): Promise<GroupRead> {
+    return this.#done('POST', `${groupPath(group)}/roles`, grantBody(role, on, tenant))
+  }
+
+  revoke(group: string, role: string, on: string, tenant = 'default'): Promise<undefined> {
+    return this.#done('DELETE', `${groupPath(group)}/roles`, grantBody(role, on, tenant))
+  }
+
+  /** Puts the inner group into the outer one. */
+  nest(inner: string, { into }: { readonly into: string }): Promise<GroupRead> {
+    return this.#done('PUT', `${groupPath(into)}/assign_group`, { group_instance_key: inner })
+  }
+
+  unnest(inner: string, { from }: { readonly from: string }): Promise<undefined> {
+    return this.#done('DELETE', `${groupPath(from)}/assign_group`, { group_instance_key: inner })
+  }
+
+  deleteGroup(group: string): Promise<undefined> {
+    return this.#done('DELETE', groupPath(group))
+  }
+
+  async #done<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await this.send<Body>(method, path, { body })
+    const said = `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`
+    expect(answer.status, said).toBe(method === 'DELETE' ? 204 : 200)
+    return answer.body
+  }
+}
+
+/** Starts a service for the present test. */
+export async function startedService(settings: Settings = {}): Promise<Client> {
+  const client = await Client.start(settings)
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** Starts a service for all tests of the present file; they keep out of each other's way with `fresh` names. */
+export async function sharedService(settings: Settings = {}): Promise<Client> {
+  const client = await Client.start(settings)
+  afterAll(() => client.close())
+  return client
+}
+
+let freshCount = 0
+
+/** The names with a number behind them that no other test of this file gets. */
+export function fresh<Names extends readonly string[]>(...names: Names): { [Index in keyof Names]: string } {
+  freshCount += 1
+  return names.map(name => `${name}-${freshCount}`) as { [Index in keyof Names]: string }
+}
+
+/** Makes an environment beside the others of the default project, and returns a key to it. */
+export async function neighbourOf(client: Client, key: string): Promise<string> {
+  const admin = { key: ADMIN_KEY }
+  const body = { key, name: key }
+  const created = await client.send('POST', '/v2/projects/default/envs', { ...admin, body })
+  expect(created.status, JSON.stringify(created.body)).toBe(200)
+  const fetched = await client.send<{ secret: string }>('GET', `/v2/api-key/default/${key}`, admin)
+  expect(fetched.status).toBe(200)
+  return fetched.body.secret
+}
+
+/** A directory for an lmdb store, gone after the present test. */
+export function storeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-test-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+export function question(user: string, action: string, on: string, tenant?: string) {
+  const { type, key } = split(on)
+  return {
+    user: { key: user },
+    action,
+    resource: { type, ...(key !== undefined && { key }), ...(tenant !== undefined && { tenant }) },
+  }
+}
+
+export function groupPath(group: string): string {
+  return `${GROUPS}/${encodeURIComponent(group)}`
+}
+
+export function memberPath(group: string, user: string): string {
+  return `${groupPath(group)}/users/${encodeURIComponent(user)}`
+}
+
+export function grantBody(role: string, on: string, tenant = 'default') {
+  const { type, key } = split(on)
+  return { role, resource: type, resource_instance: key, tenant }
+}
+
+export function revisionOf(answer: Answer): string {
+  const revision = answer.headers.get('x-revision')
+  expect(revision).toMatch(/^[A-Za-z0-9-]+\.\d+$/)
+  return revision!
+}
+
+/** How a management call was refused: status and `error_code`, after a look at the rest of the error's body. */
+export function refusal(answer: Answer): [status: number, code: string] {
+  const problem = answer.body as Problem
+  expect(problem).toMatchObject({
+    id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/),
+    title: expect.stringMatching(/./),
+    message: expect.stringMatching(/./),
+    support_link: null,
+    additional_info: null,
+  })
+  if (answer.status === 422) {
+    const finding = { loc: expect.any(Array), msg: expect.any(String), type: expect.any(String) }
+    expect(problem.detail).toEqual(problem.detail?.map(() => finding) ?? [finding])
+    expect(problem.detail).not.toEqual([])
+  } else {
+    expect(problem).not.toHaveProperty('detail')
+  }
+  return [answer.status, problem.error_code]
+}
+
+/** Splits at the first colon; without one there is no key. */
+function split(reference: string): { readonly type: string; readonly key: string | undefined } {
+  const colon = reference.indexOf(':')
+  if (colon < 0) return { type: reference, key: undefined }
+  return { type: reference.slice(0, colon), key: reference.slice(colon + 1) }
+}
+
+/** The JSON value a text stands for, the text when it is none. */
+export function bodyOf(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

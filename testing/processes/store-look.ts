@@ -1,0 +1,34 @@
+/** A look into an lmdb store from beside the process that has it open, or after its death: at what its commits left. */
+import { join } from 'node:path'
+import type { RecordKind } from '#model/records.ts'
+import { TableView } from '#store/embedded/table-view.ts'
+import { listRule, lists } from '#store/keyspace/keyspace.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+
+/** How long to wait between two looks. */
+const PAUSE_MS = 10
+
+export class StoreLook {
+  readonly #tables: LmdbTables
+  readonly #view: TableView
+
+  /** `directory` is that of the store, which must hold the environment already. */
+  constructor(directory: string, environmentId: string) {
+    this.#tables = new LmdbTables(join(directory, environmentId))
+    this.#view = new TableView(this.#tables, listRule)
+  }
+
+  /** Stored rows, those that await their purge included. */
+  count(...kinds: readonly RecordKind[]): number {
+    return kinds.reduce((sum, kind) => sum + this.#view.count(lists.all(kind)), 0)
+  }
+
+  /** Resolves when the store has come to be as `isSo` says: nobody tells this process of commits. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+  }
+
+  close(): Promise<void> {
+    return this.#tables.close()
+  }
+}

@@ -1,0 +1,268 @@
+/**
+ * Bodies for AuthZEN evaluations, alone and in batches, from the usual to the broken, and the judges of whoever reads them
+ * from their bytes: what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
+ */
+import { queryOf } from '#decisions/access-mapping.ts'
+import { AccessService } from '#decisions/access-service.ts'
+import { DecisionService } from '#decisions/decision-service.ts'
+import type { BatchReader } from '#http/bytes/batch-reader.ts'
+import type { SingleReader } from '#http/bytes/single-reader.ts'
+import { viewOf } from '#http/edge/body.ts'
+import { evaluationReader } from '#http/routes/access.ts'
+import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
+import { Shape } from '#http/routing/shape.ts'
+import { assert } from '#model/assert.ts'
+import type { Query } from '#model/decision.ts'
+import { EvaluationsRequest } from '#model/wire/access.ts'
+import { Random } from '#testing/data/random.ts'
+import { differingAttributes, judgeReading, perhapsBent, written } from './bent-bodies.ts'
+
+const SUBJECT_TYPES = new Set(['user', 'identity'])
+const shape = new Shape(EvaluationsRequest, 'body')
+
+/** What the ordinary way asks the engine; null where it refuses the body, answers an item with an error, or stops early. */
+export class OrdinaryBatches {
+  readonly #service: AccessService
+  #asked: Query[] = []
+
+  constructor(isStrict: boolean) {
+    const engine = {
+      evaluateAll: (queries: readonly Query[]) => {
+        this.#asked.push(...queries)
+        return queries.map(() => true)
+      },
+    }
+    const decisions = new DecisionService(
+      { engine: () => engine as never },
+      { bulkChecksMax: 50, poolJobsMax: 1 },
+      { observer: null, pool: null },
+    )
+    this.#service = new AccessService(decisions, {
+      subjectTypes: SUBJECT_TYPES,
+      readEvaluation: evaluationReader(isStrict),
+    })
+  }
+
+  /** One question an item; null for one that is denied because its subject is no user. */
+  read(body: Buffer): (Query | null)[] | null {
+    this.#asked = []
+    let answer
+    try {
+      const value = parseJson(body, DECISION_DEPTH_MAX)
+      shape.check(value)
+      const batch = value as EvaluationsRequest
+      const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
+      if (semantic !== 'execute_all' || (batch.evaluations ?? []).length === 0) return null
+      answer = this.#service.evaluateBatch('any', batch, { isGone: false })
+    } catch {
+      return null
+    }
+    assert(!(answer instanceof Promise), 'without a pool answers are there at once')
+    if (!('evaluations' in answer) || answer.evaluations.some(({ context }) => context)) return null
+    const asked = [...this.#asked]
+    return answer.evaluations.map(({ decision }) => (decision ? asked.shift()! : null))
+  }
+}
+
+/** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
+export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body: Buffer): boolean {
+  const packed = reader.read(viewOf(body))
+  if (packed === null) return false
+  const read = Array.from({ length: packed.count }, (_, index) => {
+    const query = packed.query(index)
+    return query.type === '' ? null : query
+  })
+  judgeReading(body, read, ordinary.read(body))
+  return true
+}
+
+/** Reads single evaluations the ordinary way; null where it refuses the body, or nobody is asked. */
+export class OrdinaryEvaluations {
+  readonly #read: ReturnType<typeof evaluationReader>
+
+  constructor(isStrict: boolean) {
+    this.#read = evaluationReader(isStrict)
+  }
+
+  read(body: Buffer): Query | null {
+    let evaluation
+    try {
+      evaluation = this.#read(parseJson(body, DECISION_DEPTH_MAX))
+    } catch {
+      return null
+    }
+    return SUBJECT_TYPES.has(evaluation.subject.type) ? queryOf(evaluation) : null
+  }
+}
+
+/** As `judgeBatch`, of one evaluation. */
+export function judgeEvaluation(reader: SingleReader, ordinary: OrdinaryEvaluations, body: Buffer): boolean {
+  const packed = reader.read(viewOf(body))
+  if (packed === null) return false
+  judgeReading(body, packed.query(0), ordinary.read(body))
+  return true
+}
+
+const KEYS = [
+  'alice',
+  'b',
+  'user-17',
+  'doc 4',
+  'a:b#c',
+  '{"',
+  '__proto__',
+  'null',
+  'x'.repeat(40),
+  '',
+  'é',
+  '計画😀',
+  'a"b',
+  'a/b',
+]
+const SUBJECTS = ['user', 'user', 'identity', 'robot', '', null, undefined, 5]
+const TYPES = ['document', 'folder', '__proto__', undefined, null]
+const ODD: readonly unknown[] = [
+  null,
+  undefined,
+  {},
+  [],
+  'text',
+  5,
+  { tenant: 'acme' },
+  { tenant: 7 },
+  { tenant: '' },
+  { a: { b: [1] } },
+]
+const BLANKS = ['', '', '', ' ', '\n  ', '\t']
+const OPTIONS = [
+  undefined,
+  undefined,
+  null,
+  {},
+  { evaluations_semantic: 'execute_all' },
+  { evaluations_semantic: null },
+  { evaluations_semantic: 'deny_on_first_deny' },
+  { evaluations_semantic: 'other' },
+  { more: 1 },
+  5,
+]
+
+type Members = Record<string, unknown>
+
+export class BatchBodies {
+  readonly #random: Random
+
+  constructor(seed: number) {
+    this.#random = new Random(seed)
+  }
+
+  /** Half of them whole, the others with some bytes changed. */
+  next(): Buffer {
+    return perhapsBent(written(this.#batch(), this.#random), this.#random)
+  }
+
+  /** The same for single evaluations. */
+  nextEvaluation(): Buffer {
+    const isPlain = this.#random.chance(0.7)
+    const members: Members = {
+      subject: this.#subject(isPlain),
+      action: this.#action(isPlain),
+      resource: this.#resource(isPlain),
+      ...(this.#random.chance(0.3) && {
+        context: this.#random.pick<unknown>(
+          isPlain ? [{ a: 1 }, null, differingAttributes(this.#random)] : ODD,
+        ),
+      }),
+      ...(!isPlain && this.#random.chance(0.2) && { evaluations: this.#random.pick(ODD) }),
+    }
+    if (!isPlain && this.#random.chance(0.1)) delete members[this.#random.pick(Object.keys(members))]
+    const ordered = this.#random.chance(0.1) ? this.#shuffled(members) : members
+    const text = JSON.stringify(ordered, null, this.#random.pick(BLANKS))
+    return perhapsBent(
+      written(this.#random.pick(BLANKS) + text + this.#random.pick(BLANKS), this.#random),
+      this.#random,
+    )
+  }
+
+  #batch(): string {
+    const isPlain = this.#random.chance(0.7)
+    const has = {
+      subject: this.#random.chance(0.6),
+      action: this.#random.chance(0.7),
+      resource: this.#random.chance(0.3),
+    }
+    const defaults: Members = {
+      ...(has.subject && { subject: this.#subject(isPlain) }),
+      ...(has.action && { action: this.#action(isPlain) }),
+      ...(has.resource && { resource: this.#resource(isPlain) }),
+      ...(this.#random.chance(0.3) && {
+        context: this.#random.pick<unknown>(isPlain ? [{ a: 1 }, null] : ODD),
+      }),
+      ...(this.#random.chance(0.3) && {
+        options: this.#random.pick(isPlain ? OPTIONS.slice(0, 6) : OPTIONS),
+      }),
+    }
+    const gives = {
+      subject: !has.subject || this.#random.chance(0.3),
+      action: !has.action || this.#random.chance(0.3),
+      resource: !has.resource || this.#random.chance(0.9),
+    }
+    const hasContexts = this.#random.chance(0.3)
+    const items = Array.from({ length: this.#random.below(7) }, () => {
+      if (!isPlain && this.#random.chance(0.05)) return this.#random.pick(ODD)
+      const isOther = !isPlain && this.#random.chance(0.2)
+      const item: Members = {
+        ...((gives.subject || isOther) && { subject: this.#subject(isPlain) }),
+        ...((gives.action || isOther) && { action: this.#action(isPlain) }),
+        ...((gives.resource || isOther) && { resource: this.#resource(isPlain) }),
+        ...(!isPlain && this.#random.chance(0.2) && { context: this.#random.pick(ODD) }),
+        ...(hasContexts && { context: differingAttributes(this.#random) }),
+      }
+      return this.#random.chance(0.05) ? this.#shuffled(item) : item
+    })
+    const batch = { ...defaults, evaluations: items }
+    const text = JSON.stringify(
+      this.#random.chance(0.1) ? this.#shuffled(batch) : batch,
+      null,
+      this.#random.pick(BLANKS),
+    )
+    return this.#random.pick(BLANKS) + text + this.#random.pick(BLANKS)
+  }
+
+  #subject(isPlain: boolean): unknown {
+    if (!isPlain && this.#random.chance(0.15)) return this.#random.pick(ODD)
+    return {
+      type: isPlain ? this.#random.pick(['user', 'user', 'robot']) : this.#random.pick(SUBJECTS),
+      id: this.#key(isPlain),
+      ...(!isPlain && this.#random.chance(0.3) && { properties: this.#random.pick(ODD) }),
+    }
+  }
+
+  #action(isPlain: boolean): unknown {
+    if (!isPlain && this.#random.chance(0.1)) return this.#random.pick(ODD)
+    return {
+      name: this.#random.pick(['read', 'write']),
+      ...(this.#random.chance(0.1) && { properties: this.#random.pick(ODD) }),
+    }
+  }
+
+  #resource(isPlain: boolean): unknown {
+    if (!isPlain && this.#random.chance(0.1)) return this.#random.pick(ODD)
+    return {
+      type: isPlain ? 'document' : this.#random.pick(TYPES),
+      ...(this.#random.chance(0.9) && { id: this.#key(isPlain) }),
+      ...(this.#random.chance(0.3) && { properties: isPlain ? { tenant: 'acme' } : this.#random.pick(ODD) }),
+    }
+  }
+
+  #key(isPlain: boolean): unknown {
+    if (!isPlain && this.#random.chance(0.3)) return this.#random.pick(KEYS)
+    return `key-${this.#random.below(100_000)}`
+  }
+
+  #shuffled(members: Members): Members {
+    const entries = Object.entries(members)
+    this.#random.shuffle(entries)
+    return Object.fromEntries(entries)
+  }
+}

@@ -1,0 +1,112 @@
+/** Bodies bent a little: what somebody would send who looks for a hole in whoever reads them. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Random } from '#testing/data/random.ts'
+
+/** What bytes are replaced by and filled in with: all that means something, and some that means nothing. */
+const BYTES = [
+  ...Buffer.from('{}[]:,"\\ \n\t\r/0123456789-+.eEutfnal_x'),
+  0x00,
+  0x1f,
+  0x7f,
+  0x80,
+  0xc3,
+  0xa9,
+  0xef,
+  0xff,
+]
+const SNIPPETS = [
+  'null',
+  'true',
+  '01',
+  '1.',
+  '1e5',
+  '-',
+  '"',
+  '\\u0061',
+  '\\u00e9',
+  '\\ud83d\\ude00',
+  '\\ud83d',
+  '\\"',
+  '\\/',
+  'é',
+  '{}',
+  '[]',
+  '"key":"z",',
+  ',',
+  '\ufeff',
+  '//',
+]
+
+/** A copy in which some bytes are cut, repeated, replaced or filled in. */
+function bend(body: Buffer, random: Random): Buffer {
+  const at = random.below(body.length + 1)
+  const to = Math.min(body.length, at + 1 + random.below(8))
+  const [before, cut, after] = [body.subarray(0, at), body.subarray(at, to), body.subarray(to)]
+  switch (random.below(8)) {
+    case 0:
+      return before
+    case 1:
+      return Buffer.concat([before, after])
+    case 2:
+      return Buffer.concat([before, cut, cut, after])
+    case 3:
+      return Buffer.concat([before, Buffer.from(random.pick(SNIPPETS)), cut, after])
+    case 4:
+      return Buffer.concat([body, Buffer.from([random.pick(BYTES)])])
+    case 5: {
+      const from = random.below(body.length + 1)
+      return Buffer.concat([before, body.subarray(from, from + 30), after])
+    }
+    default: {
+      const bent = Buffer.from(body)
+      if (at < bent.length) bent[at] = random.pick(BYTES)
+      return bent
+    }
+  }
+}
+
+const DIFFERING_TEXTS = ['', 'a', '10.0.0.1', 'é', '計画', 'a"b', 'a/b', '\\', '"},{', 'x'.repeat(1_100)]
+const DIFFERING_NUMBERS = [0, 7, -1, 1.5, 1e21, -2.5e-9, 1_763_892_000_000]
+
+/** Attributes that differ from question to question in what they say, as times and addresses do, and not in what they are. */
+export function differingAttributes(random: Random): object {
+  const text = () => (random.chance(0.2) ? random.pick(DIFFERING_TEXTS) : `at ${random.below(10_000)}`)
+  return { ip: text(), of: { risk: random.pick(DIFFERING_NUMBERS), names: [text(), true] } }
+}
+
+/** Half the bodies as they are, the others bent one to three times. */
+export function perhapsBent(body: Buffer, random: Random): Buffer {
+  if (!random.chance(0.5)) return body
+  let bent = body
+  for (let times = 1 + random.below(3); times > 0; times--) bent = bend(bent, random)
+  return bent
+}
+
+/** The bytes of JSON as it stands, or as those write it who send ASCII only. */
+export function written(text: string, random: Random): Buffer {
+  return Buffer.from(random.chance(0.2) ? asciiOf(text, random) : text)
+}
+
+/**
+ * JSON in ASCII, as many libraries write it: other scripts in the digits of their characters, slashes escaped. Now and then a
+ * letter that need not be is written in digits, too.
+ */
+function asciiOf(text: string, random: Random): string {
+  const digits = (unit: string) => {
+    const hex = unit.charCodeAt(0).toString(16).padStart(4, '0')
+    return `\\u${random.chance(0.5) ? hex : hex.toUpperCase()}`
+  }
+  // Not behind a backslash, of which nothing else is what it was.
+  return text.replaceAll(/\\.|[\u0080-\uffff]|\/|[k-m](?=\w)/g, unit => {
+    if (unit === '/') return '\\/'
+    if (unit.length === 2) return unit
+    return unit >= '\u0080' || random.chance(0.02) ? digits(unit) : unit
+  })
+}
+
+/** Throws, with the body, if what was read of it is not what is right. */
+export function judgeReading(body: Buffer, read: unknown, right: unknown): void {
+  if (isDeepStrictEqual(read, right)) return
+  const text = JSON.stringify(body.toString('latin1'))
+  throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
+}

@@ -1,0 +1,42 @@
+/** The route table as the service has it, without a service behind it: what there is, and of which shape. */
+import { Compile, type Validator } from 'typebox/compile'
+import { threadRoutes } from '#composition/thread-routes.ts'
+import { readConfig, withoutSecrets } from '#config/config.ts'
+import type { Route } from '#http/routing/route.ts'
+
+/** `lost`: what every request for something behind the table meets. */
+export function routesWithoutService(lost: Error): Route[] {
+  return threadRoutes({
+    engines: {
+      engine: () => {
+        throw lost
+      },
+      progress: () => null,
+      organizationProgress: () => null,
+    },
+    management: { execute: () => Promise.reject(lost) },
+    health: { isReady: () => false, isFresh: () => false, writeRefusal: () => null },
+    metrics: { scrape: () => Promise.reject(lost) },
+    observer: null,
+    tokenSecret: '00'.repeat(32),
+    settings: withoutSecrets(readConfig({})),
+    pool: null,
+  })
+}
+
+export const routes: readonly Route[] = routesWithoutService(new Error('nothing is behind this route table'))
+
+const validators = new Map<string, Validator>()
+
+/** What is wrong with an answer, by the response schema of the route itself; empty when nothing is. */
+export function answerFindings(operationId: string, status: number, body: unknown): unknown[] {
+  const route = routes.find(candidate => candidate.operationId === operationId)
+  if (!route) return [`there is no route ${operationId}`]
+  const response = route.responses[status]
+  if (!response) return [`${operationId} does not document status ${status}`]
+  if (!response.schema) return body === undefined ? [] : [`${operationId} documents no body for ${status}`]
+  const name = `${operationId} ${status}`
+  const validator = validators.get(name) ?? Compile(response.schema)
+  validators.set(name, validator)
+  return validator.Check(body) ? [] : [...validator.Errors(body)]
+}

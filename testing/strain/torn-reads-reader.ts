@@ -1,0 +1,84 @@
+/** One reader thread of `torn-reads.ts`: asks singly, in batches and by searches, counts what is wrong. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { AuthzError } from '#model/errors.ts'
+import { Random } from '#testing/data/random.ts'
+import { constants, pairs } from './barrage.ts'
+import { QUESTIONS } from './torn-searches.ts'
+
+/** What a reader says when it is done. */
+export interface TornReadsReport {
+  readonly checks: number
+  /** Answers to searches, listings and explanations, by kind. */
+  readonly searches: Readonly<Record<string, number>>
+  readonly wrong: readonly string[]
+}
+
+const { handle, threadId, checks, seed } = workerData as {
+  handle: SharedIndexHandle
+  threadId: number
+  checks: number
+  seed: number
+}
+
+const WRONG_MAX = 100
+const SEARCHES_A_ROUND = 20
+/** Of each kind of search, more answers than these before it is done. */
+const ANSWERS_MIN = 50
+const reader = new SharedIndexReader(handle, { threadId })
+const random = new Random(seed)
+const known = constants()
+const insiders = pairs('insider')
+const members = pairs('member')
+const wrong: string[] = []
+const searches: Record<string, number> = {}
+let done = 0
+
+function askSingly(): void {
+  for (let n = 0; n < 256; n++) {
+    const { query, answer } = random.pick(known)
+    if (reader.evaluate(query) !== answer) wrong.push(`single, not ${answer}: ${JSON.stringify(query)}`)
+  }
+  done += 256
+}
+
+function askTogether(): void {
+  const answers = reader.evaluateAll([...insiders, ...members, ...known.map(k => k.query)])
+  const pairAnswers = insiders.length + members.length
+  for (let i = 0; i < pairAnswers; i += 2) {
+    if (answers[i] === answers[i + 1]) wrong.push(`staged, both ${answers[i]} of pair ${i / 2}`)
+  }
+  for (const [index, { query, answer }] of known.entries()) {
+    if (answers[pairAnswers + index] !== answer) {
+      wrong.push(`staged, not ${answer}: ${JSON.stringify(query)}`)
+    }
+  }
+  done += answers.length
+}
+
+function search(): void {
+  for (let n = 0; n < SEARCHES_A_ROUND; n++) {
+    const [kind, question] = random.pick(Object.entries(QUESTIONS))
+    try {
+      const fault = question(reader, random)
+      if (fault !== null) wrong.push(`${kind}: ${fault}`)
+      searches[kind] = (searches[kind] ?? 0) + 1
+    } catch (error) {
+      // Changes that go on without pause may refuse it: no answer is no wrong one.
+      if (!(error instanceof AuthzError) || error.code !== 'OVERLOADED') throw error
+    }
+  }
+}
+
+function isAnsweredOften(): boolean {
+  return Object.keys(QUESTIONS).every(kind => (searches[kind] ?? 0) > ANSWERS_MIN)
+}
+
+while ((done < checks || !isAnsweredOften()) && wrong.length < WRONG_MAX) {
+  askSingly()
+  askTogether()
+  search()
+}
+const report: TornReadsReport = { checks: done, searches, wrong }
+parentPort!.postMessage(report)
