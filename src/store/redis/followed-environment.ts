@@ -53,8 +53,8 @@ interface Listing {
 export interface FollowedEnvironmentOptions {
   readonly environmentId: string
   readonly log: StoreLog
-  /** How long ago the copy had everything that Redis had. */
-  readonly heardAgoMs: number
+  /** When the copy had everything that Redis had, by `performance.now()`. */
+  readonly heardAt: number
   /** Opens the ledger as it is now and loads a fresh copy of it. */
   readonly load: () => Promise<Followed>
   /** Builds the lists of a copy that has none. Throws the signal's reason when that is given on the way. */
@@ -108,7 +108,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   constructor(followed: Followed, options: FollowedEnvironmentOptions) {
     this.#followed = followed
     this.#options = options
-    this.#freshAt = performance.now() - options.heardAgoMs
+    this.#freshAt = options.heardAt
     this.#copyFreshAt = this.#freshAt
     const { log, environmentId } = options
     const standing = (failing: string, over: string) =>

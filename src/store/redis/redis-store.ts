@@ -80,8 +80,8 @@ export interface RedisStoreOptions {
 interface Beginning {
   readonly source: RedisLedger
   readonly copy: LocalCopy
-  /** How long ago the copy had everything. */
-  readonly heardAgoMs: number
+  /** When the copy had everything, by `performance.now()`: before this process began, it may be. */
+  readonly heardAt: number
   /** Whether Redis was not asked. */
   readonly isResumed: boolean
 }
@@ -339,7 +339,7 @@ export class RedisStore implements Store {
     await this.#histories.forgetRemoved(id)
     const copies = new CopyDirectory(directory, id)
     const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))
-    return this.#follow(id, copies, { source, copy, heardAgoMs: 0, isResumed: false })
+    return this.#follow(id, copies, { source, copy, heardAt: performance.now(), isResumed: false })
   }
 
   /** From the local copy, as it is; null when there is none that may stand in. */
@@ -349,6 +349,8 @@ export class RedisStore implements Store {
     const newest = copies.newest()
     const heardAgoMs = newest === null ? null : new HeardNote(newest, this.#name).agoMs()
     if (!this.#mayStandIn(heardAgoMs)) return null
+    // Before the copy is opened: it grows older meanwhile, and a large one takes a while.
+    const heardAt = performance.now() - heardAgoMs
     const copy = await this.#found(copies, null, id)
     if (copy === null) return null
     const keys = redisKeys(address.prefix, id)
@@ -356,7 +358,7 @@ export class RedisStore implements Store {
       { link: this.#link, keys, logEntriesMax, log, fields: { environment: id } },
       copy.position(),
     )
-    const environment = await this.#follow(id, copies, { source, copy, heardAgoMs, isResumed: true })
+    const environment = await this.#follow(id, copies, { source, copy, heardAt, isResumed: true })
     log.info({ environment: id, heardAgoMs }, 'opened from the local copy, without Redis')
     return environment
   }
@@ -364,7 +366,7 @@ export class RedisStore implements Store {
   /** Resolves when the copy has all that the source had when it was opened; one that is resumed has. */
   async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
     const { address, log, onDamage, onFault } = this.#options
-    const { source, copy, heardAgoMs, isResumed } = begin
+    const { source, copy, heardAt, isResumed } = begin
     const keys = redisKeys(address.prefix, id)
     copies.removeOthers()
     const environment = new FollowedEnvironment(
@@ -372,7 +374,7 @@ export class RedisStore implements Store {
       {
         environmentId: id,
         log,
-        heardAgoMs,
+        heardAt,
         load: () => this.#load(copies, keys, id),
         buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
         onReplaced: () => copies.removeOthers(),
