@@ -2,7 +2,7 @@
  * The metrics of the process, as `/metrics` tells them: what the threads count, added up, and what the main thread knows of
  * environments, commits and the process. Made anew for each scrape; nothing is computed in between.
  */
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { ThreadCounters, type ThreadCountersHandle } from './thread-counters.ts'
 
 /** One environment at the moment of a scrape. */
@@ -53,7 +53,7 @@ export class Metrics {
   /** For parts of the process that keep metrics of their own. */
   readonly registry = new Registry()
   readonly #threads: (readonly [name: string, counters: ThreadCounters])[] = []
-  readonly #commits: Counter
+  readonly #commits: Counter<'outcome'>
   readonly #commitDuration: Histogram
 
   constructor(sources: MetricSources) {

@@ -19,7 +19,7 @@ export interface ThreadCountersHandle {
   readonly limits: readonly string[]
 }
 
-/** A metric in the form in which prom-client adds up those of several registries. */
+/** A metric in the form in which @prometheus-io/client adds up those of several registries. */
 export interface CountedMetric {
   readonly name: string
   readonly help: string

@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from 'node:fs'
 import { trace } from '@opentelemetry/api'
-import { BasicTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
 const path = process.env['SPANS']!
 
@@ -20,6 +20,4 @@ const exporter = {
   },
   shutdown: () => Promise.resolve(),
 }
-trace.setGlobalTracerProvider(
-  new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
-)
+trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }))
