@@ -138,8 +138,8 @@ try {
   const rate = held.reduce((sum, second) => sum + second.requests, 0) / (steady.to - steady.from)
   say(`${Math.round(rate)} requests/s held undisturbed`)
 
-  for (let round_ = 0; elapsed() < seconds; round_ += 1) {
-    const [what, disturb] = DISTURBANCES[round_ % DISTURBANCES.length]!
+  for (let count = 0; elapsed() < seconds; count += 1) {
+    const [what, disturb] = DISTURBANCES[count % DISTURBANCES.length]!
     kills.push({ at: elapsed(), what })
     await disturb()
     await sleep(Math.max(DISTURBANCE_SECONDS_MIN, seconds / 40) * 1_000)

@@ -261,7 +261,7 @@ describe('facts', () => {
       { kind: 'tuple', subject: 'folder:specs', relation: 'parent', object: 'document:agenda' },
     ].map(line => JSON.stringify(line))
     const file = written('facts.ndjson', `${lines.join('\n')}\n`)
-    for (const _time of [1, 2]) {
+    for (let time = 0; time < 2; time += 1) {
       const { code, stdout } = await run(['load', file])
       expect([code, JSON.parse(stdout)]).toEqual([
         0,
