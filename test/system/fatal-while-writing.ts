@@ -11,7 +11,8 @@ function writingAndFailing(isStuckThen: boolean): string {
     import { existsSync } from 'node:fs'
     import { LmdbTables } from '${href}'
     const fail = () => {
-      if (${isStuckThen}) setTimeout(() => { for (;;); }, 10)
+      // Behind the handler of the service, which has begun the end by then and waits for others.
+      if (${isStuckThen}) process.on('uncaughtException', () => { for (;;); })
       throw new Error('on purpose')
     }
     const keepWriting = async directory => {
