@@ -1,24 +1,37 @@
 /** What a conversation needs of the server it belongs to, and what the server may ask of those that are being received. */
 import type { Dispatcher } from '#http/routing/dispatch.ts'
 import type { ErrorFamily } from '#http/routing/exchange.ts'
+import type { RouteMatch } from '#http/routing/router.ts'
 import type { SegmentStock } from './body-segments.ts'
 import type { BodyBuffers } from './body.ts'
 import type { BodyTurns } from './large-body-turns.ts'
 import type { RequestIds } from './request-id.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import type { RequestWatch } from './request-watch.ts'
+import type { Wire, WireHead } from './wire.ts'
 
 /** A request whose body has not come whole. */
 export interface Receiving {
   /** How far a body in pieces has come; 0 for others, which have one time for all of it. */
   readonly receivedSteps: number
-  /** Whether the sender waits for us. */
-  readonly isHeldUp: boolean
+  /** Whether the sender is made to wait. */
+  readonly isPaused: boolean
   /** Refuses the request if its body is not there yet. */
   stopReceiving(): void
 }
 
-export interface ConversationHost<Conversation> {
+/** A conversation as its server sees it. */
+export interface Reusable {
+  /** The head of the next request, to be filled before it begins. `keepsOthers`: as of `HeaderList.clear`. */
+  emptyHead(keepsOthers: boolean): WireHead
+  /**
+   * Admits the request whose head was filled in and waits for its body, if it has one. `known` is the route, where the server
+   * knows it already.
+   */
+  begin(wire: Wire, known: RouteMatch | null): void
+}
+
+export interface ConversationHost {
   readonly dispatcher: Dispatcher
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
@@ -39,6 +52,6 @@ export interface ConversationHost<Conversation> {
   report(error: unknown, requestId: string): void
   /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
   leave(): void
-  /** Nobody else knows the conversation any more: it may have another request. */
-  reuse(conversation: Conversation): void
+  /** Nothing else refers to the conversation any more: it may have another request. */
+  reuse(conversation: Reusable): void
 }

@@ -29,7 +29,7 @@ import { requestIds } from './answer-head.ts'
 import { longBodiesBytesMax, SegmentStock } from './body-segments.ts'
 import { BodyBuffers } from './body.ts'
 import { ChunkedWire } from './chunked-wire.ts'
-import type { ConversationHost, Receiving } from './conversation-host.ts'
+import type { ConversationHost, Receiving, Reusable } from './conversation-host.ts'
 import { Conversation } from './conversation.ts'
 import type { HeaderList } from './header-list.ts'
 import { HeldBodies } from './held-bodies.ts'
@@ -105,7 +105,7 @@ export class HttpServer {
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
   readonly #hasStrictHeaders: boolean
-  readonly #host: ConversationHost<Conversation> & { isDraining: boolean; bodyTurns: BodyTurns }
+  readonly #host: ConversationHost & { isDraining: boolean; bodyTurns: BodyTurns }
   readonly #bodyTurns = new LargeBodyTurns()
   readonly #held = new HeldBodies()
   #receiveTimer: NodeJS.Timeout | null = null
@@ -115,7 +115,7 @@ export class HttpServer {
   /** When the last connection came. */
   #connectedAt = -Infinity
   /** For the next request. One is enough: what is answered at once is answered before the next comes. */
-  #idle: Conversation | null = null
+  #idle: Reusable | null = null
   /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
   #headers!: HeaderList
   readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
@@ -268,14 +268,14 @@ export class HttpServer {
     const since = new Map<Receiving, { readonly at: number; readonly steps: number }>()
     const look = (): void => {
       const { receiving } = this.#host
-      for (const conversation of since.keys()) if (!receiving.has(conversation)) since.delete(conversation)
+      for (const body of since.keys()) if (!receiving.has(body)) since.delete(body)
       const now = performance.now()
-      for (const conversation of receiving) {
-        const from = since.get(conversation)
-        const steps = conversation.receivedSteps
-        if (from === undefined || from.steps !== steps || conversation.isHeldUp) {
-          since.set(conversation, { at: now, steps })
-        } else if (now - from.at >= ms) conversation.stopReceiving()
+      for (const body of receiving) {
+        const from = since.get(body)
+        const steps = body.receivedSteps
+        if (from === undefined || from.steps !== steps || body.isPaused) {
+          since.set(body, { at: now, steps })
+        } else if (now - from.at >= ms) body.stopReceiving()
       }
     }
     this.#receiveTimer = setInterval(look, Math.min(RECEIVE_LOOK_MS_MAX, ms / 4)).unref()

@@ -1,0 +1,186 @@
+/**
+ * Writes the answers of one conversation, one request after the other: a reply, a promise of one, or an error becomes bytes on the wire.
+ *
+ * The wire is not touched once the request is over (`isOver`). Answers are written corked: inside a callback of the HTTP library
+ * the socket already is (`isCorked`); elsewhere `cork` does it.
+ */
+import type { ErrorFamily, Reply } from '#http/routing/exchange.ts'
+import { limitOf } from '#http/routing/limit-of.ts'
+import { problemAnswer } from '#http/routing/problem.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import { isUnreportedFault } from '#model/errors.ts'
+import { writeHead } from './answer-head.ts'
+import { type Answer, encodeReply, giveUp, standingAnswer } from './answer.ts'
+import type { ConversationHost } from './conversation-host.ts'
+import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
+import type { RequestId } from './request-id.ts'
+import type { Wire, WireHead } from './wire.ts'
+
+/**
+ * An answer of at least this many characters goes out as fast as the caller reads it, and is in flight until its last byte went to
+ * the kernel, so that closing the server does not cut it off. Shorter ones are left to the library's buffer: until an answer
+ * is out it refuses the next request on that connection, and those who pipeline bulk decisions would feel that.
+ */
+const STREAMED_LENGTH_MIN = 1_024 * 1_024
+
+/** The request that is answered. */
+export interface AnsweredRequest {
+  readonly requestId: string
+  /** The form of an error answer. */
+  readonly family: ErrorFamily
+  /** Whether the answer has gone out, or the connection has ended before it could. */
+  readonly isOver: boolean
+  /** The last byte of the answer is out, or none will be. Safe to repeat. */
+  finish(): void
+}
+
+export class AnswerWriter {
+  readonly #host: ConversationHost
+  readonly #request: AnsweredRequest
+  readonly #head: WireHead
+  readonly #id: RequestId
+
+  // Set when a request begins.
+  #wire!: Wire
+  /** The status of the answer; 0 until there is one. */
+  status = 0
+
+  /** The answer, where it goes out in pieces. Never set in a conversation that is used again. */
+  #poured: PouredAnswer | null = null
+
+  constructor(host: ConversationHost, request: AnsweredRequest, head: WireHead, id: RequestId) {
+    this.#host = host
+    this.#request = request
+    this.#head = head
+    this.#id = id
+  }
+
+  /** The next request begins. */
+  begin(wire: Wire): void {
+    this.#wire = wire
+    this.status = 0
+  }
+
+  /** The request is over: the wire must not be touched any more. */
+  stop(): void {
+    if (this.#poured !== null) this.#poured.stop()
+  }
+
+  /** Inside a callback of the library, hence corked, unless the reply is only promised. */
+  answer(reply: Reply | Promise<Reply>): void {
+    const answer = standingAnswer(reply)
+    if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
+    else if (reply instanceof Promise) this.#await(reply)
+    else this.reply(reply, true)
+  }
+
+  // A function of its own, as `#writeCorked` is, and the dispatcher's `#handleAt`, which says why.
+  #await(reply: Promise<Reply>): void {
+    void reply.then(
+      value => this.reply(value, false),
+      error => this.fail(error, false),
+    )
+  }
+
+  reply(reply: Reply, isCorked: boolean): void {
+    let answer
+    try {
+      answer = encodeReply(reply)
+    } catch (error) {
+      this.fail(error, isCorked)
+      return
+    }
+    this.#send(answer, isCorked, this.#host.isDraining)
+  }
+
+  /** Answers with what went wrong; a defect of ours is reported. `closes`: whether the connection ends with the answer. */
+  fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
+    if (isUnreportedFault(error)) this.#host.report(error, this.#request.requestId)
+    else this.#countLimit(error)
+    this.#send(problemAnswer(error, this.#request.family), isCorked, closes)
+  }
+
+  #countLimit(error: unknown): void {
+    const limit = this.#host.watch === null ? null : limitOf(error)
+    if (limit !== null) this.#host.watch?.observer.limitReached(limit)
+  }
+
+  #send(answer: Answer, isCorked: boolean, closes: boolean): void {
+    if (this.#request.isOver) giveUp(answer.pieces)
+    else if (isCorked) this.#write(answer, closes)
+    else this.#writeCorked(answer, closes)
+  }
+
+  #writeCorked(answer: Answer, closes: boolean): void {
+    this.#wire.cork(() => this.#write(answer, closes))
+  }
+
+  #write(answer: Answer, closes: boolean): void {
+    try {
+      this.status = answer.status
+      writeHead(this.#wire, answer, this.#id, this.#head.headers.endsConnection)
+      this.#writeBody(answer, closes)
+    } catch (error) {
+      this.#host.report(error, this.#request.requestId)
+      giveUp(answer.pieces)
+      this.status = 500
+      this.#break()
+    }
+  }
+
+  /** Nothing is sent of an answer that cannot be written: the connection ends, which tells the caller and the library. */
+  #break(): void {
+    if (!this.#request.isOver) this.#wire.close()
+    this.#request.finish()
+  }
+
+  #writeBody({ status, body, buffer, lent, pieces }: Answer, closes: boolean): void {
+    const { isHead } = this.#head
+    // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
+    // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
+    if (status === 204 || status === 304 || (isHead && (pieces !== null || !closes))) {
+      this.#askToClose(closes)
+      this.#wire.endWithoutBody()
+      giveUp(pieces)
+      this.#request.finish()
+      return
+    }
+    if (pieces !== null) {
+      this.#askToClose(closes)
+      void this.#pour(pieces.source)
+      return
+    }
+    if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
+      this.#askToClose(closes)
+      // Memory that is lent stays with the answer: it is read until the last byte is out.
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
+      if (this.#head.headers.comesInChunks) void this.#pour(piecesOf(bytes))
+      else streamWhole(this.#wire, bytes, () => this.#request.finish())
+    } else {
+      this.#wire.end(isHead || body === null ? '' : (buffer ?? body), closes)
+      lent?.giveBack()
+      this.#request.finish()
+    }
+  }
+
+  /** Writes `Connection: close` where the library does not. It then leaves the closing to the caller. */
+  #askToClose(closes: boolean): void {
+    if (closes && !this.#head.headers.endsConnection) this.#wire.writeHeader('Connection', 'close')
+  }
+
+  /** Sends an answer in pieces. One that cannot be finished ends with the connection: half of it must not pass for all. */
+  async #pour(source: PieceSource): Promise<void> {
+    const poured = new PouredAnswer(this.#wire, source)
+    this.#poured = poured
+    try {
+      if (!(await poured.run())) return
+      // The header has asked for the closing already: the library would write that into the answer.
+      this.#wire.cork(() => this.#wire.end('', false))
+      this.#request.finish()
+    } catch (error) {
+      if (isUnreportedFault(error)) this.#host.report(error, this.#request.requestId)
+      if (!this.#request.isOver) this.status = problemAnswer(error, this.#request.family).status
+      this.#break()
+    }
+  }
+}
