@@ -1,7 +1,7 @@
 /** Keys that may be known in the state a request waits for: checked like any other then, and few wait at once. */
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
-import { viewOf } from '#http/edge/body.ts'
+import { viewOf } from '#http/edge/byte-views.ts'
 import { Dispatcher, UNKNOWN_WAITERS_MAX } from '#http/routing/dispatch.ts'
 import { HeaderList } from '#http/edge/header-list.ts'
 import { routes } from '#testing/requests/routes.ts'

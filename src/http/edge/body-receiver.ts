@@ -10,9 +10,10 @@ import { AuthzError } from '#model/errors.ts'
 import { type Principal, shareOf } from '#model/principal.ts'
 import { bodyTooLarge, discardedBytesMax } from './body-ceilings.ts'
 import { BodyPieces } from './body-pieces.ts'
-import { BodyCollector, EMPTY_BODY, type OwnBody } from './body.ts'
+import { BodyCollector } from './body-collector.ts'
+import { EMPTY_BODY } from './byte-views.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
-import { BYTES_HERE_MAX } from './large-bodies.ts'
+import { BYTES_HERE_MAX, type WholeBody } from './large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from './large-body-turns.ts'
 import type { Wire, WireHead } from './wire.ts'
 
@@ -30,7 +31,7 @@ export interface ReceivingRequest {
   /** In a callback of the library or a turn of the event loop, long after the head. The body is used until this returns. */
   answerLater(body: DataView): void
   /** As `answerLater`, where another thread may read the body; releases it. */
-  answerLarge(body: OwnBody): void
+  answerLarge(body: WholeBody): void
   /** Notes that the request is refused, without answering yet. A refusal noted before counts. */
   refuse(error: unknown): void
   /** Answers with the noted refusal, else with this one, inside a callback of the library: all of the body has passed. */
@@ -158,7 +159,7 @@ export class BodyReceiver implements Receiving {
     })
   }
 
-  #takeWhole(body: OwnBody): void {
+  #takeWhole(body: WholeBody): void {
     const request = this.#request
     this.#host.bodyTurns.take(body.bytes, () => {
       const isLarge = body.bytes >= LARGE_BODY_BYTES_MIN && this.#host.dispatcher.takesLarge(request.match!)
@@ -170,7 +171,7 @@ export class BodyReceiver implements Receiving {
     })
   }
 
-  #viewOf(body: OwnBody): DataView {
+  #viewOf(body: WholeBody): DataView {
     try {
       return body.view
     } catch (error) {

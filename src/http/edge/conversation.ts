@@ -22,8 +22,9 @@ import type { Principal } from '#model/principal.ts'
 import { type AnsweredRequest, AnswerWriter } from './answer-writer.ts'
 import { bodyTooLarge, discardedBytesMax } from './body-ceilings.ts'
 import { BodyReceiver, type ReceivingRequest } from './body-receiver.ts'
-import { EMPTY_BODY, type OwnBody } from './body.ts'
+import { EMPTY_BODY } from './byte-views.ts'
 import type { ConversationHost, Reusable } from './conversation-host.ts'
+import type { WholeBody } from './large-bodies.ts'
 import { RequestId } from './request-id.ts'
 import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
 import { isWireGone, type Wire, WireHead } from './wire.ts'
@@ -170,7 +171,7 @@ export class Conversation
     this.#wire.cork(() => this.#dispatch(whole))
   }
 
-  answerLarge(body: OwnBody): void {
+  answerLarge(body: WholeBody): void {
     this.isDecided = true
     this.#wire.cork(() => {
       try {

@@ -2,16 +2,15 @@
  * Bodies that are read on another thread: parsing a mebibyte takes 10 ms at best, and what a caller may shape of it a hundred. What
  * is quickly read from its bytes is read here all the same (`BYTES_HERE_MAX`).
  */
-import type { BodyOutcome, BodyReader } from '#decisions/body-reading.ts'
+import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
 import type { Caller } from '#decisions/decision-pool.ts'
 import { RawBytes, type Reply, type RequestNames } from '#http/routing/exchange.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Principal } from '#model/principal.ts'
-import type { OwnBody } from './body.ts'
 import type { LargeAnswers } from './large-answers.ts'
 import { loggedId } from './request-id.ts'
 
-/** The longest body that is looked at here: 10,000 usual checks have half of it, and take a millisecond. */
+/** The longest body that this thread reads from its bytes: 10,000 usual checks have half of it, and take a millisecond. */
 export const BYTES_HERE_MAX = 2 * 1_024 * 1_024
 /**
  * Members and elements that are read here of questions that look like none before them, at some 30 ns each. What has more is read
@@ -19,13 +18,23 @@ export const BYTES_HERE_MAX = 2 * 1_024 * 1_024
  */
 export const UNLIKE_PARTS_MAX = 32_768
 
+/** A large body that came whole, in memory of its own. */
+export interface WholeBody extends SharedBody {
+  /** The body for a reader in this thread, until it is released. Throws what making memory for it throws. */
+  readonly view: DataView
+  /** The body for a reader in another thread, until it is released. Throws `OVERLOADED` when there is no room for it. */
+  readonly segments: readonly SharedArrayBuffer[]
+  /** The body is not read any more: its memory is for the next one. Safe to repeat. */
+  release(): void
+}
+
 /** An admitted request, with its body. */
 export interface LargeRequest {
   readonly route: Route
   readonly principal: Principal | null
   readonly caller: Caller & RequestNames
   readonly contentEncoding: string | undefined
-  readonly body: OwnBody
+  readonly body: WholeBody
   /** Throws the refusal if its key is none any more. */
   readonly identify: () => void
 }

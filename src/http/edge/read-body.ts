@@ -3,7 +3,7 @@ import { DECISION_DEPTH_MAX, malformed, parseJson, withoutByteOrderMark } from '
 import type { Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
-import { bytesOf } from './body.ts'
+import { bytesOf } from './byte-views.ts'
 
 /**
  * The body as JSON, not yet checked; `undefined` when the route takes none, or may do without and got none. Throws the refusal.

@@ -12,8 +12,12 @@
  */
 import type { Caller } from '#decisions/decision-pool.ts'
 import { JSON_TYPE } from '#http/edge/answer.ts'
-import type { OwnBody } from '#http/edge/body.ts'
-import { BYTES_HERE_MAX, type LargeBodies, type LargeRequest } from '#http/edge/large-bodies.ts'
+import {
+  BYTES_HERE_MAX,
+  type LargeBodies,
+  type LargeRequest,
+  type WholeBody,
+} from '#http/edge/large-bodies.ts'
 import { parseBody } from '#http/edge/read-body.ts'
 import { loggedId } from '#http/edge/request-id.ts'
 import { environmentOf } from '#http/routes/caller.ts'
@@ -176,7 +180,7 @@ export class Dispatcher {
     match: RouteMatch,
     admitted: Admitted,
     head: RequestHead,
-    body: OwnBody,
+    body: WholeBody,
   ): Reply | Promise<Reply> {
     let isHandedOn = false
     try {
@@ -199,7 +203,7 @@ export class Dispatcher {
     { route }: RouteMatch,
     { principal, caller }: Admitted,
     { headers }: RequestHead,
-    body: OwnBody,
+    body: WholeBody,
   ): Reply | Promise<Reply> | null {
     const read = body.bytes <= BYTES_HERE_MAX ? (route.readBytes?.(body.view) ?? null) : null
     if (read === null) return null
@@ -211,7 +215,7 @@ export class Dispatcher {
     match: RouteMatch,
     { principal, caller }: Admitted,
     head: RequestHead,
-    body: OwnBody,
+    body: WholeBody,
   ): Promise<Reply> {
     try {
       const request = this.#largeRequest(match, { principal, caller }, head, body)
@@ -228,7 +232,7 @@ export class Dispatcher {
     match: RouteMatch,
     { principal, caller }: Admitted,
     head: RequestHead,
-    body: OwnBody,
+    body: WholeBody,
   ): LargeRequest {
     const { contentEncoding } = head.headers
     const identify = (): void => this.identifyAgain(match, { principal, caller }, head)
@@ -241,7 +245,7 @@ export class Dispatcher {
     match: RouteMatch,
     { principal, caller }: Admitted,
     head: RequestHead,
-    body: OwnBody,
+    body: WholeBody,
   ): Promise<Reply> {
     try {
       const request = this.#largeRequest(match, { principal, caller }, head, body)

@@ -10,61 +10,19 @@
 
 // The global of that name is looked up anew each time, which every request would pay for.
 import { Buffer } from 'node:buffer'
+import type { BodyBuffers } from './body-buffers.ts'
 import { joined, SEGMENT_BYTES, SegmentedBytes, type SegmentStock } from './body-segments.ts'
+import { viewOf } from './byte-views.ts'
+import type { WholeBody } from './large-bodies.ts'
 
 const NOTHING = Buffer.alloc(0)
-
-/** The body of a request without one, or of one that nobody reads. */
-export const EMPTY_BODY: DataView = viewOf(NOTHING)
 
 /** Smallest buffer to collect into; the usual second piece still fits. */
 const COLLECT_BYTES_MIN = 4_096
 /** So much of what was announced is believed for each byte that came: a large bulk comes in a few pieces and is copied once. */
 const BELIEVED_FACTOR = 4
-/** Kept for the next bodies; more is left to the garbage collector. */
-const KEPT_BYTES_MAX = 32 * 1_024 * 1_024
-
-/**
- * Buffers that are used again. A fresh megabyte for every large bulk is memory that the garbage collector is called for, and
- * it looks at the whole heap then.
- */
-export class BodyBuffers {
-  readonly #kept: Buffer[] = []
-  #keptBytes = 0
-
-  /**
-   * One that holds at least so many bytes, whatever is in it; if there is one at hand that holds `wished`, that one,
-   * which costs nothing. Of those that will do the one given back last, since most of it still lies in the caches.
-   */
-  take(bytes: number, wished = bytes): Buffer {
-    let place = this.#kept.findLastIndex(({ length }) => length >= wished)
-    if (place < 0) place = this.#kept.findLastIndex(({ length }) => length >= bytes)
-    if (place < 0) return Buffer.allocUnsafeSlow(bytes)
-    const [buffer] = this.#kept.splice(place, 1)
-    this.#keptBytes -= buffer!.length
-    return buffer!
-  }
-
-  /** Nobody reads it any more. */
-  giveBack(buffer: Buffer): void {
-    if (buffer.length === 0 || this.#keptBytes + buffer.length > KEPT_BYTES_MAX) return
-    this.#kept.push(buffer)
-    this.#keptBytes += buffer.length
-  }
-}
-
-/** A body as it is handed on: the cheapest object over its bytes. Whoever wants bytes makes them (`bytesOf`). */
-export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength)
-}
-
-/** The same bytes; nothing is copied. */
-export function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
-
-/** A whole body, which another thread may read. */
-export class OwnBody {
+/** A whole body in memory of its own, for as long as that is not released. */
+export class OwnBody implements WholeBody {
   readonly bytes: number
   readonly #segmented: SegmentedBytes
   readonly #buffers: BodyBuffers
@@ -85,13 +43,11 @@ export class OwnBody {
     this.#buffers = memory.buffers
   }
 
-  /** To be read here, until it is released. */
   get view(): DataView {
     this.#memory ??= joined(this.#segmented.segments, this.bytes, this.#buffers.take(this.bytes))
     return viewOf(this.#memory.subarray(0, this.bytes))
   }
 
-  /** To be read by another thread: it is whole in them, until it is released. Throws `OVERLOADED` when there is no room in them. */
   get segments(): readonly SharedArrayBuffer[] {
     const { segments } = this.#segmented
     if (segments.length === 0 && this.#memory !== null) {
@@ -100,7 +56,6 @@ export class OwnBody {
     return segments
   }
 
-  /** Nobody reads it any more: its memory is for the next one. Safe to repeat. */
   release(): void {
     const memory = this.#memory
     this.#memory = null

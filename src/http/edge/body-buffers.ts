@@ -1,0 +1,36 @@
+/** Memory for bodies that is used again. */
+
+// The global of that name is looked up anew each time, which every request would pay for.
+import { Buffer } from 'node:buffer'
+
+/** Kept for the next bodies; what exceeds it is left to the garbage collector. */
+const KEPT_BYTES_MAX = 32 * 1_024 * 1_024
+
+/**
+ * Buffers for the bodies of requests and answers, used again. A fresh megabyte for every large bulk is memory that the garbage collector is called for, and
+ * it looks at the whole heap then.
+ */
+export class BodyBuffers {
+  readonly #kept: Buffer[] = []
+  #keptBytes = 0
+
+  /**
+   * A buffer of at least `bytes` bytes with any content; one of at least `wished` bytes if such a buffer is kept, which costs
+   * nothing. Of several the one given back last, since most of it is still in the caches. O(kept buffers).
+   */
+  take(bytes: number, wished = bytes): Buffer {
+    let place = this.#kept.findLastIndex(({ length }) => length >= wished)
+    if (place < 0) place = this.#kept.findLastIndex(({ length }) => length >= bytes)
+    if (place < 0) return Buffer.allocUnsafeSlow(bytes)
+    const [buffer] = this.#kept.splice(place, 1)
+    this.#keptBytes -= buffer!.length
+    return buffer!
+  }
+
+  /** The buffer is not read any more. */
+  giveBack(buffer: Buffer): void {
+    if (buffer.length === 0 || this.#keptBytes + buffer.length > KEPT_BYTES_MAX) return
+    this.#kept.push(buffer)
+    this.#keptBytes += buffer.length
+  }
+}
