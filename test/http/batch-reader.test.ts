@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
-import { viewOf } from '#http/edge/byte-views.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import { Learning, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
 import { REFUSED } from '#http/bytes/plain-json.ts'
 import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'

@@ -1,9 +1,9 @@
 /** How much memory a body in pieces takes while it comes. */
 import { describe, expect, test } from 'vitest'
 import { joined, longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/edge/body-segments.ts'
-import { BodyBuffers } from '#http/edge/body-buffers.ts'
+import { BodyBuffers } from '#http/message/body-buffers.ts'
 import { BodyCollector } from '#http/edge/body-collector.ts'
-import { bytesOf } from '#http/edge/byte-views.ts'
+import { bytesOf } from '#http/message/byte-views.ts'
 
 const MEGABYTE = 1_024 * 1_024
 const BYTES_MAX = 16 * MEGABYTE

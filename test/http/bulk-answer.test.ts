@@ -1,6 +1,6 @@
 /** The answer to a bulk decision is what `JSON.stringify` would write. */
 import { expect, test } from 'vitest'
-import { bulkAnswer } from '#http/routes/bulk-answer.ts'
+import { bulkAnswer } from '#http/routes/decisions/bulk-answer.ts'
 
 const textOf = ({ bytes }: { readonly bytes: Uint8Array }) => Buffer.from(bytes).toString()
 

@@ -3,7 +3,7 @@
  * same. A security boundary, so it is held to that by cases, by cuts and by random bodies.
  */
 import { describe, expect, test } from 'vitest'
-import { viewOf } from '#http/edge/byte-views.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import { BodyTexts } from '#http/bytes/body-texts.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { NATIVE } from '#http/bytes/asked-question.ts'

@@ -1,6 +1,6 @@
 /** A byte order mark before a body is skipped, whoever reads the body, as imports and the command line do. */
 import { expect, test } from 'vitest'
-import { viewOf } from '#http/edge/byte-views.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'

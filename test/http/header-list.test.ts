@@ -1,6 +1,6 @@
 /** The headers of a request, in a list that is used for one request after another. */
 import { expect, test } from 'vitest'
-import { HeaderList } from '#http/edge/header-list.ts'
+import { HeaderList } from '#http/message/header-list.ts'
 
 test('a list that was cleared has nothing of the headers before, however it is asked', () => {
   const headers = new HeaderList()

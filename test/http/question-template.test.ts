@@ -1,7 +1,7 @@
 /** What a question looked like, compared byte by byte with what may be the next one. */
 import { expect, test } from 'vitest'
 import { SPOT_KEY, SPOT_LENGTH, SPOT_USER, SPOT_WORDS } from '#model/packed-queries.ts'
-import { viewOf } from '#http/edge/byte-views.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import { BodyTexts } from '#http/bytes/body-texts.ts'
 import { REFUSED } from '#http/bytes/plain-json.ts'
 import { QuestionTemplate } from '#http/bytes/question-template.ts'

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { BYTES_HERE_MAX } from '#http/edge/large-bodies.ts'
+import { BYTES_HERE_MAX } from '#http/routing/large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from '#http/edge/large-body-turns.ts'
 import { ACTIONS, EVALUATION, EVALUATIONS } from '../support/access-requests.ts'
 import { WORLD } from '#testing/hostile/hostile-requests.ts'

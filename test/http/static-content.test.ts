@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { StaticContent } from '#http/routing/static-content.ts'
+import { StaticContent } from '#http/routes/static-content.ts'
 
 const NO_HEADERS = { headers: new Map<string, string>() }
 

@@ -1,9 +1,9 @@
 /** Keys that may be known in the state a request waits for: checked like any other then, and few wait at once. */
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
-import { viewOf } from '#http/edge/byte-views.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import { Dispatcher, UNKNOWN_WAITERS_MAX } from '#http/routing/dispatch.ts'
-import { HeaderList } from '#http/edge/header-list.ts'
+import { HeaderList } from '#http/message/header-list.ts'
 import { routes } from '#testing/requests/routes.ts'
 
 const principal: Principal = {

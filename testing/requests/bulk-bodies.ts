@@ -5,7 +5,7 @@
 import { queryOf } from '#decisions/native-query.ts'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
-import { viewOf } from '#http/edge/byte-views.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
 import { Shape } from '#http/routing/shape.ts'
 import type { Query } from '#model/decision.ts'

@@ -6,7 +6,7 @@
  * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
  * never refuses: a body it cannot read, a bad item in it included, is left to the ordinary way.
  */
-import { bytesOf } from '#http/edge/byte-views.ts'
+import { bytesOf } from '#http/message/byte-views.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   NOBODYS,

@@ -4,7 +4,7 @@
  * Whatever this reader accepts, the ordinary parser and the schema accept, and they read the same questions. It never
  * refuses: a body it cannot read is theirs, and so are all error texts. The fuzz test holds it to that.
  */
-import { bytesOf } from '#http/edge/byte-views.ts'
+import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries, QueryForm } from '#model/packed-queries.ts'
 import { NATIVE } from './asked-question.ts'
 import { ListReader, NO_DEFAULTS } from './list-reader.ts'

@@ -3,7 +3,7 @@
  * compared instead (`question-template.ts`), which is several times faster than parsing. Templates outlive the body: the
  * next one will look the same. Of which dialect the questions are is said by whoever asks.
  */
-import { EMPTY_BODY } from '#http/edge/byte-views.ts'
+import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import {
   PackedQueries,
   type QueryForm,

@@ -6,7 +6,7 @@
  * It is a security boundary. Whatever it accepts, `JSON.parse` and the schema accept, and they read the same texts; so
  * the fields it knows are those of the schema (`question-fields.ts`), and everything else is skipped as JSON.
  */
-import { viewOf } from '#http/edge/byte-views.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import type { QueryForm } from '#model/packed-queries.ts'
 import { type BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import {

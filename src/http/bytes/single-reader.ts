@@ -2,7 +2,7 @@
  * Reads the body of a single decision from its bytes, where it is of the usual kind and looks like one before it. As
  * `bulk-reader.ts`: it accepts nothing that the parser or the schema refuses, reads the same, and never refuses.
  */
-import { bytesOf } from '#http/edge/byte-views.ts'
+import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Dialect } from './asked-question.ts'
 import { Learning, ListReader, NO_DEFAULTS } from './list-reader.ts'

@@ -1,7 +1,7 @@
 /** The head of an answer, as the HTTP library is told it. */
 import { STATUS_CODES } from 'node:http'
-import { type Answer, JSON_TYPE } from './answer.ts'
-import { type RequestId, RequestIds } from './request-id.ts'
+import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
+import { type RequestId, RequestIds } from '#http/message/request-id.ts'
 import type { Wire } from './wire.ts'
 
 const REQUEST_ID = 'X-Request-ID'

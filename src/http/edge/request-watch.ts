@@ -1,10 +1,10 @@
 /** What is kept of every request for those who run the service: counted for all of them, told of the slow ones. */
 // The global of that name is looked up anew each time, which every request would pay for.
 import { performance } from 'node:perf_hooks'
-import type { RequestNames } from '#http/routing/exchange.ts'
+import type { RequestNames } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { LimitName } from '#model/errors.ts'
-import { loggedId } from './request-id.ts'
+import { loggedId } from '#http/message/request-id.ts'
 
 /** Counts. Called for every request: allocates nothing, never throws. */
 export interface RequestObserver {

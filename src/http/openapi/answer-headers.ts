@@ -1,5 +1,5 @@
 /** The headers of answers: a shared component each. */
-import type { HeaderField } from '#http/edge/header-fields.ts'
+import type { HeaderField } from '#http/message/header-fields.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 
 export class HeaderComponents {

@@ -1,5 +1,5 @@
 /** One route as an OpenAPI operation. */
-import { ANSWERED_REQUEST_ID } from '#http/edge/header-fields.ts'
+import { ANSWERED_REQUEST_ID } from '#http/message/header-fields.ts'
 import type { RouteAccess } from '#http/routing/credentials.ts'
 import type { Response, Route } from '#http/routing/route.ts'
 import type { HeaderComponents } from './answer-headers.ts'

@@ -1,6 +1,6 @@
 /** The parameters of an operation: of its path, its query and its headers. The first of a name is a shared component. */
 import type { TObject, TSchema } from 'typebox'
-import { MIN_REVISION, REQUEST_ID } from '#http/edge/header-fields.ts'
+import { MIN_REVISION, REQUEST_ID } from '#http/message/header-fields.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 

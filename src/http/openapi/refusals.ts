@@ -8,8 +8,8 @@ import {
   CHALLENGE,
   type HeaderField,
   RETRY_AFTER,
-} from '#http/edge/header-fields.ts'
-import type { ErrorFamily } from '#http/routing/exchange.ts'
+} from '#http/message/header-fields.ts'
+import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { reasonsOf } from '#http/routing/problem.ts'
 import type { Route } from '#http/routing/route.ts'
 import { ManagementError, NativeError } from '#model/wire/problem.ts'

@@ -1,5 +1,5 @@
 /** The AuthZEN metadata document (authzen.md section 7). */
-import { MAX_AGE } from '#http/edge/header-fields.ts'
+import { MAX_AGE } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { Metadata } from '#model/wire/access.ts'

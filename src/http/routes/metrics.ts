@@ -1,7 +1,7 @@
 /** The metrics of the process, for Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
-import { RawJson } from '#http/routing/exchange.ts'
+import { RawJson } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { bearerToken } from '#model/bearer-token.ts'
 import { AuthzError } from '#model/errors.ts'

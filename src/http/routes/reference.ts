@@ -1,9 +1,9 @@
 /** The description of this interface, and the reference to browse it with. Public: they hold nothing of a customer's. */
 import { promises as files } from 'node:fs'
 import { type TSchema, Type } from 'typebox'
-import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/edge/header-fields.ts'
+import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import { StaticContent } from '#http/routing/static-content.ts'
+import { StaticContent } from './static-content.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { REFERENCE_PAGE, REFERENCE_POLICY, REFERENCE_START } from './reference-page.ts'
 

@@ -11,21 +11,16 @@
  * promise only if the handler returns one, and every refusal is thrown.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
-import { JSON_TYPE } from '#http/edge/answer.ts'
-import {
-  BYTES_HERE_MAX,
-  type LargeBodies,
-  type LargeRequest,
-  type WholeBody,
-} from '#http/edge/large-bodies.ts'
-import { parseBody } from '#http/edge/read-body.ts'
-import { loggedId } from '#http/edge/request-id.ts'
-import { environmentOf } from '#http/routes/caller.ts'
+import { JSON_TYPE } from '#http/message/answer.ts'
+import { BYTES_HERE_MAX, type LargeBodies, type LargeRequest, type WholeBody } from './large-bodies.ts'
+import { parseBody } from './read-body.ts'
+import { loggedId } from '#http/message/request-id.ts'
+import { environmentOf } from './caller.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
-import type { Call, HttpRequest, Reply, RequestNames } from './exchange.ts'
+import type { Call, HttpRequest, Reply, RequestNames } from '#http/message/request-reply.ts'
 import { decodePathPart } from './path.ts'
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'

@@ -6,7 +6,7 @@
  * replaced, because two different paths must never name the same key.
  */
 import { AuthzError } from '#model/errors.ts'
-import type { ErrorFamily } from './exchange.ts'
+import type { ErrorFamily } from '#http/message/request-reply.ts'
 
 const REPLACEMENT_CHARACTER = '\uFFFD'
 

@@ -6,10 +6,10 @@
  * here: what the error itself says may name hosts, directories or store keys and goes to the log only.
  */
 import { randomUUID } from 'node:crypto'
-import { type Answer, JSON_TYPE } from '#http/edge/answer.ts'
+import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
 import { type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
-import type { ErrorFamily } from './exchange.ts'
+import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { MethodNotAllowedError } from './router.ts'
 
 /** How one code is told. */

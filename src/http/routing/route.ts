@@ -6,10 +6,10 @@
  * `{name}` in a path stands for exactly one non-empty part.
  */
 import type { Static, TObject, TSchema } from 'typebox'
-import type { HeaderField, RequestHeaderField } from '#http/edge/header-fields.ts'
+import type { HeaderField, RequestHeaderField } from '#http/message/header-fields.ts'
 import { assert } from '#model/assert.ts'
 import type { RouteAccess } from './credentials.ts'
-import type { Call, ErrorFamily, Reply } from './exchange.ts'
+import type { Call, ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { QueryShape } from './query-string.ts'
 import { Shape } from './shape.ts'
 

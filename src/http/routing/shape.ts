@@ -9,13 +9,7 @@
 import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
-import {
-  EXCERPT_PARTS_MAX,
-  excerptOf,
-  propertyNamesIn,
-  type WrongItems,
-  wrongItemsOf,
-} from '#http/edge/excerpt.ts'
+import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { NULL_HINT } from '#model/wire/building-blocks.ts'
 

@@ -1,6 +1,6 @@
 /** Answers in memory that is lent: whoever lent it writes over it as soon as it comes back. */
 import { expect, onTestFinished, test } from 'vitest'
-import { LentJson } from '#http/routing/exchange.ts'
+import { LentJson } from '#http/message/request-reply.ts'
 import { defineRoute } from '#http/routing/route.ts'
 import { startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'

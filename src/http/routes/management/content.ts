@@ -1,6 +1,6 @@
 /** Everything in an environment, out and in, as lines of JSON. */
-import { REVISION } from '#http/edge/header-fields.ts'
-import { type Call, RawPieces } from '#http/routing/exchange.ts'
+import { REVISION } from '#http/message/header-fields.ts'
+import { type Call, RawPieces } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { assert } from '#model/assert.ts'

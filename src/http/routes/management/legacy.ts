@@ -1,6 +1,6 @@
 /** Lists over all environments of a key (contract B.14): bare arrays, in pages, environment after environment. */
 import { type TSchema, Type } from 'typebox'
-import { REVISION } from '#http/edge/header-fields.ts'
+import { REVISION } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { EverywhereOperation } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'

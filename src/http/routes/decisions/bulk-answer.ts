@@ -2,8 +2,8 @@
  * The answer to a bulk decision, written without making a value or a text of it: byte for byte what `JSON.stringify` would. As a
  * text an answer of 10,000 was a large object of V8's, for which the system gave memory each time, and was copied twice.
  */
-import { BodyBuffers } from '#http/edge/body-buffers.ts'
-import { LentJson, type Reply } from '#http/routing/exchange.ts'
+import { BodyBuffers } from '#http/message/body-buffers.ts'
+import { LentJson, type Reply } from '#http/message/request-reply.ts'
 
 /** Verdicts in order: true or 1 allows. */
 type Verdicts = ArrayLike<boolean | number>

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { type Call, RawBytes, type Reply } from './exchange.ts'
+import { type Call, RawBytes, type Reply } from '#http/message/request-reply.ts'
 
 interface Variant {
   readonly bytes: Uint8Array

@@ -2,7 +2,7 @@
  * Answers that may be large: they go out as fast as their callers read them, and what is kept for them until then is bounded, for
  * all callers of a thread and for those of one environment. Who reads slowly keeps large answers from its own environment.
  */
-import { RawBytes, RawPieces, type Reply } from '#http/routing/exchange.ts'
+import { RawBytes, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 

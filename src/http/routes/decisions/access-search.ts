@@ -1,9 +1,9 @@
 /** AuthZEN searches: which subjects, which resources, which actions (authzen.md section 5). */
 import type { SearchService } from '#decisions/search-service.ts'
 import type { KeyPage } from '#engine/engine.ts'
-import { REQUIRED_REQUEST_ID } from '#http/edge/header-fields.ts'
-import type { Reply } from '#http/routing/exchange.ts'
-import type { PagePosition, PageTokens } from '#http/routing/page-token.ts'
+import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
+import type { Reply } from '#http/message/request-reply.ts'
+import type { PagePosition, PageTokens } from './page-token.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import {
@@ -14,7 +14,7 @@ import {
   ResourceSearchRequest,
   SubjectSearchRequest,
 } from '#model/wire/access.ts'
-import { environmentOf } from './caller.ts'
+import { environmentOf } from '#http/routing/caller.ts'
 
 export interface SearchOptions {
   readonly tokens: PageTokens

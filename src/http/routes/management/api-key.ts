@@ -1,5 +1,5 @@
 /** What the caller's own key is for (contract B.2), the first call of every SDK; and the management of keys (B.13). */
-import { REVISION } from '#http/edge/header-fields.ts'
+import { REVISION } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
 import {

@@ -2,8 +2,8 @@
 import type { AccessService } from '#decisions/access-service.ts'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
-import { StandingReply } from '#http/edge/answer.ts'
-import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '#http/edge/header-fields.ts'
+import { StandingReply } from '#http/message/answer.ts'
+import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { Shape } from '#http/routing/shape.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
@@ -15,7 +15,7 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
-import { environmentOf } from './caller.ts'
+import { environmentOf } from '#http/routing/caller.ts'
 
 /** Reads one evaluation. Strictly, a resource without an id is refused (contract section 0, row 15). */
 export function evaluationReader(isStrict: boolean): (value: unknown) => EvaluationRequest {
