@@ -5,8 +5,8 @@
  *     bulk ─► copied once into shared memory ─► parts, in order ─► pool threads, some parts ahead
  *                                                             └──► this thread, a small part each turn
  *
- * Parts are given out as they are done, so whoever is faster does more, and what nobody waits for any
- * more is dropped before it is begun: a job that runs is never interrupted, since Piscina would end its thread for that.
+ * `job-schedule.ts` says which part is next. A job whose caller has left is dropped before it is begun; one that runs is never
+ * interrupted, since Piscina would end its thread for that.
  *
  * A thread of the pool that dies takes its jobs with it: they are answered with an error, its lock on an index is given
  * free, and another thread is started at the next job. Until a thread has started, everything is done here.
@@ -26,17 +26,9 @@ import { readWith } from '#decisions/sliced-job.ts'
 import { nobodyWaits, SlicedReads, tooManyReads } from '#decisions/sliced-reads.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import { BulkProgress, JobSchedule, PARTS_AHEAD, POOLED_CHECKS_MIN } from './job-schedule.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {
-  LONE_PARTS_AHEAD,
-  OWN_PART_CHECKS,
-  PARTS_AHEAD,
-  POOLED_CHECKS_MIN,
-  POOL_PART_CHECKS_MAX,
-  POOL_PART_CHECKS_MIN,
-} from './part-sizes.ts'
-import {
-  type BulkPart,
   decidePart,
   type JobIndex,
   markOver,
@@ -55,17 +47,16 @@ export class JobPool implements DecisionPool {
   readonly #options: JobPoolOptions
   readonly #threads: PoolThreads<PoolJob>
   readonly #memory = new MemoryStock()
-  /** Not begun, or begun and with parts left, the oldest first. */
-  readonly #queue: Job[] = []
+  readonly #schedule: JobSchedule<Job, Bulk>
+  /** Jobs without an answer. */
   #jobCount = 0
-  /** Reads whose answers may be large, in the pool: one a thread, for what they keep while they are made. */
-  #largeRunning = 0
   /** What is read here while the pool has no threads. */
   readonly #readsHere: SlicedReads
   #isTurnPlanned = false
 
   constructor(options: JobPoolOptions) {
     this.#options = options
+    this.#schedule = new JobSchedule(options.threads, job => this.#dropped(job))
     this.#readsHere = new SlicedReads(options.jobsMax)
     this.#threads = new PoolThreads({
       ...options,
@@ -97,8 +88,8 @@ export class JobPool implements DecisionPool {
     const memory = this.#memory.take(placesOf(packed.count, packed.bytes.byteLength).end)
     const shared = shareBulk(packed, memory)
     return this.#queued<Uint8Array>(outcome => {
-      const job = { environmentId, shared, next: 0, running: 0, waiting, ...outcome }
-      return { kind: 'bulk', ...job }
+      const progress = new BulkProgress(shared.count)
+      return { kind: 'bulk', environmentId, shared, progress, isLarge: false, waiting, ...outcome }
     })
   }
 
@@ -109,7 +100,9 @@ export class JobPool implements DecisionPool {
       return Promise.resolve(searchWith(engine, job))
     }
     this.#admit()
-    return this.#queued<KeyPage>(outcome => ({ kind: 'search', environmentId, job, waiting, ...outcome }))
+    return this.#queued<KeyPage>(outcome => {
+      return { kind: 'search', environmentId, job, progress: null, isLarge: false, waiting, ...outcome }
+    })
   }
 
   read<Kind extends SlicedKind>(
@@ -127,6 +120,8 @@ export class JobPool implements DecisionPool {
       kind: 'read',
       environmentId,
       job,
+      progress: null,
+      isLarge: isLarge(job),
       waiting,
       // Whoever did the job has answered it.
       resolve: answer => resolve(answer as SlicedAnswer<Kind>),
@@ -151,13 +146,13 @@ export class JobPool implements DecisionPool {
   /** Ends the threads; what waits is refused. */
   async close(): Promise<void> {
     const closed = this.#threads.close()
-    for (const job of this.#queue.splice(0)) job.reject(shuttingDown())
+    for (const job of this.#schedule.clear()) job.reject(shuttingDown())
     await closed
   }
 
   #admit(): void {
     if (this.#threads.isClosed) throw shuttingDown()
-    if (this.#jobCount >= this.#options.jobsMax) this.#dropAbandoned()
+    if (this.#jobCount >= this.#options.jobsMax) this.#schedule.dropAbandoned()
     if (this.#jobCount >= this.#options.jobsMax) {
       throw tooManyReads()
     }
@@ -175,7 +170,7 @@ export class JobPool implements DecisionPool {
         this.#jobCount--
         settle()
       }
-      this.#queue.push(
+      this.#schedule.add(
         jobWith({
           resolve: value => end(() => resolve(value)),
           reject: error => end(() => reject(error as Error)),
@@ -185,55 +180,34 @@ export class JobPool implements DecisionPool {
     })
   }
 
-  /** Forgets what nobody waits for and nobody has begun. */
-  #dropAbandoned(): void {
-    for (const job of this.#queue.filter(({ waiting }) => waiting.isGone)) this.#drop(job)
-  }
-
-  #drop(job: Job): void {
-    this.#remove(job)
-    if (job.kind !== 'bulk') job.reject(nobodyWaits())
-    else {
-      job.next = job.shared.count
-      this.#endIfDone(job)
-    }
+  /** The caller of a job has left. */
+  #dropped(job: Job): void {
+    if (job.kind === 'bulk') this.#endIfDone(job)
+    else job.reject(nobodyWaits())
   }
 
   /** Gives the threads of the pool the next parts of what waits; the rest is done here, turn by turn. */
   #giveOut(): void {
-    if (this.#queue.length > 0 && !this.isWarm) this.#threads.warmUp()
-    const partsAhead = this.#jobCount > 1 ? PARTS_AHEAD : LONE_PARTS_AHEAD
-    while (this.isWarm && this.#threads.running < this.#options.threads * partsAhead) {
-      const job = this.#nextJob()
+    if (!this.#schedule.isEmpty && !this.isWarm) this.#threads.warmUp()
+    while (this.isWarm && this.#schedule.hasRoom(this.#threads.running, this.#jobCount)) {
+      const job = this.#schedule.next()
       if (job === null) break
       if (job.kind === 'search') this.#runSearch(job)
       else if (job.kind === 'read') this.#runRead(job)
       else this.#runPart(job)
     }
-    if (!this.#isTurnPlanned && this.#queue.some(({ kind }) => kind === 'bulk')) {
+    if (!this.#isTurnPlanned && this.#schedule.hasBulk) {
       this.#isTurnPlanned = true
       // Between two parts the event loop turns: single decisions that have come meanwhile go first.
       setImmediate(() => this.#takeTurn())
     }
   }
 
-  /** The oldest that somebody waits for and that may begin. */
-  #nextJob(): Job | null {
-    for (let place = 0; place < this.#queue.length;) {
-      const job = this.#queue[place]!
-      if (job.waiting.isGone) this.#drop(job)
-      else if (isLarge(job) && this.#largeRunning >= this.#options.threads) place += 1
-      else return job
-    }
-    return null
-  }
-
   #takeTurn(): void {
     this.#isTurnPlanned = false
-    this.#nextJob()
-    const bulk = this.#queue.find(({ kind }) => kind === 'bulk') as Bulk | undefined
-    if (bulk !== undefined) {
-      const part = this.#begin(bulk, OWN_PART_CHECKS)
+    const bulk = this.#schedule.nextBulk()
+    if (bulk !== null) {
+      const part = this.#schedule.beginOwnPart(bulk)
       try {
         // The engine as it is now: one that was taken back meanwhile decides nothing any more.
         const { engine } = this.#options.engine(bulk.environmentId)
@@ -249,36 +223,26 @@ export class JobPool implements DecisionPool {
   #runPart(bulk: Bulk): void {
     const index = this.#indexNow(bulk)
     if (index === null) return
-    const part = this.#begin(bulk, this.#partChecks(bulk))
-    bulk.running++
+    const part = this.#schedule.beginPoolPart(bulk)
     this.#threads.run({ kind: 'checks', index, bulk: bulk.shared, part }).then(
       () => {
-        bulk.running--
+        bulk.progress.running--
         this.#endIfDone(bulk)
       },
       (error: unknown) => {
-        bulk.running--
+        bulk.progress.running--
         this.#fail(bulk, error)
       },
     )
   }
 
-  /** Smaller towards the end, so that nobody has a large part left; those ahead at the end are half of the bulk at most. */
-  #partChecks({ shared, next }: Bulk): number {
-    const { threads } = this.#options
-    const fewest = Math.min(POOL_PART_CHECKS_MIN, shared.count / (2 * PARTS_AHEAD * threads))
-    const share = (shared.count - next) / (2 * (threads + 1))
-    // The engine decides so many at a time.
-    const checks = Math.ceil(Math.max(share, fewest) / OWN_PART_CHECKS) * OWN_PART_CHECKS
-    return Math.min(POOL_PART_CHECKS_MAX, checks)
-  }
-
   #runSearch(search: Search): void {
     const index = this.#indexNow(search)
     if (index === null) return
-    this.#remove(search)
+    this.#schedule.beginWhole(search)
     this.#threads
       .run({ kind: 'search', index, search: search.job })
+      .finally(() => this.#schedule.endWhole(search))
       .then(page => {
         // As for a bulk: it may be too old by now.
         this.#options.engine(search.environmentId)
@@ -290,15 +254,13 @@ export class JobPool implements DecisionPool {
   #runRead(read: Read): void {
     const index = this.#indexNow(read)
     if (index === null) return
-    this.#remove(read)
+    this.#schedule.beginWhole(read)
     const over = newOver()
     read.waiting.whenOver(() => markOver(over))
-    const count = isLarge(read) ? 1 : 0
-    this.#largeRunning += count
     this.#threads
       .run({ kind: 'read', index, read: read.job, over })
       .finally(() => {
-        this.#largeRunning -= count
+        this.#schedule.endWhole(read)
         // Behind that the next large one may begin.
         this.#giveOut()
       })
@@ -316,24 +278,15 @@ export class JobPool implements DecisionPool {
     } catch (error) {
       if (job.kind === 'bulk') this.#fail(job, error)
       else {
-        this.#remove(job)
+        this.#schedule.remove(job)
         job.reject(error)
       }
       return null
     }
   }
 
-  /** Takes the next questions of a bulk, which leaves the queue with its last ones. */
-  #begin(bulk: Bulk, checksMax: number): BulkPart {
-    const from = bulk.next
-    const count = Math.min(checksMax, bulk.shared.count - from)
-    bulk.next += count
-    if (bulk.next === bulk.shared.count) this.#remove(bulk)
-    return { from, count }
-  }
-
   #endIfDone(bulk: Bulk): void {
-    if (bulk.next < bulk.shared.count || bulk.running > 0) return
+    if (!bulk.progress.isDone) return
     if (bulk.waiting.isGone) bulk.reject(nobodyWaits())
     else this.#resolve(bulk)
     this.#memory.giveBack(bulk.shared.memory)
@@ -352,22 +305,15 @@ export class JobPool implements DecisionPool {
   /** One bad part is the answer to the whole; its memory is used again when no thread writes into it any more. */
   #fail(bulk: Bulk, error: unknown): void {
     bulk.reject(error)
-    this.#remove(bulk)
-    bulk.next = bulk.shared.count
+    this.#schedule.cutOff(bulk)
     this.#endIfDone(bulk)
-  }
-
-  #remove(job: Job): void {
-    const place = this.#queue.indexOf(job)
-    if (place >= 0) this.#queue.splice(place, 1)
   }
 
   /** Does the searches and reads that wait as one that came now would be done, one a turn, as long as the pool has no threads. */
   #searchHere(): void {
-    this.#nextJob()
-    const job = this.#queue.find(({ kind }) => kind !== 'bulk') as Search | Read | undefined
-    if (job === undefined || this.isWarm) return
-    this.#remove(job)
+    const job = this.#schedule.nextWhole()
+    if (job === null || job.kind === 'bulk' || this.isWarm) return
+    this.#schedule.remove(job)
     try {
       const { environmentId } = job
       if (job.kind === 'read')

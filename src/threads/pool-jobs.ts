@@ -7,6 +7,7 @@ import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { ErrorData } from '#model/errors.ts'
 import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
+import type { BulkPart } from './job-schedule.ts'
 
 /** The index a job is decided on; one that is attached anew has another number. */
 export interface JobIndex {
@@ -45,12 +46,6 @@ export interface SharedBulk {
   readonly bodyBytes: number
   /** The different forms of its questions. */
   readonly forms: readonly QueryForm[]
-}
-
-/** Some neighbours among the questions of a bulk. */
-export interface BulkPart {
-  readonly from: number
-  readonly count: number
 }
 
 /** What every thread of a pool does. */

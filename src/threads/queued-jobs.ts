@@ -1,6 +1,7 @@
-/** What waits in a pool, or is under way there, for whom, and how far it has come. */
+/** The jobs of a pool: what is asked, who waits for the answer, and how far each has come. */
 import type { Leaver, SearchJob, SlicedJob, Waiting } from '#decisions/decision-pool.ts'
 import type { KeyPage } from '#engine/engine.ts'
+import type { BulkProgress, ScheduledJob } from './job-schedule.ts'
 import type { SharedBulk } from './pool-jobs.ts'
 
 export interface Outcome<Value> {
@@ -8,34 +9,33 @@ export interface Outcome<Value> {
   readonly reject: (error: unknown) => void
 }
 
-export interface Bulk extends Outcome<Uint8Array> {
+export interface Bulk extends Outcome<Uint8Array>, ScheduledJob {
   readonly kind: 'bulk'
   readonly environmentId: string
   readonly shared: SharedBulk
-  /** The next question nobody has begun. */
-  next: number
-  /** Parts under way in the pool. */
-  running: number
+  readonly progress: BulkProgress
   readonly waiting: Waiting
 }
 
-export interface Search extends Outcome<KeyPage> {
+export interface Search extends Outcome<KeyPage>, ScheduledJob {
   readonly kind: 'search'
   readonly environmentId: string
   readonly job: SearchJob
+  readonly progress: null
   readonly waiting: Waiting
 }
 
-export interface Read extends Outcome<unknown> {
+export interface Read extends Outcome<unknown>, ScheduledJob {
   readonly kind: 'read'
   readonly environmentId: string
   readonly job: SlicedJob
+  readonly progress: null
   readonly waiting: Leaver
 }
 
 export type Job = Bulk | Search | Read
 
-/** Whether its answer may be as large as a list may be. */
-export function isLarge(job: Job): boolean {
-  return job.kind === 'read' && (job.job.kind === 'permissions' || job.job.kind === 'authorized-users')
+/** Whether the answer of a read may be as large as a list may be. */
+export function isLarge({ kind }: SlicedJob): boolean {
+  return kind === 'permissions' || kind === 'authorized-users'
 }

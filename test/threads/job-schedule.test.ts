@@ -1,0 +1,184 @@
+/** The order in which a pool does its jobs, by itself: which is next, how bulks are cut, and what is dropped. No thread is started. */
+import { describe, expect, test } from 'vitest'
+import {
+  BulkProgress,
+  JobSchedule,
+  OWN_PART_CHECKS,
+  PARTS_AHEAD,
+  POOLED_CHECKS_MIN,
+  type BulkJob,
+  type BulkPart,
+  type ScheduledJob,
+} from '#threads/job-schedule.ts'
+import { Random } from '#testing/data/random.ts'
+
+interface Bulk extends BulkJob {
+  readonly waiting: { isGone: boolean }
+}
+
+const bulk = (checks: number): Bulk => ({
+  waiting: { isGone: false },
+  progress: new BulkProgress(checks),
+  isLarge: false,
+})
+const whole = (isLarge = false) => ({ waiting: { isGone: false }, progress: null, isLarge })
+
+function newSchedule(threads: number, ...jobs: ScheduledJob[]) {
+  const dropped: ScheduledJob[] = []
+  const schedule = new JobSchedule<ScheduledJob, Bulk>(threads, job => dropped.push(job))
+  for (const job of jobs) schedule.add(job)
+  return { schedule, dropped }
+}
+
+/** All parts of a bulk, as the pool alone would take them. */
+function poolParts(threads: number, checks: number): number[] {
+  const job = bulk(checks)
+  const { schedule } = newSchedule(threads, job)
+  const counts: number[] = []
+  while (schedule.nextBulk() !== null) counts.push(schedule.beginPoolPart(job).count)
+  return counts
+}
+
+const SIZES = [POOLED_CHECKS_MIN, POOLED_CHECKS_MIN + 1, 4_000, 9_999, 10_000, 100_000]
+const THREADS = [1, 2, 3, 8]
+const CASES = THREADS.flatMap(threads => SIZES.map(checks => ({ threads, checks })))
+
+describe('a bulk is cut into parts', () => {
+  test.each(CASES)(
+    'whoever takes them, each of $checks checks is in one of them: $threads threads',
+    ({ threads, checks }) => {
+      const random = new Random(checks + threads)
+      const job = bulk(checks)
+      const { schedule } = newSchedule(threads, job)
+      const parts: BulkPart[] = []
+      while (schedule.nextBulk() !== null) {
+        const isPools = random.next() < 0.5
+        parts.push(isPools ? schedule.beginPoolPart(job) : schedule.beginOwnPart(job))
+      }
+      const ends = parts.map(({ from, count }) => from + count)
+      expect(parts.map(({ from }) => from)).toEqual([0, ...ends.slice(0, -1)])
+      expect(ends.at(-1)).toBe(checks)
+      expect(schedule.isEmpty).toBe(true)
+    },
+  )
+
+  test.each(CASES)(
+    'those of the pool shrink, and are multiples of an own one: $checks checks, $threads threads',
+    ({ threads, checks }) => {
+      const counts = poolParts(threads, checks)
+      expect(counts).toEqual(counts.toSorted((one, other) => other - one))
+      for (const count of counts.slice(0, -1)) expect(count % OWN_PART_CHECKS).toBe(0)
+      expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
+    },
+  )
+
+  test.each(THREADS)('as many of the smallest as the pool has ahead are half of it: %i threads', threads => {
+    const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS
+    expect(Math.min(...poolParts(threads, checks)) * PARTS_AHEAD * threads).toBe(checks / 2)
+  })
+
+  test('half of what is left is shared among the threads of the pool and this one', () => {
+    expect(poolParts(3, 8_192).slice(0, 3)).toEqual([1_024, 896, 896])
+  })
+
+  test('those of a large one are worth their messages, but for the last', () => {
+    expect(Math.min(...poolParts(1, 100_000).slice(0, -1))).toBe(512)
+  })
+
+  test('this thread takes one that is decided at once', () => {
+    const job = bulk(POOLED_CHECKS_MIN)
+    const { schedule } = newSchedule(1, job)
+    expect(schedule.beginOwnPart(job)).toEqual({ from: 0, count: OWN_PART_CHECKS })
+  })
+
+  test('it is done when the last part is begun and the pool has none of it', () => {
+    const job = bulk(POOLED_CHECKS_MIN)
+    const { schedule } = newSchedule(1, job)
+    schedule.beginPoolPart(job)
+    while (schedule.nextBulk() !== null) schedule.beginOwnPart(job)
+    expect(job.progress.isDone).toBe(false)
+    job.progress.running--
+    expect(job.progress.isDone).toBe(true)
+  })
+
+  test('of one that failed no more parts are begun', () => {
+    const job = bulk(10_000)
+    const { schedule } = newSchedule(1, job)
+    schedule.beginPoolPart(job)
+    schedule.cutOff(job)
+    expect(schedule.next()).toBeNull()
+    expect(job.progress.isDone).toBe(false)
+  })
+})
+
+describe('what is next', () => {
+  test('the oldest job, of whatever kind; a bulk until its last part is begun', () => {
+    const [first, second] = [bulk(OWN_PART_CHECKS + 1), whole()]
+    const { schedule } = newSchedule(1, first, second)
+    schedule.beginOwnPart(first)
+    expect(schedule.next()).toBe(first)
+    schedule.beginOwnPart(first)
+    expect(schedule.next()).toBe(second)
+    schedule.beginWhole(second)
+    expect(schedule.next()).toBeNull()
+  })
+
+  test('for this thread the oldest bulk, while there is a pool; the oldest other job, while there is none', () => {
+    const jobs = [whole(), bulk(10_000), whole(), bulk(10_000)]
+    const { schedule } = newSchedule(1, ...jobs)
+    expect(schedule.nextBulk()).toBe(jobs[1])
+    expect(schedule.nextWhole()).toBe(jobs[0])
+  })
+
+  test('large answers are made one a thread, and what is behind them passes', () => {
+    const [first, second, third, small] = [whole(true), whole(true), whole(true), whole()]
+    const { schedule } = newSchedule(2, first, second, third, small)
+    for (const job of [first, second]) {
+      expect(schedule.next()).toBe(job)
+      schedule.beginWhole(job)
+    }
+    expect(schedule.next()).toBe(small)
+    schedule.endWhole(first)
+    expect(schedule.next()).toBe(third)
+  })
+
+  test('the pool has few parts of a job that is alone, and many where others wait', () => {
+    const { schedule } = newSchedule(3)
+    expect(schedule.hasRoom(5, 1)).toBe(true)
+    expect(schedule.hasRoom(6, 1)).toBe(false)
+    expect(schedule.hasRoom(3 * PARTS_AHEAD - 1, 2)).toBe(true)
+    expect(schedule.hasRoom(3 * PARTS_AHEAD, 2)).toBe(false)
+  })
+})
+
+describe('a job whose caller has left', () => {
+  test('is dropped when its turn comes, and told of once', () => {
+    const [left, next] = [whole(), whole()]
+    const { schedule, dropped } = newSchedule(1, left, next)
+    left.waiting.isGone = true
+    expect(schedule.next()).toBe(next)
+    expect(schedule.next()).toBe(next)
+    expect(dropped).toEqual([left])
+  })
+
+  test('is dropped where it waits behind others, when there is no room for more', () => {
+    const [first, left] = [whole(), bulk(10_000)]
+    const { schedule, dropped } = newSchedule(1, first, left)
+    left.waiting.isGone = true
+    schedule.dropAbandoned()
+    expect(dropped).toEqual([left])
+    expect(schedule.next()).toBe(first)
+  })
+
+  test('has no part of its bulk begun, for the pool or for this thread; it ends with those that run', () => {
+    const left = bulk(10_000)
+    const { schedule, dropped } = newSchedule(1, left)
+    schedule.beginPoolPart(left)
+    left.waiting.isGone = true
+    expect(schedule.nextBulk()).toBeNull()
+    expect(dropped).toEqual([left])
+    expect(left.progress.isDone).toBe(false)
+    left.progress.running--
+    expect(left.progress.isDone).toBe(true)
+  })
+})
