@@ -12,15 +12,15 @@ import type { ManagementError, ManagementErrorCode, NativeError } from '#model/w
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { MethodNotAllowedError } from './router.ts'
 
-/** How one code is told. */
-interface Telling {
+/** How one error code is written on the wire. */
+interface ProblemSpec {
   readonly status: number
   /** Where the management interface differs: shape errors are 422 there. */
   readonly managementStatus?: number
   /** `error_code` of the management interface. */
   readonly errorCode: ManagementErrorCode
   readonly title: string
-  /** Said instead of the error's own message, unless the error says what is to be told. */
+  /** Sent in place of the error's own message, unless the error brings a text for the caller (`told`). */
   readonly publicMessage?: string
 }
 
@@ -29,9 +29,9 @@ const LOAD_AGAIN = {
   errorCode: 'UNEXPECTED_ERROR',
   title: 'Temporarily unavailable',
   publicMessage: 'the service is catching up with its store; try again',
-} as const satisfies Telling
+} as const satisfies ProblemSpec
 
-const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
+const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   UNAUTHENTICATED: { status: 401, errorCode: 'UNAUTHORIZED', title: 'Credentials are missing or not valid' },
   FORBIDDEN: { status: 403, errorCode: 'FORBIDDEN_ACCESS', title: 'This key may not do that' },
   UNKNOWN_PATH: { status: 404, errorCode: 'NOT_FOUND', title: 'No such path' },
@@ -120,16 +120,16 @@ const TELLINGS: Readonly<Record<ErrorCode, Telling>> = {
 /** Seconds after which a 429 or a 503 is worth another try. */
 const RETRY_AFTER_SECONDS = '1'
 
-/** The answer to a request that failed. Anything but an `AuthzError` is told as `INTERNAL`, without its text. */
+/** The answer to a request that failed. Anything but an `AuthzError` is answered as `INTERNAL`, without its text. */
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
   const { code, message, detail, told } = errorToData(error)
-  const telling = TELLINGS[code]
-  const status = statusOf(telling, family)
-  const text = told ?? telling.publicMessage ?? message
+  const spec = PROBLEMS[code]
+  const status = statusOf(spec, family)
+  const text = told ?? spec.publicMessage ?? message
   return {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,
-    body: bodyText(family, { status, telling, message: text, detail }),
+    body: bodyText(family, { status, spec, message: text, detail }),
     buffer: null,
     lent: null,
     pieces: null,
@@ -137,30 +137,30 @@ export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
   }
 }
 
-function statusOf({ status, managementStatus }: Telling, family: ErrorFamily): number {
+function statusOf({ status, managementStatus }: ProblemSpec, family: ErrorFamily): number {
   return family === 'management' ? (managementStatus ?? status) : status
 }
 
 /** What may be wrong when a status comes in a family's form, for documents. */
-export function reasonsOf(status: number, family: ErrorFamily): Pick<Telling, 'title' | 'errorCode'>[] {
-  return Object.values(TELLINGS).filter(telling => statusOf(telling, family) === status)
+export function reasonsOf(status: number, family: ErrorFamily): Pick<ProblemSpec, 'title' | 'errorCode'>[] {
+  return Object.values(PROBLEMS).filter(spec => statusOf(spec, family) === status)
 }
 
-interface Told {
+interface ProblemFields {
   readonly status: number
-  readonly telling: Telling
+  readonly spec: ProblemSpec
   readonly message: string
   readonly detail: readonly ErrorDetail[]
 }
 
-function bodyText(family: ErrorFamily, { status, telling, message, detail }: Told): string {
+function bodyText(family: ErrorFamily, { status, spec, message, detail }: ProblemFields): string {
   if (family === 'access') return message
   if (family === 'native') return JSON.stringify({ code: status, message } satisfies NativeError)
   if (family === 'opa') return JSON.stringify({ code: opaCode(status), message })
   const error: ManagementError = {
     id: randomUUID(),
-    title: telling.title,
-    error_code: telling.errorCode,
+    title: spec.title,
+    error_code: spec.errorCode,
     message,
     support_link: null,
     additional_info: null,
