@@ -116,7 +116,7 @@ export class AccessService {
   ): Evaluations | Promise<Evaluations> {
     const decided = this.#decisions.evaluateBulk(environmentId, queries, waiting)
     if (decided instanceof Promise)
-      return decided.then(come => ({ evaluations: decisionsOf(outcomes, come) }))
+      return decided.then(verdicts => ({ evaluations: decisionsOf(outcomes, verdicts) }))
     return { evaluations: decisionsOf(outcomes, decided) }
   }
 

@@ -79,7 +79,7 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
           return replyWith(access.evaluatePacked(environmentId, body, caller), evaluationsAnswer)
         }
         const answer = access.evaluateBatch(environmentId, body, caller)
-        if (answer instanceof Promise) return answer.then(come => ({ status: 200, body: come }))
+        if (answer instanceof Promise) return answer.then(made => ({ status: 200, body: made }))
         return { status: 200, body: answer }
       },
     }),

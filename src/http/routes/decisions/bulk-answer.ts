@@ -23,7 +23,7 @@ export function replyWith(
   verdicts: Verdicts | Promise<Verdicts>,
   write: (verdicts: Verdicts) => LentJson,
 ): Reply | Promise<Reply> {
-  if (verdicts instanceof Promise) return verdicts.then(come => ({ status: 200, body: write(come) }))
+  if (verdicts instanceof Promise) return verdicts.then(made => ({ status: 200, body: write(made) }))
   return { status: 200, body: write(verdicts) }
 }
 

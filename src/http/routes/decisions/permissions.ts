@@ -14,7 +14,7 @@ import { environmentOf } from '#http/routing/caller.ts'
 
 export function permissionRoutes(permissions: PermissionService, answers: AnswersOfParts): Route[] {
   const reply = (environmentId: string, json: Uint8Array | Promise<Uint8Array>): Reply | Promise<Reply> => {
-    if (json instanceof Promise) return json.then(come => answers.reply(environmentId, [come]))
+    if (json instanceof Promise) return json.then(part => answers.reply(environmentId, [part]))
     return answers.reply(environmentId, [json])
   }
   return [
