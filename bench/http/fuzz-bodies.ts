@@ -4,7 +4,7 @@
  *
  *     node bench/http/fuzz-bodies.ts [bodies of each kind] [seed]
  */
-import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
+import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'

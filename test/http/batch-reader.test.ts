@@ -3,7 +3,7 @@
  * same and answers without an error. A security boundary, so it is held to that by cases, by cuts and by random bodies.
  */
 import { describe, expect, test } from 'vitest'
-import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
+import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import { Learning, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'

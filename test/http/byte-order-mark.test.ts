@@ -1,7 +1,7 @@
 /** A byte order mark before a body is skipped, whoever reads the body, as imports and the command line do. */
 import { expect, test } from 'vitest'
 import { viewOf } from '#http/message/byte-views.ts'
-import { evaluationDialect, NATIVE } from '#http/bytes/asked-question.ts'
+import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'

@@ -6,7 +6,7 @@
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries, QueryForm } from '#model/packed-queries.ts'
-import { NATIVE } from './asked-question.ts'
+import { NATIVE } from './dialects.ts'
 import { ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { REFUSED, skipBlanks } from './plain-json.ts'
 import { QuestionReader } from './question-reader.ts'

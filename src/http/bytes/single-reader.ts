@@ -4,7 +4,7 @@
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import type { Dialect } from './asked-question.ts'
+import type { Dialect } from './dialects.ts'
 import { Learning, ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { isBlank, REFUSED, skipBlanks } from './plain-json.ts'
 import { QuestionReader } from './question-reader.ts'

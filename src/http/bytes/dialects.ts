@@ -1,10 +1,10 @@
-/** What a question that was read asks, in each dialect, where nothing is inherited. */
+/** The dialects of a single question: which fields a reader accepts, and which query they make. */
 import type { QueryForm } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
 import type { QuestionReader } from './question-reader.ts'
 
-/** A dialect: what a reader meets, and what is asked by it. */
+/** A dialect of single questions, which inherit nothing. */
 export interface Dialect {
   readonly fields: Fields
   /** `known` is the form of the question before. Null leaves the question to the ordinary parser. */
