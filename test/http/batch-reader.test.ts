@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
-import { Learning, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
+import { TemplateYield, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
 import { REFUSED } from '#http/bytes/plain-json.ts'
 import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
 import { QuestionReader } from '#http/bytes/question-reader.ts'
@@ -405,11 +405,11 @@ test('of a single decision the last key is compared, not read again, however lon
       `{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"${'k'.repeat(length + 1)}"}}`,
     )
   })
-  const learned = new Learning()
+  const gain = new TemplateYield()
   for (const [index, body] of bodies.entries()) {
     const bytes = viewOf(body)
     list.texts.begin(bytes)
-    const end = list.matchOne(bytes, 0, body.length, learned)
+    const end = list.matchOne(bytes, 0, body.length, gain)
     expect(end).toBe(index === 0 ? REFUSED : body.length)
     if (index > 0) {
       // Nor copied.
@@ -417,7 +417,7 @@ test('of a single decision the last key is compared, not read again, however lon
       continue
     }
     const reader = new QuestionReader(body, list.texts, NATIVE.fields)
-    const source = { body, bytes, defaults: NO_DEFAULTS, learned }
+    const source = { body, bytes, defaults: NO_DEFAULTS, gain }
     const questions = { reader, defaults: NO_DEFAULTS, settle: () => NATIVE.asked(reader, null) }
     expect(list.readOne(source, questions, 0)).toBe(body.length)
   }

@@ -7,7 +7,7 @@ import { viewOf } from '#http/message/byte-views.ts'
 import { BodyTexts } from '#http/bytes/body-texts.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { NATIVE } from '#http/bytes/dialects.ts'
-import { Learning, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
+import { TemplateYield, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
 import { REFUSED } from '#http/bytes/plain-json.ts'
 import { QUESTION_FIELDS } from '#http/bytes/question-fields.ts'
 import { QuestionReader } from '#http/bytes/question-reader.ts'
@@ -363,16 +363,16 @@ describe('a question that differs from two before only in what nobody reads', ()
 
   /** Whether the last question is compared with what was learned from the others. */
   function isCompared(...questions: readonly object[]): boolean {
-    const [list, learned] = [new ListReader(1), new Learning()]
+    const [list, gain] = [new ListReader(1), new TemplateYield()]
     let end = REFUSED
     for (const question of questions) {
       const body = Buffer.from(JSON.stringify(question))
       const bytes = viewOf(body)
       list.texts.begin(bytes)
-      end = list.matchOne(bytes, 0, body.length, learned)
+      end = list.matchOne(bytes, 0, body.length, gain)
       if (end !== REFUSED) continue
       const reader = new QuestionReader(body, list.texts, QUESTION_FIELDS)
-      const source = { body, bytes, defaults: NO_DEFAULTS, learned }
+      const source = { body, bytes, defaults: NO_DEFAULTS, gain }
       const settle = () => NATIVE.asked(reader, null)
       list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, 0)
     }

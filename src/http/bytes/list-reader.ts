@@ -44,19 +44,19 @@ export interface Questions {
   settle(known: QueryForm | null): ReadQuestion | null
 }
 
-/** How far templates have been of use. */
-export class Learning {
+/** How far templates have been of use: what decides whether questions are compared with them, and whether more are learned. */
+export class TemplateYield {
   templates = 0
   uses = 0
   misses = 0
 
-  /** Where hardly anything looks alike, comparing costs more than it saves. */
-  get isPromising(): boolean {
+  /** Whether questions are compared with templates. Where hardly any two look alike, comparing costs more than it saves. */
+  get shouldMatch(): boolean {
     return this.misses <= TEMPLATES_MAX + this.uses
   }
 
   /** Whether another template may be learned. */
-  get isWorthwhile(): boolean {
+  get shouldLearn(): boolean {
     return this.templates * USES_PER_TEMPLATE <= this.uses
   }
 }
@@ -66,7 +66,7 @@ interface ListSource {
   readonly bytes: DataView
   /** A spot with the keys that questions inherit. */
   readonly defaults: Int32Array
-  readonly learned: Learning
+  readonly gain: TemplateYield
 }
 
 export class ListReader {
@@ -110,10 +110,10 @@ export class ListReader {
     if (body[from] !== OPEN_BRACKET) return REFUSED
     let at = skipBlanks(body, from + 1)
     if (body[at] === CLOSE_BRACKET) return at + 1
-    const source = { body, bytes, defaults: questions.defaults, learned: new Learning() }
+    const source = { body, bytes, defaults: questions.defaults, gain: new TemplateYield() }
     for (let count = 0; count < this.#checksMax; count++) {
       if ((count + 1) * SPOT_WORDS > this.#spots.length) this.#grow()
-      let next = this.#matchNext(bytes, body.length, source.defaults, source.learned, at, count)
+      let next = this.#matchNext(bytes, body.length, source.defaults, source.gain, at, count)
       if (next === REFUSED) next = this.#readUnlike(source, questions, at, count)
       if (next === REFUSED) return REFUSED
       at = skipBlanks(body, next)
@@ -134,9 +134,9 @@ export class ListReader {
    * Compares a question that is no list's and inherits nothing, and is now the only one; returns the place behind it, or
    * `REFUSED`.
    */
-  matchOne(bytes: DataView, at: number, limit: number, learned: Learning): number {
+  matchOne(bytes: DataView, at: number, limit: number, gain: TemplateYield): number {
     this.#begin()
-    return this.#matchNext(bytes, limit, NO_DEFAULTS, learned, at, 0)
+    return this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0)
   }
 
   /** The same for one that has to be read. */
@@ -149,18 +149,18 @@ export class ListReader {
     bytes: DataView,
     limit: number,
     defaults: Int32Array,
-    learned: Learning,
+    gain: TemplateYield,
     at: number,
     index: number,
   ): number {
-    if (!learned.isPromising) return REFUSED
+    if (!gain.shouldMatch) return REFUSED
     const end = this.#match(bytes, limit, at, index, defaults)
-    if (end === REFUSED) learned.misses++
-    else learned.uses++
+    if (end === REFUSED) gain.misses++
+    else gain.uses++
     return end
   }
 
-  #readUnlike({ body, learned }: ListSource, questions: Questions, at: number, index: number): number {
+  #readUnlike({ body, gain }: ListSource, questions: Questions, at: number, index: number): number {
     const next = questions.reader.read(at)
     if (next === REFUSED) return REFUSED
     const read = questions.settle(index === 0 ? null : this.#forms[index - 1]!)
@@ -168,9 +168,9 @@ export class ListReader {
     this.#keep(questions.reader, index)
     this.#forms[index] = read.form
     this.#count = index + 1
-    const mayLearn = learned.isPromising || learned.isWorthwhile
+    const mayLearn = gain.shouldMatch || gain.shouldLearn
     if (mayLearn && next - at <= TEMPLATE_BYTES_MAX)
-      this.#learn(body, { ...read, from: at, to: next, skipped: questions.reader.skipped }, learned)
+      this.#learn(body, { ...read, from: at, to: next, skipped: questions.reader.skipped }, gain)
     return next
   }
 
@@ -206,13 +206,13 @@ export class ListReader {
   }
 
   /** A question that differs from one before only in what nobody reads has its template give way to one that allows for that. */
-  #learn(body: Buffer, question: Omit<LearnedQuestion, 'isWide'>, learned: Learning): void {
+  #learn(body: Buffer, question: Omit<LearnedQuestion, 'isWide'>, gain: TemplateYield): void {
     const templates = this.#templates
     const narrow = templates.findIndex(template => template.isTooNarrowFor(question))
     const isWide = narrow !== -1 && question.skipped.length <= SKIPPED_VALUES_MAX
     if (isWide) templates.splice(narrow, 1)
-    else if (!learned.isWorthwhile) return
-    else learned.templates++
+    else if (!gain.shouldLearn) return
+    else gain.templates++
     if (templates.length === TEMPLATES_MAX) templates.pop()
     templates.unshift(new QuestionTemplate(body, { ...question, isWide }))
   }

@@ -5,7 +5,7 @@
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Dialect } from './dialects.ts'
-import { Learning, ListReader, NO_DEFAULTS } from './list-reader.ts'
+import { TemplateYield, ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { isBlank, REFUSED, skipBlanks } from './plain-json.ts'
 import { QuestionReader } from './question-reader.ts'
 
@@ -15,7 +15,7 @@ const BODIES_A_JUDGEMENT = 1_000
 export class SingleReader {
   readonly #dialect: Dialect
   readonly #list = new ListReader(1)
-  #learned = new Learning()
+  #gain = new TemplateYield()
   #bodies = 0
 
   constructor(dialect: Dialect) {
@@ -24,17 +24,17 @@ export class SingleReader {
 
   /** The question, good until the next is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
-    const learned = this.#judged()
+    const gain = this.#judged()
     const limit = this.#list.texts.begin(bytes)
-    const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, learned)
+    const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, gain)
     // What looks alike and has something behind it is not read again: it would be learned in the place of what is good.
-    const isRead = end === REFUSED ? this.#readUnlike(bytes, learned) : blanksEnd(bytes, end, limit) === limit
+    const isRead = end === REFUSED ? this.#readUnlike(bytes, gain) : blanksEnd(bytes, end, limit) === limit
     return isRead ? this.#list.packed() : null
   }
 
-  #readUnlike(bytes: DataView, learned: Learning): boolean {
+  #readUnlike(bytes: DataView, gain: TemplateYield): boolean {
     const body = bytesOf(bytes)
-    const source = { body, bytes, defaults: NO_DEFAULTS, learned }
+    const source = { body, bytes, defaults: NO_DEFAULTS, gain }
     const dialect = this.#dialect
     const reader = new QuestionReader(body, this.#list.texts, dialect.fields)
     const settle = () => dialect.asked(reader, null)
@@ -42,9 +42,9 @@ export class SingleReader {
     return end !== REFUSED && skipBlanks(body, end) === body.length
   }
 
-  #judged(): Learning {
-    if (++this.#bodies % BODIES_A_JUDGEMENT === 0) this.#learned = new Learning()
-    return this.#learned
+  #judged(): TemplateYield {
+    if (++this.#bodies % BODIES_A_JUDGEMENT === 0) this.#gain = new TemplateYield()
+    return this.#gain
   }
 }
 
