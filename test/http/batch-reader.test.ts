@@ -418,7 +418,7 @@ test('of a single decision the last key is compared, not read again, however lon
     }
     const reader = new QuestionReader(body, list.texts, NATIVE.fields)
     const source = { body, bytes, defaults: NO_DEFAULTS, gain }
-    const questions = { reader, defaults: NO_DEFAULTS, settle: () => NATIVE.asked(reader, null) }
+    const questions = { reader, defaults: NO_DEFAULTS, asked: () => NATIVE.asked(reader, null) }
     expect(list.readOne(source, questions, 0)).toBe(body.length)
   }
 })

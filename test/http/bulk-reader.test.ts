@@ -373,8 +373,8 @@ describe('a question that differs from two before only in what nobody reads', ()
       if (end !== REFUSED) continue
       const reader = new QuestionReader(body, list.texts, QUESTION_FIELDS)
       const source = { body, bytes, defaults: NO_DEFAULTS, gain }
-      const settle = () => NATIVE.asked(reader, null)
-      list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, 0)
+      const once = { reader, defaults: NO_DEFAULTS, asked: () => NATIVE.asked(reader, null) }
+      list.readOne(source, once, 0)
     }
     return end !== REFUSED
   }

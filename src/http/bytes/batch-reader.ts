@@ -95,8 +95,8 @@ export class BatchReader {
   ): number {
     if (hasLongText(batch)) return REFUSED
     this.#useDefaults(batch)
-    const settle = (known: QueryForm | null) => this.#settle(body, { reader, batch, known })
-    return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), settle })
+    const asked = (known: QueryForm | null) => this.#asked(body, { reader, batch, known })
+    return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), asked })
   }
 
   /** Whether all items could be read, now that everything behind them is known. */
@@ -124,7 +124,7 @@ export class BatchReader {
     this.#inherited = inherited
   }
 
-  #settle(
+  #asked(
     body: Buffer,
     { reader, batch, known }: { reader: QuestionReader; batch: QuestionReader; known: QueryForm | null },
   ): ReadQuestion | null {

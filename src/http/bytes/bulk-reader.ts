@@ -30,8 +30,8 @@ export class BulkReader {
     const { texts } = this.#list
     texts.begin(bytes)
     const reader = new QuestionReader(body, texts, NATIVE.fields, { partsMax: this.#unlikePartsMax })
-    const settle = (known: QueryForm | null) => NATIVE.asked(reader, known)
-    const questions = { reader, defaults: NO_DEFAULTS, settle }
+    const asked = (known: QueryForm | null) => NATIVE.asked(reader, known)
+    const questions = { reader, defaults: NO_DEFAULTS, asked }
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     return this.#list.packed()

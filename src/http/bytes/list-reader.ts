@@ -41,7 +41,7 @@ export interface Questions {
   /** A spot with the keys that questions inherit. */
   readonly defaults: Int32Array
   /** What the question last read asks, `known` being the form of the one before; null leaves it to the ordinary parser. */
-  settle(known: QueryForm | null): ReadQuestion | null
+  asked(known: QueryForm | null): ReadQuestion | null
 }
 
 /** How far templates have been of use: what decides whether questions are compared with them, and whether more are learned. */
@@ -163,7 +163,7 @@ export class ListReader {
   #readUnlike({ body, gain }: ListSource, questions: Questions, at: number, index: number): number {
     const next = questions.reader.read(at)
     if (next === REFUSED) return REFUSED
-    const read = questions.settle(index === 0 ? null : this.#forms[index - 1]!)
+    const read = questions.asked(index === 0 ? null : this.#forms[index - 1]!)
     if (read === null) return REFUSED
     this.#keep(questions.reader, index)
     this.#forms[index] = read.form

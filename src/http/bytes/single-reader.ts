@@ -37,8 +37,8 @@ export class SingleReader {
     const source = { body, bytes, defaults: NO_DEFAULTS, gain }
     const dialect = this.#dialect
     const reader = new QuestionReader(body, this.#list.texts, dialect.fields)
-    const settle = () => dialect.asked(reader, null)
-    const end = this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, settle }, skipBlanks(body, 0))
+    const asked = () => dialect.asked(reader, null)
+    const end = this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, asked }, skipBlanks(body, 0))
     return end !== REFUSED && skipBlanks(body, end) === body.length
   }
 
