@@ -10,7 +10,7 @@ import { problemAnswer } from '#http/routing/problem.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { isUnreportedFault } from '#model/errors.ts'
 import { writeHead } from './answer-head.ts'
-import { type Answer, encodeReply, giveUp, standingAnswer } from '#http/message/answer.ts'
+import { type Answer, encodeReply, cancelPieces, standingAnswer } from '#http/message/answer.ts'
 import type { ConversationHost } from './conversation-host.ts'
 import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
 import type { RequestId } from '#http/message/request-id.ts'
@@ -106,7 +106,7 @@ export class AnswerWriter {
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
-    if (this.#request.isOver) giveUp(answer.pieces)
+    if (this.#request.isOver) cancelPieces(answer.pieces)
     else if (isCorked) this.#write(answer, closes)
     else this.#writeCorked(answer, closes)
   }
@@ -122,7 +122,7 @@ export class AnswerWriter {
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.#request.requestId)
-      giveUp(answer.pieces)
+      cancelPieces(answer.pieces)
       this.status = 500
       this.#break()
     }
@@ -141,7 +141,7 @@ export class AnswerWriter {
     if (status === 204 || status === 304 || (isHead && (pieces !== null || !closes))) {
       this.#askToClose(closes)
       this.#wire.endWithoutBody()
-      giveUp(pieces)
+      cancelPieces(pieces)
       this.#request.finish()
       return
     }

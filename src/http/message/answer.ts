@@ -14,7 +14,7 @@ export interface Answer {
   readonly body: string | Uint8Array | null
   /** The buffer that is all of `body`, where one is known: the library asks less of it than of a view. */
   readonly buffer: ArrayBuffer | null
-  /** Whose memory the body is, where it is lent. */
+  /** The owner of the body's memory, where that is lent. */
   readonly lent: LentJson | null
   readonly pieces: RawPieces | null
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -61,7 +61,7 @@ export function standingAnswer(reply: Reply | Promise<Reply>): Answer | undefine
 
 /**
  * A route's reply as text or bytes. It is JSON, unless the reply's headers name another `content-type`.
- * Throws when it cannot be told: a value JSON has no form for, a header that would not be one header. Pieces are given up then.
+ * Throws for what cannot be sent: a value that JSON cannot express, a header value that would not be one header. Pieces are cancelled then.
  */
 export function encodeReply(reply: Reply): Answer {
   const standing = standingAnswer(reply)
@@ -76,7 +76,7 @@ export function encodeReply(reply: Reply): Answer {
   try {
     checkHeaders(headers)
   } catch (error) {
-    giveUp(pieces)
+    cancelPieces(pieces)
     throw error
   }
   return { status, contentType, body: whole, buffer: null, lent, pieces, headers: others }
@@ -95,7 +95,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Nobody hears the answer: what is kept for the rest of it may go. */
-export function giveUp(pieces: RawPieces | null): void {
+/** The answer is not sent: the source of its pieces may let go of what it keeps for them. */
+export function cancelPieces(pieces: RawPieces | null): void {
   pieces?.source.cancel()
 }
