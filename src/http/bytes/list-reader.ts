@@ -28,7 +28,7 @@ const CHECKS_MIN = 512
 /** A spot for questions that inherit nothing. */
 export const NO_DEFAULTS = new Int32Array(SPOT_WORDS)
 
-/** A question that was read, as a list keeps it. */
+/** A question that was read: its form, and where its keys stand in the body. */
 export interface ReadQuestion {
   readonly form: QueryForm
   readonly user: KeyPlace
@@ -70,7 +70,7 @@ interface ListSource {
 }
 
 export class ListReader {
-  /** Those of the body that is being read. Whoever reads it begins with them, and asks in the end whether they are valid. */
+  /** The texts of the body that is being read. Its reader begins with them, and asks in the end whether they are valid. */
   readonly texts = new BodyTexts()
   readonly #checksMax: number
   /** The one used last first. */
@@ -79,7 +79,7 @@ export class ListReader {
   /** Kept from one list to the next; of the last one, `#count` are good. */
   readonly #forms: QueryForm[] = []
   #count = 0
-  /** What is told of a list of one: an object for each decision would be one more for the collector. */
+  /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
   readonly #one: PackedQueries
 
   /** Longer lists are not read: the ordinary way says that they are too long. */
@@ -124,7 +124,7 @@ export class ListReader {
     return REFUSED
   }
 
-  /** Forms behind those of the list before are let go of: callers decide how long their texts are. */
+  /** Forms of lists before the last one are dropped: callers decide how long the texts in them are. */
   #begin(): void {
     if (this.#forms.length > this.#count) this.#forms.length = this.#count
     this.#count = 0
@@ -205,7 +205,7 @@ export class ListReader {
     spots[spot + SPOT_KEY + SPOT_LENGTH] = key.length
   }
 
-  /** A question that differs from one before only in what nobody reads has its template give way to one that allows for that. */
+  /** If the question differs from an earlier one only in values that are not read, a template with gaps for them replaces that one's. */
   #learn(body: Buffer, question: Omit<LearnedQuestion, 'isWide'>, gain: TemplateYield): void {
     const templates = this.#templates
     const narrow = templates.findIndex(template => template.isTooNarrowFor(question))

@@ -1,4 +1,4 @@
-/** The head of an answer, as the HTTP library is told it. */
+/** Writes the head of an answer to the wire. */
 import { STATUS_CODES } from 'node:http'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
 import { type RequestId, RequestIds } from '#http/message/request-id.ts'
@@ -21,7 +21,7 @@ export function requestIds(): RequestIds {
 
 /**
  * Everything but the length, which comes with the body. The id is one of `requestIds()`, or sent by the caller. `endsConnection`:
- * the caller wants the connection to end, of which the library says nothing when it does as it is told.
+ * the caller sent `Connection: close`; the library closes but does not echo the header, so it is written here.
  */
 export function writeHead(
   wire: Wire,

@@ -5,7 +5,7 @@
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** From so many bytes on the sender waits. */
+/** At this many queued bytes the sender is made to wait. */
 const QUEUE_BYTES_MAX = 1_048_576
 
 /** What must come of a body in pieces within the time that a whole one has: fewer bytes are no progress. */

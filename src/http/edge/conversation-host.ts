@@ -1,4 +1,4 @@
-/** What a conversation needs of the server it belongs to, and what the server may ask of those that are being received. */
+/** What a conversation and its server ask of each other. */
 import type { Dispatcher } from '#http/routing/dispatch.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
@@ -42,15 +42,15 @@ export interface ConversationHost {
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to go elsewhere. */
   readonly isDraining: boolean
-  /** Null: nobody wants to know. */
+  /** Null: requests are not observed. */
   readonly watch: RequestWatch | null
   /** Null: nothing is traced. */
   readonly tracing: RequestTracing | null
-  /** Those whose bodies come in pieces, until the last one is there. */
+  /** Bodies that come in pieces, until the last piece is there. */
   readonly receiving: Set<Receiving>
   /** Tells the owner of a defect; never throws. */
   report(error: unknown, requestId: string): void
-  /** The conversation is over: the answer has gone out, or nobody waits for it any more. */
+  /** The request is over: the answer has gone out, or the connection has ended. */
   leave(): void
   /** Nothing else refers to the conversation any more: it may have another request. */
   reuse(conversation: Reusable): void

@@ -1,7 +1,7 @@
 /**
- * Requests that are read and not answered yet, while a server stops listening. A caller who makes a connection for each
- * request makes the next one when he is answered: as long as nobody is, nobody comes who would be between the kernel and
- * the server when the port is closed.
+ * Holds requests that were read, unanswered, while a server stops listening. A caller that makes a connection for each request makes
+ * the next one when it has its answer: without answers there are no new connections, so none is between the kernel and the
+ * server when the port is closed.
  */
 import type { BodyTurns } from './large-body-turns.ts'
 

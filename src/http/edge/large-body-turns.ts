@@ -6,7 +6,7 @@
  */
 
 /**
- * From so many bytes on: 2,300 usual checks, which take a quarter of a millisecond to be read and five to be parsed. What
+ * Bodies of at least this size are large: 2,300 usual checks, which take a quarter of a millisecond to be read and five to be parsed. What
  * waits for its turn must be the last on its connection, and bulks of fewer than 2,000, which may be pipelined, are
  * nearly all smaller.
  */

@@ -17,7 +17,7 @@ export interface RequestTracing {
   ): RequestSpan
 }
 
-/** Who is told of defects of what is plugged in, which is not ours: they reach neither the HTTP library nor the caller. */
+/** Hears of defects of the plugged-in tracing, which reach neither the HTTP library nor the caller. */
 interface TracedBy {
   readonly tracing: RequestTracing | null
   report(error: unknown, requestId: string): void

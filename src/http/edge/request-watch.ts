@@ -1,4 +1,4 @@
-/** What is kept of every request for those who run the service: counted for all of them, told of the slow ones. */
+/** Observes requests for the operators of the service: counts every one, and reports the slow ones. */
 // The global of that name is looked up anew each time, which every request would pay for.
 import { performance } from 'node:perf_hooks'
 import type { RequestNames } from '#http/message/request-reply.ts'
@@ -18,7 +18,7 @@ export interface RequestObserver {
   limitReached(limit: LimitName): void
 }
 
-/** A request that took longer than it should. */
+/** A request that took at least `SlowRequests.ms`. */
 export interface SlowRequest {
   readonly requestId: string
   /** Null: there was no route. */
@@ -28,7 +28,7 @@ export interface SlowRequest {
   readonly elapsedMs: number
 }
 
-/** From `ms` on a request is slow. */
+/** A request of at least `ms` is slow. */
 export interface SlowRequests {
   readonly ms: number
   readonly onSlow: (request: SlowRequest) => void
@@ -51,7 +51,7 @@ export class RequestWatch {
     this.#endpoint = this.#noEndpoint
   }
 
-  /** Returns what `end` wants to have back. */
+  /** Returns the time of the beginning, for `end`. */
   begin(): number {
     this.observer.began()
     return performance.now()

@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly body: Uint8Array
 }
 
-/** What a request goes by. Asked for only where somebody is told: most are made when they are asked for. */
+/** The names of a request. Ask for them only where they are sent or logged: most are made when they are asked for. */
 export interface RequestNames {
   /** In answers and logs. */
   readonly requestId: string
@@ -70,7 +70,7 @@ export class LentJson {
     this.#giveBack = giveBack
   }
 
-  /** Nobody reads the bytes any more. Called once, or never: then the collector has them. */
+  /** The bytes are not read any more. Called once, or never: then the garbage collector takes them. */
   giveBack(): void {
     this.#giveBack(this.bytes)
   }

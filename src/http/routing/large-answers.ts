@@ -1,19 +1,19 @@
 /**
- * Answers that may be large: they go out as fast as their callers read them, and what is kept for them until then is bounded, for
- * all callers of a thread and for those of one environment. Who reads slowly keeps large answers from its own environment.
+ * Answers that may be large: they go out as fast as their callers read them. The bytes kept until then are bounded, for all callers
+ * of a thread and for those of one environment: a caller that reads slowly keeps large answers from its own environment only.
  */
 import { RawBytes, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** From so many bytes on an answer is sent in pieces. Shorter ones are left to the library's buffer. */
+/** Answers of at least this size are sent in pieces. Shorter ones are left to the library's buffer. */
 const LARGE_BYTES_MIN = 1_024 * 1_024
 /** Bytes given to a socket at a time. */
 const PIECE_BYTES = 65_536
-/** Of all that is kept, what may be for one environment. */
+/** The share of all that is kept that one environment may have. */
 const SHARE = 1 / 2
 
-/** As many lists of the greatest length are kept for callers who read slowly, in one thread. */
+/** A thread keeps at most as many bytes as this number of the longest lists have. */
 const LONGEST_ANSWERS = 4
 
 /** Makes replies of JSON that comes in parts. */

@@ -1,6 +1,6 @@
 /**
- * Bodies that are read on another thread: parsing a mebibyte takes 10 ms at best, and what a caller may shape of it a hundred. What
- * is quickly read from its bytes is read here all the same (`BYTES_HERE_MAX`).
+ * Bodies that are read on another thread: parsing a mebibyte takes 10 ms at best, and 100 ms in a shape that a caller may choose. A
+ * body that can be read from its bytes is short work and read in this thread all the same (`BYTES_HERE_MAX`).
  */
 import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
 import type { Caller } from '#decisions/decision-pool.ts'
