@@ -4,16 +4,16 @@
  * The wire is not touched once the request is over (`isOver`). Answers are written corked: inside a callback of the HTTP library
  * the socket already is (`isCorked`); elsewhere `cork` does it.
  */
+import { type Answer, encodeReply, cancelPieces, standingAnswer } from '#http/message/answer.ts'
+import type { RequestId } from '#http/message/request-id.ts'
 import type { ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { limitOf } from '#http/routing/limit-of.ts'
 import { problemAnswer } from '#http/routing/problem.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { isUnreportedFault } from '#model/errors.ts'
 import { writeHead } from './answer-head.ts'
-import { type Answer, encodeReply, cancelPieces, standingAnswer } from '#http/message/answer.ts'
 import type { ConversationHost } from './conversation-host.ts'
 import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
-import type { RequestId } from '#http/message/request-id.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /**

@@ -11,9 +11,9 @@
 // The global of that name is looked up anew each time, which every request would pay for.
 import { Buffer } from 'node:buffer'
 import type { BodyBuffers } from '#http/message/body-buffers.ts'
-import { joined, SEGMENT_BYTES, SegmentedBytes, type SegmentStock } from './body-segments.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import type { WholeBody } from '#http/routing/large-bodies.ts'
+import { joined, SEGMENT_BYTES, SegmentedBytes, type SegmentStock } from './body-segments.ts'
 
 const NOTHING = Buffer.alloc(0)
 

@@ -5,15 +5,15 @@
  * A body that is not read (the request is refused, or the route takes none) passes uncollected, so that the refusal is heard and the
  * connection can live on. One that is too long, or does not arrive in time, ends the connection.
  */
+import { EMPTY_BODY } from '#http/message/byte-views.ts'
+import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-ceilings.ts'
+import { BYTES_HERE_MAX, type WholeBody } from '#http/routing/large-bodies.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Principal, shareOf } from '#model/principal.ts'
-import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-ceilings.ts'
-import { BodyPieces } from './body-pieces.ts'
 import { BodyCollector } from './body-collector.ts'
-import { EMPTY_BODY } from '#http/message/byte-views.ts'
+import { BodyPieces } from './body-pieces.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
-import { BYTES_HERE_MAX, type WholeBody } from '#http/routing/large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from './large-body-turns.ts'
 import type { Wire, WireHead } from './wire.ts'
 

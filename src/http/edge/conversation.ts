@@ -14,18 +14,18 @@
  *   or whether its caller waits. The library may say later that an answer before was aborted: what counts is the present wire.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
-import type { Admitted } from '#http/routing/dispatch.ts'
+import { EMPTY_BODY } from '#http/message/byte-views.ts'
+import { RequestId } from '#http/message/request-id.ts'
 import type { ErrorFamily, RequestNames } from '#http/message/request-reply.ts'
+import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-ceilings.ts'
+import type { Admitted } from '#http/routing/dispatch.ts'
+import type { WholeBody } from '#http/routing/large-bodies.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import { type AnsweredRequest, AnswerWriter } from './answer-writer.ts'
-import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-ceilings.ts'
 import { BodyReceiver, type ReceivingRequest } from './body-receiver.ts'
-import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import type { ConversationHost, Reusable } from './conversation-host.ts'
-import type { WholeBody } from '#http/routing/large-bodies.ts'
-import { RequestId } from '#http/message/request-id.ts'
 import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
 import { isWireGone, type Wire, WireHead } from './wire.ts'
 

@@ -1,10 +1,10 @@
 /** Observes requests for the operators of the service: counts every one, and reports the slow ones. */
 // The global of that name is looked up anew each time, which every request would pay for.
 import { performance } from 'node:perf_hooks'
+import { loggedId } from '#http/message/request-id.ts'
 import type { RequestNames } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { LimitName } from '#model/errors.ts'
-import { loggedId } from '#http/message/request-id.ts'
 
 /** Counts. Called for every request: allocates nothing, never throws. */
 export interface RequestObserver {

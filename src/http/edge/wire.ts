@@ -1,6 +1,6 @@
 /** The HTTP library as conversations see it: the part of its response object that is used, and the head of a request. */
-import type { RequestHead } from '#http/routing/dispatch.ts'
 import { HeaderList } from '#http/message/header-list.ts'
+import type { RequestHead } from '#http/routing/dispatch.ts'
 
 /** The part of the library's response object that is used here, as it is used. */
 export interface Wire {

@@ -2,9 +2,9 @@
  * An answer ready to be written: the last plain value before the socket. Encoding happens here, before the first
  * byte is sent, so that a reply that cannot be encoded can still become a proper error.
  */
-import { LentJson, RawBytes, RawJson, RawPieces, type Reply } from './request-reply.ts'
 import { jsonText } from '#model/json-text.ts'
 import { isPrintableAscii } from './header-text.ts'
+import { LentJson, RawBytes, RawJson, RawPieces, type Reply } from './request-reply.ts'
 
 /** At most one of `body` and `pieces`; `lent` only with a body. */
 export interface Answer {

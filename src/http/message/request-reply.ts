@@ -3,9 +3,9 @@
  * everything here survives the request, may be kept, and can be made by hand in a test.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
-import type { HeaderList } from './header-list.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { Principal } from '#model/principal.ts'
+import type { HeaderList } from './header-list.ts'
 
 export interface HttpRequest {
   /** Upper case. */

@@ -3,9 +3,9 @@ import { promises as files } from 'node:fs'
 import { type TSchema, Type } from 'typebox'
 import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import { StaticContent } from './static-content.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { REFERENCE_PAGE, REFERENCE_POLICY, REFERENCE_START } from './reference-page.ts'
+import { StaticContent } from './static-content.ts'
 
 interface Content {
   readonly path: string

@@ -3,9 +3,9 @@
  * does for some 15 ms a mebibyte, so only what lists things by the thousand may be as large as `MAX_BODY_BYTES`.
  */
 import type { TSchema } from 'typebox'
-import type { Route } from './route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { PARTS_BODY_BYTES_MAX, PLAIN_BODY_BYTES_MAX, RESOURCE_ATTRIBUTES_FACTOR } from '#model/limits.ts'
+import type { Route } from './route.ts'
 
 /** Fields that list the elements of a bulk or batch. */
 const ELEMENTS = ['operations', 'idents', 'evaluations']

@@ -4,11 +4,11 @@
  */
 import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
 import type { Caller } from '#decisions/decision-pool.ts'
+import { loggedId } from '#http/message/request-id.ts'
 import { RawBytes, type Reply, type RequestNames } from '#http/message/request-reply.ts'
-import type { Route } from './route.ts'
 import type { Principal } from '#model/principal.ts'
 import type { LargeAnswers } from './large-answers.ts'
-import { loggedId } from '#http/message/request-id.ts'
+import type { Route } from './route.ts'
 
 /** The longest body that this thread reads from its bytes: 10,000 usual checks have half of it, and take a millisecond. */
 export const BYTES_HERE_MAX = 2 * 1_024 * 1_024

@@ -5,8 +5,8 @@
  * key and never a border between parts. Decoding is injective: bytes that are no UTF-8 are refused instead of being
  * replaced, because two different paths must never name the same key.
  */
-import { AuthzError } from '#model/errors.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
+import { AuthzError } from '#model/errors.ts'
 
 const REPLACEMENT_CHARACTER = '\uFFFD'
 

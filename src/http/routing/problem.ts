@@ -7,9 +7,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
+import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
-import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { MethodNotAllowedError } from './router.ts'
 
 /** How one error code is written on the wire. */

@@ -1,9 +1,9 @@
 /** From the bytes of a body to what the handler of its route gets. */
-import { DECISION_DEPTH_MAX, malformed, parseJson, withoutByteOrderMark } from './json.ts'
-import type { Route } from './route.ts'
+import { bytesOf } from '#http/message/byte-views.ts'
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
-import { bytesOf } from '#http/message/byte-views.ts'
+import { DECISION_DEPTH_MAX, malformed, parseJson, withoutByteOrderMark } from './json.ts'
+import type { Route } from './route.ts'
 
 /**
  * The body as JSON, not yet checked; `undefined` when the route takes none, or may do without and got none. Throws the refusal.

@@ -7,9 +7,9 @@
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderField, RequestHeaderField } from '#http/message/header-fields.ts'
+import type { Call, ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { assert } from '#model/assert.ts'
 import type { RouteAccess } from './credentials.ts'
-import type { Call, ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { QueryShape } from './query-string.ts'
 import { Shape } from './shape.ts'
 

@@ -9,9 +9,9 @@
 import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
-import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { NULL_HINT } from '#model/wire/building-blocks.ts'
+import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
 /** The part of a request a schema is about; the first element of every `loc`. */
 export type ShapePlace = 'body' | 'query' | 'path'

@@ -4,6 +4,7 @@ import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
 import { StandingReply } from '#http/message/answer.ts'
 import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
+import { environmentOf } from '#http/routing/caller.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { Shape } from '#http/routing/shape.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
@@ -15,7 +16,6 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
-import { environmentOf } from '#http/routing/caller.ts'
 
 /** Reads one evaluation. Strictly, a resource without an id is refused (contract section 0, row 15). */
 export function evaluationReader(isStrict: boolean): (value: unknown) => EvaluationRequest {

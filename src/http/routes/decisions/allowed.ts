@@ -3,13 +3,14 @@ import { debugText, type ToldDecision } from '#decisions/decision-debug.ts'
 import type { Leaver } from '#decisions/decision-pool.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
-import { NATIVE } from '#http/bytes/dialects.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
+import { NATIVE } from '#http/bytes/dialects.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { StandingReply } from '#http/message/answer.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
-import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { RawJson, type Reply } from '#http/message/request-reply.ts'
+import { environmentOf } from '#http/routing/caller.ts'
+import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import {
@@ -20,7 +21,6 @@ import {
   ExplainedResult,
 } from '#model/wire/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
-import { environmentOf } from '#http/routing/caller.ts'
 
 export interface AllowedOptions {
   /** Whether answers explain themselves; takes time, so it is off unless asked for. */

@@ -6,9 +6,9 @@
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
+import { environmentOf } from '#http/routing/caller.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { OpaQuery, OpaResult } from '#model/wire/decision.ts'
-import { environmentOf } from '#http/routing/caller.ts'
 
 export function opaRoutes(decisions: DecisionService): Route[] {
   return [

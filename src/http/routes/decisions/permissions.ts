@@ -1,8 +1,9 @@
 /** `/user-permissions` and `/authorized_users` (contract A.4, A.5). */
 import type { PermissionService } from '#decisions/permission-service.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
-import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import type { Reply } from '#http/message/request-reply.ts'
+import { environmentOf } from '#http/routing/caller.ts'
+import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import {
   AuthorizedUsers,
@@ -10,7 +11,6 @@ import {
   UserPermissions,
   UserPermissionsQuery,
 } from '#model/wire/permissions.ts'
-import { environmentOf } from '#http/routing/caller.ts'
 
 export function permissionRoutes(permissions: PermissionService, answers: AnswersOfParts): Route[] {
   const reply = (environmentId: string, json: Uint8Array | Promise<Uint8Array>): Reply | Promise<Reply> => {

@@ -4,9 +4,9 @@
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import { type HeaderField, type RequestHeaderField, REVISION } from '#http/message/header-fields.ts'
-import type { RouteAccess } from '#http/routing/credentials.ts'
 import type { Call, Reply, RequestNames } from '#http/message/request-reply.ts'
 import { RawBytes, RawJson } from '#http/message/request-reply.ts'
+import type { RouteAccess } from '#http/routing/credentials.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { OperationInput, OperationName } from '#management/environment/operations.ts'
