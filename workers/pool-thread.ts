@@ -4,7 +4,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
 import { nobodyWaits } from '#decisions/sliced-reads.ts'
-import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool-jobs.ts'
+import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
 import { failed, HeldReaders } from '../src/composition/held-readers.ts'
 
 /** How long parts of bulks and others' reads may have to wait for a slice. */

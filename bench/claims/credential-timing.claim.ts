@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
-import { CredentialCheck } from '#threads/credential-check.ts'
+import { CredentialCheck } from '#threads/channel/credential-check.ts'
 
 const SECRET = 'verdict-key-0123456789abcdefghijklmnopqrstuvwxyz-0123456789abcdef'
 const ROUNDS = 301

@@ -4,7 +4,7 @@ import { Freshness, type Standing } from '#decisions/freshness.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
-import type { DecisionDeadlines } from '#threads/decision-deadlines.ts'
+import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
 
 const SAID: Record<Standing, string> = {
   fresh: 'up to date with the store again',

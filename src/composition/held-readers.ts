@@ -6,7 +6,7 @@ import { IndexFault } from '#engine/engine.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
-import { isGone, type JobIndex, type PoolAnswer } from '#threads/pool-jobs.ts'
+import { isGone, type JobIndex, type PoolAnswer } from '#threads/pool/pool-jobs.ts'
 import { collectGarbage } from './collect-garbage.ts'
 
 /** Indexes a thread stays attached to, the one used last first: those it forgets can be freed. */

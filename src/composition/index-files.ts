@@ -21,7 +21,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { StoreLog } from '#store/redis/store-log.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import type { KeptIndexes } from '#threads/shared-indexes.ts'
+import type { KeptIndexes } from '#threads/indexes/shared-indexes.ts'
 
 const FILE = 'index.snapshot'
 const MAGIC = Buffer.from('VERDICT1')

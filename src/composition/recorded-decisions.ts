@@ -2,7 +2,7 @@
 import type { DecisionObserver } from '#decisions/decision-service.ts'
 import type { Query } from '#model/decision.ts'
 import { packQueries, PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
-import type { Decided, PackedData } from '#threads/body-jobs.ts'
+import type { Decided, PackedData } from '#threads/pool/body-jobs.ts'
 
 /** No name that is told is longer than 512 characters: what is cut here is cut there, too. */
 const NAME_LENGTH_MAX = 513

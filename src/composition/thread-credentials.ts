@@ -1,6 +1,6 @@
 /** What threads check callers by: the keys that are kept, and the organization's key from the settings. */
 import type { KnownSecret, Organization } from '#management/organization/organization.ts'
-import type { Credential } from '#threads/messages.ts'
+import type { Credential } from '#threads/channel/messages.ts'
 
 /** `adminHash`: of the organization's key; null where there is none. Secrets of one key are counted in one place. */
 export function credentialsOf(organization: Pick<Organization, 'organizationId'>, adminHash: string | null) {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment } from '#model/wire/environment.ts'
 import type { Project } from '#model/wire/project.ts'
-import { CredentialCheck } from '#threads/credential-check.ts'
+import { CredentialCheck } from '#threads/channel/credential-check.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,

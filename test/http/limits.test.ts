@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { IMPORTS_MAX } from '#model/limits.ts'
-import { createKeyRates, KeyRates } from '#threads/key-rates.ts'
+import { createKeyRates, KeyRates } from '#threads/channel/key-rates.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,

@@ -1,7 +1,7 @@
 /** Requests that wait for a revision: so many at once in a thread, and one more is refused, until one of them leaves. */
 import { expect, test } from 'vitest'
 import { MIN_REVISION_WAITERS_MAX, MinRevision, type Progress } from '#decisions/min-revision.ts'
-import { createProgress, IndexProgress, publishProgress } from '#threads/index-progress.ts'
+import { createProgress, IndexProgress, publishProgress } from '#threads/indexes/index-progress.ts'
 
 const WAIT_MS = 30_000
 const REFUSED = { code: 'OVERLOADED', limit: 'waiting' }

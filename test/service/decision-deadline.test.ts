@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { DecisionDeadline } from '#threads/decision-deadline.ts'
+import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
 import { HANG_MS } from '../support/hang.ts'
 
 test('there is none until it is set, and none again when nothing can be missed', async () => {

@@ -10,7 +10,7 @@ import { EnvironmentService } from '#management/environment/environment-service.
 import { Replica } from '#replica/replica.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }

@@ -10,8 +10,8 @@ import { ReadLanes } from '#management/commands/read-lanes.ts'
 import { FairTurns } from '#management/commands/turns.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { EngineReaders } from '#threads/engine-readers.ts'
-import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }

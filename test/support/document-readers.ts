@@ -1,8 +1,8 @@
 /** What threads that decide have of environments: an index in which alice may read document:d, and the readers of an HTTP thread. */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import { DecisionDeadline } from '#threads/decision-deadline.ts'
-import { EngineReaders } from '#threads/engine-readers.ts'
-import { createProgress } from '#threads/index-progress.ts'
+import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import { createProgress } from '#threads/indexes/index-progress.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 

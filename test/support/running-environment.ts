@@ -29,8 +29,8 @@ import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { surroundingsWith } from './surroundings.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
-import { EngineReaders } from '#threads/engine-readers.ts'
-import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 
 const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }

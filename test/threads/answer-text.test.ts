@@ -1,6 +1,6 @@
 /** Long answers are made in slices and moved as bytes; what they say is what `JSON.stringify` would. */
 import { expect, test } from 'vitest'
-import { answerText } from '#threads/answer-text.ts'
+import { answerText } from '#threads/channel/answer-text.ts'
 
 const items = Array.from({ length: 40 }, (_, n) => ({ key: `é"${n}`, long: 'ü'.repeat(10_000), none: null }))
 

@@ -8,7 +8,7 @@ import { longBodiesBytesMax, SegmentedBytes, SegmentStock } from '#http/edge/bod
 import { AuthzError } from '#model/errors.ts'
 import { FairQueue } from '#model/fair-queue.ts'
 import type { BodyOutcome, BodyWork } from '#decisions/body-reading.ts'
-import { BodyPool } from '#threads/body-pool.ts'
+import { BodyPool } from '#threads/pool/body-pool.ts'
 import { readConfig, withoutSecrets } from '../../src/config/config.ts'
 import { WORKER_URLS } from '../../src/composition/worker-urls.ts'
 import { documentReaders } from '../support/document-readers.ts'

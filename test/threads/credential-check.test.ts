@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
-import { CredentialCheck } from '#threads/credential-check.ts'
+import { CredentialCheck } from '#threads/channel/credential-check.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void

@@ -9,7 +9,7 @@ import {
   type BulkJob,
   type BulkPart,
   type ScheduledJob,
-} from '#threads/job-schedule.ts'
+} from '#threads/pool/job-schedule.ts'
 import { Random } from '#testing/data/random.ts'
 
 interface Bulk extends BulkJob {

@@ -1,6 +1,10 @@
 /** Places of an HTTP thread's requests at the thread that writes: one environment that fills its own takes none of another's. */
 import { expect, test } from 'vitest'
-import { ManagementAdmission, type Place, READS_UNDER_WAY_MAX } from '#threads/management-admission.ts'
+import {
+  ManagementAdmission,
+  type Place,
+  READS_UNDER_WAY_MAX,
+} from '#threads/channel/management-admission.ts'
 
 const READ = { share: 'hostile', isRead: true, bytes: 0 }
 const MEBIBYTE = 1_048_576

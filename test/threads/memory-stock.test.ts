@@ -1,6 +1,6 @@
 /** Shared memory that is used again. */
 import { expect, test } from 'vitest'
-import { MemoryStock } from '#threads/memory-stock.ts'
+import { MemoryStock } from '#threads/pool/memory-stock.ts'
 
 const MEGABYTE = 1_024 * 1_024
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
-import { SharedIndexes } from '#threads/shared-indexes.ts'
+import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { user } from '#testing/engines/changes.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
 

@@ -11,8 +11,9 @@ import type { ManagementAnswer, ManagementRequest } from '#management/management
 import { InvariantError } from '#model/assert.ts'
 import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
+import type { ProgressHandle } from '#threads/indexes/index-progress.ts'
+import type { IndexHandle } from '#threads/indexes/shared-indexes.ts'
 import { answerText } from './answer-text.ts'
-import type { ProgressHandle } from './index-progress.ts'
 import type {
   Credential,
   FromHttpThread,
@@ -21,7 +22,6 @@ import type {
   ToHttpThread,
 } from './messages.ts'
 import { SharedCount } from './shared-count.ts'
-import type { IndexHandle } from './shared-indexes.ts'
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /**

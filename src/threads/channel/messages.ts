@@ -6,12 +6,12 @@ import type { NodeState } from '#decisions/node-state.ts'
 import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import type { DeadlineHandle } from './decision-deadline.ts'
-import type { ProgressHandle } from './index-progress.ts'
+import type { DeadlineHandle } from '#threads/indexes/decision-deadline.ts'
+import type { ProgressHandle } from '#threads/indexes/index-progress.ts'
+import type { IndexHandle } from '#threads/indexes/shared-indexes.ts'
 import type { KeyRatesHandle } from './key-rates.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
 import type { SharedCountsHandle } from './shared-count.ts'
-import type { IndexHandle } from './shared-indexes.ts'
 
 /** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
 export interface Credential {

@@ -8,7 +8,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
-import { interned } from './interned.ts'
+import { interned } from '#threads/interned.ts'
 import type { Credential } from './messages.ts'
 
 interface Known extends Credential {

@@ -4,10 +4,10 @@ import type { ProgressSource } from '#decisions/min-revision.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import { environmentClosed } from '#replica/closure.ts'
+import { interned } from '#threads/interned.ts'
+import { type JobIndex, markGone } from '#threads/pool/pool-jobs.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
-import { interned } from './interned.ts'
-import { type JobIndex, markGone } from './pool-jobs.ts'
 import type { IndexHandle } from './shared-indexes.ts'
 
 interface Attached {
