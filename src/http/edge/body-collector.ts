@@ -4,8 +4,8 @@
  * The pieces go into one buffer that doubles, or takes what was announced where that is not far: a list of pieces would
  * let a caller who sends single bytes hold two hundred times what they sent. A buffer at hand that holds all that was
  * announced is taken at once: there are few, and others then do without. A body that comes whole, as nearly all do, is not
- * collected: nobody copies it.
- * A body nobody will read (the request is already refused) is counted, not kept.
+ * collected, and not copied.
+ * A body that will not be read (the request is already refused) is counted, not kept.
  */
 
 // The global of that name is looked up anew each time, which every request would pay for.
@@ -138,7 +138,7 @@ export class BodyCollector {
     return new OwnBody(this.#isKept ? this.#bytes : 0, { segmented, buffer, buffers: this.#buffers })
   }
 
-  /** Nobody will read the body: what is still to come is counted, not kept. */
+  /** The body will not be read: the rest of it is counted, not kept. */
   discard(): void {
     this.#isKept = false
     this.release()

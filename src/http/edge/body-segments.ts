@@ -46,7 +46,7 @@ export class SegmentStock {
     return segment
   }
 
-  /** Nobody uses them any more; `share` is the one that they were taken for. */
+  /** The segments are not used any more; `share` is the one that they were taken for. */
   giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
     if (segments.length === 0) return
     this.#free.push(...segments)

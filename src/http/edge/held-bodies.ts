@@ -16,7 +16,7 @@ export class HeldBodies implements BodyTurns {
     this.#waiting.push({ bytes, answer })
   }
 
-  /** Answers them in the turns that they would have had. Nobody adds to them afterwards. */
+  /** Answers them in the turns that they would have had. None are added afterwards. */
   release(turns: BodyTurns): void {
     for (const { bytes, answer } of this.#waiting.splice(0)) turns.take(bytes, answer)
   }

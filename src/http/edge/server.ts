@@ -52,7 +52,7 @@ export interface HttpServerOptions {
   readonly minRevision?: RevisionGate
   /** Keeps keys to their rates; absent: they have none. */
   readonly takeRate?: TakeRate | null
-  /** Reads large bodies on another thread; absent: nobody does. */
+  /** Reads large bodies on another thread; absent: they are read in this one. */
   readonly largeBodies?: LargeBodies | null
   /** What long bodies are collected in, of all servers that share it; absent: of its own. */
   readonly segments?: SegmentStock
@@ -66,7 +66,7 @@ export interface HttpServerOptions {
     /** Absent: as many as there may be files. */
     readonly connections?: ConnectionLimit
   }
-  /** Counts requests and connections; absent: nobody does. */
+  /** Counts requests and connections; absent: they are not counted. */
   readonly observer?: RequestObserver | null
   readonly slow?: SlowRequests | null
   readonly tracing?: RequestTracing | null
@@ -316,7 +316,7 @@ export class HttpServer {
     try {
       this.#onFault(error, loggedId(requestId))
     } catch {
-      // Thrown on, it would end the process from inside the library, and nobody else is left to hear of it.
+      // Rethrown, it would end the process from inside the library; there is no one else to report it to.
     }
   }
 }

@@ -58,11 +58,11 @@ export type OnCall = (requestId: string) => void
 
 export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
-  /** Null: nobody can ask for a state. */
+  /** Null: `X-Min-Revision` is ignored. */
   readonly minRevision: RevisionGate | null
-  /** Null: as often as anybody likes. */
+  /** Null: keys have no rates. */
   readonly takeRate: TakeRate | null
-  /** Hears the name of each request right before its handler is called; null: nobody does. */
+  /** Hears the name of each request right before its handler is called; null: requests are not announced. */
   readonly onCall: OnCall | null
   /** Null: every body is read here. */
   readonly largeBodies: LargeBodies | null
@@ -94,7 +94,7 @@ export class Dispatcher {
   }
 
   /**
-   * Checks what else the head can tell, and says who is calling. Throws the refusal. Null for nobody in particular, and for a key
+   * Checks what else the head can tell, and says who is calling. Throws the refusal. Null for a route without credentials, and for a key
    * that may be one in a state that the request waits for: `answer` looks at it again.
    */
   admit(match: RouteMatch, head: RequestHead): Principal | null {
@@ -169,7 +169,7 @@ export class Dispatcher {
 
   /**
    * Answers as `answer` would, a body of a route that `takesLarge` knows; another thread reads it, unless it is one that is quickly
-   * read from its bytes. It is released when nobody needs it any more.
+   * read from its bytes. It is released when it is not needed any more.
    */
   answerLarge(
     match: RouteMatch,
@@ -188,7 +188,7 @@ export class Dispatcher {
         ? this.#answerElsewhere(match, admitted, head, body)
         : this.#answerLargeAt(minRevision, match, admitted, head, body)
     } finally {
-      // Whoever has been promised an answer from its bytes has taken what it needs of them.
+      // A handler that promised an answer from its bytes has taken what it needs of them.
       if (!isHandedOn) body.release()
     }
   }

@@ -164,7 +164,7 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail }: Proble
     message,
     support_link: null,
     additional_info: null,
-    // Whoever found the error may not know where; clients rely on the list all the same.
+    // An error may not say where it was found; clients rely on the list all the same.
     ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
   }
   return JSON.stringify(error)

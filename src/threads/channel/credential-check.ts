@@ -1,9 +1,8 @@
 /**
  * Checks bearer tokens against the known keys, which are known by hash alone (contract D-35).
  *
- * Until when a secret is good is told as a moment of the clock on the wall. How far off that is, is asked once, when the secret
- * is first heard of; from then on time is measured, so that a clock that is set neither ends a secret early nor keeps
- * it alive.
+ * The end of a secret is a time of the wall clock. How far off it is, is computed once, when the secret is first heard of. From then
+ * on the monotonic clock counts, so that setting the wall clock neither ends a secret early nor keeps it alive.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { bearerToken } from '#model/bearer-token.ts'

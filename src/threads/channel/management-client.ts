@@ -1,7 +1,7 @@
 /**
  * Sends management requests from an HTTP thread to the thread that writes, and gives each its answer. There is a ceiling
  * for those of all threads together, and half of it for those of one environment: what comes faster than it is done is refused
- * at once and not piled up. What nobody waits for any more is not sent; if it was, the other thread is told.
+ * at once and not piled up. A call whose caller has left is not sent; if it was, the other thread is told.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Caller } from '#decisions/decision-pool.ts'

@@ -5,7 +5,7 @@ import type { QueryForm } from '#model/packed-queries.ts'
 import type { Principal } from '#model/principal.ts'
 import type { JobIndex, ThreadJob } from './pool-jobs.ts'
 
-/** What the thread knows from the start. */
+/** What the thread is started with. */
 export interface BodyThreadData<Settings> {
   readonly settings: Settings
   readonly tokenSecret: string
@@ -23,7 +23,7 @@ export interface BodyRequest {
   readonly bytes: number
   /** What is decided on; in its place, why nothing can be decided; null: the body is only read and checked. */
   readonly on: JobIndex | { readonly refusal: ErrorData } | null
-  /** Shared: not 0 once nobody waits for the answer any more. */
+  /** Shared: not 0 once the caller has left. */
   readonly over: Int32Array
 }
 
@@ -54,10 +54,10 @@ export interface Decided {
   readonly asked: PackedData | readonly Query[]
 }
 
-/** As `PackedQueries`. Without the questions' keys where nobody hears of them. */
+/** As `PackedQueries`. Without the questions' keys where they are not recorded. */
 export interface PackedData {
   readonly count: number
-  /** Null: nobody hears of the keys. */
+  /** Null: the keys are not recorded. */
   readonly bytes: Uint8Array | null
   readonly spots: Int32Array
   readonly forms: readonly QueryForm[]

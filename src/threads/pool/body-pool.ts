@@ -46,7 +46,7 @@ export interface BodyPoolOptions extends PoolThreadEvents {
   readonly bytesMax: number
   /** What another thread needs to decide for the environment. Throws what a decision would. */
   index(environmentId: string): JobIndex
-  /** Hears of the decisions as if they had been made here; null: nobody does. */
+  /** Hears of the decisions as if they had been made in this thread; null: they are not recorded. */
   readonly observer: DecisionObserver | null
   /** Hears the name of a request before the observer hears of its decisions. */
   readonly onCall: ((requestId: string) => void) | null

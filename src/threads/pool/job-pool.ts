@@ -123,7 +123,7 @@ export class JobPool implements DecisionPool {
       progress: null,
       isLarge: isLarge(job),
       waiting,
-      // Whoever did the job has answered it.
+      // The pool answers a job of a kind with an answer of that kind.
       resolve: answer => resolve(answer as SlicedAnswer<Kind>),
       reject,
     }))

@@ -21,7 +21,7 @@ export class MemoryStock {
       : (this.#takeLarger(size) ?? new SharedArrayBuffer(size))
   }
 
-  /** Nobody uses it any more. */
+  /** The memory is not used any more. */
   giveBack(memory: SharedArrayBuffer): void {
     this.#kept.push(memory)
   }

@@ -68,7 +68,7 @@ export type PoolJob =
       readonly kind: 'read'
       readonly index: JobIndex
       readonly read: SlicedJob
-      /** Shared: not 0 once nobody waits for it any more. */
+      /** Shared: not 0 once the caller has left. */
       readonly over: Int32Array
     }
 

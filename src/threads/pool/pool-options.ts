@@ -2,7 +2,7 @@
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { JobIndex } from './pool-jobs.ts'
 
-/** What whoever owns a pool is told of its threads. */
+/** What the owner of a pool is told of its threads. */
 export interface PoolThreadEvents {
   /** A job came upon what cannot be in its index, which has ended with that. */
   onIndexFault(fault: string): void
@@ -25,7 +25,7 @@ export interface JobPoolOptions extends PoolThreadEvents {
   engine(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex }
 }
 
-/** Of the flags of this process those that a thread needs; others, as that for the size of the heap, no thread may be given. */
+/** The flags of this process that its threads need. Others, such as the size of the heap, are refused for a thread. */
 export function workerFlags(): string[] {
   return process.execArgv.filter(flag => flag.startsWith('--disable-warning='))
 }

@@ -1,6 +1,6 @@
 /**
- * The threads of a Piscina pool: started when there is something to do, watched, started anew when one has died. What they are to
- * do, and in which order, is their owner's business.
+ * The threads of a Piscina pool: started when there is something to do, watched, started anew when one has died. What they
+ * do, and in which order, is up to their owner (`job-pool.ts`, `body-pool.ts`).
  */
 import type { Transferable, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -8,7 +8,7 @@ import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { PoolAnswer, ThreadJob } from './pool-jobs.ts'
 import { type PoolThreadEvents, workerFlags } from './pool-options.ts'
 
-/** Threads that could not be started are not tried again sooner. */
+/** After a failed start, the next one is not tried sooner. */
 const WARM_UP_PAUSE_MS = 1_000
 
 export interface PoolThreadsOptions extends PoolThreadEvents {
