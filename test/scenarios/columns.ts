@@ -1,0 +1,145 @@
+/** Everybody who answers the questions of a scenario, asked in the same words. */
+import { type Api, ask } from '#cli/api.ts'
+import { questionBody } from '#cli/question.ts'
+import { search } from '#cli/search.ts'
+import type { DecisionEngine } from '#engine/engine.ts'
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
+import type { ModelTest, Question } from '#model/model-file.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import { BulkAllowedResult } from '#model/wire/decision.ts'
+import type { Oracle } from '#testing/oracle/oracle.ts'
+
+interface Answers {
+  decide(queries: readonly Query[]): Promise<readonly boolean[]>
+  resources(question: Omit<Query, 'key'>): Promise<readonly string[]>
+  users(question: Omit<Query, 'user'>): Promise<readonly string[]>
+  actions(question: Omit<Query, 'action'>): Promise<readonly string[]>
+}
+
+/** More than any scenario has. */
+const EVERYTHING = { after: null, limit: 10_000 }
+
+export function answersOfEngine(engine: DecisionEngine): Answers {
+  return {
+    decide: async queries => {
+      const each = queries.map(query => engine.evaluate(query))
+      return each.toString() === engine.evaluateAll(queries).toString() ? each : []
+    },
+    resources: async question => engine.searchResources(question, EVERYTHING).keys,
+    users: async question => engine.searchUsers(question, EVERYTHING).keys,
+    actions: async question => runAtOnce(engine.searchActions(question)),
+  }
+}
+
+/** The textbook only decides: lists are everything that is there and for which it says yes. */
+export function answersOfOracle(oracle: Oracle, changes: readonly Change[]): Answers {
+  const allowed = (query: Query) => oracle.evaluate(query)
+  return {
+    decide: async queries => queries.map(allowed),
+    resources: async question =>
+      changes.flatMap(change =>
+        change.kind === 'instance-put' &&
+        change.instance.type === question.type &&
+        allowed({ ...question, key: change.instance.key })
+          ? [change.instance.key]
+          : [],
+      ),
+    users: async question =>
+      changes.flatMap(change =>
+        change.kind === 'user-put' && allowed({ ...question, user: change.user }) ? [change.user] : [],
+      ),
+    actions: async question =>
+      changes.flatMap(change =>
+        change.kind === 'type-put' && change.type === question.type
+          ? change.actions.filter(action => allowed({ ...question, action }))
+          : [],
+      ),
+  }
+}
+
+/** Decisions are asked for in one bulk and one by one; lists through the searches. */
+export function answersOfApi(api: Api): Answers {
+  const body = ({ user, action, type, key, tenant }: Query) =>
+    questionBody({
+      user,
+      action,
+      resource: key === null ? type : `${type}:${key}`,
+      ...(tenant !== null && { tenant }),
+    })
+  const named = <Asked extends { readonly tenant: string | null; readonly key?: string | null }>(
+    question: Asked,
+  ) => ({ ...question, tenant: question.tenant ?? undefined, key: question.key ?? undefined })
+  return {
+    decide: async queries => {
+      const { allow } = await ask(api, BulkAllowedResult, 'POST', '/allowed/bulk', queries.map(body))
+      const each: boolean[] = []
+      for (const query of queries) {
+        const { status, body: answer } = await api.send('POST', '/allowed', body(query))
+        each.push(status === 200 && (answer as { allow: boolean }).allow)
+      }
+      return each.toString() === allow.map(one => one.allow).toString() ? each : []
+    },
+    resources: question => search(api, 'resource', named(question)),
+    users: question => search(api, 'subject', named(question)),
+    actions: question => search(api, 'action', named(question)),
+  }
+}
+
+/** What is answered otherwise than expected, as sentences; none: everything is as the file says. */
+export async function differences(tests: readonly ModelTest[], answers: Answers): Promise<string[]> {
+  const found: string[] = []
+  for (const test of tests) {
+    for (const [questions, expected] of [
+      [test.allow ?? [], true],
+      [test.deny ?? [], false],
+    ] as const) {
+      const queries = questions.flatMap(queriesOf)
+      const decisions = await answers.decide(queries)
+      for (const [index, { user, action, type, key, tenant }] of queries.entries()) {
+        if (decisions[index] === expected) continue
+        found.push(
+          `${test.name}: ${user} ${expected ? 'may' : 'may not'} ${action} ${type}:${key} (${tenant})`,
+        )
+      }
+    }
+    for (const { are, user, action, type, tenant = null } of test.resources ?? []) {
+      const listed = await answers.resources({ user, action, type, tenant })
+      found.push(...listDifferences(`${test.name}: what ${user} may ${action}`, listed, are))
+    }
+    for (const { are, action, resource, tenant = null } of test.users ?? []) {
+      const listed = await answers.users({ action, ...partsOf(resource), tenant })
+      found.push(...listDifferences(`${test.name}: who may ${action} ${resource}`, listed, are))
+    }
+    for (const { are, user, resource, tenant = null } of test.actions ?? []) {
+      const listed = await answers.actions({ user, ...partsOf(resource), tenant })
+      found.push(...listDifferences(`${test.name}: what ${user} may on ${resource}`, listed, are))
+    }
+  }
+  return found
+}
+
+function listDifferences(question: string, listed: readonly string[], are: readonly string[]): string[] {
+  const [has, wants] = [listed, are].map(keys => keys.toSorted().join(', '))
+  return has === wants ? [] : [`${question}: ${has} and not ${wants}`]
+}
+
+/** Every user with every action on every resource. */
+function queriesOf({ user, action, resource, tenant }: Question): Query[] {
+  return [user]
+    .flat()
+    .flatMap(one =>
+      [action]
+        .flat()
+        .flatMap(what =>
+          [resource]
+            .flat()
+            .map(where => ({ user: one, action: what, ...partsOf(where), tenant: tenant ?? null })),
+        ),
+    )
+}
+
+function partsOf(resource: string): { readonly type: string; readonly key: string | null } {
+  return parseInstanceReference(resource) ?? { type: resource, key: null }
+}

@@ -1,0 +1,116 @@
+/**
+ * Users' cases, each a model file of this folder: a file that is put here is a test. What its `tests` expect must be
+ * what the service answers over HTTP and in process, what both engines answer, and what the textbook says.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { HttpApi } from '#cli/http-api.ts'
+import { InProcessApi } from '#cli/in-process-api.ts'
+import { applyPlan } from '#cli/model-file/apply-plan.ts'
+import { EnvironmentState, wantedState } from '#cli/model-file/environment-state.ts'
+import { planOf } from '#cli/model-file/plan.ts'
+import { readModelFile } from '#cli/model-file/read-model-file.ts'
+import type { Change } from '#model/change.ts'
+import type { ModelFile } from '#model/model-file.ts'
+import { loadChanges } from '#replica/load-changes.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import { ADMIN_KEY, Client, neighbourOf } from '#testing/processes/running-service.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { answersOfApi, answersOfEngine, answersOfOracle, differences } from './columns.ts'
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+
+const scenarios = readdirSync(FOLDER)
+  .filter(name => name.endsWith('.yaml'))
+  .map(name => ({ name, file: readModelFile(readFileSync(join(FOLDER, name), 'utf8'), name) }))
+
+/** What a service stored of each file, as an engine hears it, and what it said over HTTP. */
+const stored = new Map<string, readonly Change[]>()
+const overHttp = new Map<string, readonly string[]>()
+
+beforeAll(async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-scenarios-'))
+  const storeUrl = `lmdb:${directory}`
+  try {
+    const client = await Client.start({ storeUrl })
+    const ids = new Map<string, string>()
+    for (const { name, file } of scenarios) {
+      const environment = name.replace('.yaml', '')
+      const key = await neighbourOf(client, environment)
+      const api = new HttpApi(client.address, key)
+      await applyPlan(api, `default/${environment}`, stepsOf(file), () => {})
+      overHttp.set(name, await differences(file.tests ?? [], answersOfApi(api)))
+      const found = await client.send<{ id: string }>('GET', `/v2/projects/default/envs/${environment}`, {
+        key: ADMIN_KEY,
+      })
+      ids.set(name, found.body.id)
+    }
+    await client.close()
+    const store = await openStore(storeUrl, listRule)
+    for (const [name, id] of ids) stored.set(name, [...loadChanges((await store.environment(id)).view)])
+    await store.close()
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+})
+
+/** From an environment as it is at first to the one that the file describes. */
+function stepsOf({ tests: _, ...model }: ModelFile) {
+  const present = new EnvironmentState()
+  present.tenants.set('default', { name: 'Default tenant' })
+  return planOf(present, wantedState(model), { model: false, facts: false })
+}
+
+test('a dozen cases are there, each with what must be allowed and what must not', () => {
+  expect(scenarios.length).toBeGreaterThanOrEqual(12)
+  for (const { name, file } of scenarios) {
+    const tests = file.tests ?? []
+    expect(
+      tests.some(({ allow, users, resources }) => allow ?? users ?? resources),
+      name,
+    ).toBe(true)
+    expect(
+      tests.some(({ deny }) => deny),
+      name,
+    ).toBe(true)
+  }
+})
+
+describe.each(scenarios)('$name', ({ name, file }) => {
+  const tests = file.tests ?? []
+
+  test('as the textbook says', async () => {
+    const oracle = new Oracle()
+    oracle.apply(stored.get(name)!)
+    expect(await differences(tests, answersOfOracle(oracle, stored.get(name)!))).toEqual([])
+  })
+
+  test.each([
+    ['the reference engine', () => new MapEngine()],
+    ['the shared index', () => new SharedEngine()],
+  ])('as %s answers', async (_, newEngine) => {
+    const engine = newEngine()
+    engine.apply(stored.get(name)!)
+    expect(await differences(tests, answersOfEngine(engine))).toEqual([])
+  })
+
+  test('as a service in this process answers', async () => {
+    const api = await InProcessApi.open()
+    try {
+      await applyPlan(api, 'default/default', stepsOf(file), () => {})
+      expect(await differences(tests, answersOfApi(api))).toEqual([])
+    } finally {
+      await api.close()
+    }
+  })
+
+  test('as a service answers over HTTP', () => {
+    expect(overHttp.get(name)).toEqual([])
+  })
+})
