@@ -1,11 +1,12 @@
 /**
- * Draws what the benches wrote to `bench/results`: latency against load, cost of a check against the size of a bulk and
+ * Draws what the benches wrote on this machine: latency against load, cost of a check against the size of a bulk and
  * against the number of facts, and the peers. Plots without results are left as they are.
  *
- *     node bench/plots.ts
+ *     npm run bench -- plots
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { svgOf } from './lib/charts.ts'
+import { RESULTS } from './lib/measure.ts'
 
 const PLOTS = new URL('../docs/plots/', import.meta.url)
 const SIZE = { width: 640, height: 320 }
@@ -42,7 +43,7 @@ function chart(title: string, axes: { readonly x: Axis; readonly y: Axis }, line
 
 /** What a bench left behind; null when it was never run. */
 function results<Raw>(name: string): Raw | null {
-  const file = new URL(`./results/${name}.json`, import.meta.url)
+  const file = new URL(`${name}.json`, RESULTS)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { raw: Raw }).raw : null
 }
 

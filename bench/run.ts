@@ -1,54 +1,71 @@
 /**
- * The benches of the service as a set: prints a table, writes `bench/results/NAME.json`, draws the plots.
+ * Runs any bench of the registry, as it has to be run: its flags, its core, its memory.
  *
- *     npm run bench                everything but the peers; under ten minutes
- *     npm run bench -- NAME…       single bulk evaluations latency pool beside-bulks behind-bulks beside-writes beside-hostiles facts peers
+ *     npm run bench                       the usual ones of the service, under ten minutes
+ *     npm run bench -- NAME… [options]    these, one after the other; options go to the program
+ *     npm run bench -- --list             what there is
  *
- * BENCH_SCALE=0.1 takes a tenth of the dataset. Needs Linux (`taskset`), wrk for `single` and `latency`, and two cores
- * that nobody else uses.
+ * Needs Linux (`taskset`) and two cores that nobody else uses. The exit code is 1 when one of them failed.
  */
-import { measureSizes } from './engine/sizes.ts'
-import { measureBesideWrites } from './http/beside-writes.ts'
-import { measureBesideHostiles } from './hostile/beside-hostiles.ts'
-import { measureBehindBulks } from './http/behind-bulks.ts'
-import { measureBesideBulks, measureLatency } from './http/latency.ts'
-import { measurePool } from './http/pool.ts'
-import { Stage } from './http/stage.ts'
-import { measureBulk, measureEvaluations, measureSingle, type Result } from './http/throughput.ts'
-import { publish } from './lib/measure.ts'
-import { measurePeers } from './peers/compare.ts'
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Bench, BENCHES, USUAL } from './registry.ts'
 
-const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
-  single: measureSingle,
-  bulk: measureBulk,
-  evaluations: measureEvaluations,
-  latency: measureLatency,
-  pool: measurePool,
-  'beside-bulks': measureBesideBulks,
-  'behind-bulks': measureBehindBulks,
-  'beside-writes': measureBesideWrites,
-  'beside-hostiles': measureBesideHostiles,
-  facts: measureSizes,
-  peers: measurePeers,
-}
-/** Asked for by name: one installs what it compares with, the other takes five minutes of both cores. */
-const ONLY_BY_NAME = new Set(['peers', 'beside-hostiles'])
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const HUGE_PAGES = 'glibc.malloc.hugetlb=1'
+const CORE = '1'
 
 const asked = process.argv.slice(2)
-const names = asked.length > 0 ? asked : Object.keys(BENCHES).filter(name => !ONLY_BY_NAME.has(name))
-for (const name of names) {
-  if (!BENCHES[name])
-    throw new Error(`no bench is called ${name}; there are ${Object.keys(BENCHES).join(', ')}`)
-}
-const stage = new Stage(Number(process.env['BENCH_SCALE'] ?? 1))
-try {
-  for (const name of names) {
-    const startedAt = performance.now()
-    const { figures, raw } = await BENCHES[name]!(stage)
-    const seconds = Math.round((performance.now() - startedAt) / 1_000)
-    publish(name, figures, { dataset: stage.dataset, seconds, ...raw })
+if (asked.includes('--list')) list()
+else run(asked)
+
+function list(): void {
+  const width = Math.max(...BENCHES.map(({ name }) => name.length))
+  for (const { name, takes, shows, program } of BENCHES) {
+    process.stdout.write(
+      `${name.padEnd(width)}  ${takes.padEnd(10)}  ${(program ?? 'claims').padEnd(26)}  ${shows}\n`,
+    )
   }
-} finally {
-  await stage.close()
 }
-await import('./plots.ts')
+
+function run(words: readonly string[]): void {
+  const named = BENCHES.filter(({ name }) => words.includes(name))
+  const options = words.filter(word => !named.some(({ name }) => name === word))
+  if (words.length > 0 && named.length === 0) {
+    process.stderr.write(`no bench is called ${words[0]}; npm run bench -- --list shows what there is\n`)
+    process.exitCode = 2
+    return
+  }
+  for (const command of commandsOf(
+    named.length > 0 ? named : BENCHES.filter(({ name }) => USUAL.includes(name)),
+  )) {
+    const [file, ...args] = [...command.args, ...options] as [string, ...string[]]
+    const { status } = spawnSync(file, args, { stdio: 'inherit', env: { ...process.env, ...command.env } })
+    if (status !== 0) process.exitCode = 1
+  }
+}
+
+interface Command {
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** One command a program: the parts of a program that takes several names run in one process. */
+function commandsOf(benches: readonly Bench[]): Command[] {
+  return [...Map.groupBy(benches, ({ program }) => program).values()].map(together => {
+    const [{ program, flags = [], isPinned, hasHugePages }] = together as [Bench]
+    if (program === null)
+      return { args: ['npx', 'vitest', 'run', '--config', 'vitest.claims.config.ts'], env: {} }
+    return {
+      args: [
+        ...(isPinned ? ['taskset', '-c', CORE] : []),
+        process.execPath,
+        '--disable-warning=ExperimentalWarning',
+        ...flags,
+        `${HERE}${program}`,
+        ...together.flatMap(({ args = [] }) => args),
+      ],
+      env: hasHugePages ? { GLIBC_TUNABLES: HUGE_PAGES } : {},
+    }
+  })
+}

@@ -51,7 +51,21 @@ export function round(value: number): number {
   return value >= 100 ? Math.round(value) : Math.round(value * 100) / 100
 }
 
-/** Prints the table and writes it, with everything else worth keeping, to `bench/results`. */
+/** Where results of this machine are: figures of different machines are not to be compared, nor to replace each other. */
+export const RESULTS = new URL(`../results/${machineName(cpus()[0]?.model ?? 'unknown')}/`, import.meta.url)
+
+/** `Intel(R) Xeon(R) Processor @ 2.10GHz` → `intel-xeon`. */
+export function machineName(cpuModel: string): string {
+  return cpuModel
+    .replace(/@.*/, '')
+    .replaceAll(/\((R|TM|r|tm)\)|\b(CPU|Processor|\d+-Core)\b/g, ' ')
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+}
+
+/** Prints the table and writes it, with everything else worth keeping, to the machine's results. */
 export function publish(name: string, figures: readonly Figure[], raw: Record<string, unknown>): void {
   const machine = {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -68,9 +82,8 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
     const verdict = isMet ? '  ok ' : isVoid ? ' void' : ' MISS'
     out.write(`${verdict}  ${figure.padEnd(58)} ${bar.padEnd(18)} ${reached}\n`)
   }
-  mkdirSync(new URL('../results/', import.meta.url), { recursive: true })
-  const file = new URL(`../results/${name}.json`, import.meta.url)
-  writeFileSync(file, `${JSON.stringify({ machine, figures, raw }, null, 2)}\n`)
+  mkdirSync(RESULTS, { recursive: true })
+  writeFileSync(new URL(`${name}.json`, RESULTS), `${JSON.stringify({ machine, figures, raw }, null, 2)}\n`)
 }
 
 /** What was measured; with a plus sign when files differed from it. Null where there is no git. */

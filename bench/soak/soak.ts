@@ -12,12 +12,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Figure, publish, round } from '../lib/measure.ts'
+import { type Figure, publish, RESULTS, round } from '../lib/measure.ts'
 import { Actor } from './actor.ts'
 import { HttpClient } from './http-client.ts'
 import { plotSoak } from './plot.ts'
 import { SoakedService } from './service.ts'
-import { Tally } from './tally.ts'
+import { type Second, Tally } from './tally.ts'
 
 const SECONDS_DEFAULT = 600
 const SECONDS_MIN = 20
@@ -198,8 +198,7 @@ try {
     errorCount: errors,
     wrong,
     kills,
-    course,
-    memory,
+    minutes: byMinute(course, memory),
   })
   plotSoak(
     {
@@ -209,11 +208,22 @@ try {
       kills,
     },
     `${tally.requests} requests, ${tally.wrongCount} wrong answers, ${errors} errors`,
-    new URL('../results/soak.svg', import.meta.url),
+    new URL('soak.svg', RESULTS),
   )
   for (const each of wrong) say(`wrong: ${each}`)
   if (figures.some(({ isMet }) => !isMet)) process.exitCode = 1
 } finally {
   await service.end('SIGKILL')
   rmSync(directory, { recursive: true, force: true })
+}
+
+/** The course in short: the picture has each second. */
+function byMinute(course: readonly Second[], held: readonly (readonly [at: number, MiB: number])[]) {
+  return [...Map.groupBy(course, ({ at }) => Math.floor(at / 60))].map(([minute, of]) => ({
+    minute,
+    requests: of.reduce((sum, { requests }) => sum + requests, 0),
+    errors: of.reduce((sum, second) => sum + second.errors, 0),
+    latencyMsP99Max: Math.max(...of.map(({ latencyMsP99 }) => latencyMsP99)),
+    memoryMiBMax: Math.max(...held.filter(([at]) => Math.floor(at / 60) === minute).map(([, MiB]) => MiB)),
+  }))
 }

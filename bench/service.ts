@@ -1,0 +1,49 @@
+/**
+ * The benches of the service as a set, which share one stage: prints a table for each, writes its results, draws the plots.
+ *
+ *     npm run bench -- NAME…
+ *
+ * BENCH_SCALE=0.1 takes a tenth of the dataset. `single` and `latency` need wrk.
+ */
+import { measureSizes } from './engine/sizes.ts'
+import { measureBesideWrites } from './http/beside-writes.ts'
+import { measureBesideHostiles } from './hostile/beside-hostiles.ts'
+import { measureBehindBulks } from './http/behind-bulks.ts'
+import { measureBesideBulks, measureLatency } from './http/latency.ts'
+import { measurePool } from './http/pool.ts'
+import { Stage } from './http/stage.ts'
+import { measureBulk, measureEvaluations, measureSingle, type Result } from './http/throughput.ts'
+import { publish } from './lib/measure.ts'
+import { measurePeers } from './peers/compare.ts'
+
+const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
+  single: measureSingle,
+  bulk: measureBulk,
+  evaluations: measureEvaluations,
+  latency: measureLatency,
+  pool: measurePool,
+  'beside-bulks': measureBesideBulks,
+  'behind-bulks': measureBehindBulks,
+  'beside-writes': measureBesideWrites,
+  'beside-hostiles': measureBesideHostiles,
+  facts: measureSizes,
+  peers: measurePeers,
+}
+
+const names = process.argv.slice(2)
+for (const name of names) {
+  if (!BENCHES[name])
+    throw new Error(`no bench is called ${name}; there are ${Object.keys(BENCHES).join(', ')}`)
+}
+const stage = new Stage(Number(process.env['BENCH_SCALE'] ?? 1))
+try {
+  for (const name of names) {
+    const startedAt = performance.now()
+    const { figures, raw } = await BENCHES[name]!(stage)
+    const seconds = Math.round((performance.now() - startedAt) / 1_000)
+    publish(name, figures, { dataset: stage.dataset, seconds, ...raw })
+  }
+} finally {
+  await stage.close()
+}
+await import('./plots.ts')
