@@ -1,7 +1,7 @@
 /** The kinds of settings there are: how each is read, and what is said of a value that does not fit. */
 
 export interface Setting<Value> {
-  /** As the README's table shows it. */
+  /** As the table of docs/settings.md shows it. */
   readonly shownDefault: string
   readonly meaning: string
   /** Reads the text; throws an `Error` that says what was expected. */

@@ -9,6 +9,8 @@ const documents = [
   'README.md',
   'CHANGELOG.md',
   'SECURITY.md',
+  'CONTRIBUTING.md',
+  'bench/README.md',
   ...readdirSync(join(root, 'docs'))
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`),

@@ -1,4 +1,7 @@
-/** The README tells the truth: its commands are run as they stand there, in a clean copy, and answer what it says. */
+/**
+ * The README tells the truth, and so do the documents that go on from it: their commands are run as they stand there, in a
+ * clean copy, one document after the other, and answer what they say.
+ */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +13,11 @@ import { settings } from '../../src/config/config.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const readme = textOf('README.md')
+/** The model file and its commands. */
+const commandLine = textOf('docs/cli.md')
+/** The program of somebody who comes from the commercial service. */
+const compatibility = textOf('docs/compatibility.md')
 const copy = mkdtempSync(join(tmpdir(), 'verdict-readme-'))
 
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
@@ -20,18 +27,23 @@ interface CodeBlock {
   readonly text: string
 }
 
-function codeBlocks(): CodeBlock[] {
-  return [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+function textOf(document: string): string {
+  return readFileSync(join(root, document), 'utf8')
+}
+
+function codeBlocks(document: string): CodeBlock[] {
+  return [...document.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
     language: language!,
     text: text!.trim(),
   }))
 }
 
-/** The blocks of the README that can be run, each with the output block behind it. */
+/** The blocks of a document that can be run, each with the output block behind it. */
 function examples(
+  document: string,
   isOne: (block: CodeBlock) => boolean,
 ): { readonly text: string; readonly output: string }[] {
-  const blocks = codeBlocks()
+  const blocks = codeBlocks(document)
   return blocks.flatMap((block, index) =>
     isOne(block) ? [{ text: block.text, output: blocks[index + 1]!.text }] : [],
   )
@@ -42,21 +54,25 @@ test("the README's run command starts the service and its examples answer what i
   for (const part of ['package.json', 'package-lock.json', 'src', 'workers']) {
     cpSync(join(root, part), join(copy, part), { recursive: true })
   }
-  const run = codeBlocks().find(block => block.text.includes('npm start'))!.text
+  const run = codeBlocks(readme).find(block => block.text.includes('npm start'))!.text
   const service = new ServiceProcess({ cwd: copy, command: ['bash', '-c', `${run} & wait $!`] })
   const address = await service.address()
   const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
   try {
     const env = { ...process.env, VERDICT: address, KEY: key }
-    const commands = examples(({ text }) => text.startsWith('curl'))
+    const commands = examples(readme, ({ text }) => text.startsWith('curl'))
     expect(commands.length).toBeGreaterThanOrEqual(4)
     for (const { text, output } of commands) {
       const { stdout } = await promisify(execFile)('bash', ['-c', text], { env })
       expect(stdout.trim(), text).toBe(output)
     }
-    // The command line, as on a terminal; the file it is about stands in the README, too.
-    writeFileSync(join(copy, 'model.yaml'), codeBlocks().find(({ language }) => language === 'yaml')!.text)
-    const session = examples(({ text }) => text.startsWith('npx verdict'))
+    // The command line, as on a terminal; the file it is about stands in its document.
+    const model = codeBlocks(commandLine).find(
+      ({ language, text }) => language === 'yaml' && text.includes('resources:'),
+    )!
+    writeFileSync(join(copy, 'model.yaml'), model.text)
+    const isCommand = ({ text }: CodeBlock) => text.startsWith('npx verdict')
+    const session = [...examples(readme, isCommand), ...examples(commandLine, isCommand)]
     expect(session.length).toBeGreaterThanOrEqual(6)
     const onTerminal = { ...env, VERDICT_URL: address, VERDICT_KEY: key, VERDICT_OUTPUT: 'table' }
     for (const { text, output } of session) {
@@ -67,7 +83,7 @@ test("the README's run command starts the service and its examples answer what i
       // What npm itself has to say is about the machine.
       expect(stdout.replaceAll(/^npm .*\n/gm, '').trim(), text).toBe(output)
     }
-    const programs = examples(({ language }) => language === 'js')
+    const programs = examples(compatibility, ({ language }) => language === 'js')
     expect(programs).toHaveLength(1)
     for (const { text, output } of programs) {
       writeFileSync(join(copy, 'example.mjs'), text)
@@ -100,8 +116,10 @@ test('SIGTERM to the run command itself stops the service, with exit code 0', as
   await expect(fetch(`${address}/healthy`)).rejects.toThrow()
 })
 
-test('the settings table lists every setting with its default and meaning', () => {
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)`\s+\| (.*?)\s+\| (.*?)\s+\|$/gm)].map(row => row.slice(1))
+test('the table of docs/settings.md lists every setting with its default and meaning', () => {
+  const rows = [...textOf('docs/settings.md').matchAll(/^\| `([A-Z_]+)`\s+\| (.*?)\s+\| (.*?)\s+\|$/gm)].map(
+    row => row.slice(1),
+  )
   expect(rows).toEqual(
     Object.entries(settings).map(([name, { shownDefault, meaning }]) => [name, shownDefault, meaning]),
   )
