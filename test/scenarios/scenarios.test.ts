@@ -61,10 +61,10 @@ beforeAll(async () => {
 })
 
 /** From an environment as it is at first to the one that the file describes. */
-function stepsOf({ tests: _, ...model }: ModelFile) {
+function stepsOf(file: ModelFile) {
   const present = new EnvironmentState()
   present.tenants.set('default', { name: 'Default tenant' })
-  return planOf(present, wantedState(model), { model: false, facts: false })
+  return planOf(present, wantedState(file), { model: false, facts: false })
 }
 
 test('a dozen cases are there, each with what must be allowed and what must not', () => {
