@@ -1,5 +1,5 @@
 /**
- * Settings: environment variables, each with its default, its meaning and the one place that reads it. A value that
+ * Settings: environment variables, each with its default, its meaning and its name in `Config`. A value that
  * does not fit is refused at start, with the name and the reason; a variable that is not in the table is ignored.
  */
 import { availableParallelism } from 'node:os'
@@ -15,247 +15,257 @@ import {
   parseShare,
   parseUrl,
   secret,
-  type Setting,
+  setting,
+  type SettingKind,
   word,
 } from './setting-kinds.ts'
 
 export const settings = {
-  HOST: word('127.0.0.1', 'address to listen on'),
-  PORT: integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` takes a free one'),
-  OPA_PORT: {
+  HOST: setting('host', word('127.0.0.1', 'address to listen on')),
+  PORT: setting('port', integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` takes a free one')),
+  OPA_PORT: setting('opaPort', {
     shownDefault: 'off',
     meaning: 'a second port, which answers checks as an Open Policy Agent would; SDKs look for it at `8181`',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
     fallback: () => null,
-  } satisfies Setting<number | null>,
-  STORE_URL: {
+  }),
+  STORE_URL: setting('storeUrl', {
     shownDefault: '`lmdb:./data`',
     meaning:
       'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (others: docs/redis.md) shared with other nodes',
     parse: nonEmpty,
     fallback: () => null,
-  } satisfies Setting<string | null>,
-  DATA_DIR: word('./data', 'directory for the local copy of what is kept in Redis; one for each node'),
-  LOG_ENTRIES_MAX: integer(
-    100_000,
-    { min: 100, max: 100_000_000 },
-    'commits the log of an environment keeps: how far a node may fall behind before it loads everything again',
+  }),
+  DATA_DIR: setting(
+    'dataDirectory',
+    word('./data', 'directory for the local copy of what is kept in Redis; one for each node'),
   ),
-  STALE_AFTER_MS: integer(
-    5_000,
-    { min: 50, max: 3_600_000 },
-    'a node that has not heard from Redis for so long, or of one environment, says so (`/fresh`), and goes on deciding',
+  LOG_ENTRIES_MAX: setting(
+    'logEntriesMax',
+    integer(
+      100_000,
+      { min: 100, max: 100_000_000 },
+      'commits the log of an environment keeps: how far a node may fall behind before it loads everything again',
+    ),
   ),
-  MAX_STALE_MS: integer(
-    60_000,
-    { min: 0, max: 86_400_000 },
-    'after so long without Redis, or news of one environment, decisions by what is known are 503; `0`: they go on',
+  STALE_AFTER_MS: setting(
+    'staleAfterMs',
+    integer(
+      5_000,
+      { min: 50, max: 3_600_000 },
+      'a node that has not heard from Redis for so long, or of one environment, says so (`/fresh`), and goes on deciding',
+    ),
   ),
-  ALLOW_EVICTION: flag(
-    'start although Redis throws keys away when it is full (`maxmemory-policy`): facts may get lost',
+  MAX_STALE_MS: setting(
+    'maxStaleMs',
+    integer(
+      60_000,
+      { min: 0, max: 86_400_000 },
+      'after so long without Redis, or news of one environment, decisions by what is known are 503; `0`: they go on',
+    ),
   ),
-  MIN_REVISION_WAIT_MS: integer(
-    2_000,
-    { min: 0, max: 60_000 },
-    'how long a decision with `X-Min-Revision` waits for that state before it is 503',
+  ALLOW_EVICTION: setting(
+    'allowsEviction',
+    flag('start although Redis throws keys away when it is full (`maxmemory-policy`): facts may get lost'),
   ),
-  API_KEY: secret('the key of environment `default` in project `default`', 'generated at the first start'),
-  ADMIN_API_KEY: secret('the key of the organization: may manage every environment, may not decide', 'none'),
-  KEY_OVERLAP_SECONDS: integer(
-    3_600,
-    { min: 0, max: KEY_OVERLAP_SECONDS_MAX },
-    'how long the old secret of a rotated key stays good, unless the rotation says otherwise',
+  MIN_REVISION_WAIT_MS: setting(
+    'minRevisionWaitMs',
+    integer(
+      2_000,
+      { min: 0, max: 60_000 },
+      'how long a decision with `X-Min-Revision` waits for that state before it is 503',
+    ),
   ),
-  HTTP_THREADS: {
+  API_KEY: setting(
+    'apiKey',
+    secret('the key of environment `default` in project `default`', 'generated at the first start'),
+  ),
+  ADMIN_API_KEY: setting(
+    'adminApiKey',
+    secret('the key of the organization: may manage every environment, may not decide', 'none'),
+  ),
+  KEY_OVERLAP_SECONDS: setting(
+    'keyOverlapSeconds',
+    integer(
+      3_600,
+      { min: 0, max: KEY_OVERLAP_SECONDS_MAX },
+      'how long the old secret of a rotated key stays good, unless the rotation says otherwise',
+    ),
+  ),
+  HTTP_THREADS: setting('httpThreads', {
     shownDefault: 'cores − 1, at least 1',
     meaning: 'threads that take requests and decide',
     parse: value => parseInteger(value, { min: 1, max: 64 }),
     fallback: () => Math.max(1, availableParallelism() - 1),
-  } satisfies Setting<number>,
-  POOL_THREADS: {
+  }),
+  POOL_THREADS: setting('poolThreads', {
     shownDefault: '1, or 0 on one core',
     meaning:
       'threads beside each HTTP thread that take part in bulks of thousands and do searches, and one more that reads large bodies; `0`: none',
     parse: value => parseInteger(value, { min: 0, max: 64 }),
     fallback: () => (availableParallelism() > 1 ? 1 : 0),
-  } satisfies Setting<number>,
-  POOL_JOBS_MAX: integer(
-    64,
-    { min: 1, max: 100_000 },
-    'large bulks and searches under way or waiting in one HTTP thread; beyond it 503',
+  }),
+  POOL_JOBS_MAX: setting(
+    'poolJobsMax',
+    integer(
+      64,
+      { min: 1, max: 100_000 },
+      'large bulks and searches under way or waiting in one HTTP thread; beyond it 503',
+    ),
   ),
-  MAX_BODY_BYTES: integer(
-    16_777_216,
-    { min: 1_024, max: 1_073_741_824 },
-    'largest body of a bulk or batch; others may have 256 KiB, or 4 MiB where they bring parts along; beyond it 413',
+  MAX_BODY_BYTES: setting(
+    'bodyBytesMax',
+    integer(
+      16_777_216,
+      { min: 1_024, max: 1_073_741_824 },
+      'largest body of a bulk or batch; others may have 256 KiB, or 4 MiB where they bring parts along; beyond it 413',
+    ),
   ),
-  MAX_ATTRIBUTES_BYTES: integer(
-    65_536,
-    { min: 1_024, max: 16_777_216 },
-    'most bytes of JSON in the attributes of one thing; beyond it 400',
+  MAX_ATTRIBUTES_BYTES: setting(
+    'attributesBytesMax',
+    integer(
+      65_536,
+      { min: 1_024, max: 16_777_216 },
+      'most bytes of JSON in the attributes of one thing; beyond it 400',
+    ),
   ),
-  MAX_IMPORT_BYTES: integer(
-    1_073_741_824,
-    { min: 1_048_576, max: 1_099_511_627_776 },
-    'most bytes that an import keeps in memory, some 130 a fact; beyond it 400',
+  MAX_IMPORT_BYTES: setting(
+    'importBytesMax',
+    integer(
+      1_073_741_824,
+      { min: 1_048_576, max: 1_099_511_627_776 },
+      'most bytes that an import keeps in memory, some 130 a fact; beyond it 400',
+    ),
   ),
-  MAX_HEADER_BYTES: integer(
-    16_384,
-    { min: 1_024, max: 1_048_576 },
-    'longest request line with its headers; beyond it 431',
+  MAX_HEADER_BYTES: setting(
+    'headerBytesMax',
+    integer(16_384, { min: 1_024, max: 1_048_576 }, 'longest request line with its headers; beyond it 431'),
   ),
-  MAX_BULK_CHECKS: integer(10_000, { min: 1, max: 1_000_000 }, 'most checks in one bulk; beyond it 400'),
-  MAX_LISTED_ENTRIES: integer(
-    100_000,
-    { min: 1, max: 10_000_000 },
-    'most entries of `/user-permissions` and `/authorized_users`; beyond it 400',
+  MAX_BULK_CHECKS: setting(
+    'bulkChecksMax',
+    integer(10_000, { min: 1, max: 1_000_000 }, 'most checks in one bulk; beyond it 400'),
   ),
-  MAX_LISTED_BYTES: integer(
-    67_108_864,
-    { min: 1_024, max: 536_870_912 },
-    'longest answer of these two; beyond it 400',
+  MAX_LISTED_ENTRIES: setting(
+    'listedEntriesMax',
+    integer(
+      100_000,
+      { min: 1, max: 10_000_000 },
+      'most entries of `/user-permissions` and `/authorized_users`; beyond it 400',
+    ),
   ),
-  SEARCH_PAGE_SIZE: integer(
-    1_000,
-    { min: 1, max: 100_000 },
-    'results of a search page when none is asked for',
+  MAX_LISTED_BYTES: setting(
+    'listedBytesMax',
+    integer(67_108_864, { min: 1_024, max: 536_870_912 }, 'longest answer of these two; beyond it 400'),
   ),
-  MAX_SEARCH_PAGE_SIZE: integer(10_000, { min: 1, max: 100_000 }, 'most results of a search page'),
-  PUBLIC_URL: {
+  SEARCH_PAGE_SIZE: setting(
+    'searchPageSize',
+    integer(1_000, { min: 1, max: 100_000 }, 'results of a search page when none is asked for'),
+  ),
+  MAX_SEARCH_PAGE_SIZE: setting(
+    'searchPageSizeMax',
+    integer(10_000, { min: 1, max: 100_000 }, 'most results of a search page'),
+  ),
+  PUBLIC_URL: setting('publicUrl', {
     shownDefault: 'from `Host`',
     meaning: 'the base URL callers use, given in the AuthZEN metadata and `/openapi.json` byte for byte',
     parse: parseUrl,
     fallback: () => null,
-  } satisfies Setting<string | null>,
-  SUBJECT_TYPES: {
+  }),
+  SUBJECT_TYPES: setting('subjectTypes', {
     shownDefault: '`user,identity`',
     meaning: 'AuthZEN subject types whose ids are user keys; any other type is nobody',
     parse: value => parseList(value),
     fallback: () => ['user', 'identity'],
-  } satisfies Setting<readonly string[]>,
-  PERMISSION_FORMAT: choice(
-    ['action:resource', 'resource:action'],
-    'how `/user-permissions` writes a permission',
+  }),
+  PERMISSION_FORMAT: setting(
+    'permissionFormat',
+    choice(['action:resource', 'resource:action'], 'how `/user-permissions` writes a permission'),
   ),
-  STRICT_HEADERS: flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
-  AUTHZEN_STRICT: flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
-  DEBUG_DECISIONS: flag('explain decisions of `/allowed` in `debug`; slower'),
-  BYTES_PATH: flag(
-    'read decisions of the usual kind straight from their bytes; `false`: parse them all',
-    true,
+  STRICT_HEADERS: setting(
+    'hasStrictHeaders',
+    flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
   ),
-  MAX_CONNECTIONS: integer(
-    10_000,
-    { min: 1, max: 1_000_000 },
-    'most open connections; one more is closed at once',
+  AUTHZEN_STRICT: setting(
+    'isAuthzenStrict',
+    flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
   ),
-  MAX_MANAGEMENT_QUEUE: integer(
-    1_000,
-    { min: 1, max: 100_000 },
-    'most management requests under way at once; one more is 503',
+  DEBUG_DECISIONS: setting('hasDebug', flag('explain decisions of `/allowed` in `debug`; slower')),
+  BYTES_PATH: setting(
+    'hasBytesPath',
+    flag('read decisions of the usual kind straight from their bytes; `false`: parse them all', true),
   ),
-  BODY_TIMEOUT_MS: integer(
-    60_000,
-    { min: 100, max: 3_600_000 },
-    'how long a body may take to arrive, or the next 64 KiB of an import; beyond it 408',
+  MAX_CONNECTIONS: setting(
+    'connectionsMax',
+    integer(10_000, { min: 1, max: 1_000_000 }, 'most open connections; one more is closed at once'),
   ),
-  RATE_LIMIT_PER_SECOND: {
+  MAX_MANAGEMENT_QUEUE: setting(
+    'managementQueueMax',
+    integer(1_000, { min: 1, max: 100_000 }, 'most management requests under way at once; one more is 503'),
+  ),
+  BODY_TIMEOUT_MS: setting(
+    'receiveMsMax',
+    integer(
+      60_000,
+      { min: 100, max: 3_600_000 },
+      'how long a body may take to arrive, or the next 64 KiB of an import; beyond it 408',
+    ),
+  ),
+  RATE_LIMIT_PER_SECOND: setting('requestsPerSecondMax', {
     shownDefault: 'off',
     meaning: 'most requests a second with one key, on each node; one more is 429',
     parse: value => parseInteger(value, { min: 1, max: 1_000_000 }),
     fallback: () => null,
-  } satisfies Setting<number | null>,
-  AUDIT_RETENTION_DAYS: integer(
-    90,
-    { min: 0, max: 36_500 },
-    'how long entries of the audit log are kept; `0`: for ever',
+  }),
+  AUDIT_RETENTION_DAYS: setting(
+    'auditRetentionDays',
+    integer(90, { min: 0, max: 36_500 }, 'how long entries of the audit log are kept; `0`: for ever'),
   ),
-  STOP_DELAY_MS: integer(
-    1_000,
-    { min: 0, max: 3_000 },
-    'how long a stopping service says that it is not ready before it takes no more connections',
+  STOP_DELAY_MS: setting(
+    'stopDelayMs',
+    integer(
+      1_000,
+      { min: 0, max: 3_000 },
+      'how long a stopping service says that it is not ready before it takes no more connections',
+    ),
   ),
-  METRICS: choice(['on', 'off'], 'whether requests and decisions are counted for `/metrics`'),
-  METRICS_TOKEN: secret(
-    'what a scraper of `/metrics` must bring as its bearer token',
-    'none: anybody may look',
+  METRICS: setting(
+    'metrics',
+    choice(['on', 'off'], 'whether requests and decisions are counted for `/metrics`'),
   ),
-  SLOW_REQUEST_MS: integer(
-    1_000,
-    { min: 0, max: 3_600_000 },
-    'requests that take as long are logged; `0`: none are',
+  METRICS_TOKEN: setting(
+    'metricsToken',
+    secret('what a scraper of `/metrics` must bring as its bearer token', 'none: anybody may look'),
   ),
-  DECISION_LOG: {
+  SLOW_REQUEST_MS: setting(
+    'slowRequestMs',
+    integer(1_000, { min: 0, max: 3_600_000 }, 'requests that take as long are logged; `0`: none are'),
+  ),
+  DECISION_LOG: setting('decisionLog', {
     shownDefault: 'off',
     meaning: 'where a record of each decision goes: a file, or `stdout`',
     parse: nonEmpty,
     fallback: () => null,
-  } satisfies Setting<string | null>,
-  DECISION_LOG_SAMPLE: {
+  }),
+  DECISION_LOG_SAMPLE: setting('decisionLogShare', {
     shownDefault: '`1`',
     meaning: 'the part of the decisions that are recorded, above 0 and up to 1',
     parse: parseShare,
     fallback: () => 1,
-  } satisfies Setting<number>,
-  TRACING: flag('make OpenTelemetry spans; needs an SDK, see docs/operations.md'),
-  LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
-} as const
+  }),
+  TRACING: setting('hasTracing', flag('make OpenTelemetry spans; needs an SDK, see docs/operations.md')),
+  LOG_LEVEL: setting(
+    'logLevel',
+    choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
+  ),
+}
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-export interface Config {
-  readonly host: string
-  readonly port: number
-  /** Null: there is no second listener. */
-  readonly opaPort: number | null
-  /** Null: the operator left it to us. */
-  readonly storeUrl: string | null
-  readonly dataDirectory: string
-  readonly logEntriesMax: number
-  readonly staleAfterMs: number
-  readonly maxStaleMs: number
-  readonly allowsEviction: boolean
-  readonly minRevisionWaitMs: number
-  readonly apiKey: string | null
-  readonly adminApiKey: string | null
-  readonly keyOverlapSeconds: number
-  readonly httpThreads: number
-  readonly poolThreads: number
-  readonly poolJobsMax: number
-  readonly bodyBytesMax: number
-  readonly attributesBytesMax: number
-  readonly importBytesMax: number
-  readonly headerBytesMax: number
-  readonly bulkChecksMax: number
-  readonly listedEntriesMax: number
-  readonly listedBytesMax: number
-  readonly searchPageSize: number
-  readonly searchPageSizeMax: number
-  readonly publicUrl: string | null
-  readonly subjectTypes: readonly string[]
-  readonly permissionFormat: 'action:resource' | 'resource:action'
-  readonly hasStrictHeaders: boolean
-  readonly isAuthzenStrict: boolean
-  readonly hasDebug: boolean
-  readonly hasBytesPath: boolean
-  readonly connectionsMax: number
-  readonly managementQueueMax: number
-  readonly receiveMsMax: number
-  /** Null: as many as come. */
-  readonly requestsPerSecondMax: number | null
-  /** 0: for ever. */
-  readonly auditRetentionDays: number
-  readonly stopDelayMs: number
-  readonly metrics: 'on' | 'off'
-  /** Null: anybody may look. */
-  readonly metricsToken: string | null
-  /** 0: none is slow. */
-  readonly slowRequestMs: number
-  /** Null: there is none. */
-  readonly decisionLog: string | null
-  readonly decisionLogShare: number
-  readonly hasTracing: boolean
-  readonly logLevel: LogLevel
+type Settings = typeof settings
+
+/** Every setting of the table, by the name it has in the code. */
+export type Config = {
+  readonly [Name in keyof Settings as Settings[Name]['as']]: ReturnType<Settings[Name]['parse']>
 }
 
 /** What a thread may know: everything but the keys, which it checks by hash. */
@@ -274,53 +284,9 @@ export const STORE_URL_DEFAULT = 'lmdb:./data'
 
 /** Reads all settings. Throws `INVALID_INPUT` naming the first one that does not fit. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const config: Config = {
-    host: read('HOST'),
-    port: read('PORT'),
-    opaPort: read('OPA_PORT'),
-    storeUrl: read('STORE_URL'),
-    dataDirectory: read('DATA_DIR'),
-    logEntriesMax: read('LOG_ENTRIES_MAX'),
-    staleAfterMs: read('STALE_AFTER_MS'),
-    maxStaleMs: read('MAX_STALE_MS'),
-    allowsEviction: read('ALLOW_EVICTION'),
-    minRevisionWaitMs: read('MIN_REVISION_WAIT_MS'),
-    apiKey: read('API_KEY'),
-    adminApiKey: read('ADMIN_API_KEY'),
-    keyOverlapSeconds: read('KEY_OVERLAP_SECONDS'),
-    httpThreads: read('HTTP_THREADS'),
-    poolThreads: read('POOL_THREADS'),
-    poolJobsMax: read('POOL_JOBS_MAX'),
-    bodyBytesMax: read('MAX_BODY_BYTES'),
-    attributesBytesMax: read('MAX_ATTRIBUTES_BYTES'),
-    importBytesMax: read('MAX_IMPORT_BYTES'),
-    headerBytesMax: read('MAX_HEADER_BYTES'),
-    bulkChecksMax: read('MAX_BULK_CHECKS'),
-    listedEntriesMax: read('MAX_LISTED_ENTRIES'),
-    listedBytesMax: read('MAX_LISTED_BYTES'),
-    searchPageSize: read('SEARCH_PAGE_SIZE'),
-    searchPageSizeMax: read('MAX_SEARCH_PAGE_SIZE'),
-    publicUrl: read('PUBLIC_URL'),
-    subjectTypes: read('SUBJECT_TYPES'),
-    permissionFormat: read('PERMISSION_FORMAT'),
-    hasStrictHeaders: read('STRICT_HEADERS'),
-    isAuthzenStrict: read('AUTHZEN_STRICT'),
-    hasDebug: read('DEBUG_DECISIONS'),
-    hasBytesPath: read('BYTES_PATH'),
-    connectionsMax: read('MAX_CONNECTIONS'),
-    managementQueueMax: read('MAX_MANAGEMENT_QUEUE'),
-    receiveMsMax: read('BODY_TIMEOUT_MS'),
-    requestsPerSecondMax: read('RATE_LIMIT_PER_SECOND'),
-    auditRetentionDays: read('AUDIT_RETENTION_DAYS'),
-    stopDelayMs: read('STOP_DELAY_MS'),
-    metrics: read('METRICS'),
-    metricsToken: read('METRICS_TOKEN'),
-    slowRequestMs: read('SLOW_REQUEST_MS'),
-    decisionLog: read('DECISION_LOG'),
-    decisionLogShare: read('DECISION_LOG_SAMPLE'),
-    hasTracing: read('TRACING'),
-    logLevel: read('LOG_LEVEL'),
-  }
+  const config = Object.fromEntries(
+    Object.entries(settings).map(([name, row]) => [row.as, read(name, row, environment[name])]),
+  ) as Config
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
     throw new AuthzError('INVALID_INPUT', 'setting ADMIN_API_KEY: expected another key than API_KEY')
   }
@@ -331,15 +297,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     throw new AuthzError('INVALID_INPUT', 'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS')
   }
   return Object.freeze(config)
+}
 
-  function read<Name extends keyof typeof settings>(name: Name) {
-    const setting = settings[name] as Setting<ReturnType<(typeof settings)[Name]['parse']>>
-    const value = environment[name]
-    if (value === undefined) return setting.fallback()
-    try {
-      return setting.parse(value)
-    } catch (error) {
-      throw new AuthzError('INVALID_INPUT', `setting ${name}: ${(error as Error).message}`)
-    }
+function read(name: string, row: SettingKind<unknown>, value: string | undefined): unknown {
+  if (value === undefined) return row.fallback()
+  try {
+    return row.parse(value)
+  } catch (error) {
+    throw new AuthzError('INVALID_INPUT', `setting ${name}: ${(error as Error).message}`)
   }
 }

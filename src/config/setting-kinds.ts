@@ -1,6 +1,6 @@
 /** The kinds of settings there are: how each is read, and what is said of a value that does not fit. */
 
-export interface Setting<Value> {
+export interface SettingKind<Value> {
   /** As the table of docs/settings.md shows it. */
   readonly shownDefault: string
   readonly meaning: string
@@ -9,7 +9,16 @@ export interface Setting<Value> {
   fallback(): Value
 }
 
-export function word(fallback: string, meaning: string): Setting<string> {
+export interface Setting<As extends string, Value> extends SettingKind<Value> {
+  /** Its name in `Config`. */
+  readonly as: As
+}
+
+export function setting<As extends string, Value>(as: As, kind: SettingKind<Value>): Setting<As, Value> {
+  return { as, ...kind }
+}
+
+export function word(fallback: string, meaning: string): SettingKind<string> {
   return { shownDefault: `\`${fallback}\``, meaning, parse: nonEmpty, fallback: () => fallback }
 }
 
@@ -17,7 +26,7 @@ export function integer(
   fallback: number,
   range: { readonly min: number; readonly max: number },
   meaning: string,
-): Setting<number> {
+): SettingKind<number> {
   return {
     shownDefault: `\`${fallback}\``,
     meaning,
@@ -27,7 +36,7 @@ export function integer(
 }
 
 /** Long enough not to be guessed; the value itself never appears in a message. */
-export function secret(meaning: string, shownDefault: string): Setting<string | null> {
+export function secret(meaning: string, shownDefault: string): SettingKind<string | null> {
   return { shownDefault, meaning, parse: parseSecret, fallback: () => null }
 }
 
@@ -55,7 +64,7 @@ export function parseInteger(value: string, range: { readonly min: number; reado
 export function choice<const Value extends string>(
   values: readonly [Value, ...Value[]],
   meaning: string,
-): Setting<Value> {
+): SettingKind<Value> {
   return {
     shownDefault: `\`${values[0]}\``,
     meaning: `${meaning}: ${values.map(value => `\`${value}\``).join(', ')}`,
@@ -69,7 +78,7 @@ export function choice<const Value extends string>(
   }
 }
 
-export function flag(meaning: string, fallback = false): Setting<boolean> {
+export function flag(meaning: string, fallback = false): SettingKind<boolean> {
   const parse = (text: string) => {
     if (text !== 'true' && text !== 'false')
       throw new Error(`expected true or false, got ${JSON.stringify(text)}`)

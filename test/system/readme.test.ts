@@ -116,6 +116,11 @@ test('SIGTERM to the run command itself stops the service, with exit code 0', as
   await expect(fetch(`${address}/healthy`)).rejects.toThrow()
 })
 
+test('every setting has a name of its own in the code', () => {
+  const names = Object.values(settings).map(({ as }) => as)
+  expect(new Set(names).size).toBe(names.length)
+})
+
 test('the table of docs/settings.md lists every setting with its default and meaning', () => {
   const rows = [...textOf('docs/settings.md').matchAll(/^\| `([A-Z_]+)`\s+\| (.*?)\s+\| (.*?)\s+\|$/gm)].map(
     row => row.slice(1),
