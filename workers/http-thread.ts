@@ -7,7 +7,6 @@ import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { WORKER_URLS } from '#composition/worker-urls.ts'
 import { MinRevision } from '#decisions/min-revision.ts'
 import { STARTING } from '#decisions/node-state.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { longBodiesBytesMax, SegmentStock } from '#http/edge/body-segments.ts'
@@ -54,7 +53,7 @@ const deadline = new DecisionDeadline(options.deadline)
 // Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
 const engines = new EngineReaders(
   handle =>
-    new SharedIndexReader(handle as SharedIndexHandle, {
+    new SharedIndexReader(handle, {
       threadId: threadId + 1,
       lockEveryRead: process.arch !== 'x64',
     }),
@@ -185,7 +184,7 @@ function poolEvents(): PoolThreadEvents {
     onThreadEnd: (id, error) => {
       log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
       // What it held while it built a closure would be waited for forever.
-      for (const handle of engines.handles()) takeOverLock(handle as SharedIndexHandle, id + 1)
+      for (const handle of engines.handles()) takeOverLock(handle, id + 1)
     },
     onStartFailure: error => {
       log.error(
@@ -264,7 +263,7 @@ function receive(message: ToHttpThread): void {
       void close(message).then(() => main.close())
       break
     case 'attach':
-      engines.attach(message.environmentId, message.handle)
+      engines.attach(message.environmentId, message.index)
       pool?.letGo()
       bodyPool?.letGo()
       send({ kind: 'acknowledged', acknowledge: message.acknowledge })

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { threadId } from 'node:worker_threads'
 import { IndexFault } from '#engine/engine.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { AuthzError, errorToData } from '#model/errors.ts'
 import { isGone, type JobIndex, type PoolAnswer } from '#threads/pool/pool-jobs.ts'
@@ -24,7 +23,7 @@ export class HeldReaders {
       const lockEveryRead = process.arch !== 'x64'
       // As in an HTTP thread: 0 in a lock word means that nobody holds it.
       const options = { threadId: threadId + 1, lockEveryRead }
-      entry = { index, reader: new SharedIndexReader(index.handle as SharedIndexHandle, options) }
+      entry = { index, reader: new SharedIndexReader(index.handle, options) }
     }
     readers.unshift(entry!)
     readers.length = Math.min(readers.length, READERS_MAX)

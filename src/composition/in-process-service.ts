@@ -4,7 +4,6 @@
  */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { readConfig, withoutSecrets } from '#config/config.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { type Answer, encodeReply } from '#http/message/answer.ts'
@@ -49,8 +48,7 @@ export class InProcessService {
     const store = await openStore('memory:', listRule)
     const environment = await store.environment(scope.environmentId)
     const readers = new EngineReaders(
-      handle =>
-        new SharedIndexReader(handle as SharedIndexHandle, { threadId: READER_ID, lockEveryRead: false }),
+      handle => new SharedIndexReader(handle, { threadId: READER_ID, lockEveryRead: false }),
     )
     const secrets = { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 }
     const indexes = new SharedIndexes({

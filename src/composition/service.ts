@@ -48,7 +48,7 @@ import {
   type EnvironmentState,
   Metrics,
 } from '#telemetry/metrics.ts'
-import { ThreadCounters, type ThreadCountersHandle } from '#telemetry/thread-counters.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { Tracing } from '#telemetry/tracing.ts'
 import { ContentThread } from '#threads/content-thread.ts'
 import { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
@@ -195,7 +195,7 @@ export async function startService(
       return tracing ? tracing.within(request.operation, request.traceparent, work) : work()
     },
     scrape: () => metrics.text(),
-    onCounters: (thread, handle) => metrics.addThread(thread, handle as ThreadCountersHandle),
+    onCounters: (thread, handle) => metrics.addThread(thread, handle),
     onFault: (error, { requestId, operation }) =>
       log.error({ err: error, requestId, operation }, 'a management operation failed'),
     onDeath: die,

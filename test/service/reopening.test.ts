@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
@@ -27,7 +26,7 @@ async function opened(
 ) {
   const store = await openStore('memory:', listRule)
   const readers = new EngineReaders(
-    handle => new SharedIndexReader(handle as SharedIndexHandle, { threadId: 2, lockEveryRead: false }),
+    handle => new SharedIndexReader(handle, { threadId: 2, lockEveryRead: false }),
   )
   const open = Promise.withResolvers<void>()
   const reasons: string[] = []

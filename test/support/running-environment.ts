@@ -7,7 +7,6 @@ import { expect, onTestFinished } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -166,8 +165,7 @@ export class RunningEnvironment {
   async startedEngine(): Promise<DecisionEngine> {
     const [writerId, readerId] = [1, 2]
     const readers = new EngineReaders(
-      handle =>
-        new SharedIndexReader(handle as SharedIndexHandle, { threadId: readerId, lockEveryRead: false }),
+      handle => new SharedIndexReader(handle, { threadId: readerId, lockEveryRead: false }),
     )
     const indexes = new SharedIndexes({
       createWriter: () =>

@@ -4,7 +4,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { createDeadline } from '#threads/indexes/decision-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
@@ -17,7 +16,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const readers = new EngineReaders(
-  handle => new SharedIndexReader(handle as SharedIndexHandle, { threadId: 5, lockEveryRead: false }),
+  handle => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
 )
 
 /** Attaches an index that nobody else holds, and has the thread search it. */

@@ -17,6 +17,7 @@ import type {
   UserQuestion,
 } from '#engine/engine.ts'
 import type { Explanation } from '#engine/explanation.ts'
+import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
 import { type BatchSource, PackedSource, QuerySource } from '#engine/shared-index/check/batch-source.ts'
 import { ALLOW, BUILD, DENY, InstanceCheck } from '#engine/shared-index/check/check.ts'
@@ -27,7 +28,6 @@ import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import {
   type ActionView,
   emptySchema,
@@ -81,7 +81,7 @@ export class SharedIndexReader implements DecisionEngine {
   #type: TypeView | undefined
   #action: ActionView | undefined
 
-  constructor(handle: SharedIndexHandle, options: ReaderOptions) {
+  constructor(handle: IndexHandle, options: ReaderOptions) {
     this.#snapshot = new Snapshot(handle, options, schema => this.#useSchema(schema))
     const { regions } = this.#snapshot
     const schema = this.#schema

@@ -1,7 +1,8 @@
 /** After a thread has died: gives free what it may have held. To be called by the thread that saw it end. */
+import type { IndexHandle } from '#engine/index-handle.ts'
 import { startOver } from '#engine/shared-index/closures/closure-arena.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import { opened } from '#engine/shared-index/memory/regions.ts'
 import { endSection } from '#engine/shared-index/memory/sequence.ts'
 
 /**
@@ -10,8 +11,8 @@ import { endSection } from '#engine/shared-index/memory/sequence.ts'
  *
  * Not for the writer: a commit cut short cannot be told from a whole one. If the writer dies, load a new index.
  */
-export function takeOverLock(handle: SharedIndexHandle, deadThreadId: number): boolean {
-  const header = new Int32Array(handle.header)
+export function takeOverLock(handle: IndexHandle, deadThreadId: number): boolean {
+  const header = new Int32Array(opened(handle).header)
   // It may only have waited for it.
   Atomics.compareExchange(header, L.H_LOCK_NEXT, deadThreadId, 0)
   if (Atomics.load(header, L.H_LOCK) !== deadThreadId) return false

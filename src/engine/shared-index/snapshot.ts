@@ -3,10 +3,10 @@
  * attempts, or when a closure has to be built, a decision takes the lock, and then nothing changes. What may take long never does,
  * but for a few slices: the thread that writes would wait for it, and with it all other environments.
  */
+import type { IndexHandle } from '#engine/index-handle.ts'
 import { IndexFault } from '#engine/engine.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import {
   beginRead,
   isUnchanged,
@@ -44,7 +44,7 @@ export class Snapshot {
   #sequence = 0
 
   constructor(
-    handle: SharedIndexHandle,
+    handle: IndexHandle,
     { threadId, lockEveryRead = false }: ReaderOptions,
     onSchema: (schema: SchemaView) => void,
   ) {

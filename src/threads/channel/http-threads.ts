@@ -11,8 +11,9 @@ import type { ManagementAnswer, ManagementRequest } from '#management/management
 import { InvariantError } from '#model/assert.ts'
 import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
+import type { ThreadCountersHandle } from '#telemetry/thread-counters.ts'
 import type { ProgressHandle } from '#threads/indexes/index-progress.ts'
-import type { IndexHandle } from '#threads/indexes/shared-indexes.ts'
+import type { AttachedIndex } from '#threads/indexes/shared-indexes.ts'
 import { answerText } from './answer-text.ts'
 import type {
   Credential,
@@ -57,7 +58,7 @@ export interface HttpThreadsOptions {
   /** The metrics of the process, as text. */
   scrape(): Promise<string>
   /** A thread says where it counts. */
-  onCounters(thread: string, handle: unknown): void
+  onCounters(thread: string, handle: ThreadCountersHandle): void
   /** An operation met a defect of ours; its caller is told `INTERNAL`, and nobody else hears of the reason. */
   onFault(error: unknown, request: FailedRequest): void
   /** A thread ended that was not asked to, or answered with an error of its own; or an invariant is broken. */
@@ -122,8 +123,8 @@ export class HttpThreads {
   }
 
   /** Hands an index to every thread; resolves when all that live decide on it. */
-  attach(environmentId: string, handle: IndexHandle): Promise<void> {
-    return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, handle, acknowledge }))
+  attach(environmentId: string, index: AttachedIndex): Promise<void> {
+    return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, index, acknowledge }))
   }
 
   /** Tells every thread how far the organization is followed; what moves in it afterwards they see by themselves. */

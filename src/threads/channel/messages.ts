@@ -6,9 +6,10 @@ import type { NodeState } from '#decisions/node-state.ts'
 import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
+import type { ThreadCountersHandle } from '#telemetry/thread-counters.ts'
 import type { DeadlineHandle } from '#threads/indexes/decision-deadline.ts'
 import type { ProgressHandle } from '#threads/indexes/index-progress.ts'
-import type { IndexHandle } from '#threads/indexes/shared-indexes.ts'
+import type { AttachedIndex } from '#threads/indexes/shared-indexes.ts'
 import type { KeyRatesHandle } from './key-rates.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
 import type { SharedCountsHandle } from './shared-count.ts'
@@ -52,7 +53,7 @@ export type ToHttpThread =
   | {
       readonly kind: 'attach'
       readonly environmentId: string
-      readonly handle: IndexHandle
+      readonly index: AttachedIndex
       readonly acknowledge: number
     }
   /** Forget the environment's index; with a reason for whoever asks it is closed, without one it is gone. Acknowledged. */
@@ -91,7 +92,7 @@ export type ManagementAnswer =
 
 export type FromHttpThread =
   /** Where this thread counts, for whoever makes metrics of it; comes before all else. */
-  | { readonly kind: 'counters'; readonly handle: unknown }
+  | { readonly kind: 'counters'; readonly handle: ThreadCountersHandle }
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly message: string }
   | { readonly kind: 'acknowledged'; readonly acknowledge: number }

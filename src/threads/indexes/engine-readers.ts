@@ -2,13 +2,14 @@
 import type { EngineSource } from '#decisions/decision-service.ts'
 import type { ProgressSource } from '#decisions/min-revision.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
+import type { IndexHandle } from '#engine/index-handle.ts'
 import { AuthzError } from '#model/errors.ts'
 import { environmentClosed } from '#replica/closure.ts'
 import { interned } from '#threads/interned.ts'
 import { type JobIndex, markGone } from '#threads/pool/pool-jobs.ts'
 import { DecisionDeadline } from './decision-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
-import type { IndexHandle } from './shared-indexes.ts'
+import type { AttachedIndex } from './shared-indexes.ts'
 
 interface Attached {
   readonly engine: DecisionEngine
@@ -19,7 +20,7 @@ interface Attached {
 }
 
 export class EngineReaders implements EngineSource, ProgressSource {
-  readonly #open: (handle: unknown) => DecisionEngine
+  readonly #open: (handle: IndexHandle) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
   /** Why those are closed that are. */
   readonly #closed = new Map<string, string>()
@@ -28,7 +29,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
   readonly #deadline: DecisionDeadline
 
   /** `open` makes a reader of what an index writer handed out. `deadline`: the node's; absent where nothing can be missed. */
-  constructor(open: (handle: unknown) => DecisionEngine, deadline = new DecisionDeadline()) {
+  constructor(open: (handle: IndexHandle) => DecisionEngine, deadline = new DecisionDeadline()) {
     this.#open = open
     this.#deadline = deadline
   }
@@ -56,7 +57,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   /** Every index there is. */
-  handles(): unknown[] {
+  handles(): IndexHandle[] {
     return Array.from(this.#attached.values(), ({ index }) => index.handle)
   }
 
@@ -74,7 +75,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   /** Uses the index from now on, in place of the environment's old one, if any. */
-  attach(environmentId: string, { index, progress, deadline }: IndexHandle): void {
+  attach(environmentId: string, { index, progress, deadline }: AttachedIndex): void {
     const engine = this.#open(index)
     this.detach(environmentId, null)
     this.#attachments += 1

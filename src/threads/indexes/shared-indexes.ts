@@ -4,6 +4,7 @@
  * index is handed to the threads, which attach to its memory.
  */
 import type { ChangeSink } from '#engine/engine.ts'
+import type { IndexHandle } from '#engine/index-handle.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { runInSlices } from '#model/resumable.ts'
@@ -38,7 +39,7 @@ export interface IndexFigures {
 
 /** The writing side of an index, and what a thread needs to read it. */
 export interface IndexWriter extends ChangeSink {
-  readonly handle: unknown
+  readonly handle: IndexHandle
   /** What stands in the index, and what was built and voided in it. */
   figures(): IndexFigures
   /** Bytes of each region. */
@@ -89,7 +90,7 @@ interface SharedIndexesOptions {
   /** Until when threads may decide on an index of that environment; absent: nothing can be missed. */
   readonly deadlineOf?: (environmentId: string) => DeadlineHandle
   /** Hands an index to every thread that decides; resolves when all have heard. */
-  readonly attach: (environmentId: string, handle: IndexHandle) => Promise<void>
+  readonly attach: (environmentId: string, index: AttachedIndex) => Promise<void>
   /** Takes it back. With a reason the environment is closed for it: who asks is told. */
   readonly detach: (environmentId: string, reason: string | null) => Promise<void>
   /** An index ended without a commit that was being applied: by a thread that reads it, or while what removals left was collected. */
@@ -97,8 +98,8 @@ interface SharedIndexesOptions {
 }
 
 /** What a thread needs to decide on an index: the index, and how far it is. */
-export interface IndexHandle {
-  readonly index: unknown
+export interface AttachedIndex {
+  readonly index: IndexHandle
   readonly progress: ProgressHandle
   readonly deadline: DeadlineHandle
 }

@@ -5,6 +5,7 @@
  */
 import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
+import type { IndexHandle } from '#engine/index-handle.ts'
 import type { ErrorData } from '#model/errors.ts'
 import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 import type { BulkPart } from './job-schedule.ts'
@@ -13,7 +14,7 @@ import type { BulkPart } from './job-schedule.ts'
 export interface JobIndex {
   readonly environmentId: string
   readonly attachment: number
-  readonly handle: unknown
+  readonly handle: IndexHandle
   /** Shared: not 0 once it was replaced or taken back, and must not be held any more. */
   readonly gone: Int32Array
 }

@@ -11,12 +11,14 @@
  * pages where it is told to (`start.js`). Random reads of millions of facts spend a third of their time on looking up
  * small pages.
  */
+import type { IndexHandle } from '#engine/index-handle.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import * as L from './layout.ts'
 import { isRetired } from './sequence.ts'
 
-export interface SharedIndexHandle {
+/** What is in a handle. */
+interface RegionBuffers {
   readonly header: SharedArrayBuffer
   readonly graph: SharedArrayBuffer
   readonly closures: SharedArrayBuffer
@@ -24,6 +26,9 @@ export interface SharedIndexHandle {
   /** The compiled schema is in one of the two, which `H_SCHEMA_IN` tells; the next one is written into the other. */
   readonly otherSchema: SharedArrayBuffer
 }
+
+/** A handle as the engine sees it. */
+export type SharedIndexHandle = IndexHandle & RegionBuffers
 
 /** A region as it is kept: of the schema there is one. */
 export type RegionName = 'header' | 'graph' | 'closures' | 'schema'
@@ -100,13 +105,13 @@ export class Regions {
     secrets: HashSecrets,
     { closureBytesMax = CLOSURE_BYTES_MAX, graphBytesMax = GRAPH_BYTES_MAX }: RegionCeilings = {},
   ): Regions {
-    const handle = {
+    const handle = handleOf({
       header: new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES),
       graph: new SharedArrayBuffer(GRAPH_BYTES_MIN, { maxByteLength: graphBytesMax }),
       closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: closureBytesMax }),
       schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
       otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
-    }
+    })
     const sizes = new Int32Array(handle.header)
     sizes[L.H_GRAPH_WORDS] = GRAPH_BYTES_MIN / L.WORD_BYTES
     sizes[L.H_CLOSURE_WORDS] = CLOSURE_BYTES_MIN / L.WORD_BYTES
@@ -126,7 +131,7 @@ export class Regions {
   /** Empty regions, for what was kept of an index that had so many bytes in each, and has to be read into them. */
   static emptyHandle(bytes: RegionBytes): SharedIndexHandle {
     const large = bytes.graph < LARGE_GRAPH_BYTES ? null : largeBuffers()
-    return {
+    return handleOf({
       header: new SharedArrayBuffer(bytes.header),
       graph:
         large?.graph ??
@@ -136,7 +141,7 @@ export class Regions {
         new SharedArrayBuffer(openBytes(bytes.closures), { maxByteLength: CLOSURE_BYTES_MAX }),
       schema: new SharedArrayBuffer(openBytes(bytes.schema), { maxByteLength: SCHEMA_BYTES_MAX }),
       otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
-    }
+    })
   }
 
   /** The regions of what was read into such a handle. Little more is open than was in use: nothing is there beyond it. */
@@ -148,7 +153,8 @@ export class Regions {
     return Regions.attach(handle)
   }
 
-  static attach(handle: SharedIndexHandle): Regions {
+  static attach(sealed: IndexHandle): Regions {
+    const handle = opened(sealed)
     const header = new Int32Array(handle.header)
     if (isRetired(header)) throw indexRetired()
     assert(Atomics.load(header, L.H_MAGIC) === L.MAGIC, 'a shared index begins with its magic number')
@@ -318,6 +324,15 @@ function schemaTooLarge(bytes: number): AuthzError {
     'LIMIT_EXCEEDED',
     `the compiled schema takes ${bytes} bytes, of ${SCHEMA_BYTES_MAX} at most`,
   )
+}
+
+function handleOf(buffers: RegionBuffers): SharedIndexHandle {
+  return buffers as SharedIndexHandle
+}
+
+/** What is in a handle that others have passed on. */
+export function opened(handle: IndexHandle): SharedIndexHandle {
+  return handle as SharedIndexHandle
 }
 
 /** Null where the system gives no such address space: a small machine, or one that promises only what it has. */
