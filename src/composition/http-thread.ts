@@ -1,0 +1,254 @@
+/**
+ * An HTTP thread: its servers, one engine an environment, everything a decision needs. It takes its orders from the main
+ * thread by a port. Whoever made it ends it after a fault that is a broken invariant.
+ */
+import { type MessagePort, threadId } from 'node:worker_threads'
+import type { ThreadSettings } from '#config/config.ts'
+import { MinRevision } from '#decisions/min-revision.ts'
+import { type NodeState, STARTING } from '#decisions/node-state.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { longBodiesBytesMax, SegmentStock } from '#http/edge/body-segments.ts'
+import { LargeAnswers } from '#http/routing/large-answers.ts'
+import { LargeBodies } from '#http/routing/large-bodies.ts'
+import { HttpServer } from '#http/edge/server.ts'
+import { InvariantError } from '#model/assert.ts'
+import { CredentialCheck } from '#threads/channel/credential-check.ts'
+import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import { KeyRates } from '#threads/channel/key-rates.ts'
+import { ManagementClient } from '#threads/channel/management-client.ts'
+import type {
+  Credential,
+  FromHttpThread,
+  HttpThreadOptions,
+  ToHttpThread,
+} from '#threads/channel/messages.ts'
+import { SharedCount } from '#threads/channel/shared-count.ts'
+import { ThreadPools } from './thread-pools.ts'
+import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
+import { ThreadTelemetry } from './thread-telemetry.ts'
+
+type Options = HttpThreadOptions<ThreadSettings>
+
+export class HttpThread {
+  readonly #main: MessagePort
+  readonly #options: Options
+  readonly #telemetry: ThreadTelemetry
+  readonly #credentials: CredentialCheck
+  /** Null: nobody counts how often a key is used. */
+  readonly #keyRates: KeyRates | null
+  readonly #deadline: DecisionDeadline
+  readonly #engines: EngineReaders
+  /** Null: this thread does everything. */
+  readonly #pools: ThreadPools | null
+  readonly #management: ManagementClient
+  readonly #server: HttpServer
+  readonly #opaServer: HttpServer
+  #state: NodeState = STARTING
+
+  /**
+   * Takes orders from now on, and listens when it is told to by `listen`. `onFault`: a request met a broken invariant. Whoever
+   * made this must end it then, by `abandon`.
+   */
+  static async create(
+    main: MessagePort,
+    options: Options,
+    onFault: (error: InvariantError) => void,
+  ): Promise<HttpThread> {
+    return new HttpThread(main, options, await ThreadTelemetry.create(options.settings), onFault)
+  }
+
+  private constructor(
+    main: MessagePort,
+    options: Options,
+    telemetry: ThreadTelemetry,
+    onFault: (error: InvariantError) => void,
+  ) {
+    const { counts, settings, tokenSecret } = options
+    this.#main = main
+    this.#options = options
+    this.#telemetry = telemetry
+    this.#deadline = new DecisionDeadline(options.deadline)
+    this.#engines = new EngineReaders(
+      handle =>
+        new SharedIndexReader(handle, {
+          // Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
+          threadId: threadId + 1,
+          lockEveryRead: process.arch !== 'x64',
+        }),
+      this.#deadline,
+    )
+    this.#management = new ManagementClient(main, {
+      inFlight: new SharedCount(counts, 'management'),
+      max: settings.managementQueueMax,
+      threads: settings.httpThreads,
+    })
+    this.#credentials = new CredentialCheck({ now: Date.now, elapsedMs: () => performance.now() })
+    this.#keyRates =
+      options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
+    this.#replaceCredentials(options.credentials)
+    const pools =
+      settings.poolThreads === 0 ? null : new ThreadPools(this.#engines, telemetry, { settings, tokenSecret })
+    this.#pools = pools
+    telemetry.measure(counters => {
+      if (pools) counters.pool(pools.figures())
+    })
+    const edge = this.#edge(onFault)
+    const answers = new LargeAnswers(settings.listedBytesMax)
+    this.#server = new HttpServer({
+      ...edge,
+      routes: this.#routes(answers),
+      largeBodies: pools && new LargeBodies(pools.bodies, answers),
+    })
+    this.#opaServer = new HttpServer({
+      ...edge,
+      routes: opaThreadRoutes(this.#engines, settings, telemetry.observer),
+      familyOf: () => 'opa',
+    })
+    main.on('message', (message: ToHttpThread) => this.#receive(message))
+  }
+
+  /** What both servers have in common. */
+  #edge(onFault: (error: InvariantError) => void) {
+    const { counts, settings } = this.#options
+    const { counters, decisionLog, log, slow, tracing } = this.#telemetry
+    const connections = new SharedCount(counts, 'connections')
+    const accepted = new SharedCount(counts, 'accepted')
+    const countConnection = (change: 1 | -1): number => {
+      if (change === 1) accepted.add(1)
+      return connections.add(change)
+    }
+    return {
+      authenticate: this.#credentials.authenticate,
+      limits: {
+        bodyBytesMax: settings.bodyBytesMax,
+        receiveMsMax: settings.receiveMsMax,
+        connections: { max: settings.connectionsMax, add: countConnection },
+      },
+      segments: new SegmentStock(longBodiesBytesMax(settings.bodyBytesMax)),
+      observer: counters,
+      tracing,
+      slow,
+      onCall: decisionLog && decisionLog.begin,
+      takeRate: this.#keyRates && this.#keyRates.take,
+      minRevision: new MinRevision(this.#engines, settings.minRevisionWaitMs),
+      hasStrictHeaders: settings.hasStrictHeaders,
+      onFault: (error: unknown, requestId: string) => {
+        log.error({ err: error, requestId }, 'a request failed')
+        if (error instanceof InvariantError) onFault(error)
+      },
+    }
+  }
+
+  #routes(answers: LargeAnswers) {
+    const { settings, tokenSecret } = this.#options
+    return threadRoutes({
+      answers,
+      hasBodyThread: this.#pools !== null,
+      engines: this.#engines,
+      management: this.#management,
+      health: {
+        isReady: () => this.#state.isServing && !this.#deadline.isOver,
+        isFresh: () => this.#state.isFresh,
+        writeRefusal: () => this.#state.writeRefusal,
+      },
+      metrics: this.#management,
+      observer: this.#telemetry.observer,
+      tokenSecret,
+      settings,
+      pool: this.#pools && this.#pools.jobs,
+    })
+  }
+
+  /** Tells the main thread the port, or why there is none: everything is closed then. */
+  async listen(): Promise<void> {
+    const { host, port, settings } = this.#options
+    const { counters } = this.#telemetry
+    if (counters) this.#send({ kind: 'counters', handle: counters.handle })
+    try {
+      if (settings.opaPort !== null) await this.#opaServer.listen({ host, port: settings.opaPort })
+      this.#send({ kind: 'listening', port: await this.#server.listen({ host, port }) })
+    } catch (error) {
+      await this.#close({ withinMs: 0 })
+      this.#send({ kind: 'listen-failed', message: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  /** Closes everything at once, for a fault that the thread ends by. */
+  async abandon(error: unknown): Promise<void> {
+    this.#telemetry.log.fatal({ err: error }, 'this HTTP thread ends')
+    await this.#close({ withinMs: 0 })
+  }
+
+  async #close(patience: { readonly withinMs: number }): Promise<void> {
+    await Promise.all([this.#server.close(patience), this.#opaServer.close(patience)])
+    await this.#pools?.close()
+    await this.#telemetry.close()
+  }
+
+  #receive(message: ToHttpThread): void {
+    switch (message.kind) {
+      case 'credentials':
+        this.#replaceCredentials(message.credentials)
+        this.#acknowledge(message)
+        break
+      case 'organization':
+        this.#engines.followOrganization(message.progress)
+        break
+      case 'state':
+        this.#state = message.state
+        break
+      case 'answer':
+        this.#management.receive(message.call, message.answer)
+        break
+      case 'pull-body':
+        void this.#management.pullBody(message.call)
+        break
+      case 'cancel-body':
+        this.#management.cancelBody(message.call)
+        break
+      case 'answer-piece':
+        this.#management.receivePiece(message.call, message.piece)
+        break
+      case 'drain':
+        this.#server.drain()
+        this.#opaServer.drain()
+        break
+      case 'hold':
+        this.#server.hold()
+        this.#opaServer.hold()
+        this.#acknowledge(message)
+        break
+      case 'stop-listening':
+        void Promise.all([this.#server.stopListening(), this.#opaServer.stopListening()]).then(() =>
+          this.#acknowledge(message),
+        )
+        break
+      case 'close':
+        void this.#close(message).then(() => this.#main.close())
+        break
+      case 'attach':
+        this.#engines.attach(message.environmentId, message.index)
+        this.#pools?.letGo()
+        this.#acknowledge(message)
+        break
+      case 'detach':
+        this.#engines.detach(message.environmentId, message.reason)
+        this.#pools?.letGo()
+        this.#acknowledge(message)
+    }
+  }
+
+  #replaceCredentials(replacing: readonly Credential[]): void {
+    this.#credentials.replaceAll(replacing)
+    this.#keyRates?.replaceAll(replacing)
+  }
+
+  #acknowledge({ acknowledge }: { readonly acknowledge: number }): void {
+    this.#send({ kind: 'acknowledged', acknowledge })
+  }
+
+  #send(message: FromHttpThread): void {
+    this.#main.postMessage(message)
+  }
+}

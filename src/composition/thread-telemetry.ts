@@ -1,0 +1,71 @@
+/** What an HTTP thread counts, logs and traces. */
+import type { ThreadSettings } from '#config/config.ts'
+import type { DecisionObserver } from '#decisions/decision-service.ts'
+import type { SlowRequest } from '#http/edge/request-watch.ts'
+import { LIMIT_NAMES } from '#model/errors.ts'
+import { DecisionLog } from '#telemetry/decision-log.ts'
+import { createLog, type Logger } from '#telemetry/log.ts'
+import { LoopMeter } from '#telemetry/loop-meter.ts'
+import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
+import type { Tracing } from '#telemetry/tracing.ts'
+import { observeBoth } from './decision-observers.ts'
+
+/** There are some 150. */
+const ENDPOINTS_MAX = 255
+
+export class ThreadTelemetry {
+  readonly log: Logger
+  /** Null: nobody counts. */
+  readonly counters: ThreadCounters | null
+  readonly decisionLog: DecisionLog | null
+  /** Of decisions; null: nobody observes them. */
+  readonly observer: DecisionObserver | null
+  /** From how many milliseconds on a request is slow, and who hears of it; null: none is. */
+  readonly slow: { readonly ms: number; readonly onSlow: (request: SlowRequest) => void } | null
+  readonly tracing: Tracing | null
+  #loopMeter: LoopMeter | null = null
+
+  static async create(settings: ThreadSettings): Promise<ThreadTelemetry> {
+    // OpenTelemetry is a megabyte of objects in each thread, which most do without. Awaited before anything is at work.
+    const tracing = settings.hasTracing ? new (await import('#telemetry/tracing.ts')).Tracing() : null
+    return new ThreadTelemetry(settings, tracing)
+  }
+
+  private constructor(settings: ThreadSettings, tracing: Tracing | null) {
+    const log = createLog(settings.logLevel)
+    const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, ENDPOINTS_MAX) : null
+    const decisionLog =
+      settings.decisionLog === null
+        ? null
+        : new DecisionLog({
+            destination: settings.decisionLog,
+            share: settings.decisionLogShare,
+            random: Math.random,
+            now: Date.now,
+            counters,
+            onFault: error => log.error({ err: error }, 'the decision log cannot be written'),
+          })
+    const slowRequests = new SlowRequestLog(log, () => performance.now())
+    this.log = log
+    this.counters = counters
+    this.decisionLog = decisionLog
+    this.observer = decisionLog === null ? counters : observeBoth(counters, decisionLog)
+    this.slow =
+      settings.slowRequestMs > 0
+        ? { ms: settings.slowRequestMs, onSlow: request => slowRequests.write(request) }
+        : null
+    this.tracing = tracing
+  }
+
+  /** Counts how busy the thread is, from now on; `onTick` may count more at the same moments. */
+  measure(onTick: (counters: ThreadCounters) => void): void {
+    const { counters } = this
+    if (counters) this.#loopMeter = new LoopMeter(counters, () => onTick(counters))
+  }
+
+  async close(): Promise<void> {
+    this.#loopMeter?.close()
+    await this.decisionLog?.close()
+  }
+}
