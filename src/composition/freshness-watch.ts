@@ -22,17 +22,37 @@ const SAID_OF_ONE: Record<Standing, string> = {
     'too stale: the decisions of an environment are refused until it is heard of again, the others go on',
 }
 
-/** Looks from now on until it is closed; `onFresh` hears whether this node hears of changes. */
-export function watchFreshness(
-  store: Store,
-  organizationStore: EnvironmentStore,
-  parts: {
-    readonly config: Config
-    readonly onFresh: (isFresh: boolean) => void
-    readonly deadlines: DecisionDeadlines
-    readonly log: Logger
-  },
-): Freshness {
+export class FreshnessWatch {
+  /** Null: nothing can be missed, or nothing is watched yet. */
+  #freshness: Freshness | null = null
+
+  /** Looks from now on until it is closed; `onFresh` hears whether this node hears of changes. */
+  begin(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): void {
+    this.#freshness = watchFreshness(store, organizationStore, parts)
+  }
+
+  /** An environment that decides from now on. */
+  lookAt(environmentId: string): void {
+    this.#freshness?.lookAt(environmentId)
+  }
+
+  forget(environmentId: string): void {
+    this.#freshness?.forget(environmentId)
+  }
+
+  close(): void {
+    this.#freshness?.close()
+  }
+}
+
+interface WatchParts {
+  readonly config: Config
+  readonly onFresh: (isFresh: boolean) => void
+  readonly deadlines: DecisionDeadlines
+  readonly log: Logger
+}
+
+function watchFreshness(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): Freshness {
   const { config, onFresh, deadlines, log } = parts
   const say = (said: Record<Standing, string>, standing: Standing, ageMs: number, names = {}): void => {
     const fields = { ...names, standing, stalenessMs: Math.round(ageMs) }

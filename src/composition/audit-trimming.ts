@@ -1,0 +1,34 @@
+/** Has audit logs trimmed once an hour: the organization's, then each environment's. */
+import type { AuditRetention } from '#management/content/audit-retention.ts'
+import type { OpenEnvironments } from '#management/organization/open-environments.ts'
+
+const EVERY_MS = 3_600_000
+
+export class AuditTrimming {
+  readonly #retention: AuditRetention
+  readonly #environments: OpenEnvironments
+  readonly #onFault: (error: unknown) => void
+  readonly #timer: NodeJS.Timeout
+
+  /** Until it is closed. */
+  constructor(retention: AuditRetention, environments: OpenEnvironments, onFault: (error: unknown) => void) {
+    this.#retention = retention
+    this.#environments = environments
+    this.#onFault = onFault
+    this.#timer = setInterval(() => this.trim(), EVERY_MS)
+  }
+
+  /** In the background. */
+  trim(): void {
+    void this.#trimAll().catch(this.#onFault)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #trimAll(): Promise<void> {
+    await this.#retention.trim()
+    for (const { service } of this.#environments.all()) await service?.trimAudit()
+  }
+}

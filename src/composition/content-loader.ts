@@ -1,0 +1,32 @@
+/** How imports get into a store: straight into its files, where there are any. */
+import { ContentShapes } from '#http/routing/content-shapes.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import { type ContentLoader, LedgerLoader } from '#management/content/content-loader.ts'
+import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import type { Store } from '#store/store.ts'
+import { ContentThread } from '#threads/content-thread.ts'
+import { WORKER_URLS } from './worker-urls.ts'
+
+export function contentLoader(store: Store, surroundings: Surroundings, heldBytesMax: number): ContentLoader {
+  const { now, newId, newCommitId, attributesBytesMax, onBackgroundFault: onFault } = surroundings
+  const isInFiles = store.directoryOf(ORGANIZATION_STORE_ID) !== null
+  if (!isInFiles) {
+    const shapes = new ContentShapes()
+    return new LedgerLoader(store, newCommitId, () => ({
+      ...shapes,
+      now: now(),
+      newId,
+      attributesBytesMax,
+      heldBytesMax,
+    }))
+  }
+  const directoryOf = (id: string) => store.directoryOf(id)!
+  return new ContentThread({
+    entry: WORKER_URLS.contentImport,
+    directoryOf,
+    now,
+    attributesBytesMax,
+    heldBytesMax,
+    onFault,
+  })
+}

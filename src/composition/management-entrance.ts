@@ -1,0 +1,33 @@
+/** Where management requests of the HTTP threads come in. They reach a thread before its environments are loaded, only to be told so. */
+import type { Waiting } from '#decisions/decision-pool.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
+import type {
+  ManagementAnswer,
+  ManagementRequest,
+  ManagementService,
+} from '#management/management-service.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Tracing } from '#telemetry/tracing.ts'
+
+export class ManagementEntrance {
+  readonly #tracing: Tracing | null
+  /** Null: it is not open yet. */
+  #service: ManagementService | null = null
+
+  constructor(tracing: Tracing | null) {
+    this.#tracing = tracing
+  }
+
+  open(service: ManagementService): void {
+    this.#service = service
+  }
+
+  /** Throws `NOT_READY` before it is open. */
+  execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer> {
+    const work = async () => {
+      if (!this.#service) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')
+      return this.#service.execute(request, body, waiting)
+    }
+    return this.#tracing ? this.#tracing.within(request.operation, request.traceparent, work) : work()
+  }
+}

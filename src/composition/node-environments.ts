@@ -1,0 +1,47 @@
+/** The environments of this node, for whoever asks before the organization is open: there are none then. */
+import type { OpenEnvironments } from '#management/organization/open-environments.ts'
+import type { Store } from '#store/store.ts'
+import type { EnvironmentFigures, EnvironmentState } from '#telemetry/metrics.ts'
+import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+
+export class NodeEnvironments {
+  #open: OpenEnvironments | null = null
+
+  open(environments: OpenEnvironments): void {
+    this.#open = environments
+  }
+
+  /** Without the organization nobody is ready at all. */
+  fail(...fault: Parameters<OpenEnvironments['fail']>): void {
+    this.#open?.fail(...fault)
+  }
+
+  async close(): Promise<void> {
+    await this.#open?.close()
+  }
+
+  /** Those that have an index, as they are now. */
+  *figures(indexes: SharedIndexes, store: Store): Iterable<EnvironmentFigures> {
+    for (const { scope, projectKey, environmentKey } of this.#open?.all() ?? []) {
+      const look = indexes.look(scope.environmentId)
+      if (!look) continue
+      const { assignments, tuples, records, bytes, ...figures } = look
+      yield {
+        ...figures,
+        project: projectKey,
+        environment: environmentKey,
+        stalenessMs: store.stalenessMs(scope.environmentId),
+        bytes: { header: bytes.header, graph: bytes.graph, closures: bytes.closures, schema: bytes.schema },
+        facts: { assignments, tuples, records },
+      }
+    }
+  }
+
+  states(): EnvironmentState[] {
+    return (this.#open?.all() ?? []).map(({ projectKey, environmentKey, closure }) => ({
+      project: projectKey,
+      environment: environmentKey,
+      isClosed: closure !== null,
+    }))
+  }
+}

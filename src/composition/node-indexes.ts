@@ -1,0 +1,47 @@
+/** The shared indexes of this node: who writes them, where they are kept, and who hears of them. */
+import { randomInt } from 'node:crypto'
+import { rehearsal } from '#engine/shared-index/rehearsal.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Logger } from '#telemetry/log.ts'
+import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import type { HttpThreads } from '#threads/channel/http-threads.ts'
+import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import type { FreshnessWatch } from './freshness-watch.ts'
+import { IndexFiles } from './index-files.ts'
+import type { NodeEnvironments } from './node-environments.ts'
+
+/** In an index's lock word; HTTP threads have theirs plus one. */
+const MAIN_THREAD_ID = 1
+
+export function createIndexes(
+  log: Logger,
+  parts: {
+    readonly threads: HttpThreads
+    readonly environments: NodeEnvironments
+    readonly deadlines: DecisionDeadlines
+    readonly freshness: FreshnessWatch
+  },
+): SharedIndexes {
+  const { threads, environments, deadlines, freshness } = parts
+  return new SharedIndexes({
+    createWriter: () =>
+      new SharedIndexWriter({
+        threadId: MAIN_THREAD_ID,
+        secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
+      }),
+    kept: new IndexFiles(MAIN_THREAD_ID, log),
+    rehearsal,
+    deadlineOf: environmentId => {
+      const handle = deadlines.handleOf(environmentId)
+      freshness.lookAt(environmentId)
+      return handle
+    },
+    attach: (environmentId, index) => threads.attach(environmentId, index),
+    detach: (environmentId, reason) => {
+      deadlines.forget(environmentId)
+      freshness.forget(environmentId)
+      return threads.detach(environmentId, reason)
+    },
+    onFault: (environmentId, error) => environments.fail(environmentId, error),
+  })
+}

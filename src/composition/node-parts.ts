@@ -1,0 +1,109 @@
+/** The parts of a node that stand from before its start to behind its stop, wired to each other. */
+import type { Config } from '#config/config.ts'
+import { InvariantError } from '#model/assert.ts'
+import type { Logger } from '#telemetry/log.ts'
+import { LoopMeter } from '#telemetry/loop-meter.ts'
+import { Metrics } from '#telemetry/metrics.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
+import { Tracing } from '#telemetry/tracing.ts'
+import { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import { HttpThreads } from '#threads/channel/http-threads.ts'
+import { createSharedCounts, SharedCount } from '#threads/channel/shared-count.ts'
+import { FreshnessWatch } from './freshness-watch.ts'
+import { ManagementEntrance } from './management-entrance.ts'
+import { NodeEnvironments } from './node-environments.ts'
+import { createIndexes } from './node-indexes.ts'
+import { NodeStanding } from './node-standing.ts'
+import { surroundingsOf } from './node-surroundings.ts'
+import { openNodeStore } from './open-node-store.ts'
+import { WORKER_URLS } from './worker-urls.ts'
+
+export interface StartEvents {
+  /** The one fault after which the process must end, when it can. */
+  onDeath(error: Error): void
+  /**
+   * From here on the process must not exit before HTTP threads are ended by `abandon`, as they are: while one listens, the HTTP
+   * library would abort it. Called before there are any; whoever awaits `close` need not.
+   */
+  onThreads(abandon: (withinMs: number) => Promise<boolean>): void
+}
+
+export type NodeParts = Awaited<ReturnType<typeof openParts>>
+
+/** Opens the store. Nothing else is begun. */
+export async function openParts(config: Config, log: Logger, { onDeath, onThreads }: StartEvents) {
+  const environments = new NodeEnvironments()
+  const die = (error: Error): void => {
+    // The reason first, whatever happens on the way out.
+    onDeath(error)
+    void threads.abandon(0)
+  }
+  const surroundings = surroundingsOf(config, {
+    onCommit: (outcome, tookMs, error) => {
+      metrics.observeCommit(outcome, tookMs)
+      standing.noteCommit(outcome, error)
+      if (outcome === 'failed') log.error({ err: error, tookMs: Math.round(tookMs) }, 'a commit failed')
+    },
+    onBackgroundFault: error => {
+      log.error({ err: error }, 'background work failed')
+      if (error instanceof InvariantError) die(error)
+    },
+  })
+  const { store, largeWrites } = await openNodeStore(config, log, {
+    onFault: die,
+    onDamage: (environmentId, damage) => environments.fail(environmentId, damage),
+  })
+  const deadlines = new DecisionDeadlines()
+  const freshness = new FreshnessWatch()
+  const entrance = new ManagementEntrance(config.hasTracing ? new Tracing() : null)
+  const counts = createSharedCounts()
+  const managementInFlight = new SharedCount(counts, 'management')
+  const metrics = new Metrics({
+    environments: () => environments.figures(indexes, store),
+    environmentStates: () => environments.states(),
+    isReady: () => standing.state.isServing && !deadlines.node.isOver,
+    isFresh: () => standing.state.isFresh,
+    managementInFlight: () => managementInFlight.value,
+    replacedHistories: () => store.replacedHistories(),
+    activeSeconds: () => [
+      ['main', performance.eventLoopUtilization().active / 1_000] as const,
+      ...threads.activeSeconds(),
+    ],
+  })
+  const mainCounters = ThreadCounters.create([], 0)
+  const loopMeter = new LoopMeter(mainCounters)
+  metrics.addThread('main', mainCounters.handle)
+  const threads = new HttpThreads({
+    entry: WORKER_URLS.http,
+    count: config.httpThreads,
+    execute: (request, body, waiting) => entrance.execute(request, body, waiting),
+    scrape: () => metrics.text(),
+    onCounters: (thread, handle) => metrics.addThread(thread, handle),
+    onFault: (error, { requestId, operation }) =>
+      log.error({ err: error, requestId, operation }, 'a management operation failed'),
+    onDeath: die,
+  })
+  const standing = new NodeStanding(state => threads.setState(state))
+  onThreads(withinMs => threads.abandon(withinMs))
+  const indexes = createIndexes(log, { threads, environments, deadlines, freshness })
+  /** What a stop ends first. */
+  const background = new Set<{ close(): void }>()
+  return {
+    config,
+    log,
+    store,
+    largeWrites,
+    surroundings,
+    environments,
+    deadlines,
+    freshness,
+    entrance,
+    counts,
+    loopMeter,
+    threads,
+    standing,
+    indexes,
+    background,
+    die,
+  }
+}

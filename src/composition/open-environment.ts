@@ -1,0 +1,51 @@
+/** How this node opens an environment, and what becomes of a fault in one. */
+import type { ReadLanes } from '#management/commands/read-lanes.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { FairTurns } from '#management/commands/turns.ts'
+import { LiveEnvironment } from '#management/environment/live-environment.ts'
+import type { KnownEnvironment, Organization } from '#management/organization/organization.ts'
+import type { Store } from '#store/store.ts'
+import type { Logger } from '#telemetry/log.ts'
+import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+
+export interface EnvironmentParts {
+  readonly store: Store
+  readonly organization: Organization
+  readonly indexes: SharedIndexes
+  readonly surroundings: Surroundings
+  readonly turns: FairTurns
+  readonly longReads: ReadLanes
+  readonly auditRetentionMs: number
+  readonly log: Logger
+}
+
+/** Opens an environment, or has it closed for a reason; of its own background work nothing is the end of the process. */
+export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<LiveEnvironment> {
+  const { store, organization, indexes, auditRetentionMs, log } = parts
+  const { scope, projectKey, environmentKey } = known
+  const { environmentId } = scope
+  const names = { environment: environmentId, project: projectKey, key: environmentKey }
+  return LiveEnvironment.open({
+    scope,
+    auditRetentionMs,
+    turns: parts.turns.share(),
+    longReads: parts.longReads.lane(),
+    indexes,
+    surroundings: {
+      ...parts.surroundings,
+      onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),
+    },
+    openStore: onUnreachable =>
+      store.environment(environmentId, {
+        begin: organization.isBegun(environmentId) ? 'never' : 'always',
+        onUnreachable,
+      }),
+    dropStore: () => store.drop(environmentId),
+    onClosed: ({ reason }, error) =>
+      log.error(
+        { ...names, reason, err: error },
+        'an environment is closed: its decisions are refused, the others go on; trying again',
+      ),
+    onOpened: ({ reason }) => log.warn({ ...names, reason }, 'an environment that was closed is open again'),
+  })
+}

@@ -1,0 +1,91 @@
+/** Management of this node: the environments it has open, the organization's operations, copies and imports. */
+import type { Config } from '#config/config.ts'
+import { ReadLanes } from '#management/commands/read-lanes.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import { FairTurns } from '#management/commands/turns.ts'
+import { AuditRetention } from '#management/content/audit-retention.ts'
+import { ManagementService } from '#management/management-service.ts'
+import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
+import { EnvironmentImports } from '#management/organization/environment-imports.ts'
+import { OpenEnvironments } from '#management/organization/open-environments.ts'
+import { OrganizationService } from '#management/organization/organization-service.ts'
+import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import type { Replica } from '#replica/replica.ts'
+import type { Store } from '#store/store.ts'
+import type { Logger } from '#telemetry/log.ts'
+import type { HttpThreads } from '#threads/channel/http-threads.ts'
+import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import { AuditTrimming } from './audit-trimming.ts'
+import { contentLoader } from './content-loader.ts'
+import { openEnvironment } from './open-environment.ts'
+import type { OpenOrganization } from './open-organization.ts'
+
+export interface ManagementParts {
+  readonly config: Config
+  readonly log: Logger
+  readonly store: Store
+  readonly surroundings: Surroundings
+  readonly open: OpenOrganization
+  readonly indexes: SharedIndexes
+  readonly threads: HttpThreads
+}
+
+/** Management when the organization is followed, and what goes by turns with it. */
+export interface OpenManagement {
+  readonly environments: OpenEnvironments
+  /** `follower` tells when a commit of the organization is in force. */
+  serve(follower: Replica): { readonly management: ManagementService; readonly trimming: AuditTrimming }
+}
+
+export function openManagement(parts: ManagementParts): OpenManagement {
+  const { config, log, store, surroundings, open, indexes, threads } = parts
+  const { organization, secrets, credentialsFor } = open
+  const turns = new FairTurns()
+  const longReads = new ReadLanes()
+  const auditRetentionMs = config.auditRetentionDays * 86_400_000
+  const environmentParts = {
+    store,
+    organization,
+    indexes,
+    surroundings,
+    turns,
+    longReads,
+    auditRetentionMs,
+    log,
+  }
+  const environments = new OpenEnvironments({
+    organization,
+    open: known => openEnvironment(known, environmentParts),
+    drop: environmentId => store.drop(environmentId),
+    discardCopies: ({ except }) =>
+      store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
+    mayNote: () => !store.isAlone,
+    replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
+    onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
+  })
+  const serve = (follower: Replica) => {
+    const { onBackgroundFault: onFault } = surroundings
+    const service = new OrganizationService({
+      organization,
+      surroundings,
+      secrets,
+      keyOverlapSeconds: config.keyOverlapSeconds,
+      closureOf: environmentId => environments.closureOf(environmentId),
+      turns: turns.share(),
+      whenInForce: revision => follower.whenVisible(revision),
+    })
+    const retention = new AuditRetention(open.store, surroundings, auditRetentionMs)
+    const trimming = new AuditTrimming(retention, environments, onFault)
+    const copies = new EnvironmentCopies(service, environments, onFault)
+    const imports = new EnvironmentImports({
+      organization: service,
+      environments,
+      loader: contentLoader(store, surroundings, config.importBytesMax),
+      drop: id => store.drop(id),
+      onFault,
+    })
+    const management = new ManagementService({ environments, organization: service, copies, imports })
+    return { management, trimming }
+  }
+  return { environments, serve }
+}

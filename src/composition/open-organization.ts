@@ -1,0 +1,29 @@
+/** The organization of this node, from its own store. */
+import type { Config } from '#config/config.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
+import { Organization, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import { credentialsOf } from './thread-credentials.ts'
+
+export interface OpenOrganization {
+  readonly organization: Organization
+  readonly store: EnvironmentStore
+  readonly secrets: ApiKeySecrets
+  readonly credentialsFor: ReturnType<typeof credentialsOf>
+}
+
+/** Begins one where there is none. */
+export async function openOrganization(
+  store: Store,
+  surroundings: Surroundings,
+  config: Config,
+): Promise<OpenOrganization> {
+  const secrets = new ApiKeySecrets(config.adminApiKey)
+  const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { begin: 'before-others' })
+  const organization = new Organization(organizationStore, surroundings, secrets)
+  await organization.bootstrap(config, store)
+  const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
+  const credentialsFor = credentialsOf(organization, adminHash)
+  return { organization, store: organizationStore, secrets, credentialsFor }
+}

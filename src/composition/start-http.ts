@@ -1,0 +1,53 @@
+/** What HTTP threads are started with, and the port they share. */
+import { closeSync, openSync } from 'node:fs'
+import { type Config, withoutSecrets } from '#config/config.ts'
+import { reservePort } from '#http/edge/reserve-port.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import type { HttpThreads } from '#threads/channel/http-threads.ts'
+import { createKeyRates } from '#threads/channel/key-rates.ts'
+import type { SharedCountsHandle } from '#threads/channel/shared-count.ts'
+import type { OpenOrganization } from './open-organization.ts'
+
+/** Returns the port. Throws when one of the threads cannot listen. */
+export async function startHttp(
+  threads: HttpThreads,
+  config: Config,
+  parts: {
+    readonly open: OpenOrganization
+    readonly counts: SharedCountsHandle
+    readonly deadlines: DecisionDeadlines
+  },
+): Promise<number> {
+  const { organization, credentialsFor } = parts.open
+  if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')
+  return threads.start({
+    host: config.host,
+    port: await portFor(config),
+    tokenSecret: organization.tokenSecret(),
+    credentials: credentialsFor(organization.secrets()),
+    counts: parts.counts,
+    keyRates: config.requestsPerSecondMax === null ? null : createKeyRates(),
+    deadline: parts.deadlines.node.handle,
+    settings: withoutSecrets(config),
+  })
+}
+
+export function addressOf({ host }: Config, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** The port the threads share. Only a single thread can be left to find a free one for itself. */
+function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
+  return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
+}
+
+/** Threads open it for themselves; what is wrong with it is said before anything starts. */
+export function requireWritable({ decisionLog }: Config): void {
+  if (decisionLog === null || decisionLog === 'stdout') return
+  try {
+    closeSync(openSync(decisionLog, 'a'))
+  } catch (error) {
+    throw new AuthzError('INVALID_INPUT', `setting DECISION_LOG: ${(error as Error).message}`)
+  }
+}
