@@ -1,55 +1,7 @@
-/** A thread of the pool: does the jobs of one HTTP thread, on the indexes that they bring along. */
-import { setImmediate } from 'node:timers/promises'
-import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { searchWith } from '#decisions/search-job.ts'
-import { readWith } from '#decisions/sliced-job.ts'
-import { nobodyWaits } from '#decisions/sliced-reads.ts'
-import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
-import { failed, HeldReaders } from '../src/composition/held-readers.ts'
+/** A thread of the pool beside an HTTP thread. */
+import { PoolWork } from '#composition/pool-work.ts'
+import type { PoolJob } from '#threads/pool/pool-jobs.ts'
 
-/** How long parts of bulks and others' reads may have to wait for a slice. */
-const SLICE_MS = 2
-const readers = new HeldReaders()
+const pool = new PoolWork()
 
-export default function work(job: PoolJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
-  if (job.kind === 'let-go') return readers.letGo()
-  if (job.kind === 'read') return readInSlices(job)
-  try {
-    return { value: answerOf(job) }
-  } catch (error) {
-    return failed(error)
-  }
-}
-
-/** Between two slices the loop turns: other jobs that have come are begun. */
-async function readInSlices({ index, read, over }: PoolJob & { kind: 'read' }): Promise<PoolAnswer<unknown>> {
-  try {
-    const reading = readWith(readers.of(index), read)
-    for (;;) {
-      if (isOver(over)) throw nobodyWaits()
-      const until = performance.now() + SLICE_MS
-      do {
-        const step = reading.next()
-        if (step.done) return moved(step.value)
-      } while (performance.now() < until)
-      await setImmediate()
-    }
-  } catch (error) {
-    return failed(error)
-  }
-}
-
-/** Bytes are not copied: they are the receiver's then. */
-function moved(value: unknown): PoolAnswer<unknown> {
-  const answer = { value }
-  if (!(value instanceof Uint8Array)) return answer
-  return move({ [transferableSymbol]: value.buffer, [valueSymbol]: answer } as never) as never
-}
-
-function answerOf(job: Exclude<PoolJob, { kind: 'let-go' | 'read' }>): unknown {
-  if (job.kind === 'warm-up') return null
-  const reader = readers.of(job.index)
-  if (job.kind === 'search') return searchWith(reader, job.search)
-  decidePart(reader, job.bulk, job.part)
-  return null
-}
+export default (job: PoolJob) => pool.work(job)

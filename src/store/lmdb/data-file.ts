@@ -69,7 +69,7 @@ export function checkDataFile(directory: string): void {
     return
   }
   try {
-    // Asked each time, behind what was read: another thread may have it open and write (`workers/list-build.ts`), and it only grows.
+    // Asked each time, behind what was read: another thread may have it open and write (`composition/build-lists.ts`), and it only grows.
     const file = {
       descriptor,
       get bytes() {

@@ -1,0 +1,126 @@
+/** Reads large bodies for one HTTP thread, and answers them by the same routes, on the indexes that jobs bring along. */
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { nobodyWaits } from '#decisions/sliced-reads.ts'
+import type { DecisionEngine } from '#engine/engine.ts'
+import { encodeReply } from '#http/message/answer.ts'
+import { joined } from '#http/edge/body-segments.ts'
+import { viewOf } from '#http/message/body-buffers.ts'
+import type { AnswersOfParts } from '#http/routing/large-answers.ts'
+import { readBody } from '#http/routing/read-body.ts'
+import { type Reply, RawBytes } from '#http/message/request-reply.ts'
+import type { Route } from '#http/routing/route.ts'
+import { decisionRoutes } from '#http/routes/route-table.ts'
+import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
+import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, Decided } from '#threads/pool/body-jobs.ts'
+import { isOver, type PoolAnswer } from '#threads/pool/pool-jobs.ts'
+import { failed, HeldReaders } from './held-readers.ts'
+import { RecordedDecisions } from './recorded-decisions.ts'
+import { decisionParts } from './thread-routes.ts'
+import type { ThreadSettings } from '#config/config.ts'
+
+const NOTHING = Object.freeze({})
+
+/** Marks a reply as one that is kept among others of a kind, which are bounded together: not here. */
+class OfParts extends RawBytes {
+  get fillsMemory(): boolean {
+    return this.bytes.byteLength === this.bytes.buffer.byteLength
+  }
+}
+
+const answers: AnswersOfParts = {
+  reply: (_environmentId, json) => ({ status: 200, body: new OfParts(Buffer.concat(json)) }),
+}
+
+export class BodyWork {
+  readonly #readers = new HeldReaders()
+  /** What the job of an environment is decided on: it has one at a time here. */
+  readonly #decidedOn = new Map<string, Exclude<BodyRequest['on'], null>>()
+  readonly #recorded: RecordedDecisions | null
+  readonly #routes: ReadonlyMap<string, Route>
+
+  constructor({ settings, tokenSecret, observes }: BodyThreadData<ThreadSettings>) {
+    this.#recorded = observes === 'nothing' ? null : new RecordedDecisions(observes === 'questions')
+    const parts = decisionParts({
+      engines: { engine: environmentId => this.#engineOf(environmentId) },
+      observer: this.#recorded,
+      tokenSecret,
+      settings,
+      pool: null,
+      answers,
+    })
+    this.#routes = new Map(decisionRoutes(parts).map(route => [route.operationId, route]))
+  }
+
+  work(job: BodyJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
+    if (job.kind === 'warm-up') return { value: null }
+    if (job.kind === 'let-go') return this.#readers.letGo()
+    return this.#answerTo(job)
+  }
+
+  #engineOf(environmentId: string): DecisionEngine {
+    const on = this.#decidedOn.get(environmentId)!
+    if ('refusal' in on) throw errorFromData(on.refusal)
+    return this.#readers.of(on)
+  }
+
+  async #answerTo(job: BodyRequest): Promise<PoolAnswer<unknown>> {
+    const decided: Decided[] = []
+    try {
+      const outcome = await this.#outcomeOf(job, decided)
+      return given({ outcome, decided })
+    } catch (error) {
+      if (error instanceof AuthzError) {
+        return given({ outcome: { kind: 'refused', error: errorToData(error) }, decided })
+      }
+      return failed(error)
+    }
+  }
+
+  async #outcomeOf(job: BodyRequest, decided: Decided[]): Promise<BodyAnswer['outcome']> {
+    const { operationId, principal, contentEncoding, segments, bytes, on, over } = job
+    const caller = {
+      get isGone() {
+        return isOver(over)
+      },
+      whenOver: () => {},
+      bodyBytes: bytes,
+      requestId: '',
+      traceparent: null,
+    }
+    const route = this.#routes.get(operationId)!
+    if (caller.isGone) throw nobodyWaits()
+    const body = readBody(route, viewOf(joined(segments, bytes)), contentEncoding)
+    if (caller.isGone) throw nobodyWaits()
+    if (on === null || principal?.kind !== 'environment') return { kind: 'checked' }
+    const { environmentId } = principal
+    this.#decidedOn.set(environmentId, on)
+    try {
+      this.#recorded?.begin(decided)
+      const headers = new Map<string, string>()
+      const call = { principal, params: NOTHING, query: NOTHING, body, headers, caller, names: caller }
+      return answered(await route.handle(call))
+    } finally {
+      this.#decidedOn.delete(environmentId)
+    }
+  }
+}
+
+function answered(reply: Reply): BodyAnswer['outcome'] {
+  const { status, body, lent } = encodeReply(reply)
+  const isOfParts = reply.body instanceof OfParts
+  // What stands, is lent, or shares its memory with others is not the receiver's to have.
+  const own = isOfParts && reply.body.fillsMemory ? reply.body.bytes : copied(body ?? '')
+  lent?.giveBack()
+  return { kind: 'answered', status, bytes: own, isOfParts }
+}
+
+function copied(body: string | Uint8Array): Uint8Array {
+  return new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body)
+}
+
+/** The answer is not copied: it is the receiver's then. */
+function given(value: BodyAnswer): PoolAnswer<unknown> {
+  const { outcome } = value
+  const memories = outcome.kind === 'answered' ? [outcome.bytes.buffer] : []
+  return move({ [transferableSymbol]: memories, [valueSymbol]: { value } } as never) as never
+}

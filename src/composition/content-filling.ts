@@ -1,0 +1,103 @@
+/**
+ * Fills the tables of an environment that nobody has open with the rows that lines of text mean. The main thread sends the text
+ * piece by piece, each when the one before was taken; `stop` ends it before its time.
+ */
+import { open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { MessagePort } from 'node:worker_threads'
+import { ContentShapes } from '#http/routing/content-shapes.ts'
+import { ContentImport } from '#management/content/content-import.ts'
+import { ContentLines, type NumberedLine } from '#management/content/content-lines.ts'
+import { repeatedFact, requireWhole } from '#management/content/content-loader.ts'
+import { errorToData } from '#model/errors.ts'
+import { FreshRows } from '#store/bulk-load/fresh-rows.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import type { ContentThreadData, FromContentThread, ToContentThread } from '#threads/content-thread.ts'
+import { TimeOrderedIds } from './time-ordered-ids.ts'
+
+export class ContentFilling {
+  readonly #main: MessagePort
+  readonly #directory: string
+  readonly #tables: LmdbTables
+  readonly #rows: FreshRows
+  readonly #lines = new ContentLines()
+  readonly #content: ContentImport
+  readonly #stop = new AbortController()
+  /** The line each row came from. */
+  #rowLines = new Uint32Array(65_536)
+  #rowCount = 0
+
+  /** Takes messages from now on; closes the port when it has come to its end. */
+  constructor(main: MessagePort, { directory, now, attributesBytesMax, heldBytesMax }: ContentThreadData) {
+    const ids = new TimeOrderedIds(Date.now)
+    this.#main = main
+    this.#directory = directory
+    // Waiting for the disk after every write would take longer than everything else.
+    this.#tables = new LmdbTables(directory, { isFlushed: false })
+    this.#rows = new FreshRows(this.#tables, listRule)
+    this.#content = new ContentImport({
+      ...new ContentShapes(),
+      now,
+      newId: () => ids.next(),
+      attributesBytesMax,
+      heldBytesMax,
+    })
+    main.on('message', (message: ToContentThread) => void this.#receive(message))
+  }
+
+  async #receive(message: ToContentThread): Promise<void> {
+    try {
+      if (message.kind === 'piece') {
+        this.#takeAll(this.#lines.take(message.bytes))
+        this.#send({ kind: 'taken' })
+      } else if (message.kind === 'end') {
+        this.#takeAll(this.#lines.finish())
+        requireWhole(this.#content)
+        const { repeated } = await this.#rows.write(this.#stop.signal)
+        if (repeated !== null) throw repeatedFact(this.#rowLines[repeated]!, this.#rowLines[repeated]!)
+        await this.#end({ kind: 'done', counts: this.#content.counts })
+      } else {
+        this.#stop.abort()
+        await this.#end(null)
+      }
+    } catch (error) {
+      await this.#end(this.#stop.signal.aborted ? null : { kind: 'failed', error: errorToData(error) })
+    }
+  }
+
+  /** The files are closed when the main thread hears of the end. */
+  async #end(last: FromContentThread | null): Promise<void> {
+    await this.#tables.close()
+    if (last?.kind === 'done') await flushAll(this.#directory)
+    if (last) this.#send(last)
+    this.#main.close()
+  }
+
+  #takeAll(taken: Iterable<NumberedLine>): void {
+    for (const line of taken) {
+      for (const row of this.#content.take(line)) {
+        this.#rows.add(row)
+        if (this.#rowCount === this.#rowLines.length) {
+          const larger = new Uint32Array(2 * this.#rowLines.length)
+          larger.set(this.#rowLines)
+          this.#rowLines = larger
+        }
+        this.#rowLines[this.#rowCount++] = this.#content.line
+      }
+    }
+  }
+
+  #send(message: FromContentThread): void {
+    this.#main.postMessage(message)
+  }
+}
+
+/** What was written is on disk, the names of the files included. */
+async function flushAll(path: string): Promise<void> {
+  for (const name of [...(await readdir(path)).map(file => join(path, file)), path]) {
+    const file = await open(name, 'r')
+    await file.sync()
+    await file.close()
+  }
+}
