@@ -1,22 +1,22 @@
 /** Reads large bodies for one HTTP thread, and answers them by the same routes, on the indexes that jobs bring along. */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
+import type { ThreadSettings } from '#config/config.ts'
 import { nobodyWaits } from '#decisions/sliced-reads.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
-import { encodeReply } from '#http/message/answer.ts'
 import { joined } from '#http/edge/body-segments.ts'
-import { viewOf } from '#http/message/body-buffers.ts'
+import { encodeReply } from '#http/message/answer.ts'
+import { viewOf } from '#http/message/byte-views.ts'
+import { type Reply, RawBytes } from '#http/message/request-reply.ts'
+import { decisionRoutes } from '#http/routes/route-table.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { readBody } from '#http/routing/read-body.ts'
-import { type Reply, RawBytes } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
-import { decisionRoutes } from '#http/routes/route-table.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, Decided } from '#threads/pool/body-jobs.ts'
 import { isOver, type PoolAnswer } from '#threads/pool/pool-jobs.ts'
 import { failed, HeldReaders } from './held-readers.ts'
 import { RecordedDecisions } from './recorded-decisions.ts'
 import { decisionParts } from './thread-routes.ts'
-import type { ThreadSettings } from '#config/config.ts'
 
 const NOTHING = Object.freeze({})
 

@@ -8,13 +8,12 @@ import { MinRevision } from '#decisions/min-revision.ts'
 import { type NodeState, STARTING } from '#decisions/node-state.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { longBodiesBytesMax, SegmentStock } from '#http/edge/body-segments.ts'
+import { HttpServer } from '#http/edge/server.ts'
 import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { LargeBodies } from '#http/routing/large-bodies.ts'
-import { HttpServer } from '#http/edge/server.ts'
 import { InvariantError } from '#model/assert.ts'
+import type { Tracing } from '#telemetry/tracing.ts'
 import { CredentialCheck } from '#threads/channel/credential-check.ts'
-import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
-import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
 import { ManagementClient } from '#threads/channel/management-client.ts'
 import type {
@@ -24,6 +23,8 @@ import type {
   ToHttpThread,
 } from '#threads/channel/messages.ts'
 import { SharedCount } from '#threads/channel/shared-count.ts'
+import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { ThreadPools } from './thread-pools.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 import { ThreadTelemetry } from './thread-telemetry.ts'
@@ -50,23 +51,18 @@ export class HttpThread {
    * Takes orders from now on, and listens when it is told to by `listen`. `onFault`: a request met a broken invariant. Whoever
    * made this must end it then, by `abandon`.
    */
-  static async create(
+  constructor(
     main: MessagePort,
     options: Options,
-    onFault: (error: InvariantError) => void,
-  ): Promise<HttpThread> {
-    return new HttpThread(main, options, await ThreadTelemetry.create(options.settings), onFault)
-  }
-
-  private constructor(
-    main: MessagePort,
-    options: Options,
-    telemetry: ThreadTelemetry,
-    onFault: (error: InvariantError) => void,
+    {
+      tracing,
+      onFault,
+    }: { readonly tracing: Tracing | null; readonly onFault: (error: InvariantError) => void },
   ) {
     const { counts, settings, tokenSecret } = options
     this.#main = main
     this.#options = options
+    const telemetry = new ThreadTelemetry(settings, tracing)
     this.#telemetry = telemetry
     this.#deadline = new DecisionDeadline(options.deadline)
     this.#engines = new EngineReaders(

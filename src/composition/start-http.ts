@@ -3,10 +3,10 @@ import { closeSync, openSync } from 'node:fs'
 import { type Config, withoutSecrets } from '#config/config.ts'
 import { reservePort } from '#http/edge/reserve-port.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createKeyRates } from '#threads/channel/key-rates.ts'
 import type { SharedCountsHandle } from '#threads/channel/shared-count.ts'
+import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
 import type { OpenOrganization } from './open-organization.ts'
 
 /** Returns the port. Throws when one of the threads cannot listen. */

@@ -6,17 +6,17 @@ import { type DecisionObserver, DecisionService, type EngineSource } from '#deci
 import type { ProgressSource } from '#decisions/min-revision.ts'
 import { PermissionService } from '#decisions/permission-service.ts'
 import { SearchService } from '#decisions/search-service.ts'
-import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
-import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
-import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import { evaluationReader } from '#http/routes/decisions/access.ts'
+import { opaRoutes } from '#http/routes/decisions/opa.ts'
+import { PageTokens } from '#http/routes/decisions/page-token.ts'
 import type { HealthSource } from '#http/routes/health.ts'
 import type { ManagementGateway } from '#http/routes/management/managed.ts'
 import type { MetricsSource } from '#http/routes/metrics.ts'
-import { opaRoutes } from '#http/routes/decisions/opa.ts'
-import { PageTokens } from '#http/routes/decisions/page-token.ts'
-import type { Route } from '#http/routing/route.ts'
 import { createRoutes, type DecisionRouteParts } from '#http/routes/route-table.ts'
+import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
+import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
+import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
+import type { Route } from '#http/routing/route.ts'
 
 export function threadRoutes(parts: {
   readonly engines: EngineSource & ProgressSource

@@ -26,13 +26,7 @@ export class ThreadTelemetry {
   readonly tracing: Tracing | null
   #loopMeter: LoopMeter | null = null
 
-  static async create(settings: ThreadSettings): Promise<ThreadTelemetry> {
-    // OpenTelemetry is a megabyte of objects in each thread, which most do without. Awaited before anything is at work.
-    const tracing = settings.hasTracing ? new (await import('#telemetry/tracing.ts')).Tracing() : null
-    return new ThreadTelemetry(settings, tracing)
-  }
-
-  private constructor(settings: ThreadSettings, tracing: Tracing | null) {
+  constructor(settings: ThreadSettings, tracing: Tracing | null) {
     const log = createLog(settings.logLevel)
     const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, ENDPOINTS_MAX) : null
     const decisionLog =

@@ -39,7 +39,7 @@ function credentialOf(secret: string) {
 }
 
 /** The thread, and the other end of its port. */
-async function madeThread({ host = '127.0.0.1' } = {}) {
+function madeThread({ host = '127.0.0.1' } = {}) {
   const { port1: main, port2: its } = new MessageChannel()
   const said: FromHttpThread[] = []
   const waiting = new Set<() => void>()
@@ -47,7 +47,7 @@ async function madeThread({ host = '127.0.0.1' } = {}) {
     said.push(message)
     for (const look of waiting) look()
   })
-  const thread = await HttpThread.create(
+  const thread = new HttpThread(
     its,
     {
       host,
@@ -59,7 +59,7 @@ async function madeThread({ host = '127.0.0.1' } = {}) {
       deadline: new DecisionDeadline().handle,
       settings: withoutSecrets(readConfig({ LOG_LEVEL: 'silent', POOL_THREADS: '0', HTTP_THREADS: '1' })),
     },
-    () => {},
+    { tracing: null, onFault: () => {} },
   )
   const tell = (message: ToHttpThread): void => main.postMessage(message)
   const told = <Kind extends FromHttpThread['kind']>(kind: Kind): Promise<Said<Kind>> =>
@@ -82,7 +82,7 @@ async function madeThread({ host = '127.0.0.1' } = {}) {
 }
 
 async function listeningThread() {
-  const made = await madeThread()
+  const made = madeThread()
   await made.thread.listen()
   const { port } = await made.told('listening')
   const ask = async (method: string, path: string, { body = {}, key = API_KEY } = {}) => {
@@ -157,7 +157,7 @@ test('a thread that is closed listens no more, and its port is closed', async ()
 
 test('a thread that cannot listen says so, and still ends when it is told to', async () => {
   // An address for documentation, which no machine has.
-  const { thread, told, stop } = await madeThread({ host: '192.0.2.1' })
+  const { thread, told, stop } = madeThread({ host: '192.0.2.1' })
   await thread.listen()
   expect((await told('listen-failed')).message).toContain('192.0.2.1')
   await stop()

@@ -3,8 +3,8 @@
  * attempts, or when a closure has to be built, a decision takes the lock, and then nothing changes. What may take long never does,
  * but for a few slices: the thread that writes would wait for it, and with it all other environments.
  */
-import type { IndexHandle } from '#engine/index-handle.ts'
 import { IndexFault } from '#engine/engine.ts'
+import type { IndexHandle } from '#engine/index-handle.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
 import {
