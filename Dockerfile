@@ -3,21 +3,24 @@
 #   docker build -t verdict .
 #   docker run -e API_KEY=<16 or more characters> -p 127.0.0.1:7766:7766 -v verdict:/data verdict
 
-FROM node:22-slim AS modules
+FROM node:22-slim AS built
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The HTTP library brings a binary for every platform; one is enough.
-RUN npm ci --omit=dev --no-audit --no-fund \
+COPY packaging ./packaging
+COPY src ./src
+COPY workers ./workers
+# The built form, and the packages it runs with. The HTTP library brings a binary for every platform; one is enough.
+RUN npm ci --no-audit --no-fund \
+  && npm prune --omit=dev --no-audit --no-fund \
   && binary="$(node -p '`uws_${process.platform}_${process.arch}_${process.versions.modules}.node`')" \
   && find node_modules/uWebSockets.js/dist/bin -name '*.node' ! -name "$binary" -delete
 
 FROM node:22-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=7766 STORE_URL=lmdb:/data DATA_DIR=/data
 WORKDIR /app
-COPY --from=modules /app/node_modules ./node_modules
+COPY --from=built /app/node_modules ./node_modules
+COPY --from=built /app/dist ./dist
 COPY package.json ./
-COPY src ./src
-COPY workers ./workers
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
@@ -25,4 +28,4 @@ EXPOSE 7766
 # That it lives. Whether it may be sent traffic is /ready, which a balancer asks: a restart does not bring Redis back.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthy`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--disable-warning=ExperimentalWarning", "src/start.js"]
+CMD ["node", "--disable-warning=ExperimentalWarning", "dist/start.js"]

@@ -5,7 +5,7 @@ import { HANG_MS } from './test/support/hang.ts'
 export default defineConfig({
   test: {
     include: ['bench/claims/**/*.claim.ts'],
-    globalSetup: 'test/support/redis-setup.ts',
+    globalSetup: ['test/support/build-setup.ts', 'test/support/redis-setup.ts'],
     setupFiles: 'test/support/patient-fetch.ts',
     pool: 'forks',
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Minutes of pauses and restarts: `npm run test:faults`.
     exclude: ['test/faults/**'],
-    globalSetup: 'test/support/redis-setup.ts',
+    globalSetup: ['test/support/build-setup.ts', 'test/support/redis-setup.ts'],
     setupFiles: 'test/support/patient-fetch.ts',
     pool: 'forks',
     // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.

@@ -5,7 +5,7 @@ import { HANG_MS } from './test/support/hang.ts'
 export default defineConfig({
   test: {
     include: ['test/faults/**/*.test.ts'],
-    globalSetup: 'test/support/redis-setup.ts',
+    globalSetup: ['test/support/build-setup.ts', 'test/support/redis-setup.ts'],
     setupFiles: 'test/support/patient-fetch.ts',
     pool: 'forks',
     // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.

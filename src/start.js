@@ -11,10 +11,12 @@
  */
 import { readdirSync } from 'node:fs'
 
+const isSource = import.meta.url.endsWith('/src/start.js')
+
 /** @returns {string | null} what is wrong with this runtime, if anything */
 function runtimeProblem() {
   const { versions, platform, arch } = process
-  if (!('typescript' in process.features) || !process.features.typescript) {
+  if (isSource && !('typescript' in process.features && process.features.typescript)) {
     return `Node ${versions.node} does not run TypeScript; use Node 22.18 or a newer 22 (npm ci brings one)`
   }
   const binaries = new URL('./bin/', import.meta.resolve('uWebSockets.js'))
@@ -51,4 +53,5 @@ if (problem !== null) {
   process.exit(1)
 }
 startAgain()
-await import('./main.ts')
+const { entry } = await import('./composition/built-form.ts')
+await import(entry('main', 'src/main.ts').href)

@@ -1,13 +1,15 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /**
- * The command line: what `npx verdict` runs, in a checkout of the project. Plain JavaScript, because a runtime that is too
+ * The command line: what `npx verdict` runs, in the project or its package. Plain JavaScript, because a runtime that is too
  * old cannot read the rest; one clear line instead of its stack trace.
  */
-if (!('typescript' in process.features) || !process.features.typescript) {
+const isSource = import.meta.url.endsWith('/src/verdict.js')
+if (isSource && !('typescript' in process.features && process.features.typescript)) {
   const { node } = process.versions
   process.stderr.write(
     `verdict: Node ${node} does not run TypeScript; use Node 22.18 or newer (npm ci brings one)\n`,
   )
   process.exit(2)
 }
-await import('#cli/main.ts')
+const { entry } = await import('./composition/built-form.ts')
+await import(entry('cli', 'src/cli/main.ts').href)

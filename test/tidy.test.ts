@@ -9,7 +9,7 @@ const LINES_MAX = 500
 /** Names that say nothing about what is inside. */
 const BANNED_NAMES = /(^|\/)(utils?|helpers?|common|manager|misc|index)\.(ts|js)$/
 
-const files = ['src', 'workers', 'bench', 'test', 'testing']
+const files = ['src', 'workers', 'packaging', 'bench', 'test', 'testing']
   .flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true })
       .map(name => join(folder, String(name)))
@@ -20,7 +20,13 @@ const files = ['src', 'workers', 'bench', 'test', 'testing']
   .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
 /** What is run, and imports the rest late. */
-const ENTRY_POINTS: ReadonlySet<string> = new Set(['src/start.js', 'src/verdict.js'])
+const ENTRY_POINTS: ReadonlySet<string> = new Set([
+  'src/start.js',
+  'src/verdict.js',
+  // Named by those two, of which the built form has others.
+  'src/main.ts',
+  'src/cli/main.ts',
+])
 
 interface SourceFile {
   readonly path: string

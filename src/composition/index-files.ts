@@ -12,7 +12,6 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { Regions, type RegionBytes } from '#engine/shared-index/memory/regions.ts'
 import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/saved-index.ts'
@@ -22,6 +21,7 @@ import type { Revision } from '#model/revision.ts'
 import type { StoreLog } from '#store/redis/store-log.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import type { KeptIndexes } from '#threads/indexes/shared-indexes.ts'
+import { CODE_DIRECTORY } from './built-form.ts'
 
 const FILE = 'index.snapshot'
 const MAGIC = Buffer.from('VERDICT1')
@@ -140,7 +140,7 @@ export class IndexFiles implements KeptIndexes {
   }
 
   #fingerprint(): string {
-    this.#code ??= fingerprintOf(fileURLToPath(new URL('..', import.meta.url)))
+    this.#code ??= fingerprintOf(CODE_DIRECTORY)
     return this.#code
   }
 }

@@ -1,12 +1,13 @@
 /** The entry points of threads: the one file that knows where they are. */
+import { entry } from './built-form.ts'
 
-const entry = (name: string) => new URL(`../../workers/${name}.ts`, import.meta.url)
+const worker = (name: string) => entry(name, `workers/${name}.ts`)
 
 export const WORKER_URLS = {
-  bodies: entry('body-thread'),
-  contentImport: entry('content-import'),
-  http: entry('http-thread'),
-  largeWrites: entry('large-writes'),
-  listBuild: entry('list-build'),
-  pool: entry('pool-thread'),
+  bodies: worker('body-thread'),
+  contentImport: worker('content-import'),
+  http: worker('http-thread'),
+  largeWrites: worker('large-writes'),
+  listBuild: worker('list-build'),
+  pool: worker('pool-thread'),
 } as const

@@ -13,6 +13,7 @@ import { createSharedCounts } from '#threads/channel/shared-count.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { API_KEY, FACTS, question } from '#testing/processes/running-service.ts'
+import { HANG_MS } from '../support/hang.ts'
 
 type Said<Kind extends FromHttpThread['kind']> = FromHttpThread & { readonly kind: Kind }
 
@@ -75,7 +76,7 @@ function madeThread({ host = '127.0.0.1' } = {}) {
     })
   const stop = async (): Promise<void> => {
     const isClosed = once(main, 'close')
-    tell({ kind: 'close', withinMs: 1_000 })
+    tell({ kind: 'close', withinMs: HANG_MS })
     await isClosed
   }
   return { thread, tell, told, stop }

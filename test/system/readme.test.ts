@@ -51,7 +51,7 @@ function examples(
 
 test("the README's run command starts the service and its examples answer what it says", async () => {
   // What a fresh clone brings and running needs; no node_modules, no data.
-  for (const part of ['package.json', 'package-lock.json', 'src', 'workers']) {
+  for (const part of ['package.json', 'package-lock.json', 'src', 'packaging', 'workers']) {
     cpSync(join(root, part), join(copy, part), { recursive: true })
   }
   const run = codeBlocks(readme).find(block => block.text.includes('npm start'))!.text

@@ -6,6 +6,8 @@ import { settings } from '#config/config.ts'
 import { freePort } from './free-port.ts'
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+/** How a module of the sources is named in a script that is given as an URL. */
+const SOURCES_IN_OPTIONS = encodeURIComponent('/src/')
 /** More than a file of tests starts processes. */
 const ports = await Promise.all(Array.from({ length: 40 }, freePort))
 
@@ -30,7 +32,10 @@ export class ServiceProcess {
     // One thread finds a port for itself; several share one that has to be known beforehand.
     const port = env['HTTP_THREADS'] === '1' ? 0 : (ports.pop() ?? 0)
     const own = { PORT: String(port), STOP_DELAY_MS: '0' }
-    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), ...own, ...env } })
+    // What a test breaks is a module of the sources.
+    const isBroken = env['NODE_OPTIONS']?.includes(SOURCES_IN_OPTIONS) ?? false
+    const form = isBroken ? { VERDICT_FORM: 'sources' } : {}
+    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), ...own, ...form, ...env } })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     this.exited = once(this.#child, 'close').then(([code]) => code as number | null)

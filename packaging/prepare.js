@@ -1,0 +1,11 @@
+/**
+ * What `npm ci` runs at its end: builds, where there is what builds. An installation without development's packages runs the sources.
+ * Plain JavaScript: the runtime that installs may be an old one.
+ */
+try {
+  import.meta.resolve('rolldown')
+} catch {
+  process.exit(0)
+}
+const { build } = await import('./build.ts')
+await build()

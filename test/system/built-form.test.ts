@@ -1,0 +1,83 @@
+/** The built form is all of the service: it serves and the command line answers where there are no sources, and old ones are not run. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { API_KEY, FACTS, question } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const NODE = [process.execPath, '--disable-warning=ExperimentalWarning'] as const
+
+/** A checkout of its own, built. */
+async function builtCheckout(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'verdict-built-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const path of ['package.json', 'packaging', 'src', 'workers']) {
+    // As they are: their times tell whether they have changed since they were built.
+    cpSync(join(root, path), join(folder, path), { recursive: true, preserveTimestamps: true })
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await run(NODE[0], [NODE[1], 'packaging/build.ts'], { cwd: folder })
+  return folder
+}
+
+async function whichEntry(folder: string): Promise<string> {
+  const script = `import { entry } from './src/composition/built-form.ts'
+    process.stdout.write(entry('main', 'src/main.ts').pathname.slice(process.cwd().length))`
+  return (await run(NODE[0], [NODE[1], '--input-type=module', '-e', script], { cwd: folder })).stdout
+}
+
+test('serves decisions, bulks, changes, an import and the command line without the sources', async () => {
+  const folder = await builtCheckout()
+  for (const path of ['packaging', 'src', 'workers']) rmSync(join(folder, path), { recursive: true })
+  const start = [...NODE, join(folder, 'dist/start.js')] as [string, ...string[]]
+  const env = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '1' }
+  const service = new ServiceProcess({ cwd: folder, env, command: start })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
+  await service.call('POST', '/v2/schema/default/default/resources', {
+    key: 'document',
+    name: 'Document',
+    actions: { read: {} },
+    roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
+  })
+  // More than a few: by the pool, and by the thread that makes large writes.
+  const users = Array.from({ length: 3_000 }, (_, n) => ({ key: `user-${n}` }))
+  await service.call('POST', `${FACTS}/bulk/users`, { operations: users })
+  const granted = { user: 'user-7', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
+  await service.call('POST', `${FACTS}/role_assignments`, granted)
+  const bulk = Array.from({ length: 3_000 }, (_, n) => question(`user-${n}`, 'read', 'document:plan'))
+  const { allow } = await service.call<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', bulk)
+  expect(allow.flatMap((answer, n) => (answer.allow ? [n] : []))).toEqual([7])
+
+  const url = await service.address()
+  const verdict = async (...args: string[]) =>
+    (
+      await run(NODE[0], [NODE[1], join(folder, 'dist/verdict.js'), ...args], {
+        cwd: folder,
+        env: { ...process.env, VERDICT_URL: url, VERDICT_KEY: API_KEY },
+      })
+    ).stdout
+  expect(JSON.parse(await verdict('check', 'user-7', 'read', 'document:plan'))).toMatchObject({ allow: true })
+  await verdict('export', 'all.ndjson')
+  await verdict('import', 'all.ndjson', '--replace')
+  expect(JSON.parse(await verdict('check', 'user-7', 'read', 'document:plan'))).toMatchObject({ allow: true })
+  expect(await service.end('SIGTERM')).toBe(0)
+})
+
+test('runs as long as it is what the sources say: one edited, added or removed, and the sources run', async () => {
+  const folder = await builtCheckout()
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
+  const [file, away] = [join(folder, 'src/model/assert.ts'), join(folder, 'assert.ts')]
+  renameSync(file, away)
+  // Nothing that is needed to look.
+  expect(await whichEntry(folder)).toBe('/src/main.ts')
+  renameSync(away, file)
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
+  writeFileSync(join(folder, 'workers/another.ts'), '')
+  expect(await whichEntry(folder)).toBe('/src/main.ts')
+})
