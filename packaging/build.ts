@@ -29,6 +29,7 @@ export async function build(): Promise<void> {
     cwd: ROOT,
     input,
     platform: 'node',
+    treeshake: false,
     external: id => !/^[./#]/.test(id) && !id.startsWith(ROOT) && !BUNDLED_PACKAGES.test(id),
   })
   const made = mkdtempSync(`${DIST}.`)
@@ -38,6 +39,9 @@ export async function build(): Promise<void> {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
+    // What is written is what runs: a call that is there because it may throw, as of `decodeURIComponent`, would be taken away as one
+    // without effect. For the same reason nothing is shaken out above.
+    minify: false,
   })
   await bundle.close()
   for (const path of globSync('src/**/*.lua', { cwd: ROOT }))
