@@ -9,6 +9,7 @@ import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { KeptLog } from '../support/kept-log.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
@@ -127,6 +128,23 @@ test.each([
     await expectSame(url, nodes, ['alice', 'carol', 'dave'])
   },
 )
+
+test('what a commit finds is not undone by a look that was asked before, though both answers come at once', async () => {
+  const proxy = await CuttingProxy.to(redis)
+  const url = redis.url(proxy)
+  const node = await startNode(url)
+  await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+  const letGo = await proxy.holdAnswersFrom('EVALSHA')
+  await direct.send('HDEL', keys.rows, 'alice')
+  const refused = node.ledger.commit(commitOf({ put: { bob: 'ar' } })).catch((error: unknown) => error)
+  // Redis has answered both by then.
+  for (let asked = 0; asked < 100; asked += 1) await direct.send('PING')
+  letGo()
+  expect(await refused).toMatchObject(DAMAGED)
+  await new Promise(done => setImmediate(done))
+  expect(() => node.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
+})
 
 test.each([
   ['somebody has changed', (stored: Buffer) => Buffer.concat([stored.subarray(0, -1), Buffer.from('g')])],

@@ -35,6 +35,8 @@ export class CuttingProxy {
   connections = 0
   #fault: { readonly kind: Fault; readonly command: string; readonly done: () => void } | null = null
 
+  #hold: { readonly command: string; readonly done: (letGo: () => void) => void } | null = null
+
   /** For the present test. */
   static async to(target: Target): Promise<CuttingProxy> {
     const server = createServer()
@@ -76,6 +78,13 @@ export class CuttingProxy {
     })
   }
 
+  /** From that command on answers are kept; resolves when it came, with what lets all of them go at once. */
+  holdAnswersFrom(command: string): Promise<() => void> {
+    return new Promise(done => {
+      this.#hold = { command, done }
+    })
+  }
+
   #connect(client: Socket): void {
     this.connections += 1
     if (this.#isCut) {
@@ -92,7 +101,18 @@ export class CuttingProxy {
       socket.on('close', () => this.#end(pair))
     }
     let isLosing = false
+    let held: Buffer[] | null = null
     client.on('data', bytes => {
+      const hold = this.#hold
+      if (hold && bytes.includes(hold.command)) {
+        this.#hold = null
+        const kept: Buffer[] = []
+        held = kept
+        hold.done(() => {
+          held = null
+          client.write(Buffer.concat(kept))
+        })
+      }
       const fault = this.#fault
       if (fault && bytes.includes(fault.command)) {
         this.#fault = null
@@ -108,6 +128,7 @@ export class CuttingProxy {
     })
     server.on('data', bytes => {
       if (isLosing) this.#end(pair)
+      else if (held !== null) held.push(bytes)
       else client.write(this.isLosingSignals ? this.#withoutSignals(bytes) : bytes)
     })
   }

@@ -250,8 +250,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   async #compare(): Promise<void> {
     const askedAt = performance.now()
     const { source, copy, heard } = this.#followed
+    const known = this.#damage
     const head = await source.position()
-    this.#noteWhole()
+    // What was found meanwhile is newer than the answer, even where both came at once.
+    if (this.#damage === known) this.#noteWhole()
     const own = copy.position()
     const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
     if (!isSame || copy.mark.sequence > head.sequence) return source.mark.nudge()
