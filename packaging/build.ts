@@ -3,7 +3,16 @@
  * one by one takes 0.7 s of processor time to start, and 0.15 s so. Packages stay packages, but for those of many small files.
  * `npm ci` runs it in a checkout (`prepare`), tests before they begin.
  */
-import { cpSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -15,7 +24,7 @@ const BUNDLED_PACKAGES = /^(typebox)(\/|$)/
 
 /** Replaces `dist` as a whole. Some 0.5 s. */
 export async function build(): Promise<void> {
-  // Before they are read: what is changed meanwhile is newer than the build.
+  // Before they are read: what is changed meanwhile is none of the build.
   const sources = sourcesNow()
   const workers = globSync('workers/*.ts', { cwd: ROOT })
   const input = Object.fromEntries([
@@ -46,9 +55,26 @@ export async function build(): Promise<void> {
   await bundle.close()
   for (const path of globSync('src/**/*.lua', { cwd: ROOT }))
     cpSync(join(ROOT, path), join(made, basename(path)))
-  writeFileSync(join(made, SOURCES_NOTE), JSON.stringify(sources))
-  rmSync(DIST, { recursive: true, force: true })
-  renameSync(made, DIST)
+  writeFileSync(join(made, SOURCES_NOTE), sources)
+  // As any folder of a checkout: a service may run as another user.
+  chmodSync(made, 0o755)
+  replace(made)
+}
+
+/** Puts a build in place of the former one: half of one is never there. Where another build was quicker, that one stays. */
+function replace(made: string): void {
+  const former = `${made}.former`
+  for (const [from, to] of [
+    [DIST, former],
+    [made, DIST],
+  ] as const) {
+    try {
+      renameSync(from, to)
+    } catch {
+      // There is none yet, or another one is there by now.
+    }
+  }
+  for (const folder of [made, former]) rmSync(folder, { recursive: true, force: true })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await build()

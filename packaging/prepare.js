@@ -7,5 +7,10 @@ try {
 } catch {
   process.exit(0)
 }
-const { build } = await import('./build.ts')
-await build()
+try {
+  const { build } = await import('./build.ts')
+  await build()
+} catch (error) {
+  // A bundler without a binary for this platform, as one: the service does not need it.
+  process.stderr.write(`not built, the sources run: ${error}\n`)
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /**
- * The command line: what `npx verdict` runs, in the project or its package. Plain JavaScript, because a runtime that is too
+ * The command line: what `npx verdict` runs, in a checkout of the project. Plain JavaScript, because a runtime that is too
  * old cannot read the rest; one clear line instead of its stack trace.
  */
 const isSource = import.meta.url.endsWith('/src/verdict.js')

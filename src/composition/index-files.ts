@@ -21,7 +21,7 @@ import type { Revision } from '#model/revision.ts'
 import type { StoreLog } from '#store/redis/store-log.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import type { KeptIndexes } from '#threads/indexes/shared-indexes.ts'
-import { CODE_DIRECTORY } from './built-form.ts'
+import { CODE_DIRECTORY, SOURCES_NOTE } from './built-form.ts'
 
 const FILE = 'index.snapshot'
 const MAGIC = Buffer.from('VERDICT1')
@@ -148,7 +148,9 @@ export class IndexFiles implements KeptIndexes {
 /** Of every file of the code: what numbers in an index mean is decided in many of them. */
 function fingerprintOf(directory: string): string {
   const hash = createHash('sha256').update(process.arch)
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(file => file.isFile())
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
+    file => file.isFile() && file.name !== SOURCES_NOTE,
+  )
   for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).toSorted()) {
     const content = readFileSync(path)
     hash.update(`${path.slice(directory.length)} ${content.length} `).update(content)

@@ -1,6 +1,17 @@
 /** The built form is all of the service: it serves and the command line answers where there are no sources, and old ones are not run. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,8 +29,7 @@ async function builtCheckout(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-built-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   for (const path of ['package.json', 'packaging', 'src', 'workers']) {
-    // As they are: their times tell whether they have changed since they were built.
-    cpSync(join(root, path), join(folder, path), { recursive: true, preserveTimestamps: true })
+    cpSync(join(root, path), join(folder, path), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   await run(NODE[0], [NODE[1], 'packaging/build.ts'], { cwd: folder })
@@ -78,6 +88,25 @@ test('runs as long as it is what the sources say: one edited, added or removed, 
   expect(await whichEntry(folder)).toBe('/src/main.ts')
   renameSync(away, file)
   expect(await whichEntry(folder)).toBe('/dist/main.js')
+  // As a copy that keeps times does it.
+  const { mtime, atime } = statSync(file)
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace(/e/, 'a'))
+  utimesSync(file, atime, mtime)
+  expect(await whichEntry(folder)).toBe('/src/main.ts')
+  writeFileSync(file, text)
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
   writeFileSync(join(folder, 'workers/another.ts'), '')
   expect(await whichEntry(folder)).toBe('/src/main.ts')
+})
+
+test('builds at once leave one that is whole, and nothing else', async () => {
+  const folder = await builtCheckout()
+  const build = () => run(NODE[0], [NODE[1], 'packaging/build.ts'], { cwd: folder })
+  await Promise.all([build(), build(), build()])
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
+  expect(readdirSync(folder).filter(name => name.startsWith('dist'))).toEqual(['dist'])
+  expect((statSync(join(folder, 'dist')).mode & 0o777).toString(8)).toBe('755')
+  const { stdout } = await run(NODE[0], [NODE[1], 'src/verdict.js', '--help'], { cwd: folder })
+  expect(stdout).toContain('verdict check')
 })
