@@ -3,16 +3,7 @@
  * one by one takes 0.7 s of processor time to start, and 0.15 s so. Packages stay packages, but for those of many small files.
  * `npm ci` runs it in a checkout (`prepare`), tests before they begin.
  */
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
