@@ -53,5 +53,5 @@ if (problem !== null) {
   process.exit(1)
 }
 startAgain()
-const { entry } = await import('./composition/built-form.ts')
+const { entry } = await import('#composition/built-form.ts')
 await import(entry('main', 'src/main.ts').href)

@@ -11,5 +11,5 @@ if (isSource && !('typescript' in process.features && process.features.typescrip
   )
   process.exit(2)
 }
-const { entry } = await import('./composition/built-form.ts')
+const { entry } = await import('#composition/built-form.ts')
 await import(entry('cli', 'src/cli/main.ts').href)

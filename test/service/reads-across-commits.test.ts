@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { YIELD_ROWS } from '#management/commands/resumable.ts'
-import { listRoleAssignments } from '#management/facts/role-assignment-lists.ts'
+import { listRoleAssignments } from '#management/facts/assignments/role-assignment-lists.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 

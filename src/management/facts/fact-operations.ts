@@ -1,20 +1,26 @@
 /** The operations on facts, half of the table of operations: tenants, users, assignments, instances, tuples. */
-import { createRelationshipTuples, deleteRelationshipTuples } from './relationship-tuple-bulk.ts'
-import { listDetailedRelationshipTuples, listRelationshipTuples } from './relationship-tuple-lists.ts'
-import { createRelationshipTuple, deleteRelationshipTuple } from './relationship-tuples.ts'
-import { deleteResourceInstances, replaceResourceInstances } from './resource-instance-bulk.ts'
-import { listDetailedResourceInstances, listResourceInstances } from './resource-instance-lists.ts'
+import { assignRoles, unassignRoles } from '#management/facts/assignments/role-assignment-bulk.ts'
+import {
+  listDetailedRoleAssignments,
+  listRoleAssignments,
+} from '#management/facts/assignments/role-assignment-lists.ts'
+import { createRoleAssignment, deleteRoleAssignment } from '#management/facts/assignments/role-assignments.ts'
+import {
+  deleteResourceInstances,
+  replaceResourceInstances,
+} from '#management/facts/instances/resource-instance-bulk.ts'
+import {
+  listDetailedResourceInstances,
+  listResourceInstances,
+} from '#management/facts/instances/resource-instance-lists.ts'
 import {
   createResourceInstance,
   deleteResourceInstance,
   getResourceInstance,
   updateResourceInstance,
-} from './resource-instances.ts'
-import { assignRoles, unassignRoles } from './role-assignment-bulk.ts'
-import { listDetailedRoleAssignments, listRoleAssignments } from './role-assignment-lists.ts'
-import { createRoleAssignment, deleteRoleAssignment } from './role-assignments.ts'
-import { createTenants, deleteTenants } from './tenant-bulk.ts'
-import { createTenantUser, removeTenantUser } from './tenant-users.ts'
+} from '#management/facts/instances/resource-instances.ts'
+import { createTenants, deleteTenants } from '#management/facts/tenants/tenant-bulk.ts'
+import { createTenantUser, removeTenantUser } from '#management/facts/tenants/tenant-users.ts'
 import {
   createTenant,
   deleteTenant,
@@ -22,11 +28,23 @@ import {
   listTenants,
   listTenantsEverywhere,
   updateTenant,
-} from './tenants.ts'
-import { createUsers, deleteUsers, replaceUsers } from './user-bulk.ts'
-import { listTenantUsers, listUsers, listUsersEverywhere } from './user-lists.ts'
-import { assignUserRole, unassignUserRole } from './user-roles.ts'
-import { createUser, deleteUser, getUser, replaceUser, updateUser } from './users.ts'
+} from '#management/facts/tenants/tenants.ts'
+import {
+  createRelationshipTuples,
+  deleteRelationshipTuples,
+} from '#management/facts/tuples/relationship-tuple-bulk.ts'
+import {
+  listDetailedRelationshipTuples,
+  listRelationshipTuples,
+} from '#management/facts/tuples/relationship-tuple-lists.ts'
+import {
+  createRelationshipTuple,
+  deleteRelationshipTuple,
+} from '#management/facts/tuples/relationship-tuples.ts'
+import { createUsers, deleteUsers, replaceUsers } from '#management/facts/users/user-bulk.ts'
+import { listTenantUsers, listUsers, listUsersEverywhere } from '#management/facts/users/user-lists.ts'
+import { assignUserRole, unassignUserRole } from '#management/facts/users/user-roles.ts'
+import { createUser, deleteUser, getUser, replaceUser, updateUser } from '#management/facts/users/users.ts'
 
 export const factReads = {
   getResourceInstance,

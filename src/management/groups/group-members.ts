@@ -8,7 +8,7 @@ import {
   findAssignment,
   removeAssignment,
   tenantOfInstance,
-} from '#management/facts/role-assignments.ts'
+} from '#management/facts/assignments/role-assignments.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'

@@ -6,6 +6,7 @@ import {
   requireRelation,
   requireTenant,
 } from '#management/commands/lookups.ts'
+import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { keepRelation } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -17,7 +18,6 @@ import type {
 } from '#model/wire/relationship-tuple.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { presentTuple } from './relationship-tuple-present.ts'
-import { addInstance, instanceKeyOf } from './resource-instances.ts'
 
 interface TupleParts {
   readonly subject: InstanceRecord

@@ -3,6 +3,7 @@ import { type ElementPlace, forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { findUser, requireUser } from '#management/commands/lookups.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { addUser } from '#management/facts/users/users.ts'
 import { AuthzError } from '#model/errors.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import type { UserRecord } from '#model/records.ts'
@@ -14,7 +15,6 @@ import type {
   RoleAssignmentsBulkQuery,
 } from '#model/wire/role-assignment.ts'
 import { checkTenantNamed, ensureRole, findHeld, removeAssignment } from './role-assignments.ts'
-import { addUser } from './users.ts'
 
 /** Those that exist are skipped and not counted. */
 export function* assignRoles(

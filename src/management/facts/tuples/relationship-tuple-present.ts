@@ -1,10 +1,10 @@
 /** Relationship tuples as answers show them (contract B.10), plain or with details of what they tie together. */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
+import { namesOf } from '#management/facts/instances/resource-instance-present.ts'
+import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
 import type { InstanceRecord, TupleRecord } from '#model/records.ts'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
-import { namesOf } from './resource-instance-present.ts'
-import { instanceKeyOf } from './resource-instances.ts'
 
 export function presentTuple(context: ReadContext, record: TupleRecord): RelationshipTuple {
   const { records } = context

@@ -10,6 +10,7 @@ import {
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { pageOfSelection } from '#management/commands/selection.ts'
+import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import type { AssignmentRecord } from '#model/records.ts'
 import type {
   DetailedRoleAssignment,
@@ -18,7 +19,6 @@ import type {
   RoleAssignmentsQuery,
 } from '#model/wire/role-assignment.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { instanceKeyOf } from './resource-instances.ts'
 import { partsOf, presentAssignment } from './role-assignments.ts'
 
 type Listed = RoleAssignment | DetailedRoleAssignment

@@ -1,8 +1,8 @@
 /** Role assignments by way of their user (contract B.7). */
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
+import { assignRole, checkTenantNamed, unassignRole } from '#management/facts/assignments/role-assignments.ts'
 import type { ReturnDeletedQuery, RoleAssignment, UserRoleAssignment } from '#model/wire/role-assignment.ts'
-import { assignRole, checkTenantNamed, unassignRole } from './role-assignments.ts'
 
 interface UserParams {
   readonly user_id: string

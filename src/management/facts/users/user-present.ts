@@ -1,12 +1,12 @@
 /** Users as answers show them, with the tenants they have roles in (contract B.7). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { type AssignmentParts, partsOf } from '#management/facts/assignments/role-assignments.ts'
+import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { UserRecord } from '#model/records.ts'
 import type { User } from '#model/wire/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { instanceKeyOf } from './resource-instances.ts'
-import { type AssignmentParts, partsOf } from './role-assignments.ts'
 
 type AssociatedTenant = User['associated_tenants'][number]
 

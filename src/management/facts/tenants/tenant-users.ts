@@ -2,11 +2,11 @@
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireTenant, requireUser } from '#management/commands/lookups.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { partsOf, removeAssignment } from '#management/facts/assignments/role-assignments.ts'
+import { createUser } from '#management/facts/users/users.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { User, UserCreate } from '#model/wire/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { partsOf, removeAssignment } from './role-assignments.ts'
-import { createUser } from './users.ts'
 
 /** Creates a user; assignments that name neither tenant nor instance are of this tenant. */
 export function createTenantUser(

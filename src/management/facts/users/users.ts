@@ -4,11 +4,11 @@ import { Created } from '#management/commands/created.ts'
 import { requireUser } from '#management/commands/lookups.ts'
 import { dependantsOfUser, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { assignRole, checkTenantNamed, ensureRole } from '#management/facts/assignments/role-assignments.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { UserRecord } from '#model/records.ts'
 import type { User, UserCreate, UserUpdate } from '#model/wire/user.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { assignRole, checkTenantNamed, ensureRole } from './role-assignments.ts'
 import { presentUser } from './user-present.ts'
 
 interface UserParams {

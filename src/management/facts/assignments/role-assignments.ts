@@ -7,6 +7,7 @@ import {
 } from '#management/commands/context.ts'
 import { locateInstance, requireRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
 import type { AssignmentScope } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -25,7 +26,6 @@ import type {
   UserRoleAssignment,
 } from '#model/wire/role-assignment.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { addInstance, instanceKeyOf } from './resource-instances.ts'
 
 /** Everything an assignment ties together. */
 export interface AssignmentParts {
