@@ -2,8 +2,9 @@
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireInstance } from '#management/commands/lookups.ts'
-import { dependantsOfInstance, removeDependants } from '#management/commands/removal.ts'
+import { dependantsOfInstance } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { deleteEach } from '#management/facts/delete-each.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import type { ResourceInstancesBulk } from '#model/wire/resource-instance.ts'
@@ -19,20 +20,16 @@ export function* replaceResourceInstances(
 }
 
 /** One that is named twice is removed once. */
-export function* deleteResourceInstances(
+export function deleteResourceInstances(
   context: WriteContext,
   input: { readonly body: BulkIdents },
 ): Resumable<Empty> {
   const { records } = context
-  const removed = new Map<string, string>()
-  yield* forEachElement(input.body.idents, ['body', 'idents'], ident => {
-    if (removed.has(ident)) return
+  const remove = (ident: string) => {
     const instance = requireInstance(records, ident)
     const name = instanceKeyOf(records, instance)
     records.delete(instance, { kind: 'instance-removed', instance: name })
-    const names = [ident, formatInstanceReference(name), instance.id]
-    for (const reference of names) removed.set(reference, instance.id)
-  })
-  removeDependants(context, [...new Set(removed.values())].map(dependantsOfInstance))
-  return {}
+    return { id: instance.id, names: [formatInstanceReference(name)] }
+  }
+  return deleteEach(context, input, remove, dependantsOfInstance)
 }

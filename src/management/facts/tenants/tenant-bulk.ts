@@ -2,8 +2,9 @@
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireTenant } from '#management/commands/lookups.ts'
-import { dependantsOfTenant, removeDependants } from '#management/commands/removal.ts'
+import { dependantsOfTenant } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { deleteEach } from '#management/facts/delete-each.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import type { TenantsBulkCreate } from '#model/wire/tenant.ts'
 import { addTenant } from './tenants.ts'
@@ -17,18 +18,12 @@ export function* createTenants(
 }
 
 /** One that is named twice is removed once. */
-export function* deleteTenants(
-  context: WriteContext,
-  input: { readonly body: BulkIdents },
-): Resumable<Empty> {
+export function deleteTenants(context: WriteContext, input: { readonly body: BulkIdents }): Resumable<Empty> {
   const { records } = context
-  const removed = new Map<string, string>()
-  yield* forEachElement(input.body.idents, ['body', 'idents'], ident => {
-    if (removed.has(ident)) return
+  const remove = (ident: string) => {
     const tenant = requireTenant(records, ident)
     records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
-    for (const name of [ident, tenant.key, tenant.id]) removed.set(name, tenant.id)
-  })
-  removeDependants(context, [...new Set(removed.values())].map(dependantsOfTenant))
-  return {}
+    return { id: tenant.id, names: [tenant.key] }
+  }
+  return deleteEach(context, input, remove, dependantsOfTenant)
 }

@@ -2,8 +2,9 @@
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
-import { dependantsOfUser, removeDependants } from '#management/commands/removal.ts'
+import { dependantsOfUser } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { deleteEach } from '#management/facts/delete-each.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import type { UsersBulkCreate } from '#model/wire/user.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
@@ -33,15 +34,12 @@ export function* replaceUsers(
 }
 
 /** One that is named twice is removed once. */
-export function* deleteUsers(context: WriteContext, input: { readonly body: BulkIdents }): Resumable<Empty> {
+export function deleteUsers(context: WriteContext, input: { readonly body: BulkIdents }): Resumable<Empty> {
   const { records } = context
-  const removed = new Map<string, string>()
-  yield* forEachElement(input.body.idents, ['body', 'idents'], ident => {
-    if (removed.has(ident)) return
+  const remove = (ident: string) => {
     const user = requireUser(records, ident)
     records.delete(user, { kind: 'user-removed', user: user.key })
-    for (const name of [ident, user.key, user.id]) removed.set(name, user.id)
-  })
-  removeDependants(context, [...new Set(removed.values())].map(dependantsOfUser))
-  return {}
+    return { id: user.id, names: [user.key] }
+  }
+  return deleteEach(context, input, remove, dependantsOfUser)
 }
