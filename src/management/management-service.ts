@@ -5,8 +5,8 @@
  */
 import { type Caller, SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import type { AuditCaller } from '#management/commands/audit.ts'
-import { Ceiling } from '#management/commands/ceiling.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
+import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
 import { PageBytes, windowOf } from '#management/commands/paging.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
@@ -112,8 +112,14 @@ export class ManagementService {
   readonly #organization: OrganizationService
   readonly #copies: EnvironmentCopies
   readonly #imports: EnvironmentImports
-  readonly #exporting = new Ceiling({ max: EXPORTS_MAX, shareMax: EXPORTS_PER_ENVIRONMENT_MAX }, 'exports')
-  readonly #importing = new Ceiling({ max: IMPORTS_MAX, shareMax: IMPORTS_PER_ENVIRONMENT_MAX }, 'imports')
+  readonly #exporting = new ConcurrencyLimit(
+    { max: EXPORTS_MAX, shareMax: EXPORTS_PER_ENVIRONMENT_MAX },
+    'exports',
+  )
+  readonly #importing = new ConcurrencyLimit(
+    { max: IMPORTS_MAX, shareMax: IMPORTS_PER_ENVIRONMENT_MAX },
+    'imports',
+  )
 
   constructor(parts: {
     readonly environments: OpenEnvironments
@@ -163,7 +169,7 @@ export class ManagementService {
   ): Promise<ManagementAnswer> {
     const environment = this.#resolve(principal, path)
     if (operation === 'exportContent') {
-      const leave = this.#exporting.enter(environment.scope.environmentId)
+      const leave = this.#exporting.acquire(environment.scope.environmentId)
       try {
         const { answer, revision } = await openService(environment).exportContent(leave)
         return { answer, revisions: [revision] }
@@ -177,7 +183,7 @@ export class ManagementService {
     const service = environment.closure ? environment.service : openService(environment)
     const caller = { keyId: principal.keyId, requestId }
     const params = { proj_id: path.project, env_id: path.environment }
-    const leave = this.#importing.enter(environment.scope.environmentId)
+    const leave = this.#importing.acquire(environment.scope.environmentId)
     try {
       const imported = await this.#imports.importContent({
         environment,

@@ -1,7 +1,7 @@
 /** Long reads: one after the other in an environment, a bounded number in all, and nobody twice before another once. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Ceiling } from '#management/commands/ceiling.ts'
+import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
 import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
 
 /** Reads that go on until they are ended, by name, in the order in which they began. */
@@ -56,13 +56,13 @@ test('one that fails leaves its place', async () => {
 })
 
 test('of what has a ceiling nobody takes all places, and beyond all of them everybody is told', () => {
-  const ceiling = new Ceiling({ max: 3, shareMax: 2 }, 'exports')
-  const [leave] = [ceiling.enter('hostile'), ceiling.enter('hostile')]
-  expect(() => ceiling.enter('hostile')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))
-  ceiling.enter('polite')
-  expect(() => ceiling.enter('polite')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+  const limit = new ConcurrencyLimit({ max: 3, shareMax: 2 }, 'exports')
+  const [leave] = [limit.acquire('hostile'), limit.acquire('hostile')]
+  expect(() => limit.acquire('hostile')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))
+  limit.acquire('polite')
+  expect(() => limit.acquire('polite')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
   leave!()
   leave!()
-  ceiling.enter('polite')
-  expect(() => ceiling.enter('third')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+  limit.acquire('polite')
+  expect(() => limit.acquire('third')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
 })

@@ -3,7 +3,7 @@
  * is the one that wins among them all (contract D-38), with the index of the first element it is about.
  */
 import { AuthzError } from '#model/errors.ts'
-import { WinningError } from './precedence.ts'
+import { FirstErrorByPrecedence } from './error-precedence.ts'
 import type { Resumable } from './resumable.ts'
 
 const ELEMENTS_PER_STOP = 16
@@ -17,7 +17,7 @@ export function* forEachElement<Element>(
   place: readonly string[],
   each: (element: Element, place: ElementPlace) => void,
 ): Resumable<void> {
-  const winner = new WinningError<ElementPlace>()
+  const winner = new FirstErrorByPrecedence<ElementPlace>()
   for (const [index, element] of elements.entries()) {
     if (index % ELEMENTS_PER_STOP === 0) yield
     const elementPlace = [...place, index]

@@ -1,8 +1,8 @@
 /** Resources: the types of things there are, with their actions, attributes, roles and relations (contract B.4). */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { FirstErrorByPrecedence } from '#management/commands/error-precedence.ts'
 import { findType, requireType } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
-import { WinningError } from '#management/commands/precedence.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
@@ -156,7 +156,7 @@ function* replaceRoles(
     replaced.push(replaceRole(context, type, key, block))
     yield
   }
-  const winner = new WinningError<null>()
+  const winner = new FirstErrorByPrecedence<null>()
   for (const { complete } of replaced) {
     winner.attempt(null, complete)
     yield

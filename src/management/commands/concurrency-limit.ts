@@ -1,7 +1,7 @@
-/** So many at once of something that keeps much for as long as it takes. */
+/** Limits how many memory-heavy operations run at once: in all, and for one environment. */
 import { AuthzError } from '#model/errors.ts'
 
-export class Ceiling {
+export class ConcurrencyLimit {
   readonly #max: number
   readonly #shareMax: number
   /** What there are too many of, as a refusal names it. */
@@ -17,10 +17,10 @@ export class Ceiling {
   }
 
   /**
-   * Returns what is called at the end, once or oftener. Throws `RATE_LIMITED` when there are too many of that share, and
+   * Returns what is called at the end, one or more times. Throws `RATE_LIMITED` when there are too many of that share, and
    * `OVERLOADED` when there are too many.
    */
-  enter(share: string): () => void {
+  acquire(share: string): () => void {
     const own = this.#countOfShares.get(share) ?? 0
     if (own >= this.#shareMax) {
       const message = `${own} ${this.#what} of this environment are under way, which is as many as may be; try again shortly`

@@ -5,7 +5,7 @@ import { AuthzError, type ErrorCode } from '#model/errors.ts'
 const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_EXCEEDED', 'INVALID_INPUT']
 
 /** Tries all parts of a request and keeps the error that wins, the first of those that rank the same. */
-export class WinningError<Place> {
+export class FirstErrorByPrecedence<Place> {
   found: { readonly error: AuthzError; readonly place: Place } | null = null
 
   /** Errors that are no answers pass through. */
