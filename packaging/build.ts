@@ -1,6 +1,6 @@
 /**
  * Makes the built form, `dist`: every entry point with what it imports in a few files, since a thread that imports 300 modules
- * one by one takes 0.7 s of processor time to start, and 0.15 s so. Packages stay packages, but for those of many small files.
+ * one by one takes 0.55 s of processor time to start, and 0.14 s so. Packages stay packages, but for those of many small files.
  * `npm ci` runs it in a checkout (`prepare`), tests before they begin.
  */
 import { chmodSync, cpSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -61,8 +61,10 @@ function replace(made: string): void {
   ] as const) {
     try {
       renameSync(from, to)
-    } catch {
+    } catch (error) {
       // There is none yet, or another one is there by now.
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? ''))
+        throw error
     }
   }
   for (const folder of [made, former]) rmSync(folder, { recursive: true, force: true })
