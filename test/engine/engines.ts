@@ -25,6 +25,12 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }) },
   // The first is the last that the tenant's own line has room for.
   { name: 'with tenant roles in annexes', newEngine: () => new SharedEngine({ firstTenantPlace: 2_047 }) },
+  // Its lines do not begin where its buffers do.
+  {
+    name: 'moved to where all its address space is',
+    newEngine: () =>
+      new SharedEngine({ largeGraphBytes: 0, graphBytesMax: 1 << 24, closureBytesMax: 1 << 23 }),
+  },
   { name: 'locking every read', newEngine: () => new SharedEngine({ lockEveryRead: true }) },
   { name: 'collecting after every commit', newEngine: () => new CollectingEngine() },
   { name: 'kept and restored after every commit', newEngine: () => new KeptEngine() },

@@ -12,7 +12,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
-import { type HashSecrets, Regions } from '#engine/shared-index/memory/regions.ts'
+import { type HashSecrets, Regions, type RegionSizes } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/saved-index.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -24,12 +24,10 @@ export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 
 /** Every key collides with every other. */
 export const COLLIDING: HashSecrets = { start: 1, multiplier: 0 }
 
-export interface SharedEngineOptions {
+export interface SharedEngineOptions extends RegionSizes {
   readonly secrets?: HashSecrets
   readonly statesMax?: number
-  readonly closureBytesMax?: number
   readonly firstTenantPlace?: number
-  readonly graphBytesMax?: number
   readonly lockEveryRead?: boolean
 }
 

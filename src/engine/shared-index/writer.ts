@@ -16,7 +16,12 @@ import { reserveIfThere } from '#engine/shared-index/memory/allocator.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
-import type { HashSecrets, SchemaPlace, SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import type {
+  HashSecrets,
+  RegionSizes,
+  SchemaPlace,
+  SharedIndexHandle,
+} from '#engine/shared-index/memory/regions.ts'
 import {
   beginSection,
   endSection,
@@ -43,7 +48,7 @@ import { type Change, isOfSchema } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
 
-export interface WriterOptions {
+export interface WriterOptions extends RegionSizes {
   /** Positive and no other thread's. */
   readonly threadId: number
   /** Random. */
@@ -52,9 +57,6 @@ export interface WriterOptions {
   readonly statesMax?: number
   /** Place of the first tenant role; for tests. */
   readonly firstTenantPlace?: number
-  /** Caps on regions, in bytes; for tests. */
-  readonly closureBytesMax?: number
-  readonly graphBytesMax?: number
 }
 
 /** Room made and touched ahead of a commit, besides what its preparation finds it to need. */
@@ -117,13 +119,13 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   constructor(
-    { threadId, secrets, statesMax, firstTenantPlace, ...ceilings }: WriterOptions,
+    { threadId, secrets, statesMax, firstTenantPlace, ...sizes }: WriterOptions,
     restored?: { readonly regions: Regions; readonly state: SavedState },
   ) {
     assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
     const state = restored?.state
     this.#threadId = threadId
-    this.#regions = restored?.regions ?? Regions.create(secrets, ceilings)
+    this.#regions = restored?.regions ?? Regions.create(secrets, sizes)
     this.#schema = new Schema(state && standingSchema(state.schema), firstTenantPlace)
     this.#compiler = new SchemaCompiler(this.#schema.types.values(), statesMax, state?.states)
     this.#closuresAhead = new ClosuresAhead(this.#regions, {

@@ -16,8 +16,10 @@ import {
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
+
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
-import { SECRETS, standAgain } from '#testing/engines/shared-engine.ts'
+import { instanceRolesOf } from '#testing/engines/listed.ts'
+import { SECRETS, SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
 
 const HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/enabled'
 /** Two lines each. */
@@ -87,6 +89,33 @@ test('what was kept of a large one stands again, and grows', () => {
   expect([mayRead(reader, 'u7'), mayRead(reader, 'u8')]).toEqual([true, false])
   writer.apply([...users(USERS, 2 * USERS), assign('u8', 'viewer', 'document:plan')])
   expect(mayRead(reader, 'u8')).toBe(true)
+})
+
+test('what was moved keeps its texts, and attributes written after it change no neighbour', () => {
+  const document = (key: string, value: number) => ({
+    ...instance(`document:${key}`),
+    attributes: { value, text: 'x'.repeat(value) },
+  })
+  const engine = new SharedEngine()
+  engine.writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+  const before = Array.from({ length: 50 }, (_, n) => `before${n}`)
+  engine.apply([...schema, ...before.map(document), ...users(0, USERS)])
+  engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
+  expect(engine.writer.handle.graph.growable).toBe(false)
+  // The block of each stands behind its record, and that behind the block of the one before.
+  const after = Array.from({ length: 50 }, (_, n) => `after${n}`)
+  for (const [n, key] of after.entries()) engine.apply([document(key, n)])
+  engine.apply([...before, ...after].map(key => assign('u7', 'viewer', `document:${key}`)))
+
+  const anywhere = { tenants: null, types: null, accepts: null }
+  const listed = instanceRolesOf(engine, 'u7', anywhere, 1_000)
+  expect(new Map(listed.map(({ instance: { key }, attributes }) => [key, attributes]))).toEqual(
+    new Map([...before.entries(), ...after.entries()].map(([n, key]) => [key, document(key, n).attributes])),
+  )
+  const question = { user: 'u7', action: 'read', type: 'document', tenant: null }
+  const { keys } = engine.searchResources(question, { after: null, limit: 1_000 })
+  expect(keys).toEqual([...before, ...after].toSorted())
+  for (const key of keys) expect(engine.evaluate({ ...question, key }), key).toBe(true)
 })
 
 test('no page comes into being in a section, for which readers would wait: not in the first commit after a load, nor in later ones', () => {

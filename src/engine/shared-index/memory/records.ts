@@ -90,7 +90,7 @@ export function setAttributes(regions: Regions, line: number, attributes: Attrib
   const block = allocate(regions, Math.max(1, log2Ceil(size)))
   const { graph } = regions
   graph[block] = bytes.length
-  new Uint8Array(graph.buffer, (block + 1) * L.WORD_BYTES, bytes.length).set(bytes)
+  bytesAt(graph, block + 1, bytes.length).set(bytes)
   makeRoomForAttributes(regions, record)
   regions.graph[attributesSlot(regions.graph, record)] = block
   regions.graph[record] = regions.graph[record]! | L.FLAG_ATTRIBUTES
@@ -145,7 +145,11 @@ function dropExternalKey(regions: Regions, record: number): void {
 
 /** Copies first: a decoder refuses shared memory. Torn bounds give an empty or wrong text, never a throw. */
 function textAt(graph: Int32Array, from: number, bytes: number): string {
-  const start = from * L.WORD_BYTES
-  if (!(from > 0 && bytes >= 0 && start + bytes <= graph.length * L.WORD_BYTES)) return ''
-  return decoder.decode(new Uint8Array(graph.buffer, start, bytes).slice())
+  if (!(from > 0 && bytes >= 0 && from * L.WORD_BYTES + bytes <= graph.byteLength)) return ''
+  return decoder.decode(bytesAt(graph, from, bytes).slice())
+}
+
+/** The bytes from a word of the graph on. Its words need not begin where its buffer does (`firstLineAt`). */
+function bytesAt(graph: Int32Array, word: number, bytes: number): Uint8Array<SharedArrayBuffer> {
+  return new Uint8Array(graph.buffer as SharedArrayBuffer, graph.byteOffset + word * L.WORD_BYTES, bytes)
 }

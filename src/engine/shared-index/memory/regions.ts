@@ -43,10 +43,12 @@ export interface SchemaPlace {
   readonly words: number
 }
 
-/** Bytes there may be of the regions that grow with what is in an environment. */
-export interface RegionCeilings {
+/** Sizes, in bytes, of the regions that grow with what is in an environment; for tests, which reach small ones sooner. */
+export interface RegionSizes {
   readonly closureBytesMax?: number | undefined
   readonly graphBytesMax?: number | undefined
+  /** A graph from that size on gets all its address space at once. */
+  readonly largeGraphBytes?: number | undefined
 }
 
 /** The secrets of the key hash. Drawn at random per index; a test may choose a multiplier of 0, and all keys collide. */
@@ -70,7 +72,7 @@ export const CLOSURE_WORDS_AHEAD = 1 << 20
 const ALLOCATION_NOTE_BYTES = 16
 /** So that lines are lines of the cache: where they were not, bulks took a sixth more. */
 const LARGE_FIRST_LINE_AT = L.LINE_WORDS * L.WORD_BYTES - ALLOCATION_NOTE_BYTES
-/** A graph from that size on gets all its address space at once: less than a huge page of it is left over. */
+/** Less than a huge page of its address space is left over. */
 export const LARGE_GRAPH_BYTES = 2 ** 24
 
 export class Regions {
@@ -86,9 +88,11 @@ export class Regions {
   #closuresTouched = 0
   /** The system gives no such address space. */
   #isMoveRefused = false
+  readonly #largeGraphBytes: number
 
-  private constructor(handle: SharedIndexHandle) {
+  private constructor(handle: SharedIndexHandle, largeGraphBytes = LARGE_GRAPH_BYTES) {
     this.#handle = handle
+    this.#largeGraphBytes = largeGraphBytes
     this.header = new Int32Array(handle.header)
     // Acquire: the lengths read next are at least those the epoch was published with.
     this.#epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
@@ -100,10 +104,13 @@ export class Regions {
     return this.#handle
   }
 
-  /** `closureBytesMax`, `graphBytesMax`: for tests, which fill small regions sooner. */
   static create(
     secrets: HashSecrets,
-    { closureBytesMax = CLOSURE_BYTES_MAX, graphBytesMax = GRAPH_BYTES_MAX }: RegionCeilings = {},
+    {
+      closureBytesMax = CLOSURE_BYTES_MAX,
+      graphBytesMax = GRAPH_BYTES_MAX,
+      largeGraphBytes,
+    }: RegionSizes = {},
   ): Regions {
     const handle = handleOf({
       header: new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES),
@@ -115,7 +122,7 @@ export class Regions {
     const sizes = new Int32Array(handle.header)
     sizes[L.H_GRAPH_WORDS] = GRAPH_BYTES_MIN / L.WORD_BYTES
     sizes[L.H_CLOSURE_WORDS] = CLOSURE_BYTES_MIN / L.WORD_BYTES
-    const regions = new Regions(handle)
+    const regions = new Regions(handle, largeGraphBytes)
     const { header } = regions
     header[L.H_VERSION] = L.LAYOUT_VERSION
     header[L.H_HASH_START] = secrets.start
@@ -168,9 +175,9 @@ export class Regions {
    */
   moveIfLarge(): void {
     const { handle } = this
-    const isLarge = handle.graph.byteLength >= LARGE_GRAPH_BYTES
+    const isLarge = handle.graph.byteLength >= this.#largeGraphBytes
     if (!isLarge || !handle.graph.growable || this.#isMoveRefused) return
-    const large = largeBuffers(handle.closures.maxByteLength)
+    const large = largeBuffers(handle.closures.maxByteLength, handle.graph.maxByteLength)
     // Asked once: a refusal costs several full collections.
     this.#isMoveRefused = large === null
     if (large === null) return
@@ -338,10 +345,11 @@ export function opened(handle: IndexHandle): SharedIndexHandle {
 /** Null where the system gives no such address space: a small machine, or one that promises only what it has. */
 function largeBuffers(
   closureBytes = CLOSURE_BYTES_MAX,
+  graphBytes = GRAPH_BYTES_MAX,
 ): Pick<SharedIndexHandle, 'graph' | 'closures'> | null {
   try {
     return {
-      graph: new SharedArrayBuffer(GRAPH_BYTES_MAX + LARGE_FIRST_LINE_AT),
+      graph: new SharedArrayBuffer(graphBytes + LARGE_FIRST_LINE_AT),
       closures: new SharedArrayBuffer(closureBytes + LARGE_FIRST_LINE_AT),
     }
   } catch {
