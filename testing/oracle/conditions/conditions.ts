@@ -1,0 +1,139 @@
+/**
+ * The textbook oracle of conditions: the judge of whatever evaluates them. It reads the JSON of a condition as
+ * conditions.md 3 and 5 are written, anew for each question, without any form in between.
+ *
+ * It shares nothing with `src`. Conditions are taken to be valid (3.4): what cannot be read as one is an error, what
+ * merely never matches is not found out. It counts nothing, so the ceilings of section 11 are others' affair, that on
+ * looked up instances included.
+ */
+import { OPERATORS } from './operators.ts'
+import { isObject, readNames, readPath } from './roots.ts'
+import type { JsonObject, Roots } from './roots.ts'
+import { conjunction, disjunction, known, negation } from './truth.ts'
+import type { Truth } from './truth.ts'
+
+/**
+ * The stored attributes of an instance, `{}` if it has none; of the question's tenant alone. `undefined`: no such
+ * instance there.
+ */
+export type StoredInstances = (type: string, key: string) => object | undefined
+
+/** What a leaf may look at besides its attribute. */
+interface World {
+  readonly roots: Roots
+  readonly stored: StoredInstances
+}
+
+export function truthOf(conditions: unknown, roots: Roots, stored: StoredInstances): Truth {
+  const members = Object.entries(objectAt('conditions', conditions))
+  return conjunction(
+    members.map(
+      ([name, value]) =>
+        connected(name, value, item => truthOf(item, roots, stored)) ??
+        truthOfTest(value, readPath(name, roots), { roots, stored }),
+    ),
+  )
+}
+
+const CONNECTIVES: ReadonlyMap<string, (values: readonly Truth[]) => Truth> = new Map([
+  ['allOf', conjunction],
+  ['and', conjunction],
+  ['anyOf', disjunction],
+  ['or', disjunction],
+  ['not', values => negation(conjunction(values))],
+])
+
+/** `undefined` if the name is no connective's. One item may stand without a list. */
+function connected(name: string, items: unknown, truthOfItem: (item: unknown) => Truth): Truth | undefined {
+  const connective = CONNECTIVES.get(name)
+  return connective?.((Array.isArray(items) ? items : [items]).map(truthOfItem))
+}
+
+/** `attribute` is `undefined` where it is missing. */
+function truthOfTest(test: unknown, attribute: unknown, world: World): Truth {
+  const members = Object.entries(objectAt('test', test))
+  if (members.length !== 1) throw new Error(`a test has one operator: ${JSON.stringify(test)}`)
+  const [name, value] = members[0]!
+  return (
+    connected(name, value, item => truthOfTest(item, attribute, world)) ??
+    truthOfLeaf(name.replaceAll('-', '_'), value, attribute, world)
+  )
+}
+
+function truthOfLeaf(name: string, written: unknown, attribute: unknown, world: World): Truth {
+  if (name === 'exists') {
+    if (typeof written !== 'boolean') throw new Error('exists takes a boolean')
+    return known((attribute !== undefined) === written)
+  }
+  const match = MATCHES.get(name)
+  if (match) return match(attribute, elementTest(objectAt(name, written), world))
+
+  const isRefForm = name.endsWith('_ref')
+  const operation = isRefForm ? name.slice(0, -'_ref'.length) : name
+  const operator = OPERATORS.get(operation)
+  if (!operator) throw new Error(`no operator: ${name}`)
+  const operand = isRefForm ? { ref: written } : written
+  if (isRef(operand) && TAKE_NO_REF.has(operation)) throw new Error(`${operation} takes no ref`)
+  const right = readOperand(operand, world.roots)
+  return right === undefined || attribute === undefined ? 'unknown' : operator(attribute, right)
+}
+
+/** Their operand is there when the condition is written, though a bound may be a ref. */
+const TAKE_NO_REF: ReadonlySet<string> = new Set(['match', 'between'])
+
+/** A ref as the operand, or as an element of the operand, is what it reads. `undefined` if any reads nothing. */
+function readOperand(written: unknown, roots: Roots): unknown {
+  if (!Array.isArray(written)) return readRef(written, roots)
+  const elements = written.map(each => readRef(each, roots))
+  return elements.includes(undefined) ? undefined : elements
+}
+
+function readRef(written: unknown, roots: Roots): unknown {
+  if (!isRef(written)) return written
+  if (typeof written.ref !== 'string') throw new Error('a ref is a path')
+  return readPath(written.ref, roots)
+}
+
+/** Whatever has more members than `ref` is a literal. */
+function isRef(written: unknown): written is { readonly ref: unknown } {
+  return isObject(written) && Object.keys(written).join() === 'ref'
+}
+
+type ElementTest = (element: unknown) => Truth
+
+const MATCHES: ReadonlyMap<string, (attribute: unknown, holdsOf: ElementTest) => Truth> = new Map([
+  ['object_match', (attribute, holdsOf) => holdsOf(attribute)],
+  ['any_match', ofElements(disjunction)],
+  ['all_match', ofElements(conjunction)],
+])
+
+function ofElements(connective: (values: readonly Truth[]) => Truth) {
+  return (attribute: unknown, holdsOf: ElementTest): Truth =>
+    Array.isArray(attribute) ? connective(attribute.map(element => holdsOf(element))) : 'unknown'
+}
+
+/** Whether all tests hold on the members of the element, or of the instance that it is the key of. */
+function elementTest(operand: JsonObject, world: World): ElementTest {
+  const tests = Object.entries(objectAt('match', operand['match']))
+  const holdOn = (object: unknown, at: World): Truth => {
+    if (!isObject(object)) return 'unknown'
+    return conjunction(tests.map(([name, test]) => truthOfTest(test, readNames(object, name.split('.')), at)))
+  }
+  const type = operand['fk_resource_type']
+  if (type === undefined) return element => holdOn(element, world)
+  if (typeof type !== 'string') throw new Error('fk_resource_type is a type')
+  return element =>
+    holdOn(typeof element === 'string' ? world.stored(type, element) : undefined, {
+      ...world,
+      stored: lookUpAgain,
+    })
+}
+
+const lookUpAgain: StoredInstances = () => {
+  throw new Error('a match within a match on instances has no fk_resource_type')
+}
+
+function objectAt(place: string, value: unknown): JsonObject {
+  if (!isObject(value)) throw new Error(`${place} is an object, not ${JSON.stringify(value)}`)
+  return value
+}

@@ -1,0 +1,135 @@
+/**
+ * Where values come from (conditions.md 4.1): the one object of each root, made of all sources, and what a path reads
+ * in it. Names are own properties and nothing else, `__proto__` and `constructor` included.
+ */
+export type JsonObject = { readonly [name: string]: unknown }
+
+/** What paths begin at. */
+export interface Roots {
+  readonly user: JsonObject
+  readonly resource: JsonObject
+  readonly tenant: JsonObject
+  readonly context: JsonObject
+  readonly server: JsonObject
+}
+
+/** Absent and null say nothing, here and below; null as the value of an attribute is a value. */
+export interface AttributesPart {
+  readonly attributes?: JsonObject | null
+}
+
+export interface UserPart extends AttributesPart {
+  readonly email?: string | null
+  readonly first_name?: string | null
+  readonly last_name?: string | null
+}
+
+/** What is said for one question, source by source. */
+export interface QuestionParts {
+  /** By the service itself: nobody overrides it. */
+  readonly computed: {
+    readonly user: {
+      readonly key: string
+      readonly roles: readonly string[]
+      /** The tenants in which the user has a tenant role. */
+      readonly tenants: readonly string[]
+    }
+    readonly resource: { readonly type: string; readonly tenant: string; readonly key?: string }
+    readonly tenant: { readonly key: string }
+    readonly server: { readonly time: string }
+  }
+  /** AuthZEN's properties are attributes here, but for those of the action, which are `context.action`. */
+  readonly request: {
+    readonly user?: UserPart | null
+    readonly resource?: (AttributesPart & { readonly context?: JsonObject | null }) | null
+    readonly tenant?: AttributesPart | null
+    readonly context?: JsonObject | null
+  }
+  readonly stored: {
+    readonly user?: UserPart | null
+    readonly resource?: AttributesPart | null
+    readonly tenant?: AttributesPart | null
+  }
+}
+
+export function mergedRoots({ computed, request, stored }: QuestionParts): Roots {
+  const { key } = computed.resource
+  const isMember = computed.user.tenants.includes(computed.tenant.key)
+  return {
+    user: merged(saidOfUser(stored.user), saidOfUser(request.user), computed.user),
+    resource: merged(
+      key === undefined ? {} : { id: key },
+      stored.resource?.attributes,
+      request.resource?.attributes,
+      computed.resource,
+    ),
+    tenant: merged(isMember ? stored.tenant?.attributes : null, request.tenant?.attributes, computed.tenant),
+    context: merged(request.resource?.context, request.context),
+    server: merged(computed.server),
+  }
+}
+
+/** The fields win over attributes of the same names; a field that is null replaces nothing (section 16, ruling 6). */
+function saidOfUser(part: UserPart | null | undefined): JsonObject {
+  const { attributes, email, first_name, last_name } = part ?? {}
+  const fields = Object.entries({ email, first_name, last_name })
+  return merged(
+    attributes,
+    Object.fromEntries(fields.filter(([, value]) => value !== null && value !== undefined)),
+  )
+}
+
+/** Later sources win; two objects under one name are merged member by member, everything else is replaced. */
+function merged(...sources: readonly (JsonObject | null | undefined)[]): JsonObject {
+  return sources.reduce<JsonObject>((lower, source) => {
+    const higher = source ?? {}
+    const names = new Set([...Object.keys(lower), ...Object.keys(higher)])
+    return Object.fromEntries(
+      [...names].map(name => {
+        const [below, above] = [own(lower, name), own(higher, name)]
+        if (isObject(below) && isObject(above)) return [name, merged(below, above)]
+        return [name, above === undefined ? below : above]
+      }),
+    )
+  }, {})
+}
+
+/** `undefined`, which no JSON value is, stands for missing. */
+export function readPath(path: string, roots: Roots): unknown {
+  const [name, ...names] = path.split('.')
+  const root = ROOTS.get(name!)
+  if (root === undefined) throw new Error(`no root of a path: ${path}`)
+  return readNames(roots[root], names)
+}
+
+const ROOTS: ReadonlyMap<string, keyof Roots> = new Map([
+  ['user', 'user'],
+  ['subject', 'user'],
+  ['resource', 'resource'],
+  ['tenant', 'tenant'],
+  ['context', 'context'],
+  ['environment', 'context'],
+  ['server', 'server'],
+])
+
+/**
+ * A name of the object itself may contain dots: the longest that the path begins with is taken, for good or ill. The
+ * rest of the path is one member a name. What is no object, an array for one, has no members.
+ */
+export function readNames(object: JsonObject, names: readonly string[]): unknown {
+  if (names.length === 0 || names.includes('')) throw new Error(`no names: ${names.join('.')}`)
+  for (let count = names.length; count > 0; count--) {
+    const value = own(object, names.slice(0, count).join('.'))
+    if (value === undefined) continue
+    return names.slice(count).reduce<unknown>((at, name) => (isObject(at) ? own(at, name) : undefined), value)
+  }
+  return undefined
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}

@@ -1,0 +1,239 @@
+/**
+ * Random attributes: values for eight of them over all roots, instances whose keys some of them hold, and what sources
+ * say of them before they are merged. `random-conditions.ts` asks about them.
+ *
+ * Names and values are the nasty sort: dots, prototype members, other scripts, halves of surrogate pairs, negative
+ * zero, numbers beyond 2^53, times in several notations and what almost is a time. Values are few, so that they
+ * meet; now and then they are missing, null or what another attribute is.
+ */
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+import type { StoredInstances } from './conditions/conditions.ts'
+import type { JsonObject, QuestionParts, Roots } from './conditions/roots.ts'
+import { mostly } from './random-model.ts'
+
+export interface Instance {
+  readonly type: string
+  readonly key: string
+  readonly attributes: JsonObject
+}
+
+/** What trees and values may hold, where a test needs less than is usual. */
+export interface Shape {
+  readonly exists: boolean
+  /** An object may have both `a` and `a.b`, of which the path `a.b` reads the second. */
+  readonly shadows: boolean
+  /** Operands of equality and membership may be objects, hold or read them. */
+  readonly wholeObjects: boolean
+}
+
+export const USUAL: Shape = { exists: true, shadows: true, wholeObjects: true }
+
+/** What an attribute usually is. */
+export type Kind = 'number' | 'instant' | 'text' | 'list' | 'record' | 'records'
+
+const NUMBERS = [1.5, -1, 2 ** 53, 2 ** 53 + 2, 1e300, 5e-324]
+export const number = mostly(fc.constantFrom(0, -0, 1, 2, 3), fc.constantFrom(...NUMBERS))
+
+const INSTANTS = [
+  '2026-11-26',
+  '2026-11-26T00:00:00Z',
+  '2026-11-25t20:00:00.000-04:00',
+  '2026-11-25T23:59:60z',
+  '2026-11-26T00:00:00.0000000000000000001Z',
+  '2026-11-26T00:00:00.00000000000000000010-00:00',
+  '2026-11-27',
+  '2024-02-29T23:59:59.9+23:59',
+  '0000-01-01',
+]
+const NO_INSTANTS = ['2026-02-30', '2026-11-26T00:00:00', '2026-11-26T24:00:00Z', '2026-13-01', '17:00', '17']
+export const instant = fc.constantFrom(...INSTANTS)
+
+const PIECES = ['a', 'b', '.', 'A', 'é', 'e\u0301', '😀', '\ud83d', '\ude00']
+const piece = mostly(fc.constantFrom('a', 'b', '.', '😀'), fc.constantFrom(...PIECES))
+export const text = fc.array(piece, { maxLength: 3 }).map(pieces => pieces.join(''))
+
+const oddScalar = fc.oneof(
+  fc.constantFrom(null, true, false, '1', 'true', 'null', '__proto__'),
+  fc.constantFrom(...NO_INSTANTS),
+  instant,
+  number,
+)
+/** Few, for lists and members that are to meet. */
+export const scalar = mostly(fc.constantFrom('a', 'b', 0, 1, null), oddScalar)
+
+export const INSTANCE_TYPES = ['doc', '__proto__']
+const INSTANCE_KEYS = ['a', 'b', 'constructor']
+export const instanceKey = fc.constantFrom(...INSTANCE_KEYS)
+
+export const list = fc.array(scalar, { maxLength: 3 })
+
+/** Names that tests of a match read; `n.m` is one own name, or a member of a member. */
+export const MEMBERS = ['k', 'n.m', '__proto__']
+
+/** Often one of a few, each other's parts, for objects are compared as a whole, too. */
+function record({ shadows }: Shape): Arbitrary<JsonObject> {
+  const any = fc
+    .tuple(members({ k: scalar, ['__proto__']: scalar }, 1), dottedMembers('n', 'm', scalar, shadows))
+    .map(([plain, further]) => ({ ...plain, ...further }))
+  const few = fc.constantFrom<JsonObject>(
+    {},
+    { k: 1 },
+    { n: { m: 'a' } },
+    { k: 1, n: { m: 'a' } },
+    { n: {}, k: 1 },
+  )
+  return fc.oneof({ arbitrary: any, weight: 3 }, { arbitrary: few, weight: 2 })
+}
+
+/** Objects of these members, each missing now and then. Entries, for a literal cannot have `__proto__`. */
+function members(of: Record<string, Arbitrary<unknown>>, missing: number): Arbitrary<JsonObject> {
+  const entries = Object.entries(of).map(([name, value]) =>
+    fc.oneof(
+      { arbitrary: value.map(each => [[name, each]] as const), weight: 6 },
+      { arbitrary: fc.constant([]), weight: missing },
+    ),
+  )
+  return fc.tuple(...entries).map(found => Object.fromEntries(found.flat()))
+}
+
+/** `outer.inner` as the path `outer.inner` may find it: within an object, as a name with a dot, as both, not at all. */
+function dottedMembers(
+  outer: string,
+  inner: string,
+  value: Arbitrary<unknown>,
+  shadows: boolean,
+): Arbitrary<JsonObject> {
+  const nested = value.map(each => ({ [outer]: { [inner]: each } }))
+  const joined = value.map(each => ({ [`${outer}.${inner}`]: each }))
+  const both = fc.tuple(nested, joined).map(([below, above]) => ({ ...below, ...above }))
+  return fc.oneof(
+    { arbitrary: nested, weight: 3 },
+    { arbitrary: shadows ? both : joined, weight: 2 },
+    { arbitrary: joined, weight: 1 },
+    { arbitrary: scalar.map((each): JsonObject => ({ [outer]: each })), weight: 1 },
+    { arbitrary: fc.constant({}), weight: 1 },
+  )
+}
+
+export function usualValue(kind: Kind, shape: Shape): Arbitrary<unknown> {
+  switch (kind) {
+    case 'number':
+      return number
+    case 'instant':
+      return instant
+    case 'text':
+      return text
+    case 'list':
+      return list
+    case 'record':
+      return fc.oneof({ arbitrary: record(shape), weight: 2 }, { arbitrary: instanceKey, weight: 1 })
+    case 'records':
+      return fc.oneof(
+        fc.array(mostly<unknown>(record(shape), scalar), { maxLength: 3 }),
+        fc.array(mostly(instanceKey, scalar), { maxLength: 3 }),
+      )
+  }
+}
+
+/** Most often of the kind; else anything another attribute is. */
+function likely(kind: Kind, shape: Shape): Arbitrary<unknown> {
+  const others = KINDS.map(each => usualValue(each, shape))
+  return fc.oneof(
+    { arbitrary: usualValue(kind, shape), weight: 14 },
+    { arbitrary: fc.oneof(oddScalar, ...others), weight: 2 },
+    { arbitrary: fc.constant(null), weight: 1 },
+  )
+}
+
+export interface Attribute {
+  readonly root: keyof Roots
+  /** With a dot: found in several places, as `dottedMembers` has it. */
+  readonly name: string
+  readonly kind: Kind
+}
+
+export const ATTRIBUTES: readonly Attribute[] = [
+  { root: 'user', name: 'level', kind: 'number' },
+  { root: 'user', name: 'home.city', kind: 'text' },
+  { root: 'user', name: 'groups', kind: 'list' },
+  { root: 'resource', name: '__proto__', kind: 'text' },
+  { root: 'resource', name: 'owner', kind: 'record' },
+  { root: 'tenant', name: '名簿', kind: 'records' },
+  { root: 'context', name: 'constructor', kind: 'number' },
+  { root: 'server', name: 'time', kind: 'instant' },
+]
+export const KINDS = [...new Set(ATTRIBUTES.map(({ kind }) => kind))]
+
+export function roots(shape: Shape): Arbitrary<Roots> {
+  const root = (of: keyof Roots) => {
+    const own = ATTRIBUTES.filter(each => each.root === of)
+    const plain = own.filter(({ name }) => !name.includes('.'))
+    const dotted = own.filter(({ name }) => name.includes('.'))
+    const parts = [
+      members(Object.fromEntries(plain.map(({ name, kind }) => [name, likely(kind, shape)])), 1),
+      ...dotted.map(({ name, kind }) => {
+        const [outer, inner] = name.split('.')
+        return dottedMembers(outer!, inner!, likely(kind, shape), shape.shadows)
+      }),
+    ]
+    return fc.tuple(...parts).map(found => Object.fromEntries(found.flatMap(part => Object.entries(part))))
+  }
+  return fc.record({
+    user: root('user'),
+    resource: root('resource'),
+    tenant: root('tenant'),
+    context: root('context'),
+    server: root('server'),
+  })
+}
+
+export function instances(shape: Shape): Arbitrary<Instance[]> {
+  return fc.uniqueArray(
+    fc.record({
+      type: mostly(fc.constant(INSTANCE_TYPES[0]!), fc.constantFrom(...INSTANCE_TYPES)),
+      key: instanceKey,
+      attributes: mostly(record(shape), fc.constant({})),
+    }),
+    { minLength: 1, maxLength: 4, selector: ({ type, key }) => `${type}:${key}` },
+  )
+}
+
+export function storedAmong(all: readonly Instance[]): StoredInstances {
+  return (type, key) => all.find(each => each.type === type && each.key === key)?.attributes
+}
+
+/** What the sources of one question say, mostly of names that others speak of, too. */
+export function questionParts(): Arbitrary<QuestionParts> {
+  const part = fc.option(attributesOf(SPOKEN_OF, 3))
+  const field = fc.option(text)
+  const attributes = fc.option(fc.record({ attributes: part }, ANY))
+  const user = fc.option(
+    fc.record({ attributes: part, email: field, first_name: field, last_name: field }, ANY),
+  )
+  const resource = fc.option(fc.record({ attributes: part, context: part }, ANY))
+  const key = fc.constantFrom('a', 'b')
+  return fc.record({
+    computed: fc.record({
+      user: fc.record({ key, roles: fc.subarray(['r', 's']), tenants: fc.subarray(['a', 'b']) }),
+      resource: fc.record({ type: key, tenant: key, key }, { requiredKeys: ['type', 'tenant'] }),
+      tenant: fc.record({ key }),
+      server: fc.record({ time: instant }),
+    }),
+    request: fc.record({ user, resource, tenant: attributes, context: part }, ANY),
+    stored: fc.record({ user, resource: attributes, tenant: attributes }, ANY),
+  })
+}
+
+/** Each member there or absent. */
+const ANY: { readonly requiredKeys: [] } = { requiredKeys: [] }
+
+const SPOKEN_OF = ['key', 'roles', 'tenant', 'email', 'last_name', 'id', 'time', '__proto__', 'a.b', 'a']
+
+function attributesOf(names: readonly string[], depth: number): Arbitrary<JsonObject> {
+  const usual: Arbitrary<unknown> = fc.oneof(scalar, list)
+  const said = depth === 0 ? usual : fc.oneof(usual, attributesOf(names, depth - 1))
+  return fc
+    .array(fc.tuple(fc.constantFrom(...names), said), { maxLength: 5 })
+    .map(entries => Object.fromEntries<unknown>(entries))
+}
