@@ -1,0 +1,192 @@
+/** The value of a condition for one question: a literal walk of its tree (conditions, section 5). */
+import type { Condition, Test } from './condition.ts'
+import type { EvaluationBudget } from './evaluation-budget.ts'
+import { occursIn } from '#conditions/nodes/contains.ts'
+import { isLength, type LengthRelation } from '#conditions/nodes/array-length.ts'
+import type { SetRelation } from '#conditions/nodes/array-comparison.ts'
+import type { MemberMatch } from '#conditions/nodes/member-match.ts'
+import { compareRanks, isInRelation, rankOf, type Relation } from '#conditions/nodes/ordering.ts'
+import type { Literal, Operand, Reference } from './operands.ts'
+import { type AttributePath, type Path, valueAt } from './paths.ts'
+import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from './truth.ts'
+import { isEqual, isObject, type JsonObject, ValueSet, weightOf } from './values.ts'
+
+/** What there is to know of a question. `undefined` stands for what is missing. */
+export interface QuestionValues {
+  valueOf(path: Path): unknown
+  /** The stored attributes of an instance of the question's tenant; `undefined`: there is none. */
+  attributesOf(type: string, key: string): JsonObject | undefined
+}
+
+/** Time and recursion are bounded by the condition's size, `budget` and how deep values are nested. */
+export function evaluate(condition: Condition, values: QuestionValues, budget: EvaluationBudget): Truth {
+  return new Evaluation(values, budget).truth(condition, null)
+}
+
+class Evaluation {
+  readonly #values: QuestionValues
+  readonly #budget: EvaluationBudget
+
+  constructor(values: QuestionValues, budget: EvaluationBudget) {
+    this.#values = values
+    this.#budget = budget
+  }
+
+  /** `member`: what paths without a root begin at. */
+  truth(condition: Condition, member: JsonObject | null): Truth {
+    switch (condition.kind) {
+      case 'all-of':
+        return least(condition.items, item => this.truth(item, member))
+      case 'any-of':
+        return greatest(condition.items, item => this.truth(item, member))
+      case 'not':
+        return negated(this.truth(condition.item, member))
+      default:
+        return this.#test(condition, this.#attribute(condition.path, member))
+    }
+  }
+
+  #attribute(path: AttributePath, member: JsonObject | null): unknown {
+    if (path.root !== 'member') return this.#values.valueOf(path)
+    return member === null ? undefined : valueAt(member, path.names)
+  }
+
+  #test(test: Test, attribute: unknown): Truth {
+    if (test.kind === 'existence') return truthOf((attribute !== undefined) === test.isWanted)
+    if (attribute === undefined || !this.#budget.spend(1)) return UNKNOWN
+    switch (test.kind) {
+      case 'equality': {
+        const operand = this.#operand(test.operand)
+        const equal = this.#equal(attribute, operand)
+        return test.isNegated ? negated(equal) : equal
+      }
+      case 'ordering':
+        return ordered(attribute, test.relation, this.#operand(test.operand))
+      case 'between': {
+        const isAbove = ordered(attribute, 'above-or-equal', this.#operand(test.low))
+        const isBelow = ordered(attribute, 'below-or-equal', this.#operand(test.high))
+        return Math.min(isAbove, isBelow) as Truth
+      }
+      case 'contains': {
+        const operand = this.#operand(test.operand)
+        if (typeof attribute !== 'string' || typeof operand !== 'string') return UNKNOWN
+        return truthOf(occursIn(operand, attribute))
+      }
+      case 'glob-match':
+        if (typeof attribute !== 'string' || !this.#budget.spend(test.glob.cost(attribute.length)))
+          return UNKNOWN
+        return truthOf(test.glob.matches(attribute))
+      case 'membership':
+        return this.#isElement(attribute, this.#operand(test.operand))
+      case 'array-contains': {
+        const operand = this.#operand(test.operand)
+        return operand === undefined ? UNKNOWN : this.#isElement(operand, attribute)
+      }
+      case 'array-comparison':
+        return this.#compared(attribute, test.relation, this.#operand(test.operand))
+      case 'array-length':
+        return lengthCompared(attribute, test.relation, this.#operand(test.operand))
+      case 'member-match':
+        return this.#matched(test, attribute)
+    }
+  }
+
+  /** `undefined` where a ref of it leads to nothing. */
+  #operand(operand: Operand): unknown {
+    if (operand.kind !== 'list') return this.#item(operand)
+    const items = operand.items.map(item => this.#item(item))
+    return items.includes(undefined) ? undefined : items
+  }
+
+  #item(item: Literal | Reference): unknown {
+    return item.kind === 'literal' ? item.value : this.#values.valueOf(item.path)
+  }
+
+  #equal(attribute: unknown, operand: unknown): Truth {
+    if (operand === undefined) return UNKNOWN
+    if (isCompound(attribute) && isCompound(operand) && !this.#budget.spend(weightOf(attribute)))
+      return UNKNOWN
+    return truthOf(isEqual(attribute, operand))
+  }
+
+  #isElement(value: unknown, list: unknown): Truth {
+    if (!Array.isArray(list) || !this.#budget.spend(list.length)) return UNKNOWN
+    if (isCompound(value) && !this.#budget.spend(weightOf(list))) return UNKNOWN
+    return truthOf(list.some(element => isEqual(element, value)))
+  }
+
+  #compared(attribute: unknown, relation: SetRelation, operand: unknown): Truth {
+    if (!Array.isArray(attribute) || !Array.isArray(operand)) return UNKNOWN
+    if (!this.#budget.spend(weightOf(attribute) + weightOf(operand))) return UNKNOWN
+    switch (relation) {
+      case 'subset':
+        return truthOf(isWithin(attribute, operand))
+      case 'superset':
+        return truthOf(isWithin(operand, attribute))
+      case 'intersecting': {
+        const operands = new ValueSet(operand)
+        return truthOf(attribute.some(element => operands.has(element)))
+      }
+    }
+  }
+
+  #matched(test: MemberMatch<Condition>, attribute: unknown): Truth {
+    const memberTruth = (element: unknown): Truth => {
+      const member = test.instanceType === null ? element : this.#instance(test.instanceType, element)
+      return isObject(member) ? this.truth(test.item, member) : UNKNOWN
+    }
+    if (test.quantity === 'one') return memberTruth(attribute)
+    if (!Array.isArray(attribute) || !this.#budget.spend(attribute.length)) return UNKNOWN
+    return test.quantity === 'any' ? greatest(attribute, memberTruth) : least(attribute, memberTruth)
+  }
+
+  #instance(type: string, key: unknown): JsonObject | undefined {
+    if (typeof key !== 'string' || !this.#budget.spendLookup()) return undefined
+    return this.#values.attributesOf(type, key)
+  }
+}
+
+function least<Item>(items: readonly Item[], truthOfItem: (item: Item) => Truth): Truth {
+  let value: Truth = TRUE
+  for (const item of items) {
+    value = Math.min(value, truthOfItem(item)) as Truth
+    if (value === FALSE) return FALSE
+  }
+  return value
+}
+
+function greatest<Item>(items: readonly Item[], truthOfItem: (item: Item) => Truth): Truth {
+  let value: Truth = FALSE
+  for (const item of items) {
+    value = Math.max(value, truthOfItem(item)) as Truth
+    if (value === TRUE) return TRUE
+  }
+  return value
+}
+
+function ordered(attribute: unknown, relation: Relation, operand: unknown): Truth {
+  const order = compareRanks(rankOf(attribute), rankOf(operand))
+  return order === null ? UNKNOWN : truthOf(isInRelation(order, relation))
+}
+
+function lengthCompared(attribute: unknown, relation: LengthRelation, operand: unknown): Truth {
+  if (!Array.isArray(attribute) || !isLength(operand)) return UNKNOWN
+  const { length } = attribute
+  switch (relation) {
+    case 'equal':
+      return truthOf(length === operand)
+    case 'above':
+      return truthOf(length > operand)
+    case 'below':
+      return truthOf(length < operand)
+  }
+}
+
+function isWithin(elements: readonly unknown[], whole: readonly unknown[]): boolean {
+  const set = new ValueSet(whole)
+  return elements.every(element => set.has(element))
+}
+
+function isCompound(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}

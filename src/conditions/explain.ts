@@ -1,0 +1,114 @@
+/** Why a condition has its value: with what was found, the tree as a whole or the leaf that decided (conditions, section 9). */
+import type { Condition, Test } from './condition.ts'
+import { evaluate, type QuestionValues } from './evaluate.ts'
+import type { EvaluationBudget } from './evaluation-budget.ts'
+import type { Operand } from './operands.ts'
+import { FALSE, nameOfTruth, negated, TRUE, type Truth, type TruthName } from './truth.ts'
+
+/** A test of an attribute. */
+export interface ExplainedTest {
+  readonly path: string
+  readonly operator: string
+  /** `undefined` where it is no value: an `exists`, a match. */
+  readonly operand?: unknown
+  /** The attribute's value, or `missing`. */
+  readonly found: unknown
+  readonly value: TruthName
+}
+
+export interface ExplainedConnective {
+  readonly connective: 'all-of' | 'any-of' | 'not'
+  readonly items: readonly Explained[]
+  readonly value: TruthName
+}
+
+export type Explained = ExplainedTest | ExplainedConnective
+
+/** The tree with the value of each node: all of it, where `evaluate` stops as soon as it knows. */
+export function explain(condition: Condition, values: QuestionValues, budget: EvaluationBudget): Explained {
+  return nodeOf(condition, values, budget).explained
+}
+
+/** The first test, in the order in which they are written, that gave an explained condition its value; `null`: it has none. */
+export function decisive(explained: Explained): ExplainedTest | null {
+  if (!('connective' in explained)) return explained
+  const { connective, items, value } = explained
+  const wanted = connective === 'not' ? items[0]?.value : value
+  for (const item of items) {
+    if (item.value !== wanted) continue
+    const test = decisive(item)
+    if (test !== null) return test
+  }
+  return null
+}
+
+interface ValuedNode {
+  readonly truth: Truth
+  readonly explained: Explained
+}
+
+function nodeOf(condition: Condition, values: QuestionValues, budget: EvaluationBudget): ValuedNode {
+  if (condition.kind === 'not') {
+    const item = nodeOf(condition.item, values, budget)
+    return connected('not', negated(item.truth), [item])
+  }
+  if (condition.kind !== 'all-of' && condition.kind !== 'any-of') return testOf(condition, values, budget)
+  const items = condition.items.map(item => nodeOf(item, values, budget))
+  const truths = items.map(({ truth }) => truth)
+  const truth = condition.kind === 'all-of' ? Math.min(TRUE, ...truths) : Math.max(FALSE, ...truths)
+  return connected(condition.kind, truth as Truth, items)
+}
+
+function connected(
+  kind: ExplainedConnective['connective'],
+  truth: Truth,
+  items: readonly ValuedNode[],
+): ValuedNode {
+  const explained = {
+    connective: kind,
+    items: items.map(item => item.explained),
+    value: nameOfTruth(truth),
+  }
+  return { truth, explained }
+}
+
+function testOf(test: Test, values: QuestionValues, budget: EvaluationBudget): ValuedNode {
+  // A member has no value outside of its match, which is explained as a whole.
+  const found = test.path.root === 'member' ? undefined : values.valueOf(test.path)
+  const truth = evaluate(test, values, budget)
+  const explained = {
+    path: test.path.text,
+    operator: test.operator,
+    ...operandOf(test),
+    found: found === undefined ? 'missing' : found,
+    value: nameOfTruth(truth),
+  }
+  return { truth, explained }
+}
+
+function operandOf(test: Test): { readonly operand?: unknown } {
+  switch (test.kind) {
+    case 'existence':
+      return { operand: test.isWanted }
+    case 'glob-match':
+      return { operand: test.glob.source }
+    case 'between':
+      return { operand: [shown(test.low), shown(test.high)] }
+    case 'member-match':
+      return {}
+    default:
+      return { operand: shown(test.operand) }
+  }
+}
+
+/** As it was written. */
+function shown(operand: Operand): unknown {
+  switch (operand.kind) {
+    case 'literal':
+      return operand.value
+    case 'ref':
+      return { ref: operand.path.text }
+    case 'list':
+      return operand.items.map(shown)
+  }
+}

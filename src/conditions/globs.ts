@@ -1,0 +1,237 @@
+/**
+ * Globs over a whole string (conditions, section 5.6): `*` is any run without `.`, `**` any run, `?` one character but `.`,
+ * `[abc]`, `[a-z]` and `[!a-z]` one character, `{x,y}` one of several globs; a backslash takes the next character as it is.
+ *
+ * A glob becomes a nondeterministic automaton of which all states are followed at once: time is linear in characters × states,
+ * whatever the glob, where backtracking would be exponential.
+ */
+
+const GLOB_BYTES_MAX = 512
+const ASTERISKS_MAX = 16
+const DOT = 0x2e
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** What one state does. `next` and `other` are states; a state that takes a character goes on with `next`. */
+type State =
+  | { readonly kind: 'one'; readonly character: number; next: number }
+  | { readonly kind: 'any'; readonly exceptDot: boolean; next: number }
+  | { readonly kind: 'class'; readonly isNegated: boolean; readonly ranges: readonly Range[]; next: number }
+  /** Takes no character. */
+  | { readonly kind: 'fork'; next: number; other: number }
+  | { readonly kind: 'end' }
+
+export class Glob {
+  readonly source: string
+  readonly #states: readonly State[]
+  readonly #start: number
+
+  private constructor(source: string, states: readonly State[], start: number) {
+    this.source = source
+    this.#states = states
+    this.#start = start
+  }
+
+  /** The glob, or what is wrong with it. */
+  static read(source: string): Glob | string {
+    if (Buffer.byteLength(source) > GLOB_BYTES_MAX) return `a glob has at most ${GLOB_BYTES_MAX} bytes`
+    const parser = new GlobParser(source)
+    const problem = parser.problem()
+    return problem ?? new Glob(source, parser.states, parser.start)
+  }
+
+  /** Steps that a match of a string so long takes at most, which is what it may cost. */
+  cost(length: number): number {
+    return length * this.#states.length
+  }
+
+  /** O(characters × states). */
+  matches(text: string): boolean {
+    const seenAt = new Int32Array(this.#states.length).fill(-1)
+    let standing = this.#reach([this.#start], seenAt, 0)
+    let position = 0
+    for (const character of text) {
+      if (standing.length === 0) return false
+      const code = character.codePointAt(0)!
+      position++
+      const reached: number[] = []
+      for (const index of standing) {
+        const state = this.#states[index]!
+        if (state.kind !== 'fork' && state.kind !== 'end' && takes(state, code)) reached.push(state.next)
+      }
+      standing = this.#reach(reached, seenAt, position)
+    }
+    return standing.some(index => this.#states[index]!.kind === 'end')
+  }
+
+  /** These states and all that forks lead to from them, each once. */
+  #reach(from: number[], seenAt: Int32Array, position: number): number[] {
+    const reached: number[] = []
+    for (let index = from.pop(); index !== undefined; index = from.pop()) {
+      if (seenAt[index] === position) continue
+      seenAt[index] = position
+      const state = this.#states[index]!
+      if (state.kind === 'fork') from.push(state.other, state.next)
+      else reached.push(index)
+    }
+    return reached
+  }
+}
+
+function takes(state: Exclude<State, { kind: 'fork' | 'end' }>, code: number): boolean {
+  switch (state.kind) {
+    case 'one':
+      return state.character === code
+    case 'any':
+      return !(state.exceptDot && code === DOT)
+    case 'class':
+      return state.ranges.some(({ from, to }) => code >= from && code <= to) !== state.isNegated
+  }
+}
+
+/** Reads from the end to the start, so that each state knows what comes next. */
+class GlobParser {
+  readonly states: State[] = []
+  start = 0
+  readonly #characters: number[]
+  #position = 0
+  #asterisks = 0
+
+  constructor(source: string) {
+    this.#characters = Array.from(source, character => character.codePointAt(0)!)
+  }
+
+  /** Reads all of it; what is wrong with it, or `null`. */
+  problem(): string | null {
+    const parts = this.#sequence(false)
+    if (typeof parts === 'string') return parts
+    if (this.#asterisks > ASTERISKS_MAX) return `a glob has at most ${ASTERISKS_MAX} asterisks`
+    this.start = this.#link(parts, this.#add({ kind: 'end' }))
+    return null
+  }
+
+  #sequence(isInBraces: boolean): Part[] | string {
+    const parts: Part[] = []
+    for (;;) {
+      const code = this.#characters[this.#position]
+      if (code === undefined) return parts
+      if (isInBraces && (code === COMMA || code === CLOSING_BRACE)) return parts
+      this.#position++
+      const part = this.#part(code)
+      if (typeof part === 'string') return part
+      parts.push(part)
+    }
+  }
+
+  #part(code: number): Part | string {
+    switch (code) {
+      case BACKSLASH: {
+        const escaped = this.#characters[this.#position++]
+        return escaped === undefined ? 'a glob does not end with a backslash' : { character: escaped }
+      }
+      case ASTERISK: {
+        this.#asterisks++
+        const isDouble = this.#characters[this.#position] === ASTERISK
+        if (isDouble) this.#position++
+        if (isDouble) this.#asterisks++
+        return { run: isDouble ? 'any' : 'no-dot' }
+      }
+      case QUESTION_MARK:
+        return { one: true }
+      case OPENING_BRACKET:
+        return this.#class()
+      case OPENING_BRACE:
+        return this.#choice()
+      default:
+        return { character: code }
+    }
+  }
+
+  #class(): Part | string {
+    const isNegated = this.#characters[this.#position] === EXCLAMATION_MARK
+    if (isNegated) this.#position++
+    const ranges: Range[] = []
+    for (;;) {
+      if (this.#characters[this.#position] === CLOSING_BRACKET) break
+      const from = this.#classCharacter()
+      if (from === null) return 'a glob lacks the ] of a class'
+      const next = this.#characters[this.#position + 1]
+      if (this.#characters[this.#position] === HYPHEN && next !== CLOSING_BRACKET) {
+        this.#position++
+        const to = this.#classCharacter()
+        if (to === null) return 'a glob lacks the ] of a class'
+        if (to < from) return 'the range of a class in a glob ends before it begins'
+        ranges.push({ from, to })
+      } else {
+        ranges.push({ from, to: from })
+      }
+    }
+    this.#position++
+    if (ranges.length === 0) return 'a class in a glob is empty'
+    return { isNegated, ranges }
+  }
+
+  #classCharacter(): number | null {
+    const code = this.#characters[this.#position++]
+    return (code === BACKSLASH ? this.#characters[this.#position++] : code) ?? null
+  }
+
+  #choice(): Part | string {
+    const choices: Part[][] = []
+    for (;;) {
+      const parts = this.#sequence(true)
+      if (typeof parts === 'string') return parts
+      choices.push(parts)
+      const code = this.#characters[this.#position++]
+      if (code === undefined) return 'a glob lacks the } of a choice'
+      if (code === CLOSING_BRACE) return { choices }
+    }
+  }
+
+  #add(state: State): number {
+    this.states.push(state)
+    return this.states.length - 1
+  }
+
+  /** The state with which these parts begin, before `next`. */
+  #link(parts: readonly Part[], next: number): number {
+    let following = next
+    for (const part of parts.toReversed()) following = this.#linkOne(part, following)
+    return following
+  }
+
+  #linkOne(part: Part, next: number): number {
+    if ('character' in part) return this.#add({ kind: 'one', character: part.character, next })
+    if ('one' in part) return this.#add({ kind: 'any', exceptDot: true, next })
+    if ('ranges' in part) return this.#add({ kind: 'class', ...part, next })
+    if ('choices' in part) {
+      const starts = part.choices.map(choice => this.#link(choice, next))
+      return starts.reduce((other, start) => this.#add({ kind: 'fork', next: start, other }))
+    }
+    const fork = this.#add({ kind: 'fork', next, other: next })
+    const loop = this.#add({ kind: 'any', exceptDot: part.run === 'no-dot', next: fork })
+    ;(this.states[fork] as Extract<State, { kind: 'fork' }>).other = loop
+    return fork
+  }
+}
+
+type Part =
+  | { readonly character: number }
+  | { readonly one: true }
+  | { readonly run: 'any' | 'no-dot' }
+  | { readonly isNegated: boolean; readonly ranges: readonly Range[] }
+  | { readonly choices: readonly (readonly Part[])[] }
+
+const BACKSLASH = 0x5c
+const ASTERISK = 0x2a
+const QUESTION_MARK = 0x3f
+const OPENING_BRACKET = 0x5b
+const CLOSING_BRACKET = 0x5d
+const OPENING_BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
+const EXCLAMATION_MARK = 0x21
+const HYPHEN = 0x2d
+const COMMA = 0x2c

@@ -1,0 +1,17 @@
+/** `array_subset`, `array_superset`, `array_intersect`: two arrays as sets (section 5.5). */
+import type { ListOperand } from '#conditions/operands.ts'
+import type { Leaf, UnreadLeaf } from './leaf.ts'
+
+/** What the attribute is to be of the operand. */
+export type SetRelation = 'subset' | 'superset' | 'intersecting'
+
+export interface ArrayComparison extends Leaf {
+  readonly kind: 'array-comparison'
+  readonly relation: SetRelation
+  readonly operand: ListOperand
+}
+
+export function readArrayComparison(test: UnreadLeaf, relation: SetRelation): ArrayComparison | null {
+  const operand = test.list()
+  return operand && Object.freeze({ kind: 'array-comparison', ...test.leaf, relation, operand })
+}

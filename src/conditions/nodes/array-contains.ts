@@ -1,0 +1,13 @@
+/** `array_contains`: whether an element of the attribute equals the operand (section 5.5). */
+import type { Operand } from '#conditions/operands.ts'
+import type { Leaf, UnreadLeaf } from './leaf.ts'
+
+export interface ArrayContains extends Leaf {
+  readonly kind: 'array-contains'
+  readonly operand: Operand
+}
+
+export function readArrayContains(test: UnreadLeaf): ArrayContains | null {
+  const operand = test.any()
+  return operand && Object.freeze({ kind: 'array-contains', ...test.leaf, operand })
+}

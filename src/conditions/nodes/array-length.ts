@@ -1,0 +1,20 @@
+/** `array_len_equals` and its like: the number of elements (section 5.5). */
+import type { Literal, Reference } from '#conditions/operands.ts'
+import type { Leaf, UnreadLeaf } from './leaf.ts'
+
+export type LengthRelation = 'equal' | 'above' | 'below'
+
+export interface ArrayLength extends Leaf {
+  readonly kind: 'array-length'
+  readonly relation: LengthRelation
+  readonly operand: Literal | Reference
+}
+
+export function readArrayLength(test: UnreadLeaf, relation: LengthRelation): ArrayLength | null {
+  const operand = test.value('a whole number that is not negative, or a ref', isLength)
+  return operand && Object.freeze({ kind: 'array-length', ...test.leaf, relation, operand })
+}
+
+export function isLength(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0
+}

@@ -1,0 +1,28 @@
+/** `between`: not below the first and not above the second (section 5.4). */
+import { itemsOf, type Literal, type Reference } from '#conditions/operands.ts'
+import type { Leaf, UnreadLeaf } from './leaf.ts'
+import { compareRanks, ORDERED, rankOf } from './ordering.ts'
+
+export interface Between extends Leaf {
+  readonly kind: 'between'
+  readonly low: Literal | Reference
+  readonly high: Literal | Reference
+}
+
+export function readBetween(test: UnreadLeaf): Between | null {
+  const operand = test.list()
+  if (operand === null) return null
+  const [low, high, ...more] = itemsOf(operand)
+  const isPair = low !== undefined && high !== undefined && more.length === 0
+  if (!isPair || !isBound(low) || !isBound(high)) return test.wrong(`two bounds, each ${ORDERED}`)
+  if (low.kind === 'literal' && high.kind === 'literal') {
+    const order = compareRanks(rankOf(low.value), rankOf(high.value))
+    if (order === null) return test.wrong('two numbers or two times')
+    if (order > 0) return test.wrong('the lower bound first')
+  }
+  return Object.freeze({ kind: 'between', ...test.leaf, low, high })
+}
+
+function isBound(bound: Literal | Reference): boolean {
+  return bound.kind === 'ref' || rankOf(bound.value) !== null
+}

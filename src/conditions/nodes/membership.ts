@@ -1,0 +1,13 @@
+/** `in`: whether the attribute, as a whole, is an element of the operand (section 5.5). */
+import type { ListOperand } from '#conditions/operands.ts'
+import type { Leaf, UnreadLeaf } from './leaf.ts'
+
+export interface Membership extends Leaf {
+  readonly kind: 'membership'
+  readonly operand: ListOperand
+}
+
+export function readMembership(test: UnreadLeaf): Membership | null {
+  const operand = test.list()
+  return operand && Object.freeze({ kind: 'membership', ...test.leaf, operand })
+}

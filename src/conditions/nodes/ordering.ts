@@ -1,0 +1,48 @@
+/** `less-than` and its like: numbers with numbers, times with times, and nothing else (section 5.4). */
+import { compareInstants, type Instant, readInstant } from '#conditions/instants.ts'
+import type { Literal, Reference } from '#conditions/operands.ts'
+import type { Leaf, UnreadLeaf } from './leaf.ts'
+
+export type Relation = 'below' | 'below-or-equal' | 'above' | 'above-or-equal'
+
+export interface Ordering extends Leaf {
+  readonly kind: 'ordering'
+  readonly relation: Relation
+  readonly operand: Literal | Reference
+}
+
+export const ORDERED = 'a number, a date or a time with its zone as RFC 3339 writes them, or a ref'
+
+export function readOrdering(test: UnreadLeaf, relation: Relation): Ordering | null {
+  const operand = test.value(ORDERED, value => rankOf(value) !== null)
+  return operand && Object.freeze({ kind: 'ordering', ...test.leaf, relation, operand })
+}
+
+/** What of a value has an order. */
+export type Rank = number | Instant
+
+/** `null`: it has none. */
+export function rankOf(value: unknown): Rank | null {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' ? readInstant(value) : null
+}
+
+/** Negative, zero or positive; `null`: they cannot be compared. */
+export function compareRanks(left: Rank | null, right: Rank | null): number | null {
+  if (left === null || right === null) return null
+  if (typeof left === 'number') return typeof right === 'number' ? left - right : null
+  return typeof right === 'number' ? null : compareInstants(left, right)
+}
+
+export function isInRelation(order: number, relation: Relation): boolean {
+  switch (relation) {
+    case 'below':
+      return order < 0
+    case 'below-or-equal':
+      return order <= 0
+    case 'above':
+      return order > 0
+    case 'above-or-equal':
+      return order >= 0
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The right side of a test: a value as it stands, `{"ref": path}`, or a list in which some elements are refs. Only direct elements
+ * of a list are: whatever is deeper is part of a value.
+ */
+import type { Findings, Place } from './findings.ts'
+import { type Path, readPath } from './paths.ts'
+import { isObject } from './values.ts'
+
+export interface Literal {
+  readonly kind: 'literal'
+  readonly value: unknown
+}
+
+export interface Reference {
+  readonly kind: 'ref'
+  readonly path: Path
+}
+
+export interface ListWithReferences {
+  readonly kind: 'list'
+  readonly items: readonly (Literal | Reference)[]
+}
+
+export type Operand = Literal | Reference | ListWithReferences
+/** An operand that is a list or leads to one: a literal is an array. */
+export type ListOperand = Operand
+
+/** `null`: what is wrong with it was told. */
+export function readOperand(raw: unknown, at: Place, findings: Findings): Operand | null {
+  if (!Array.isArray(raw)) return readItem(raw, at, findings)
+  const items = raw.map((item, index) => readItem(item, [...at, index], findings))
+  if (!items.every(item => item !== null)) return null
+  if (items.every(item => item.kind === 'literal')) return literal(raw)
+  return Object.freeze({ kind: 'list', items })
+}
+
+/** A path given as operand of an operator whose name ends with `-ref`. */
+export function readReference(raw: unknown, at: Place, findings: Findings): Reference | null {
+  if (typeof raw !== 'string')
+    return findings.add(at, `expected the path of an attribute, got ${kindName(raw)}`)
+  const path = readPath(raw)
+  return typeof path === 'string' ? findings.add(at, path) : Object.freeze({ kind: 'ref', path })
+}
+
+export function literal(value: unknown): Literal {
+  return Object.freeze({ kind: 'literal', value })
+}
+
+/** The elements of a list that is written down; of a ref none. */
+export function itemsOf(operand: ListOperand): readonly (Literal | Reference)[] {
+  if (operand.kind === 'list') return operand.items
+  return operand.kind === 'literal' && Array.isArray(operand.value) ? operand.value.map(literal) : []
+}
+
+function readItem(raw: unknown, at: Place, findings: Findings): Literal | Reference | null {
+  if (!isObject(raw) || Object.keys(raw).length !== 1 || !Object.hasOwn(raw, 'ref')) return literal(raw)
+  return readReference(raw['ref'], [...at, 'ref'], findings)
+}
+
+/** What a value is, in a message. */
+export function kindName(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  const type = typeof value
+  return type === 'object' ? 'an object' : `a ${type === 'boolean' ? 'bool' : type}`
+}

@@ -1,0 +1,60 @@
+/** The operators by their names on the wire (conditions, section 3.2). One row an operator. */
+import type { Test } from './condition.ts'
+import type { UnreadLeaf } from '#conditions/nodes/leaf.ts'
+import { readArrayComparison } from '#conditions/nodes/array-comparison.ts'
+import { readArrayContains } from '#conditions/nodes/array-contains.ts'
+import { readArrayLength } from '#conditions/nodes/array-length.ts'
+import { readBetween } from '#conditions/nodes/between.ts'
+import { readContains } from '#conditions/nodes/contains.ts'
+import { readEquality } from '#conditions/nodes/equality.ts'
+import { readExistence } from '#conditions/nodes/existence.ts'
+import { readGlobMatch } from '#conditions/nodes/glob-match.ts'
+import type { Quantity } from '#conditions/nodes/member-match.ts'
+import { readMembership } from '#conditions/nodes/membership.ts'
+import { readOrdering } from '#conditions/nodes/ordering.ts'
+
+/** Reads the operand of a leaf; or says of how many members of the attribute its tests are to hold. */
+type OperatorRow =
+  | { readonly read: (test: UnreadLeaf) => Test | null; readonly takesReference: boolean }
+  | { readonly quantity: Quantity; readonly takesReference: false }
+
+const OPERATORS = new Map<string, OperatorRow>([
+  ['equals', { read: test => readEquality(test, false), takesReference: true }],
+  ['not-equals', { read: test => readEquality(test, true), takesReference: true }],
+  ['less-than', { read: test => readOrdering(test, 'below'), takesReference: true }],
+  ['less-than-equals', { read: test => readOrdering(test, 'below-or-equal'), takesReference: true }],
+  ['greater-than', { read: test => readOrdering(test, 'above'), takesReference: true }],
+  ['greater-than-equals', { read: test => readOrdering(test, 'above-or-equal'), takesReference: true }],
+  ['between', { read: readBetween, takesReference: false }],
+  ['contains', { read: readContains, takesReference: true }],
+  ['string-contains', { read: readContains, takesReference: true }],
+  ['match', { read: readGlobMatch, takesReference: false }],
+  ['in', { read: readMembership, takesReference: true }],
+  ['array-contains', { read: readArrayContains, takesReference: true }],
+  ['array-subset', { read: test => readArrayComparison(test, 'subset'), takesReference: true }],
+  ['array-superset', { read: test => readArrayComparison(test, 'superset'), takesReference: true }],
+  ['array-intersect', { read: test => readArrayComparison(test, 'intersecting'), takesReference: true }],
+  ['array-len-equals', { read: test => readArrayLength(test, 'equal'), takesReference: true }],
+  ['array-len-greater-than', { read: test => readArrayLength(test, 'above'), takesReference: true }],
+  ['array-len-less-than', { read: test => readArrayLength(test, 'below'), takesReference: true }],
+  ['object-match', { quantity: 'one', takesReference: false }],
+  ['any-match', { quantity: 'any', takesReference: false }],
+  ['all-match', { quantity: 'all', takesReference: false }],
+  ['exists', { read: readExistence, takesReference: false }],
+])
+const REFERENCE_ENDING = '-ref'
+
+export type Operator = OperatorRow & {
+  /** Its name says that the operand is a path. */
+  readonly isReference: boolean
+}
+
+/** Hyphens and underscores are the same. `null`: there is none of that name. */
+export function operatorOf(name: string): Operator | null {
+  const spelled = name.replaceAll('_', '-')
+  const row = OPERATORS.get(spelled)
+  if (row !== undefined) return { ...row, isReference: false }
+  if (!spelled.endsWith(REFERENCE_ENDING)) return null
+  const referring = OPERATORS.get(spelled.slice(0, -REFERENCE_ENDING.length))
+  return referring?.takesReference ? { ...referring, isReference: true } : null
+}

@@ -1,0 +1,101 @@
+/** Names of attributes: `user.address.city` (conditions, sections 3.1 and 4). */
+import { memberOf, isObject, type JsonObject } from './values.ts'
+
+export type Root = 'user' | 'resource' | 'tenant' | 'context' | 'server'
+
+export interface Path {
+  readonly root: Root
+  /** From the attribute down to the member. At least one. */
+  readonly names: readonly string[]
+  /** As it was written. */
+  readonly text: string
+}
+
+/** A member of the object that an `object_match` and its like look at. */
+export interface MemberPath {
+  readonly root: 'member'
+  readonly names: readonly string[]
+  readonly text: string
+}
+
+export type AttributePath = Path | MemberPath
+
+const ROOTS = new Map<string, Root>([
+  ['user', 'user'],
+  ['subject', 'user'],
+  ['resource', 'resource'],
+  ['tenant', 'tenant'],
+  ['context', 'context'],
+  ['environment', 'context'],
+  ['server', 'server'],
+])
+/** All that the service says of itself. */
+const SERVER_NAME = 'time'
+const NAMES_MAX = 8
+const NAME_BYTES_MAX = 255
+// oxlint-disable-next-line no-control-regex
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/u
+
+/** The path, or what is wrong with it. */
+export function readPath(text: string): Path | string {
+  const dot = text.indexOf('.')
+  if (dot < 0) return `expected an attribute such as user.department, or a connective, got ${quoted(text)}`
+  const rootName = text.slice(0, dot)
+  const root = ROOTS.get(rootName)
+  if (rootName === 'role') return 'attributes of roles cannot be read in a condition'
+  if (root === undefined)
+    return `expected one of ${[...ROOTS.keys()].join(', ')} before the dot, got ${quoted(rootName)}`
+  const names = readNames(text.slice(dot + 1))
+  if (typeof names === 'string') return names
+  if (root === 'server' && (names.length > 1 || names[0] !== SERVER_NAME)) {
+    return `the service itself has server.${SERVER_NAME} only, got ${quoted(text)}`
+  }
+  return Object.freeze({ root, names, text })
+}
+
+/** The same of a member, which has no root. */
+export function readMemberPath(text: string): MemberPath | string {
+  const names = readNames(text)
+  return typeof names === 'string' ? names : Object.freeze({ root: 'member', names, text })
+}
+
+/** Names with dots between them, or what is wrong with them. */
+function readNames(text: string): readonly string[] | string {
+  const names = text.split('.', NAMES_MAX + 1)
+  if (names.length > NAMES_MAX) return `a path has at most ${NAMES_MAX} names behind its root`
+  for (const name of names) {
+    if (name === '') return `a name in a path is empty: ${quoted(text)}`
+    if (CONTROL_CHARACTER.test(name)) return 'a name in a path has no control characters'
+    if (Buffer.byteLength(name) > NAME_BYTES_MAX)
+      return `a name in a path has at most ${NAME_BYTES_MAX} bytes`
+  }
+  return Object.freeze(names)
+}
+
+/**
+ * What the names lead to; `undefined`: nothing. An attribute whose own name has dots comes before a member of an object: of
+ * the first names joined, the longest that is there counts.
+ */
+export function valueAt(attributes: JsonObject, names: readonly string[]): unknown {
+  for (let joined = names.length; joined > 1; joined--) {
+    const value = memberOf(attributes, names.slice(0, joined).join('.'))
+    if (value !== undefined) return memberBelow(value, names, joined)
+  }
+  return memberBelow(memberOf(attributes, names[0]!), names, 1)
+}
+
+function memberBelow(value: unknown, names: readonly string[], from: number): unknown {
+  let member = value
+  for (let index = from; index < names.length; index++) {
+    if (!isObject(member)) return undefined
+    member = memberOf(member, names[index]!)
+  }
+  return member
+}
+
+const SHOWN_MAX = 80
+
+/** A text of the caller's, in a message. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text)
+}

@@ -1,0 +1,174 @@
+/**
+ * Reads a condition from JSON (conditions, sections 3.1 to 3.4 and 11). What could never match, or could cost more than a decision
+ * may, is refused where it is written, with the place of each finding.
+ */
+import type { ErrorDetail } from '#model/errors.ts'
+import type { Condition } from './condition.ts'
+import { Findings, type Place } from './findings.ts'
+import { allOf } from '#conditions/nodes/all-of.ts'
+import { anyOf } from '#conditions/nodes/any-of.ts'
+import { UnreadLeaf } from '#conditions/nodes/leaf.ts'
+import { memberMatch, readMatchOperand } from '#conditions/nodes/member-match.ts'
+import { not } from '#conditions/nodes/not.ts'
+import { kindName } from './operands.ts'
+import { operatorOf } from './operators.ts'
+import { type AttributePath, quoted, readMemberPath, readPath } from './paths.ts'
+import { isObject } from './values.ts'
+
+/** Objects within objects, the outermost included. */
+export const DEPTH_MAX = 16
+export const LEAVES_MAX = 1_000
+export const OPERAND_ELEMENTS_MAX = 10_000
+export const CONDITION_BYTES_MAX = 256 * 1_024
+
+const CONNECTIVES = new Map<string, (items: readonly Condition[]) => Condition>([
+  ['allOf', allOf],
+  ['and', allOf],
+  ['anyOf', anyOf],
+  ['or', anyOf],
+  ['not', items => not(allOf(items))],
+])
+
+/** What is wrong with something that was to be a condition. */
+export interface Refused {
+  readonly findings: readonly ErrorDetail[]
+}
+
+/** The condition, or what is wrong with it. `at` is where it stands in what the caller sent. O(size). */
+export function readCondition(raw: unknown, at: Place): Condition | Refused {
+  const reader = new ConditionReader()
+  // First, so that nothing larger is read.
+  const condition = reader.isSmallEnough(raw, at) ? reader.conditions(raw, at, 1) : null
+  reader.checkLeaves(at)
+  const { details } = reader.findings
+  return condition === null || details.length > 0 ? { findings: details } : condition
+}
+
+export function isRefused(read: Condition | Refused): read is Refused {
+  return 'findings' in read
+}
+
+class ConditionReader {
+  readonly findings = new Findings()
+  #leaves = 0
+  /** Within a match that looks instances up: one more lookup for each of those would have no bound. */
+  #isInLookup = false
+
+  /** All members of the object hold. `null`: what is wrong with it was told; the same below. */
+  conditions(raw: unknown, at: Place, depth: number): Condition | null {
+    if (!isObject(raw)) return this.findings.add(at, `expected an object of conditions, got ${kindName(raw)}`)
+    if (!this.#isWithinDepth(at, depth)) return null
+    const read = Object.entries(raw).map(([name, value]) => {
+      const place = [...at, name]
+      const connect = CONNECTIVES.get(name)
+      if (connect) {
+        return this.#connected(connect, value, place, (item, where) =>
+          this.conditions(item, where, depth + 1),
+        )
+      }
+      const path = readPath(name)
+      return typeof path === 'string' ? this.findings.add(place, path) : this.#test(path, value, place, depth)
+    })
+    return joined(read)
+  }
+
+  isSmallEnough(raw: unknown, at: Place): boolean {
+    const bytes = Buffer.byteLength(JSON.stringify(raw))
+    if (bytes <= CONDITION_BYTES_MAX) return true
+    this.findings.add(at, `a condition has at most ${CONDITION_BYTES_MAX} bytes of JSON, got ${bytes}`)
+    return false
+  }
+
+  checkLeaves(at: Place): void {
+    if (this.#leaves > LEAVES_MAX) {
+      this.findings.add(at, `a condition has at most ${LEAVES_MAX} tests, got ${this.#leaves}`)
+    }
+  }
+
+  /** A test of an attribute, or connectives of tests of it. */
+  #test(path: AttributePath, raw: unknown, at: Place, depth: number): Condition | null {
+    if (!isObject(raw)) {
+      return this.findings.add(at, `expected a test such as {"equals": …}, got ${kindName(raw)}`)
+    }
+    const [name, ...others] = Object.keys(raw)
+    if (name === undefined) return this.findings.add(at, 'expected a test, got an object without an operator')
+    if (others.length > 0) {
+      return this.findings.add(at, `expected one comparison, got ${others.length + 1}: put them into allOf`)
+    }
+    const connect = CONNECTIVES.get(name)
+    if (connect) {
+      return this.#connected(connect, raw[name], [...at, name], (item, where) =>
+        this.#isWithinDepth(where, depth + 1) ? this.#test(path, item, where, depth + 1) : null,
+      )
+    }
+    return this.#leaf(path, name, raw[name], [...at, name], depth)
+  }
+
+  #leaf(path: AttributePath, operator: string, operand: unknown, at: Place, depth: number): Condition | null {
+    const known = operatorOf(operator)
+    if (known === null) return this.findings.add(at, `there is no operator ${quoted(operator)}`)
+    this.#leaves++
+    if (Array.isArray(operand) && operand.length > OPERAND_ELEMENTS_MAX) {
+      return this.findings.add(
+        at,
+        `${operator}: expected a list of at most ${OPERAND_ELEMENTS_MAX} elements, got ${operand.length}`,
+      )
+    }
+    const { isReference } = known
+    const test = new UnreadLeaf({ path, operator, operand, at, isReference }, this.findings)
+    return 'read' in known ? known.read(test) : this.#match(test, known.quantity, depth)
+  }
+
+  #match(test: UnreadLeaf, quantity: 'one' | 'any' | 'all', depth: number): Condition | null {
+    const operand = readMatchOperand(test)
+    if (operand === null) return null
+    const { match, instanceType } = operand
+    if (instanceType !== null && this.#isInLookup) {
+      return this.findings.add(
+        [...test.at, 'fk_resource_type'],
+        'a match within one that looks instances up cannot look up more',
+      )
+    }
+    const at = [...test.at, 'match']
+    if (!this.#isWithinDepth(at, depth + 1)) return null
+    const wasInLookup = this.#isInLookup
+    this.#isInLookup ||= instanceType !== null
+    const read = Object.entries(match).map(([name, raw]) => {
+      const path = readMemberPath(name)
+      const place = [...at, name]
+      return typeof path === 'string'
+        ? this.findings.add(place, path)
+        : this.#test(path, raw, place, depth + 1)
+    })
+    this.#isInLookup = wasInLookup
+    const item = joined(read)
+    return item && memberMatch(test.leaf, quantity, operand, item)
+  }
+
+  /** One item may stand for a list of one. */
+  #connected(
+    connect: (items: readonly Condition[]) => Condition,
+    raw: unknown,
+    at: Place,
+    readItem: (item: unknown, at: Place) => Condition | null,
+  ): Condition | null {
+    const read = Array.isArray(raw)
+      ? raw.map((item, index) => readItem(item, [...at, index]))
+      : [readItem(raw, at)]
+    return allRead(read) ? connect(read) : null
+  }
+
+  #isWithinDepth(at: Place, depth: number): boolean {
+    if (depth <= DEPTH_MAX) return true
+    this.findings.add(at, `a condition nests at most ${DEPTH_MAX} deep`)
+    return false
+  }
+}
+
+function joined(read: readonly (Condition | null)[]): Condition | null {
+  return allRead(read) ? allOf(read) : null
+}
+
+function allRead(read: readonly (Condition | null)[]): read is readonly Condition[] {
+  return read.every(condition => condition !== null)
+}
