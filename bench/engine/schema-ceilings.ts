@@ -69,7 +69,7 @@ function typePut(type: string, actions: readonly string[]): Change {
 
 const ALICE: Change[] = [
   { kind: 'tenant-put', tenant: 'default', attributes: null },
-  { kind: 'user-put', user: 'alice' },
+  { kind: 'user-put', user: 'alice', attributes: null },
   { kind: 'assignment-put', user: 'alice', role: 'role-0', scope: { tenant: 'default' } },
 ]
 

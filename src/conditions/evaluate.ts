@@ -2,7 +2,7 @@
 import type { Condition, Test } from './condition.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
 import { occursIn } from '#conditions/nodes/contains.ts'
-import { isLength, type LengthRelation } from '#conditions/nodes/array-length.ts'
+import type { LengthRelation } from '#conditions/nodes/array-length.ts'
 import type { SetRelation } from '#conditions/nodes/array-comparison.ts'
 import type { MemberMatch } from '#conditions/nodes/member-match.ts'
 import { compareRanks, isInRelation, rankOf, type Relation } from '#conditions/nodes/ordering.ts'
@@ -63,8 +63,12 @@ class Evaluation {
       case 'ordering':
         return ordered(attribute, test.relation, this.#operand(test.operand))
       case 'between': {
-        const isAbove = ordered(attribute, 'above-or-equal', this.#operand(test.low))
-        const isBelow = ordered(attribute, 'below-or-equal', this.#operand(test.high))
+        const low = this.#operand(test.low)
+        const high = this.#operand(test.high)
+        // A bound that is missing leaves all of it unknown, whatever the other says.
+        if (low === undefined || high === undefined) return UNKNOWN
+        const isAbove = ordered(attribute, 'above-or-equal', low)
+        const isBelow = ordered(attribute, 'below-or-equal', high)
         return Math.min(isAbove, isBelow) as Truth
       }
       case 'contains': {
@@ -170,7 +174,7 @@ function ordered(attribute: unknown, relation: Relation, operand: unknown): Trut
 }
 
 function lengthCompared(attribute: unknown, relation: LengthRelation, operand: unknown): Truth {
-  if (!Array.isArray(attribute) || !isLength(operand)) return UNKNOWN
+  if (!Array.isArray(attribute) || typeof operand !== 'number') return UNKNOWN
   const { length } = attribute
   switch (relation) {
     case 'equal':

@@ -47,7 +47,7 @@ export function readPath(text: string): Path | string {
     return `expected one of ${[...ROOTS.keys()].join(', ')} before the dot, got ${quoted(rootName)}`
   const names = readNames(text.slice(dot + 1))
   if (typeof names === 'string') return names
-  if (root === 'server' && (names.length > 1 || names[0] !== SERVER_NAME)) {
+  if (root === 'server' && names[0] !== SERVER_NAME) {
     return `the service itself has server.${SERVER_NAME} only, got ${quoted(text)}`
   }
   return Object.freeze({ root, names, text })

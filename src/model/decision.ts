@@ -7,7 +7,28 @@ export interface Query {
   readonly key: string | null
   /** `null`: the tenant of the instance if it is known, else `DEFAULT_TENANT` (contract D-15). */
   readonly tenant: string | null
+  /** What conditions may ask for beside what is stored. Absent: nothing was sent, and nobody knows the time. */
+  readonly circumstances?: Circumstances
 }
+
+/** Looked at only where a condition asks, so that a question that roles allow never costs more. */
+export interface Circumstances {
+  /** When the request was read, in milliseconds since 1970. */
+  readonly readAt: number
+  /** What the caller says of the question (conditions, section 4.1). Throws what a body that cannot be read throws. */
+  sent(): SentAttributes
+}
+
+/** Objects of JSON; `null` where nothing was sent. */
+export interface SentAttributes {
+  /** With e-mail address and names among them, where they were sent beside. */
+  readonly user: JsonObject | null
+  readonly resource: JsonObject | null
+  readonly tenant: JsonObject | null
+  readonly context: JsonObject | null
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
 
 /** The tenant every environment starts with, and the one a question without a tenant falls back to. */
 export const DEFAULT_TENANT = 'default'

@@ -3,14 +3,16 @@
  * hears to reach the view's state. Rows whose other side is gone await their purge and are left out.
  *
  * Needs no lists. The schema comes first, then everything else in one pass as it was created, where who is named comes
- * before who names. Of a fact only the key is read, which says who, what and where; of a user the key and the id.
+ * before who names. Of a fact only the key is read, which says who, what and where; of a user of whom no more
+ * is known the key and the id.
  */
 import { deadIdsIn, isDead } from '#management/commands/dead-ids.ts'
 import { roleChange } from '#management/schema/roles.ts'
 import type { Change, InstanceKey } from '#model/change.ts'
 import type { RecordKind, RecordOf, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import { attributesOfUser } from '#model/user-attributes.ts'
 import { FACT_KEY_IDS, idBytes, recordsBegin, userKeyOf } from '#store/keyspace/keyspace.ts'
-import { decodeAs, decodeRecord, ID_START, KIND_BYTES } from '#store/keyspace/record-codec.ts'
+import { decodeAs, decodeRecord, hasNoProfile, ID_START, KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 import { IdTable } from './id-table.ts'
@@ -95,10 +97,12 @@ class ChangesOf {
     switch (row.key[0]) {
       case KIND_BYTES.user: {
         const user = userKeyOf(row.key)
-        // It is not decoded. What is left of a damaged one would be the id of nobody, and all that the user has would be no one's.
+        // What is left of a damaged one would be the id of nobody, and all that the user has would be no one's.
         if (row.value.length < USER_BYTES_MIN) throw new RangeError('the row of a user is cut short')
         this.#users.set(row.value, ID_START, user)
-        return { kind: 'user-put', user }
+        // Most are told by their last bytes: decoding a million takes seconds.
+        const attributes = hasNoProfile(row.value) ? null : attributesOfUser(decodeAs('user', row))
+        return { kind: 'user-put', user, attributes }
       }
       case KIND_BYTES.instance:
         return this.#instanceChange(decodeAs('instance', row))

@@ -118,6 +118,7 @@ describe('comparing', () => {
       { equals: ['x', missing] },
       { 'less-than': missing },
       { between: [1, missing] },
+      { between: [9, missing] },
       { contains: missing },
       { in: missing },
       { in: ['x', missing] },

@@ -53,7 +53,7 @@ export function describeEnds(start: OpenLedger, exceptions: Exceptions): void {
     const subject = await start()
     const commit = commitOf({
       put: { alice: 'ar', bob: 'bg' },
-      changes: [{ kind: 'user-put', user: 'alice' }],
+      changes: [{ kind: 'user-put', user: 'alice', attributes: null }],
     })
     const revision = await subject.ledger.commit(commit)
     await subject.ledger.commit(commitOf({ delete: ['bob'], put: { carol: 'ag' } }))

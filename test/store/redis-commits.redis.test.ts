@@ -292,7 +292,7 @@ test('a large commit is one entry of the log, whole or not there, and leaves no 
     require: names.slice(0, 700).map(name => ({ key: bytes(name), version: 1 })),
     delete: names.slice(0, 800),
     put: Object.fromEntries(names.slice(600).map(name => [name, 'bg'])),
-    changes: [{ kind: 'user-put', user: 'alice' }],
+    changes: [{ kind: 'user-put', user: 'alice', attributes: null }],
   })
   await ledger.commit(commit)
   const [, entry] = await logged(other)

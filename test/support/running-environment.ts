@@ -150,6 +150,11 @@ export class RunningEnvironment {
     return { work, commit }
   }
 
+  /** Tells the engine what no operation says. */
+  apply(changes: Iterable<Change>): void {
+    this.#engine.apply(changes)
+  }
+
   decide(query: Query): boolean {
     return this.#engine.evaluate(query)
   }

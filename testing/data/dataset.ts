@@ -68,7 +68,7 @@ export function driveSchema(): Change[] {
 }
 
 export function userPut(user: string): Change {
-  return { kind: 'user-put', user }
+  return { kind: 'user-put', user, attributes: null }
 }
 
 export function instancePut(type: string, key: string): Change {

@@ -19,7 +19,7 @@ export function tenant(key: string): ChangeOf<'tenant-put'> {
 }
 
 export function user(key: string): ChangeOf<'user-put'> {
-  return { kind: 'user-put', user: key }
+  return { kind: 'user-put', user: key, attributes: null }
 }
 
 export function resourceType(type: string, ...actions: string[]): ChangeOf<'type-put'> {
@@ -102,6 +102,10 @@ export function removed(put: Change): Change {
       return { ...put, kind: 'assignment-removed' }
     case 'tuple-put':
       return { ...put, kind: 'tuple-removed' }
+    case 'condition-set-put':
+      return { kind: 'condition-set-removed', set: put.set }
+    case 'rule-put':
+      return { ...put, kind: 'rule-removed' }
     default:
       throw new Error(`${put.kind} puts nothing that could be removed`)
   }

@@ -7,7 +7,10 @@
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
-import type { Query } from '#model/decision.ts'
+import type { Circumstances, Query } from '#model/decision.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { truthOf } from './conditions/conditions.ts'
+import { mergedRoots } from './conditions/roots.ts'
 import { StandingFacts, sameInstance } from './standing-facts.ts'
 
 /** A role a user has on an instance. */
@@ -25,7 +28,7 @@ export class Oracle {
 
   /** Contract A.2, step by step. Whoever asks very many questions at one state may keep the roles: `Moment`. */
   evaluate(
-    { user, action, type, key, tenant }: Query,
+    { user, action, type, key, tenant, circumstances }: Query,
     rolesOf = (name: string): readonly EffectiveRole[] => this.effectiveRoles(name),
   ): boolean {
     if (!this.#facts.types.some(t => t.type === type && t.actions.includes(action))) return false
@@ -37,9 +40,63 @@ export class Oracle {
       a => a.user === user && 'tenant' in a.scope && a.scope.tenant === home,
     )
     if (inTenant.some(a => this.#grants(null, a.role, type, action))) return true
-    if (!instance) return false
-    return rolesOf(user).some(
-      e => sameInstance(e.instance, instance.instance) && this.#grants(type, e.role, type, action),
+    const holdsRole =
+      instance &&
+      rolesOf(user).some(
+        e => sameInstance(e.instance, instance.instance) && this.#grants(type, e.role, type, action),
+      )
+    return holdsRole || this.#isRuled({ user, action, type, key, tenant: home }, circumstances)
+  }
+
+  /** Conditions, section 6: some rule on the type and action, of which both sides match. */
+  #isRuled(
+    { user, action, type, key, tenant }: Query & { readonly tenant: string },
+    circumstances: Circumstances | undefined,
+  ): boolean {
+    if (!this.#facts.tenants.some(t => t.tenant === tenant)) return false
+    const held = this.#facts.assignments.flatMap(({ user: holder, role, scope }) =>
+      holder === user && 'tenant' in scope ? [{ role, tenant: scope.tenant }] : [],
+    )
+    const roles = held.filter(each => each.tenant === tenant).map(({ role }) => role)
+    const sent = circumstances?.sent()
+    const stored = {
+      user: this.#facts.users.find(u => u.user === user) ?? null,
+      resource: (key !== null && this.#facts.instance({ type, key })) || null,
+      tenant: this.#facts.tenants.find(t => t.tenant === tenant) ?? null,
+    }
+    const roots = mergedRoots({
+      computed: {
+        user: { key: user, roles: ascending(roles), tenants: ascending(held.map(each => each.tenant)) },
+        resource: { type, tenant, ...(key !== null && { key }) },
+        tenant: { key: tenant },
+        server: circumstances ? { time: new Date(circumstances.readAt).toISOString() } : {},
+      },
+      request: {
+        user: { attributes: sent?.user ?? null },
+        resource: { attributes: sent?.resource ?? null },
+        tenant: { attributes: sent?.tenant ?? null },
+        context: sent?.context ?? null,
+      },
+      stored,
+    })
+    const instances = (otherType: string, otherKey: string) => {
+      const other = this.#facts.instance({ type: otherType, key: otherKey })
+      return other?.tenant === tenant ? (other.attributes ?? {}) : undefined
+    }
+    const matches = (name: string): boolean => {
+      const set = this.#facts.conditionSet(name)!
+      if (set.type !== null && set.type !== type) return false
+      return (
+        truthOf(set.conditions, roots, instances) === 'true' && (set.parent === null || matches(set.parent))
+      )
+    }
+    return this.#facts.rules.some(
+      rule =>
+        rule.type === type &&
+        rule.action === action &&
+        (roles.some(role => rule.userSet === `__autogen_${role}`) ||
+          (!rule.userSet.startsWith('__autogen_') && matches(rule.userSet))) &&
+        (rule.resourceSet === `__autogen_${type}` || matches(rule.resourceSet)),
     )
   }
 
@@ -84,6 +141,10 @@ export class Oracle {
     const permissions = reached.flatMap(r => this.#facts.role(roleType, r)?.permissions ?? [])
     return permissions.some(p => p.type === type && p.action === action)
   }
+}
+
+function ascending(keys: readonly string[]): string[] {
+  return [...new Set(keys)].toSorted(compareUtf8)
 }
 
 function isAmong(roles: readonly EffectiveRole[], instance: InstanceKey, role: string): boolean {

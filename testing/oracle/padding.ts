@@ -101,7 +101,7 @@ export const PADDINGS: readonly PaddingKind[] = [
       const at = held(standing)
       if (!at) return null
       return {
-        ground: n => ({ kind: 'user-put', user: `padding-${n}` }),
+        ground: n => ({ kind: 'user-put', user: `padding-${n}`, attributes: null }),
         edge: n => ({ ...at, user: `padding-${n}` }),
         count: engine => storedAt(engine, at.scope.instance, L.I_ASSIGNEES),
       }

@@ -25,14 +25,16 @@ export interface HistorySize {
 }
 
 export function histories(size: HistorySize, shape: Shape = model.USUAL): Arbitrary<History> {
-  return model.anyNames(shape).chain(world =>
-    firstLoad(world).chain(load =>
-      fc.record({
-        load: fc.constant(load),
-        commits: fc.array(commit(world, load), { minLength: size.commits, maxLength: size.commits }),
-        queries: fc.array(query(world), { minLength: size.queries, maxLength: size.queries }),
-      }),
-    ),
+  return model.anyNames(shape).chain(world => historyIn(world, size))
+}
+
+export function historyIn(world: Names, size: HistorySize): Arbitrary<History> {
+  return firstLoad(world).chain(load =>
+    fc.record({
+      load: fc.constant(load),
+      commits: fc.array(commit(world, load), { minLength: size.commits, maxLength: size.commits }),
+      queries: fc.array(query(world), { minLength: size.queries, maxLength: size.queries }),
+    }),
   )
 }
 
@@ -58,7 +60,7 @@ function firstLoad(world: Names): Arbitrary<Change[]> {
     ...says,
     ...says,
     ...world.tenants.map((tenant): Change => ({ kind: 'tenant-put', tenant, attributes: null })),
-    ...world.users.map((user): Change => ({ kind: 'user-put', user })),
+    ...world.users.map((user): Change => ({ kind: 'user-put', user, attributes: null })),
     ...places,
     ...t,
     ...i,

@@ -6,7 +6,7 @@
  * top (types) down (tuples); contract C.7, which lists a cascade for each kind of removal, adds up to just that.
  * It shares no code with `src/engine` and does not care for speed: each change costs the square of what stands.
  */
-import type { AssignmentScope, Change, InstanceKey, RolePut } from '#model/change.ts'
+import type { AssignmentScope, Change, InstanceKey, RolePut, RuleChange } from '#model/change.ts'
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
@@ -19,6 +19,8 @@ export class StandingFacts {
   instances: ChangeOf<'instance-put'>[] = []
   assignments: ChangeOf<'assignment-put'>[] = []
   tuples: ChangeOf<'tuple-put'>[] = []
+  conditionSets: ChangeOf<'condition-set-put'>[] = []
+  rules: ChangeOf<'rule-put'>[] = []
 
   apply(change: Change): void {
     this.#removeNamesake(change)
@@ -35,12 +37,34 @@ export class StandingFacts {
     return this.instances.find(i => sameInstance(i.instance, name))
   }
 
+  conditionSet(key: string): ChangeOf<'condition-set-put'> | undefined {
+    return this.conditionSets.find(s => s.set === key)
+  }
+
   /** What stands, as changes that build it from nothing. */
   asChanges(): Change[] {
     // Roles may mention each other in a circle, and what is mentioned must have been put: so first without.
     const bareRoles = this.roles.map(r => ({ ...r, permissions: [], extends: [], derivations: [] }))
     const schema = [...this.types, ...this.relations, ...bareRoles, ...this.roles]
-    return [...schema, ...this.tenants, ...this.users, ...this.instances, ...this.assignments, ...this.tuples]
+    const rules = [...this.#parentsFirst(), ...this.rules]
+    return [
+      ...schema,
+      ...rules,
+      ...this.tenants,
+      ...this.users,
+      ...this.instances,
+      ...this.assignments,
+      ...this.tuples,
+    ]
+  }
+
+  #parentsFirst(): ChangeOf<'condition-set-put'>[] {
+    const ordered: ChangeOf<'condition-set-put'>[] = []
+    while (ordered.length < this.conditionSets.length) {
+      const isPut = (key: string) => ordered.some(s => s.set === key)
+      ordered.push(...this.conditionSets.filter(s => !isPut(s.set) && (s.parent === null || isPut(s.parent))))
+    }
+    return ordered
   }
 
   /**
@@ -95,6 +119,13 @@ export class StandingFacts {
             !sameInstance(t.object, change.object),
         )
         break
+      case 'condition-set-removed':
+        this.conditionSets = this.conditionSets.filter(s => s.set !== change.set)
+        break
+      case 'rule-put':
+      case 'rule-removed':
+        this.rules = this.rules.filter(r => !isSameRule(r, change))
+        break
       default: // The other puts.
     }
   }
@@ -127,8 +158,46 @@ export class StandingFacts {
       case 'tuple-put':
         this.tuples.push(change)
         break
+      case 'condition-set-put': {
+        // What it is a set of is fixed, and none is above itself.
+        const old = this.conditionSet(change.set)
+        if ((old && old.side !== change.side) || !this.#mayBe(change)) break
+        this.conditionSets = [...this.conditionSets.filter(s => s.set !== change.set), change]
+        break
+      }
+      case 'rule-put':
+        this.rules.push(change)
+        break
       default: // Removals add nothing.
     }
+  }
+
+  /** Whether its type is there, and its parent fits: of its side, not limited to another type, and not below it. */
+  #mayBe(put: ChangeOf<'condition-set-put'>): boolean {
+    if (put.type !== null && !this.#hasType(put.type)) return false
+    if (put.parent === null) return true
+    const above = this.conditionSet(put.parent)
+    if (!above || above.side !== put.side) return false
+    if (above.type !== null && put.type !== null && above.type !== put.type) return false
+    const ancestors = [put.parent]
+    for (const next of ancestors) {
+      const further = this.conditionSet(next)?.parent
+      if (further && !ancestors.includes(further)) ancestors.push(further)
+    }
+    return !ancestors.includes(put.set)
+  }
+
+  #mayRule({ userSet, type, action, resourceSet }: RuleChange): boolean {
+    const isSide = (side: string, key: string) => {
+      const set = this.conditionSet(key)
+      return set?.side === side && (set.type === null || set.type === type)
+    }
+    const role = userSet.startsWith('__autogen_') ? userSet.slice('__autogen_'.length) : null
+    return (
+      this.#hasAction(type, action) &&
+      (role === null ? isSide('user', userSet) : this.role(null, role) !== undefined) &&
+      (resourceSet === `__autogen_${type}` || isSide('resource', resourceSet))
+    )
   }
 
   #hasType(key: string | null): boolean {
@@ -166,6 +235,9 @@ export class StandingFacts {
       const [from, to] = [this.instance(subject), this.instance(object)]
       return from && from.tenant === to?.tenant && this.#hasRelation(object.type, relation, subject.type)
     })
+    // A set that goes takes those below it along, one after the other.
+    for (const _ of this.conditionSets) this.conditionSets = this.conditionSets.filter(s => this.#mayBe(s))
+    this.rules = this.rules.filter(r => this.#mayRule(r))
   }
 
   #withoutAbsentMentions(role: ChangeOf<'role-put'>): ChangeOf<'role-put'> {
@@ -184,6 +256,12 @@ export class StandingFacts {
 
 export function sameInstance(a: InstanceKey, b: InstanceKey): boolean {
   return a.type === b.type && a.key === b.key
+}
+
+function isSameRule(a: RuleChange, b: RuleChange): boolean {
+  return (
+    a.userSet === b.userSet && a.type === b.type && a.action === b.action && a.resourceSet === b.resourceSet
+  )
 }
 
 function sameScope(a: AssignmentScope, b: AssignmentScope): boolean {

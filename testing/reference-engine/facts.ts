@@ -47,8 +47,10 @@ export class Facts {
     this.tenants.delete(key)
   }
 
-  putUser(key: string): void {
-    if (!this.users.has(key)) this.users.set(key, { key })
+  putUser(key: string, attributes: Attributes | null): void {
+    const user = this.users.get(key)
+    if (user) user.attributes = attributes
+    else this.users.set(key, { key, attributes })
   }
 
   removeUser(key: string): void {

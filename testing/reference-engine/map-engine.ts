@@ -23,6 +23,7 @@ import type {
 import type { Explanation } from '#engine/explanation.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
+import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -31,6 +32,8 @@ import { holdsInTenant, holdsOnInstance } from './evaluate.ts'
 import { explain } from './explain.ts'
 import { Facts } from './facts.ts'
 import { grantsOn, instanceRolesOf, tenantRolesOf } from './listings.ts'
+import type { Instance, Tenant, User } from './nodes.ts'
+import { Rules } from './rules.ts'
 import { Schema } from './schema.ts'
 import { searchResources, searchUsers } from './search.ts'
 
@@ -39,6 +42,11 @@ const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 export class MapEngine implements Engine {
   readonly #schema = new Schema()
   readonly #facts = new Facts(this.#schema)
+  readonly #rules = new Rules({
+    hasType: type => this.#schema.types.has(type),
+    hasAction: (type, action) => this.#schema.types.get(type)?.actions.has(action) ?? false,
+    hasTenantRole: role => this.#schema.tenantRoles.has(role),
+  })
 
   apply(changes: Iterable<Change>): void {
     for (const change of changes) this.#applyOne(change)
@@ -46,9 +54,10 @@ export class MapEngine implements Engine {
 
   evaluate(query: Query): boolean {
     const { user, grants, tenant, instance, isTenantMismatch } = this.#resolve(query)
-    if (!user || !grants || isTenantMismatch) return false
-    if (tenant && holdsInTenant(user, tenant, grants)) return true
-    return instance !== undefined && holdsOnInstance(user, instance, grants)
+    if (!grants || isTenantMismatch) return false
+    if (user && tenant && holdsInTenant(user, tenant, grants)) return true
+    if (user && instance && holdsOnInstance(user, instance, grants)) return true
+    return tenant !== undefined && this.#isAllowedByRule(query, { user, tenant, instance })
   }
 
   evaluateFirst(packed: PackedQueries): boolean {
@@ -142,10 +151,40 @@ export class MapEngine implements Engine {
     }
   }
 
+  /** Conditions, section 6: of a user that is not stored, too. */
+  #isAllowedByRule(
+    { user: userKey, action, type, key, circumstances }: Query,
+    { user, tenant, instance }: { user: User | undefined; tenant: Tenant; instance: Instance | undefined },
+  ): boolean {
+    const tenantRoles = Array.from(this.#schema.tenantRoles.values())
+    const userRoles = tenantRoles
+      .filter(role => user && role.holders.has(user, tenant))
+      .map(role => role.key)
+      .toSorted(compareUtf8)
+    const tenantsOf = (each: User) =>
+      tenantRoles.flatMap(role => [...role.holders.rightsOf(each)]) as Tenant[]
+    const values = new ValuesOfQuestion(
+      { user: userKey, type, key, tenant: tenant.key, circumstances },
+      {
+        userRoles: () => userRoles,
+        userTenants: () => [...new Set(user && tenantsOf(user).map(each => each.key))].toSorted(compareUtf8),
+        userAttributes: () => user?.attributes ?? null,
+        instanceAttributes: () => instance?.attributes ?? null,
+        tenantAttributes: () => tenant.attributes,
+        attributesOf: (otherType, otherKey) => {
+          const other = this.#schema.types.get(otherType)?.instances.get(otherKey)
+          return other?.tenant === tenant ? (other.attributes ?? {}) : undefined
+        },
+      },
+    )
+    return this.#rules.allows({ type, action, userRoles, values })
+  }
+
   #applyOne(change: Change): void {
     switch (change.kind) {
       case 'type-put':
-        return this.#schema.putType(change)
+        this.#schema.putType(change)
+        return this.#rules.dropWhatNamesSomethingAbsent()
       case 'type-removed':
         return this.#removeType(change.type)
       case 'role-put':
@@ -161,7 +200,7 @@ export class MapEngine implements Engine {
       case 'tenant-removed':
         return this.#facts.removeTenant(change.tenant)
       case 'user-put':
-        return this.#facts.putUser(change.user)
+        return this.#facts.putUser(change.user, change.attributes)
       case 'user-removed':
         return this.#facts.removeUser(change.user)
       case 'instance-put':
@@ -176,6 +215,14 @@ export class MapEngine implements Engine {
         return this.#facts.putTuple(change)
       case 'tuple-removed':
         return this.#facts.removeTuple(change)
+      case 'condition-set-put':
+        return this.#rules.putSet(change)
+      case 'condition-set-removed':
+        return this.#rules.removeSet(change.set)
+      case 'rule-put':
+        return this.#rules.putRule(change)
+      case 'rule-removed':
+        return this.#rules.removeRule(change)
       default:
         return unknownChange(change)
     }
@@ -186,11 +233,13 @@ export class MapEngine implements Engine {
     if (!type) return
     this.#facts.removeInstancesOf(type)
     this.#schema.removeType(type)
+    this.#rules.dropWhatNamesSomethingAbsent()
   }
 
   #removeRole(typeKey: string | null, key: string): void {
     const role = this.#schema.role(typeKey, key)
     if (role) this.#schema.removeRole(role)
+    this.#rules.dropWhatNamesSomethingAbsent()
   }
 
   #removeRelation(typeKey: string, key: string): void {

@@ -59,6 +59,7 @@ export interface Tenant {
 
 export interface User {
   readonly key: string
+  attributes: Attributes | null
 }
 
 export interface Instance {

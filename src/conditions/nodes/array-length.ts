@@ -15,6 +15,6 @@ export function readArrayLength(test: UnreadLeaf, relation: LengthRelation): Arr
   return operand && Object.freeze({ kind: 'array-length', ...test.leaf, relation, operand })
 }
 
-export function isLength(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0
+function isLength(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0
 }

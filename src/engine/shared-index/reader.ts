@@ -24,6 +24,12 @@ import { ALLOW, BUILD, DENY, InstanceCheck } from '#engine/shared-index/check/ch
 import type { Verdict } from '#engine/shared-index/check/check.ts'
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
+import {
+  decideByRules,
+  gather,
+  type GatheredValues,
+  type Lookup,
+} from '#engine/shared-index/check/rule-check.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -61,6 +67,7 @@ const BATCH_ATTEMPTS = 3
 /** Attempts of a listing before it is tried whether a few slices with the lock are enough. */
 const LISTING_ATTEMPTS = 2
 
+const NO_LOOKUPS: readonly Lookup[] = []
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class SharedIndexReader implements DecisionEngine {
@@ -80,6 +87,8 @@ export class SharedIndexReader implements DecisionEngine {
   #form: QueryForm | null = null
   #type: TypeView | undefined
   #action: ActionView | undefined
+  /** What the batch under way leaves to rules. */
+  readonly #ruled: { readonly index: number; readonly asked: GatheredValues }[] = []
 
   constructor(handle: IndexHandle, options: ReaderOptions) {
     this.#snapshot = new Snapshot(handle, options, schema => this.#useSchema(schema))
@@ -236,26 +245,75 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** `names` has the keys of the question, in strings or in bytes. */
   #evaluate(form: QueryForm, names: Query | PackedQueries): boolean {
+    const answer = this.#evaluateOnce(form, names, NO_LOOKUPS)
+    return typeof answer === 'boolean' ? answer : this.#isAllowedByRules(answer)
+  }
+
+  /** What is left to decide of a question that roles deny, and of which rules may say otherwise. */
+  #isAllowedByRules(asked: GatheredValues): boolean {
+    for (let gathered = asked; ;) {
+      const outcome = decideByRules(gathered)
+      if (typeof outcome === 'boolean') return outcome
+      // At one state with all of them: from what was gathered before nothing is taken over.
+      const { query } = gathered
+      const lookups = [...gathered.lookups, ...outcome.lookups]
+      const answer = this.#evaluateOnce(query, query, lookups)
+      if (typeof answer === 'boolean') return answer
+      gathered = answer
+    }
+  }
+
+  /** What roles say; of a question that they deny and that rules are asked about, what rules need of the same state. */
+  #evaluateOnce(
+    form: QueryForm,
+    names: Query | PackedQueries,
+    lookups: readonly Lookup[],
+  ): boolean | GatheredValues {
     const snapshot = this.#snapshot
     const attempts = snapshot.attempts(ATTEMPTS)
     try {
       for (let attempt = 0; attempt < attempts; attempt++) {
         snapshot.begin()
         const verdict = this.#decide(form, names, false)
+        const asked = verdict === DENY && this.#schema.hasRules ? this.#gather(form, names, lookups) : null
         if (!snapshot.isValid()) continue
         if (verdict === BUILD) break
-        return verdict === ALLOW
+        return asked ?? verdict === ALLOW
       }
     } catch (error) {
       // Torn data may lead anywhere; only what fails at one state is a fault.
       if (snapshot.isValid()) throw snapshot.faultOf(error)
     }
-    return this.#evaluateLocked(form, names)
+    return this.#evaluateLocked(form, names, lookups)
   }
 
   /** A function of its own: where a closure is made, each call allocates what it captures, used or not. */
-  #evaluateLocked(form: QueryForm, names: Query | PackedQueries): boolean {
-    return this.#snapshot.locked(() => this.#decideForSure(form, names) === ALLOW)
+  #evaluateLocked(
+    form: QueryForm,
+    names: Query | PackedQueries,
+    lookups: readonly Lookup[],
+  ): boolean | GatheredValues {
+    return this.#snapshot.locked(() => {
+      if (this.#decideForSure(form, names) === ALLOW) return true
+      return this.#schema.hasRules && (this.#gather(form, names, lookups) ?? false)
+    })
+  }
+
+  /** What rules need of the question; `null`: there are none that could allow it. */
+  #gather(form: QueryForm, names: Query | PackedQueries, lookups: readonly Lookup[]): GatheredValues | null {
+    const rules = this.#schema.rules?.of(form.type, form.action) ?? null
+    if (rules === null) return null
+    const query = names instanceof PackedQueries ? names.query(0) : names
+    const { isMismatch, instance: record } = this.#placed(query)
+    const { tenant } = this.#question
+    if (isMismatch || tenant === 0) return null
+    const { instance } = this.#question
+    const lines = { user: this.#question.findUser(query.user), instance: record === 0 ? 0 : instance, tenant }
+    const lookUp = ({ type, key }: Lookup): number => {
+      const view = this.#schema.types.get(type)
+      return view === undefined ? 0 : this.#question.findInstance(view.id, key)
+    }
+    return gather(this.#parts(), { query, rules, lines }, lookUp, lookups)
   }
 
   /** Lock held. By closures, and where there is no room for them by the walk that needs none. */
@@ -299,13 +357,20 @@ export class SharedIndexReader implements DecisionEngine {
         snapshot.begin()
         const isComplete = this.#decideBatch(source, from, count, answers, false)
         if (!snapshot.isValid()) continue
-        if (isComplete) return
+        if (isComplete) return this.#settleRuled(answers)
         break
       }
     } catch (error) {
       if (snapshot.isValid()) throw snapshot.faultOf(error)
     }
     snapshot.locked(() => this.#decideBatch(source, from, count, answers, true))
+    this.#settleRuled(answers)
+  }
+
+  /** Answers what roles have denied in the batch and rules may allow. */
+  #settleRuled(answers: Uint8Array): void {
+    for (const { index, asked } of this.#ruled) if (this.#isAllowedByRules(asked)) answers[index] = 1
+    this.#ruled.length = 0
   }
 
   /** False if a closure has to be built first. */
@@ -317,6 +382,8 @@ export class SharedIndexReader implements DecisionEngine {
     mayBuild: boolean,
   ): boolean {
     const { verdicts } = this.#batch
+    const { hasRules } = this.#schema
+    this.#ruled.length = 0
     this.#batch.run(source, from, count, this.#snapshot.sequence)
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
@@ -328,6 +395,11 @@ export class SharedIndexReader implements DecisionEngine {
       }
       if (verdict === BUILD) return false
       answers[from + i] = verdict
+      if (hasRules && verdict === DENY) {
+        const query = source.query(from + i)
+        const asked = this.#gather(query, query, NO_LOOKUPS)
+        if (asked) this.#ruled.push({ index: from + i, asked })
+      }
     }
     return true
   }

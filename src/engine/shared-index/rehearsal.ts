@@ -67,13 +67,13 @@ function* world(): Generator<readonly Change[]> {
   yield times(FOLDERS, n => tuplePut(above(n), 'parent', ['folder', `folder-${n}`]))
   yield times(DOCUMENTS, n => instancePut('document', `document-${n}`))
   yield times(DOCUMENTS, n => tuplePut(someFolder(n), 'parent', ['document', `document-${n}`]))
-  yield times(USERS, n => ({ kind: 'user-put', user: `user-${n}` }))
+  yield times(USERS, n => ({ kind: 'user-put', user: `user-${n}`, attributes: null }))
   yield times(DOCUMENTS, n => assignmentPut(someUser(n), someFolder(n * 7)))
 }
 
 /** Each leaves the world as it was, or the next one takes back what it put. */
 function* scenes(): Generator<readonly Change[]> {
-  const heavy: Put = { kind: 'user-put', user: 'heavy' }
+  const heavy: Put = { kind: 'user-put', user: 'heavy', attributes: null }
   const rolesOfOne = times(DOCUMENTS, n => assignmentPut('heavy', ['document', `document-${n}`]))
   const everywhere = instancePut('group', 'everywhere')
   const sharedWithOne = times(DOCUMENTS, n =>
@@ -81,7 +81,7 @@ function* scenes(): Generator<readonly Change[]> {
   )
   const thereAndBack: Put[][] = [
     times(DOCUMENTS, n => instancePut('document', `new-${n}`)),
-    times(DOCUMENTS, n => ({ kind: 'user-put', user: `new-${n}` })),
+    times(DOCUMENTS, n => ({ kind: 'user-put', user: `new-${n}`, attributes: null })),
     times(DOCUMENTS, n => assignmentPut(someUser(n), ['document', `document-${n}`])),
     times(DOCUMENTS, n => tuplePut(['group', 'guests'], 'shared', someFolder(n))),
     [tuplePut(['group', 'guests'], 'shared', ['folder', 'root'])],
@@ -106,10 +106,14 @@ function* scenes(): Generator<readonly Change[]> {
     { kind: 'tenant-put', tenant: 'other', attributes: { seats: 5 } },
     role(null, 'auditor', ['read']),
     role('document', 'signer', ['write']),
+    { kind: 'condition-set-put', set: 'staff', side: 'user', type: null, parent: null, conditions: {} },
+    { kind: 'rule-put', ...RULE },
     { kind: 'assignment-put', user: 'user-1', role: 'auditor', scope: { tenant: 'default' } },
   ]
   yield [role('document', 'signer', ['write'], [from('viewer', 'folder', 'parent')])]
   yield [
+    { kind: 'rule-removed', ...RULE },
+    { kind: 'condition-set-removed', set: 'staff' },
     { kind: 'role-removed', type: 'document', role: 'signer' },
     { kind: 'role-removed', type: null, role: 'auditor' },
     { kind: 'tenant-removed', tenant: 'other' },
@@ -117,6 +121,8 @@ function* scenes(): Generator<readonly Change[]> {
     { kind: 'type-removed', type: 'note' },
   ]
 }
+
+const RULE = { userSet: 'staff', type: 'document', action: 'read', resourceSet: '__autogen_document' }
 
 type Place = readonly [type: string, key: string]
 

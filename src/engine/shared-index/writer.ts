@@ -445,7 +445,7 @@ export class SharedIndexWriter implements ChangeSink {
       case 'tenant-removed':
         return this.#facts.removeTenant(change.tenant)
       case 'user-put':
-        return this.#facts.putUser(change.user)
+        return this.#facts.putUser(change.user, change.attributes)
       case 'user-removed':
         return this.#facts.removeUser(change.user)
       case 'instance-put':
@@ -460,6 +460,14 @@ export class SharedIndexWriter implements ChangeSink {
         return this.#facts.putTuple(change)
       case 'tuple-removed':
         return this.#facts.removeTuple(change)
+      case 'condition-set-put':
+        return this.#schema.putConditionSet(change)
+      case 'condition-set-removed':
+        return this.#schema.removeConditionSet(change.set)
+      case 'rule-put':
+        return this.#schema.putRule(change)
+      case 'rule-removed':
+        return this.#schema.removeRule(change)
       default:
         return unknownChange(change)
     }

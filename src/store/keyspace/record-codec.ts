@@ -192,6 +192,15 @@ export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Ui
   return record as unknown as StoredRecord
 }
 
+/** How the value of a user ends of whom nothing is known but the key: three nulls, and the text of no attributes. */
+const NO_PROFILE = Buffer.from([0xc0, 0xc0, 0xc0, 0xa2, 0x7b, 0x7d])
+
+/** Whether a user's row has neither attributes nor e-mail address nor names, which decoding it would tell, too. */
+export function hasNoProfile(value: Uint8Array): boolean {
+  // Nothing else ends with that: within a text the first byte is none of UTF-8.
+  return NO_PROFILE.equals(value.subarray(value.length - NO_PROFILE.length))
+}
+
 /** Whether a row can be read back. */
 export function isReadable(row: { readonly key: Uint8Array; readonly value: Uint8Array }): boolean {
   try {

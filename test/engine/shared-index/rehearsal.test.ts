@@ -21,6 +21,10 @@ const KINDS: Record<Change['kind'], true> = {
   'assignment-removed': true,
   'tuple-put': true,
   'tuple-removed': true,
+  'condition-set-put': true,
+  'condition-set-removed': true,
+  'rule-put': true,
+  'rule-removed': true,
 }
 
 afterEach(() => vi.restoreAllMocks())

@@ -36,7 +36,7 @@ export interface QuestionParts {
     }
     readonly resource: { readonly type: string; readonly tenant: string; readonly key?: string }
     readonly tenant: { readonly key: string }
-    readonly server: { readonly time: string }
+    readonly server: { readonly time?: string }
   }
   /** AuthZEN's properties are attributes here, but for those of the action, which are `context.action`. */
   readonly request: {

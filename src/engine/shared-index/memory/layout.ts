@@ -45,7 +45,7 @@
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 6
+export const LAYOUT_VERSION = 7
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16

@@ -8,17 +8,17 @@
  * s, -i points at `lists[i]` = [n, s1 … sn], several states at once (only beyond the cap on states, see `automaton.ts`).
  *
  * In bytes it is a *unit* for each type, which names its roles and actions and says who may what, one for the tenant roles,
- * and the *head*, behind them, which has what is looked up all the time. Each is a row of arrays of words (`packed-arrays.ts`).
+ * one for condition sets and rules (`rules/rule-unit.ts`), and the *head*, behind them, which has what is looked up all the time. Each is a row of arrays of words (`packed-arrays.ts`).
  * A unit means the same wherever it stands and however often: those of types that did not change are copied as they are.
  *
- *   │ unit │ unit │ … │ unit of the tenant roles │ head │
+ *   │ unit of the tenant roles │ unit │ unit │ … │ unit of rules │ head │
  */
 
 /** The arrays of the head. Types are numbered as they come; the first are the tenant roles, as if tenants were a type. */
 export const HEAD = {
   typeIds: 0,
   typeKeys: 1,
-  /** Where the unit of a type begins, in words; one more than types: where the last one ends. */
+  /** Where the unit of a type begins, in words; two more than types: where that of rules begins, and where it ends. */
   unitsFrom: 2,
   /** Per type, the places taken by roles that exist, by bank; from `liveFrom[type]`. */
   live: 3,

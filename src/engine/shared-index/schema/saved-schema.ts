@@ -2,6 +2,7 @@
  * The writer's schema as plain data, to be kept with the facts that carry its numbers; and back, under the same numbers.
  * Whatever refers to something does so by its key.
  */
+import type { SavedRules } from '#engine/shared-index/rules/rule-book.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { assert } from '#model/assert.ts'
 import {
@@ -44,12 +45,13 @@ export interface SavedSchema {
   readonly types: readonly SavedType[]
   readonly tenantRoles: readonly SavedRole[]
   readonly lastRoleId: number
+  readonly rules: SavedRules
 }
 
 type Roles = Map<string, Role>
 
 /** All there is; to be asked when nothing is retired. */
-export function saveSchema({ types, tenantRoles, lastRoleId }: StandingSchema): SavedSchema {
+export function saveSchema({ types, tenantRoles, lastRoleId, rules }: StandingSchema): SavedSchema {
   return {
     types: [...types.values()].map(({ key, id, actions, roles, relations }) => ({
       key,
@@ -64,6 +66,7 @@ export function saveSchema({ types, tenantRoles, lastRoleId }: StandingSchema): 
     })),
     tenantRoles: [...tenantRoles.values()].map(saveRole),
     lastRoleId,
+    rules,
   }
 }
 
@@ -112,7 +115,7 @@ export function standingSchema(saved: SavedSchema): StandingSchema {
     for (const role of roles) mention(known(types, key).roles, role)
   }
   for (const role of saved.tenantRoles) mention(tenantRoles, role)
-  return { types, tenantRoles, lastRoleId: saved.lastRoleId }
+  return { types, tenantRoles, lastRoleId: saved.lastRoleId, rules: saved.rules }
 }
 
 function addRelation(

@@ -8,6 +8,7 @@
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { lengthsOf, packArrays, packedWords, packTexts } from '#engine/shared-index/memory/packed-arrays.ts'
 import type { Regions, SchemaPlace } from '#engine/shared-index/memory/regions.ts'
+import { ruleUnit } from '#engine/shared-index/rules/rule-unit.ts'
 import { Automaton, type SavedStates, type State, STATES_MAX } from './automaton.ts'
 import { HEAD, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
 import { MaskSets, MaskSum, NO_ROLES, reachedBy, type RoleMasks } from './role-masks.ts'
@@ -27,8 +28,10 @@ interface CompiledType {
   readonly masks: readonly RoleMasks[]
 }
 
-/** By type, where its unit stands in the buffer that is being read; the tenant roles are of no type. */
-type Units = Map<ResourceType | null, { readonly from: number; readonly words: number }>
+/** What there is a unit of: a type, the tenant roles, which are of none, the rules. */
+type UnitOwner = ResourceType | null | 'rules'
+/** Where a unit stands in the buffer that is being read. */
+type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
 
 export class SchemaCompiler {
   readonly #automaton: Automaton
@@ -75,7 +78,7 @@ export class SchemaCompiler {
     }
     for (const type of this.#changed) if (schema.types.get(type.key) !== type) this.#changed.delete(type)
     this.#isFirst = false
-    const units: (readonly [ResourceType | null, Int32Array])[] = []
+    const units: (readonly [UnitOwner, Int32Array])[] = []
     const compiled = yield* this.#allowing(schema)
     while (!(yield* this.#states(schema, compiled))) {
       this.#automaton.startOver()
@@ -85,6 +88,9 @@ export class SchemaCompiler {
     for (const [type, { unit }] of compiled) units.push([type, unit])
     this.typesCompiled += units.length
     units.push([null, tenantUnit(schema)])
+    yield
+    if (schema.takeRulesChanged() || !this.#published.has('rules'))
+      units.push(['rules', ruleUnit(schema.rules)])
     yield
     return yield* this.#write(schema, regions, new Map(units))
   }
@@ -140,24 +146,24 @@ export class SchemaCompiler {
   *#write(
     schema: Schema,
     regions: Regions,
-    fresh: ReadonlyMap<ResourceType | null, Int32Array>,
+    fresh: ReadonlyMap<UnitOwner, Int32Array>,
   ): Generator<void, SchemaPlace> {
-    const types = [null, ...schema.types.values()]
-    const wordsOf = (type: ResourceType | null): number =>
-      fresh.get(type)?.length ?? this.#published.get(type)!.words
+    const owners: UnitOwner[] = [null, ...schema.types.values(), 'rules']
+    const wordsOf = (owner: UnitOwner): number =>
+      fresh.get(owner)?.length ?? this.#published.get(owner)!.words
     const unitsFrom = [0]
-    for (const type of types) unitsFrom.push(unitsFrom.at(-1)! + wordsOf(type))
+    for (const owner of owners) unitsFrom.push(unitsFrom.at(-1)! + wordsOf(owner))
     const head = yield* this.#head(schema, unitsFrom)
     const start = unitsFrom.at(-1)!
     const end = start + packedWords(head)
     const target = regions.spareSchema(end)
     const source = regions.standingSchema()
     this.#compiled = new Map()
-    for (const [index, type] of types.entries()) {
+    for (const [index, owner] of owners.entries()) {
       const from = unitsFrom[index]!
-      const words = wordsOf(type)
-      this.#compiled.set(type, { from, words })
-      const unit = fresh.get(type) ?? source.subarray(this.#published.get(type)!.from).subarray(0, words)
+      const words = wordsOf(owner)
+      this.#compiled.set(owner, { from, words })
+      const unit = fresh.get(owner) ?? source.subarray(this.#published.get(owner)!.from).subarray(0, words)
       yield* copy(unit, target, from)
     }
     let at = start

@@ -9,6 +9,7 @@ import {
   unpackArrays,
   unpackTexts,
 } from '#engine/shared-index/memory/packed-arrays.ts'
+import { RulesView } from '#engine/shared-index/rules/rule-unit.ts'
 import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
 import { PlaceSet } from './role-masks.ts'
 
@@ -61,6 +62,10 @@ export class SchemaView {
   readonly #columns: Int32Array
   readonly #rows: Int32Array
   readonly #pages: Int32Array
+  /** Whether some rule stands. */
+  readonly hasRules: boolean
+  readonly #copyRules: () => Int32Array | null
+  #rules: RulesView | null = null
   /** See `derivationsTo`; null: nobody has asked yet. */
   #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
 
@@ -79,6 +84,9 @@ export class SchemaView {
         unit: () => source(unitFrom!, unitTo!),
       })
     })
+    const [rulesFrom, rulesTo] = arrays[HEAD.unitsFrom]!.subarray(types.length)
+    this.hasRules = rulesTo! > rulesFrom!
+    this.#copyRules = () => source(rulesFrom!, rulesTo!)
     this.tenant = types[0]!
     for (const type of types) {
       this.typesById[type.id] = type
@@ -118,6 +126,14 @@ export class SchemaView {
     return table[
       this.#pages[this.#rows[edgeClass]! + (column >>> PAGE_COLUMNS_LOG2)]! + (column & COLUMN_MASK)
     ]!
+  }
+
+  /** The rules that there are; `null` while another schema is coming into force, and where there are none. */
+  get rules(): RulesView | null {
+    if (this.#rules || !this.hasRules) return this.#rules
+    const unit = this.#copyRules()
+    if (unit) this.#rules = new RulesView(unit)
+    return this.#rules
   }
 
   /** The relation that tuples of an edge class are of; empty for one that is none's. O(types) the first time. */
@@ -276,9 +292,8 @@ const NO_ACTIONS = new ActionViews(NO_UNIT, new Int32Array(0))
 export function emptySchema(): SchemaView {
   const arrays: Int32Array[] = Array.from({ length: HEAD_ARRAYS }, () => new Int32Array(1))
   arrays[HEAD.typeKeys] = packTexts([''])
-  for (const from of [HEAD.unitsFrom, HEAD.liveFrom, HEAD.classesFrom, HEAD.startsFrom]) {
-    arrays[from] = new Int32Array(2)
-  }
+  for (const from of [HEAD.liveFrom, HEAD.classesFrom, HEAD.startsFrom]) arrays[from] = new Int32Array(2)
+  arrays[HEAD.unitsFrom] = new Int32Array(3)
   arrays[HEAD.stateIds] = new Int32Array(0)
   arrays[HEAD.derivationsFrom] = new Int32Array(2)
   return new SchemaView(packArrays(arrays), () => null)

@@ -11,7 +11,16 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
-import type { Derivation, Permission, RelationPut, RolePut, TypePut } from '#model/change.ts'
+import { RuleBook, type SavedRules } from '#engine/shared-index/rules/rule-book.ts'
+import type {
+  ConditionSetPut,
+  Derivation,
+  Permission,
+  RelationPut,
+  RolePut,
+  RuleChange,
+  TypePut,
+} from '#model/change.ts'
 
 export interface ResourceType {
   readonly key: string
@@ -71,6 +80,7 @@ export interface StandingSchema {
   readonly types: Map<string, ResourceType>
   readonly tenantRoles: Map<string, Role>
   readonly lastRoleId: number
+  readonly rules: SavedRules
 }
 
 const EDGE_CLASSES_MAX = 1 << 16
@@ -86,6 +96,12 @@ export class Schema {
   /** What is to be compiled before anyone reads: types that mean something else than before. */
   #changed = new Set<ResourceType>()
   #isChanged: boolean
+  readonly #rules = new RuleBook({
+    hasType: type => this.types.has(type),
+    hasAction: (type, action) => this.types.get(type)?.actions.has(action) ?? false,
+    hasTenantRole: role => this.tenantRoles.has(role),
+  })
+  #areRulesChanged: boolean
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
@@ -101,7 +117,8 @@ export class Schema {
     const edgeClasses = types.flatMap(type => [...type.relations.values()].map(({ edgeClass }) => edgeClass))
     this.edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX, edgeClasses)
     this.#lastRoleId = standing?.lastRoleId ?? 0
-    this.#isChanged = standing === undefined
+    if (standing) this.#rules.restore(standing.rules)
+    this.#isChanged = this.#areRulesChanged = standing === undefined
   }
 
   get isChanged(): boolean {
@@ -114,6 +131,40 @@ export class Schema {
     this.#changed = new Set()
     this.#isChanged = false
     return changed
+  }
+
+  /** Condition sets and rules. */
+  get rules(): SavedRules {
+    return this.#rules.save()
+  }
+
+  /** Whether condition sets and rules are to be compiled anew, each time once. */
+  takeRulesChanged(): boolean {
+    const areChanged = this.#areRulesChanged
+    this.#areRulesChanged = false
+    return areChanged
+  }
+
+  putConditionSet(change: ConditionSetPut): void {
+    this.#noteRules(this.#rules.putSet(change))
+  }
+
+  removeConditionSet(key: string): void {
+    this.#noteRules(this.#rules.removeSet(key))
+  }
+
+  putRule(change: RuleChange): void {
+    this.#noteRules(this.#rules.putRule(change))
+  }
+
+  removeRule(change: RuleChange): void {
+    this.#noteRules(this.#rules.removeRule(change))
+  }
+
+  #noteRules(areChanged: boolean): void {
+    if (!areChanged) return
+    this.#isChanged = true
+    this.#areRulesChanged = true
   }
 
   /** Ids up to it have been given to roles. */
@@ -184,6 +235,7 @@ export class Schema {
     this.#changed.delete(type)
     this.#retired.types.push(type)
     this.#isChanged = true
+    this.#noteRules(this.#rules.dropAbsent())
   }
 
   /** Replaces what the role says; assignments of it and mentions of it in other roles stay. */
@@ -221,6 +273,7 @@ export class Schema {
     siblings.delete(role.key)
     this.#changeNames(role.type)
     this.#retired.roles.push(role)
+    if (role.type === null) this.#noteRules(this.#rules.dropAbsent())
   }
 
   /** A relation put again with another subject type is another relation: the old one goes, tuples and all. */
@@ -269,6 +322,7 @@ export class Schema {
       }
     }
     this.#change(type)
+    this.#noteRules(this.#rules.dropAbsent())
   }
 
   #setPermissions(role: Role, permissions: readonly Permission[]): void {

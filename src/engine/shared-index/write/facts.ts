@@ -64,8 +64,9 @@ export class Facts {
     this.#graveyard.buryTenant(line)
   }
 
-  putUser(key: string): void {
-    if (this.#names.find(key, L.USER_TYPE) === 0) this.#create(key, L.USER_TYPE)
+  putUser(key: string, attributes: Attributes | null): void {
+    const line = this.#names.find(key, L.USER_TYPE) || this.#create(key, L.USER_TYPE)
+    if (line !== 0) setAttributes(this.#regions, line, attributes)
   }
 
   removeUser(key: string): void {

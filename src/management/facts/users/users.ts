@@ -5,9 +5,11 @@ import { requireUser } from '#management/commands/lookups.ts'
 import { dependantsOfUser, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { assignRole, checkTenantNamed, ensureRole } from '#management/facts/assignments/role-assignments.ts'
+import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { UserRecord } from '#model/records.ts'
 import type { User, UserCreate, UserUpdate } from '#model/wire/user.ts'
+import { attributesOfUser } from '#model/user-attributes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { presentUser } from './user-present.ts'
 
@@ -45,7 +47,7 @@ export function addUser(context: WriteContext, body: UserCreate): UserRecord {
     createdAt: context.now,
     updatedAt: context.now,
   }
-  context.records.put(user, { kind: 'user-put', user: user.key })
+  context.records.put(user, userChange(user))
   return user
 }
 
@@ -105,11 +107,14 @@ function profileOf(body: UserCreate): Profile {
   }
 }
 
-/** Decisions know nothing of a profile, so the engine hears nothing. */
 function changeUser(context: WriteContext, user: UserRecord, profile: Profile): UserRecord {
   const changed = { ...user, ...profile, updatedAt: context.now }
-  context.records.put(changed)
+  context.records.put(changed, userChange(changed))
   return changed
+}
+
+function userChange(user: UserRecord): Change {
+  return { kind: 'user-put', user: user.key, attributes: attributesOfUser(user) }
 }
 
 export function getUser(context: ReadContext, input: { readonly params: UserParams }): Resumable<User> {

@@ -1,0 +1,84 @@
+/**
+ * What conditions see of one question (conditions, section 4.1): what the service computes itself, which nobody can override, then
+ * what was sent, then what is stored. Everything is looked up when a condition first asks for it.
+ */
+import type { Circumstances, SentAttributes } from '#model/decision.ts'
+import type { QuestionValues } from './evaluate.ts'
+import { mergedValueAt } from './merged-attributes.ts'
+import type { Path, Root } from './paths.ts'
+import type { JsonObject } from './values.ts'
+
+/** What stands of the things a question names, as far as they stand. */
+export interface StoredValues {
+  /** The tenant roles assigned to the user in the question's tenant, ascending. */
+  userRoles(): readonly string[]
+  /** The tenants in which the user has a tenant role, ascending. */
+  userTenants(): readonly string[]
+  userAttributes(): JsonObject | null
+  instanceAttributes(): JsonObject | null
+  tenantAttributes(): JsonObject | null
+  /** Of another instance of the question's tenant; `undefined`: there is none. */
+  attributesOf(type: string, key: string): JsonObject | undefined
+}
+
+/** A question with its tenant decided (contract A.2). */
+export interface QuestionInTenant {
+  readonly user: string
+  readonly type: string
+  readonly key: string | null
+  readonly tenant: string
+  readonly circumstances?: Circumstances | undefined
+}
+
+const NOTHING: SentAttributes = { user: null, resource: null, tenant: null, context: null }
+
+export class ValuesOfQuestion implements QuestionValues {
+  readonly #question: QuestionInTenant
+  readonly #stored: StoredValues
+  readonly #layers = new Map<Root, readonly JsonObject[]>()
+  #sent: SentAttributes | null = null
+
+  constructor(question: QuestionInTenant, stored: StoredValues) {
+    this.#question = question
+    this.#stored = stored
+  }
+
+  valueOf({ root, names }: Path): unknown {
+    let layers = this.#layers.get(root)
+    if (layers === undefined) {
+      layers = this.#layersOf(root).filter(layer => layer !== null)
+      this.#layers.set(root, layers)
+    }
+    return mergedValueAt(layers, names)
+  }
+
+  attributesOf(type: string, key: string): JsonObject | undefined {
+    return this.#stored.attributesOf(type, key)
+  }
+
+  /** The first wins. */
+  #layersOf(root: Root): readonly (JsonObject | null)[] {
+    const { user, type, key, tenant, circumstances } = this.#question
+    this.#sent ??= circumstances?.sent() ?? NOTHING
+    switch (root) {
+      case 'user': {
+        const computed = { key: user, roles: this.#stored.userRoles(), tenants: this.#stored.userTenants() }
+        return [computed, this.#sent.user, this.#stored.userAttributes()]
+      }
+      case 'resource': {
+        const computed = { type, tenant, ...(key !== null && { key }) }
+        const otherwise = key === null ? null : { id: key }
+        return [computed, this.#sent.resource, this.#stored.instanceAttributes(), otherwise]
+      }
+      case 'tenant': {
+        // Of a tenant in which the user has no role its attributes are not told.
+        const isAtHome = this.#stored.userRoles().length > 0
+        return [{ key: tenant }, this.#sent.tenant, isAtHome ? this.#stored.tenantAttributes() : null]
+      }
+      case 'context':
+        return [this.#sent.context]
+      case 'server':
+        return circumstances ? [{ time: new Date(circumstances.readAt).toISOString() }] : []
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/** What conditions see of a stored user (conditions, section 4.1 and ruling 6). */
+import type { Attributes } from './change.ts'
+import type { UserRecord } from './records.ts'
+
+/** The attributes with e-mail address and names among them; those that are null replace nothing. `null`: nothing is known. */
+export function attributesOfUser({ attributes, email, firstName, lastName }: UserRecord): Attributes | null {
+  const known = Object.entries({ ...attributes })
+  if (email !== null) known.push(['email', email])
+  if (firstName !== null) known.push(['first_name', firstName])
+  if (lastName !== null) known.push(['last_name', lastName])
+  // Entries, where an assignment of `__proto__` would be lost; the last of a name counts.
+  return known.length === 0 ? null : Object.fromEntries(known)
+}

@@ -1,0 +1,74 @@
+/** Rules on random worlds: engines decide as the oracle does, which reads conditions as they are written. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { evaluate } from '#conditions/evaluate.ts'
+import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { valueAt } from '#conditions/paths.ts'
+import { isRefused, readCondition } from '#conditions/read-condition.ts'
+import { nameOfTruth } from '#conditions/truth.ts'
+import { truthOf } from '#testing/oracle/conditions/conditions.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import { storedAmong } from '#testing/oracle/random-attributes.ts'
+import { cases } from '#testing/oracle/random-conditions.ts'
+import { historiesWithRules } from '#testing/oracle/random-rules.ts'
+import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
+import { holdsFor, seed } from './seeded.ts'
+
+/** Answers compared; a test that becomes trivial is noticed here. */
+const compared = { values: 0, allowedByRoles: 0, allowedByRules: 0, denied: 0 }
+
+afterAll(() => {
+  process.stdout.write(`rules and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
+})
+
+test('a condition has the value that the oracle reads in its JSON', () => {
+  const counts = { true: 0, false: 0, unknown: 0 }
+  holdsFor(cases(), 5_000, ({ conditions, roots, instances }) => {
+    const condition = readCondition(conditions, [])
+    if (isRefused(condition)) throw new Error(JSON.stringify(condition.findings))
+    const stored = storedAmong(instances)
+    const values = {
+      valueOf: ({ root, names }: { root: keyof typeof roots; names: readonly string[] }) =>
+        valueAt(roots[root], names),
+      attributesOf: (type: string, key: string) => stored(type, key) as Record<string, unknown> | undefined,
+    }
+    const value = nameOfTruth(evaluate(condition, values, new EvaluationBudget()))
+    expect(value).toBe(truthOf(conditions, roots, stored))
+    counts[value]++
+    compared.values++
+  })
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(500)
+})
+
+const RUNS = 25
+/** They differ from the shared index in what roles do; the path to rules is the same. */
+const STRAINED_RUNS = 8
+
+describe.each([
+  ...ENGINES.map(engine => ({ ...engine, runs: RUNS })),
+  ...STRAINED_ENGINES.map(engine => ({ ...engine, runs: STRAINED_RUNS })),
+])('$name', ({ newEngine, runs }) => {
+  test('decides by roles and rules as the oracle does, one by one and in bulk', () => {
+    let byRules = 0
+    holdsFor(historiesWithRules({ commits: 4, queries: 12 }), runs, ({ load, commits, queries }) => {
+      const engine = newEngine()
+      const oracle = new Oracle()
+      const withoutRules = new Oracle()
+      for (const changes of [load, ...commits]) {
+        engine.apply(changes)
+        oracle.apply(changes)
+        withoutRules.apply(changes.filter(({ kind }) => kind !== 'rule-put'))
+        const expected = queries.map(query => oracle.evaluate(query))
+        expect(queries.map(query => engine.evaluate(query))).toEqual(expected)
+        expect(engine.evaluateAll(queries)).toEqual(expected)
+        for (const [index, isAllowed] of expected.entries()) {
+          const isByRoles = withoutRules.evaluate(queries[index]!)
+          if (!isAllowed) compared.denied++
+          else if (isByRoles) compared.allowedByRoles++
+          else byRules++
+        }
+      }
+    })
+    compared.allowedByRules += byRules
+    expect(byRules).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,62 @@
+/** Attributes of users, tenants and instances are in force for conditions as they are stored: written, changed, and loaded again. */
+import { expect, test } from 'vitest'
+import type { Change } from '#model/change.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+const CONDITIONS = {
+  'user.level': { equals: 3 },
+  'user.email': { equals: 'ann@example.org' },
+  'user.first_name': { equals: 'Ann' },
+  'resource.public': { equals: true },
+  'tenant.plan': { equals: 'gold' },
+}
+const rules: Change[] = [
+  { kind: 'condition-set-put', set: 'all', side: 'user', type: null, parent: null, conditions: CONDITIONS },
+  { kind: 'rule-put', userSet: 'all', type: 'document', action: 'read', resourceSet: '__autogen_document' },
+]
+const QUESTION = { user: 'ann', action: 'read', type: 'document', key: 'plan', tenant: null }
+
+test('what is stored decides, with fields of a user before attributes of the same name', async () => {
+  const environment = await RunningEnvironment.open()
+  const decidesEverywhere = (): boolean[] =>
+    [environment.freshEngine(), environment.oracle()].map(engine => {
+      engine.apply(rules)
+      return engine.evaluate(QUESTION)
+    })
+  await environment.execute('createResource', {
+    body: { key: 'document', name: 'Document', actions: { read: {} } },
+  })
+  await environment.execute('createTenantRole', { body: { key: 'member', name: 'Member' } })
+  await environment.execute('updateTenant', {
+    params: { tenant_id: 'default' },
+    body: { attributes: { plan: 'gold' } },
+  })
+  await environment.execute('createResourceInstance', {
+    body: { resource: 'document', key: 'plan', tenant: 'default', attributes: { public: true } },
+  })
+  await environment.execute('createUser', { body: { key: 'bare' } })
+  await environment.execute('createUser', {
+    body: {
+      key: 'ann',
+      email: 'ann@example.org',
+      attributes: { level: 3, email: 'other', first_name: 'Ann' },
+    },
+  })
+  // Of a tenant in which the user has no role nothing is told.
+  expect(decidesEverywhere()).toEqual([false, false])
+  await environment.execute('createRoleAssignment', {
+    body: { user: 'ann', role: 'member', tenant: 'default' },
+  })
+  expect(decidesEverywhere()).toEqual([true, true])
+
+  environment.apply(rules)
+  expect(environment.decide(QUESTION)).toBe(true)
+  await environment.execute('updateUser', { params: { user_id: 'ann' }, body: { attributes: { level: 3 } } })
+  expect(environment.decide(QUESTION)).toBe(false)
+  await environment.execute('updateUser', { params: { user_id: 'ann' }, body: { first_name: 'Ann' } })
+  expect(environment.decide(QUESTION)).toBe(true)
+  expect(decidesEverywhere()).toEqual([true, true])
+  await environment.execute('updateUser', { params: { user_id: 'ann' }, body: { email: null } })
+  expect(environment.decide(QUESTION)).toBe(false)
+  expect(decidesEverywhere()).toEqual([false, false])
+})
