@@ -31,7 +31,9 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     const { ledger } = await start()
     const { epoch } = await ledger.head()
     expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toEqual({ epoch, sequence: 1 })
-    expect(await ledger.commit(commitOf({ changes: [{ kind: 'user-put', user: 'alice', attributes: null }] }))).toEqual({
+    expect(
+      await ledger.commit(commitOf({ changes: [{ kind: 'user-put', user: 'alice', attributes: null }] })),
+    ).toEqual({
       epoch,
       sequence: 2,
     })
