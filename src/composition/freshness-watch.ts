@@ -4,7 +4,7 @@ import { Freshness, type Standing } from '#decisions/freshness.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
-import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 
 const SAID: Record<Standing, string> = {
   fresh: 'up to date with the store again',
@@ -48,7 +48,7 @@ export class FreshnessWatch {
 interface WatchParts {
   readonly config: Config
   readonly onFresh: (isFresh: boolean) => void
-  readonly deadlines: DecisionDeadlines
+  readonly deadlines: StalenessDeadlines
   readonly log: Logger
 }
 

@@ -23,7 +23,7 @@ import type {
   ToHttpThread,
 } from '#threads/channel/messages.ts'
 import { SharedCount } from '#threads/channel/shared-count.ts'
-import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { ThreadPools } from './thread-pools.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
@@ -38,7 +38,7 @@ export class HttpThread {
   readonly #credentials: CredentialCheck
   /** Null: nobody counts how often a key is used. */
   readonly #keyRates: KeyRates | null
-  readonly #deadline: DecisionDeadline
+  readonly #deadline: StalenessDeadline
   readonly #engines: EngineReaders
   /** Null: this thread does everything. */
   readonly #pools: ThreadPools | null
@@ -64,7 +64,7 @@ export class HttpThread {
     this.#options = options
     const telemetry = new ThreadTelemetry(settings, tracing)
     this.#telemetry = telemetry
-    this.#deadline = new DecisionDeadline(options.deadline)
+    this.#deadline = new StalenessDeadline(options.deadline)
     this.#engines = new EngineReaders(
       handle =>
         new SharedIndexReader(handle, {

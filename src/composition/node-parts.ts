@@ -8,7 +8,7 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { Tracing } from '#telemetry/tracing.ts'
 import { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createSharedCounts, SharedCount } from '#threads/channel/shared-count.ts'
-import { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import { FreshnessWatch } from './freshness-watch.ts'
 import { ManagementEntrance } from './management-entrance.ts'
 import { NodeEnvironments } from './node-environments.ts'
@@ -53,7 +53,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     onFault: die,
     onDamage: (environmentId, damage) => environments.fail(environmentId, damage),
   })
-  const deadlines = new DecisionDeadlines()
+  const deadlines = new StalenessDeadlines()
   const freshness = new FreshnessWatch()
   const entrance = new ManagementEntrance(config.hasTracing ? new Tracing() : null)
   const counts = createSharedCounts()

@@ -6,7 +6,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createKeyRates } from '#threads/channel/key-rates.ts'
 import type { SharedCountsHandle } from '#threads/channel/shared-count.ts'
-import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import type { OpenOrganization } from './open-organization.ts'
 
 /** Returns the port. Throws when one of the threads cannot listen. */
@@ -16,7 +16,7 @@ export async function startHttp(
   parts: {
     readonly open: OpenOrganization
     readonly counts: SharedCountsHandle
-    readonly deadlines: DecisionDeadlines
+    readonly deadlines: StalenessDeadlines
   },
 ): Promise<number> {
   const { organization, credentialsFor } = parts.open

@@ -18,7 +18,7 @@ import type {
 } from '#model/records.ts'
 import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { extendedOf, reachesTooFar } from './extends-reach.ts'
+import { extendedOf, reachesTooFar } from './extends/extends-ceiling.ts'
 import { keepRelation } from './relations.ts'
 
 /**

@@ -23,7 +23,7 @@ import {
 import { type RoleRecord, type SchemaSizeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
-import { checkExtendsReach } from './extends-reach.ts'
+import { checkExtendsReach } from './extends/extends-ceiling.ts'
 
 type Sums = Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'>
 

@@ -3,7 +3,7 @@
  * them. Long steps: to be run where nothing else has to be done, and before anybody reads.
  */
 import { CREATED_PER_COMMIT, TableView } from '#store/embedded/table-view.ts'
-import { visitFactLists } from '#store/keyspace/fact-lists.ts'
+import { visitFactLists } from '#store/keyspace/fact-list-membership.ts'
 import type { RowPut } from '#store/ledger.ts'
 import type { Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'

@@ -19,7 +19,7 @@
  */
 import { type AssignmentRecord, type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
-import { BY_ID_LIST, FACT_LISTS, factEntries } from './fact-lists.ts'
+import { BY_ID_LIST, FACT_LISTS, factEntries } from './fact-list-membership.ts'
 import { decodeRecord, KIND_BYTES } from './record-codec.ts'
 import { UUID_BYTES, uuidToBytes, writeUuid } from './uuid-bytes.ts'
 

@@ -7,14 +7,14 @@ import { AuthzError } from '#model/errors.ts'
 import { environmentClosed } from '#replica/closure.ts'
 import { interned } from '#threads/interned.ts'
 import { type JobIndex, markGone } from '#threads/pool/pool-jobs.ts'
-import { DecisionDeadline } from './decision-deadline.ts'
+import { StalenessDeadline } from './staleness-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
 import type { AttachedIndex } from './shared-indexes.ts'
 
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
-  readonly deadline: DecisionDeadline
+  readonly deadline: StalenessDeadline
   /** For the threads of a pool. */
   readonly index: JobIndex
 }
@@ -26,10 +26,10 @@ export class EngineReaders implements EngineSource, ProgressSource {
   readonly #closed = new Map<string, string>()
   #organization: IndexProgress | null = null
   #attachments = 0
-  readonly #deadline: DecisionDeadline
+  readonly #deadline: StalenessDeadline
 
   /** `open` makes a reader of what an index writer handed out. `deadline`: the node's; absent where nothing can be missed. */
-  constructor(open: (handle: IndexHandle) => DecisionEngine, deadline = new DecisionDeadline()) {
+  constructor(open: (handle: IndexHandle) => DecisionEngine, deadline = new StalenessDeadline()) {
     this.#open = open
     this.#deadline = deadline
   }

@@ -11,7 +11,7 @@ import { runInSlices } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import { createDeadline, type DeadlineHandle } from './decision-deadline.ts'
+import { createDeadline, type DeadlineHandle } from './staleness-deadline.ts'
 import {
   createProgress,
   type ProgressHandle,

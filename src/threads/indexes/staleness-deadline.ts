@@ -20,7 +20,7 @@ const LONG_AGO_MS = -60_000
 /** A thread that is stopped in the middle of a comparison of its clocks gets that one wrong, and hardly all of them. */
 const COMPARISONS = 8
 
-export class DecisionDeadline {
+export class StalenessDeadline {
   readonly handle: DeadlineHandle
   /** From this thread's `performance.now()`, which is cheap to ask, to the clock that all share. */
   readonly #offsetMs: number
@@ -31,8 +31,8 @@ export class DecisionDeadline {
   }
 
   /** Another one of this thread, by the same clock. */
-  another(handle = createDeadline()): DecisionDeadline {
-    return new DecisionDeadline(handle, this.#offsetMs)
+  another(handle = createDeadline()): StalenessDeadline {
+    return new StalenessDeadline(handle, this.#offsetMs)
   }
 
   /**

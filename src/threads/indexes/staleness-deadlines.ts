@@ -1,10 +1,10 @@
 /** The deadlines as the main thread sets them: the node's, and that of each environment whose index threads have. */
-import { DecisionDeadline, type DeadlineHandle } from './decision-deadline.ts'
+import { StalenessDeadline, type DeadlineHandle } from './staleness-deadline.ts'
 
-export class DecisionDeadlines {
+export class StalenessDeadlines {
   /** For all that is of no environment: whether the node is ready. */
-  readonly node = new DecisionDeadline()
-  readonly #environments = new Map<string, DecisionDeadline>()
+  readonly node = new StalenessDeadline()
+  readonly #environments = new Map<string, StalenessDeadline>()
 
   /** The same for one environment, however often its index is replaced; none until it is set. */
   handleOf(environmentId: string): DeadlineHandle {
@@ -20,7 +20,7 @@ export class DecisionDeadlines {
     return this.#environments.keys()
   }
 
-  /** As `DecisionDeadline.set`. */
+  /** As `StalenessDeadline.set`. */
   set(environmentId: string, forMs: number): void {
     this.#environments.get(environmentId)?.set(forMs)
   }

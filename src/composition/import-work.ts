@@ -13,10 +13,10 @@ import { errorToData } from '#model/errors.ts'
 import { FreshRows } from '#store/bulk-load/fresh-rows.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import type { ContentThreadData, FromContentThread, ToContentThread } from '#threads/content-thread.ts'
+import type { ImportThreadData, FromImportThread, ToImportThread } from '#threads/import-thread.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
-export class ContentFilling {
+export class ImportWork {
   readonly #main: MessagePort
   readonly #directory: string
   readonly #tables: LmdbTables
@@ -29,7 +29,7 @@ export class ContentFilling {
   #rowCount = 0
 
   /** Takes messages from now on; closes the port when it has come to its end. */
-  constructor(main: MessagePort, { directory, now, attributesBytesMax, heldBytesMax }: ContentThreadData) {
+  constructor(main: MessagePort, { directory, now, attributesBytesMax, heldBytesMax }: ImportThreadData) {
     const ids = new TimeOrderedIds(Date.now)
     this.#main = main
     this.#directory = directory
@@ -43,10 +43,10 @@ export class ContentFilling {
       attributesBytesMax,
       heldBytesMax,
     })
-    main.on('message', (message: ToContentThread) => void this.#receive(message))
+    main.on('message', (message: ToImportThread) => void this.#receive(message))
   }
 
-  async #receive(message: ToContentThread): Promise<void> {
+  async #receive(message: ToImportThread): Promise<void> {
     try {
       if (message.kind === 'piece') {
         this.#takeAll(this.#lines.take(message.bytes))
@@ -67,7 +67,7 @@ export class ContentFilling {
   }
 
   /** The files are closed when the main thread hears of the end. */
-  async #end(last: FromContentThread | null): Promise<void> {
+  async #end(last: FromImportThread | null): Promise<void> {
     await this.#tables.close()
     if (last?.kind === 'done') await flushAll(this.#directory)
     if (last) this.#send(last)
@@ -88,7 +88,7 @@ export class ContentFilling {
     }
   }
 
-  #send(message: FromContentThread): void {
+  #send(message: FromImportThread): void {
     this.#main.postMessage(message)
   }
 }

@@ -42,7 +42,7 @@ interface About {
   readonly state: SavedState
 }
 
-export class IndexFiles implements KeptIndexes {
+export class SavedIndexFiles implements KeptIndexes {
   readonly #threadId: number
   readonly #log: StoreLog
   #code: string | null = null

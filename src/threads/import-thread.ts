@@ -6,25 +6,25 @@ import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError, errorFromData, type ErrorData } from '#model/errors.ts'
 import { noteWritingThread } from './writing-threads.ts'
 
-export type ToContentThread =
+export type ToImportThread =
   | { readonly kind: 'piece'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' }
 
-export type FromContentThread =
+export type FromImportThread =
   | { readonly kind: 'taken' }
   | { readonly kind: 'done'; readonly counts: ContentCounts }
   | { readonly kind: 'failed'; readonly error: ErrorData }
 
 /** What the thread starts with. */
-export interface ContentThreadData {
+export interface ImportThreadData {
   readonly directory: string
   readonly now: number
   readonly attributesBytesMax: number
   readonly heldBytesMax: number
 }
 
-export interface ContentThreadOptions {
+export interface ImportThreadOptions {
   readonly entry: URL
   readonly directoryOf: (environmentId: string) => string
   /** Milliseconds since 1970. */
@@ -36,16 +36,16 @@ export interface ContentThreadOptions {
   readonly onFault: (error: unknown) => void
 }
 
-export class ContentThread implements ContentLoader {
-  readonly #options: ContentThreadOptions
+export class ImportThread implements ContentLoader {
+  readonly #options: ImportThreadOptions
 
-  constructor(options: ContentThreadOptions) {
+  constructor(options: ImportThreadOptions) {
     this.#options = options
   }
 
   async load(environmentId: string, source: PieceSource): Promise<ContentCounts> {
     const { entry, directoryOf, now, attributesBytesMax, heldBytesMax } = this.#options
-    const workerData: ContentThreadData = {
+    const workerData: ImportThreadData = {
       directory: directoryOf(environmentId),
       now: now(),
       attributesBytesMax,
@@ -66,7 +66,7 @@ export class ContentThread implements ContentLoader {
       throw new AuthzError('INTERNAL', 'an import ended without an answer')
     } finally {
       source.cancel()
-      thread.postMessage({ kind: 'stop' } satisfies ToContentThread)
+      thread.postMessage({ kind: 'stop' } satisfies ToImportThread)
       // It holds the files open until then.
       await ended
     }
@@ -108,9 +108,9 @@ class ThreadLife {
 }
 
 /** Sends a message and waits for what the thread says to it. Throws what it failed with. */
-function answerOf(thread: Worker, message: ToContentThread): Promise<FromContentThread> {
+function answerOf(thread: Worker, message: ToImportThread): Promise<FromImportThread> {
   return new Promise((resolve, reject) => {
-    thread.once('message', (answer: FromContentThread) => {
+    thread.once('message', (answer: FromImportThread) => {
       if (answer.kind === 'failed') reject(errorFromData(answer.error))
       else resolve(answer)
     })
