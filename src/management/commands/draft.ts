@@ -11,7 +11,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema } from '#model/change.ts'
-import type { RecordKind, RecordOf, RoleRecord, StoredRecord } from '#model/records.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
@@ -19,7 +19,6 @@ import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
 import { isDead } from './dead-ids.ts'
-import { ExtendedRoles } from './extended-roles.ts'
 import { type Found, isOfKind, RecordReader } from './record-reader.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
@@ -38,13 +37,14 @@ interface Pending {
   restarted: boolean
 }
 
+type Watcher = (before: StoredRecord | null, after: StoredRecord | null) => void
+
 export class Draft extends RecordReader {
   readonly #pending = new Map<string, Pending>()
   /** The same by kind: who puts a schema together reads many short lists, and must not go through all of it for each. */
   readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
   readonly #pendingById = new Map<string, Pending>()
-  /** Told of every role that this draft writes. */
-  readonly extended = new ExtendedRoles()
+  readonly #watchers = new Map<RecordKind, Watcher>()
   readonly #changes: Change[] = []
   readonly #attributesBytesMax: number
 
@@ -164,6 +164,19 @@ export class Draft extends RecordReader {
     for (const row of this.view.scan(list)) if (!this.#pending.get(nameOf(row.key))?.written) yield row
   }
 
+  /**
+   * Calls `watcher` for each record of that kind that the draft puts or deletes from now on, before it does: with the record as
+   * it is and as it will be, null for an absent one. So what is computed from a draft can be kept until the draft changes it. A
+   * kind has one watcher.
+   */
+  watch<Kind extends RecordKind>(
+    kind: Kind,
+    watcher: (before: RecordOf<Kind> | null, after: RecordOf<Kind> | null) => void,
+  ): void {
+    assert(!this.#watchers.has(kind), `a draft has one watcher of a kind, and ${kind} has it`)
+    this.#watchers.set(kind, watcher as Watcher)
+  }
+
   /** Removes a stored row, whatever it holds: for purges, which decide by the list it is in. */
   discard(row: Row): void {
     const { key } = row
@@ -183,7 +196,7 @@ export class Draft extends RecordReader {
   put(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     checkAttributes(record, pending.record, this.#attributesBytesMax)
-    if (record.kind === 'role') this.extended.changed(pending.record as RoleRecord | null, record)
+    this.#watchers.get(record.kind)?.(pending.record, record)
     pending.record = record
     this.#pendingById.set(record.id, pending)
     pending.written = true
@@ -195,7 +208,7 @@ export class Draft extends RecordReader {
   delete(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     assert(pending.record !== null, `a draft deletes what is there, and this ${record.kind} is not`)
-    if (record.kind === 'role') this.extended.changed(record, null)
+    this.#watchers.get(record.kind)?.(record, null)
     pending.record = null
     pending.written = true
     pending.contentMatters = true

@@ -1,6 +1,6 @@
 /**
- * The rules a role must keep, whichever operation writes it: permissions name actions that exist, `extends` stays
- * in its kind and free of cycles (contract D-21), derivations fit the model (contract B.4).
+ * The rules a role must keep, whichever operation writes it: permissions name actions that exist, derivations fit the
+ * model (contract B.4). The rules of `extends` are in `extends/resolve-extends.ts`.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -8,7 +8,6 @@ import { requireRelation, requireRole, requireType } from '#management/commands/
 import type { Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
-import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type {
   ActionRecord,
   DerivationRecord,
@@ -18,7 +17,6 @@ import type {
 } from '#model/records.ts'
 import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { extendedOf, reachesTooFar } from './extends/extends-ceiling.ts'
 import { keepRelation } from './relations.ts'
 
 /**
@@ -133,37 +131,6 @@ export function requireMentions(
     requireRole(records, requireType(records, entry.on_resource), entry.role)
     requireRelation(records, type, entry.linked_by_relation)
   }
-}
-
-/**
- * Checks that `role` may extend `references` and returns their keys. Roles of one scope only; a cycle is refused.
- * Two commands that would close a cycle together both overwrite or rely on a role of it, so one of them runs again.
- */
-export function resolveExtends(
-  records: Draft,
-  type: TypeRecord | null,
-  roleKey: string,
-  references: readonly string[],
-): string[] {
-  const direct = new Map(
-    references.map(reference => {
-      const role = requireRole(records, type, reference)
-      return [role.key, role] as const
-    }),
-  )
-  const reached = new Set(direct.keys())
-  for (const [key, role] of direct) {
-    // What is mentioned must not go; what that extends in turn must not change, or a circle could close.
-    records.touch(role)
-    const extended = extendedOf(records, role)
-    if (key === roleKey || extended.has(roleKey)) {
-      throw new AuthzError('INVALID_INPUT', `role ${JSON.stringify(roleKey)} would extend itself`)
-    }
-    if (direct.size > 1) for (const other of extended.keys()) reached.add(other)
-    const count = direct.size > 1 ? reached.size : 1 + extended.size
-    if (count > EXTENDS_REACH_MAX) throw reachesTooFar(roleKey)
-  }
-  return [...direct.keys()]
 }
 
 /** The block a body gives, checked against the model; `previousId` keeps the block's id. */

@@ -20,13 +20,8 @@ import type {
   TenantRole,
 } from '#model/wire/role.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import {
-  permissionsOf,
-  requireMentions,
-  resolveExtends,
-  resolveGrantedTo,
-  resolvePermissions,
-} from './role-rules.ts'
+import { resolveExtends } from './extends/resolve-extends.ts'
+import { permissionsOf, requireMentions, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
 
 /**
  * Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken, `LIMIT_EXCEEDED` when

@@ -12,7 +12,7 @@ import { DurableMark, LogFeed } from '#store/embedded/log-feed.ts'
 import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
 import { notWritten } from '#store/not-written.ts'
 import { CommitCall, UnstagedError } from './commit-call.ts'
-import type { RedisKeys } from './redis-keys.ts'
+import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { isReply, type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 import { type Position, RedisLog } from './redis-log.ts'
 import { pauseMs } from './retry-pause.ts'
@@ -98,16 +98,25 @@ export class RedisLedger implements Ledger {
     return new RedisLedger({ ...options, mayBegin: false }, position, false)
   }
 
-  /** Whether a history is there, whole or damaged; none is begun. Throws what the link throws. */
-  static async isThere(options: Pick<RedisLedgerOptions, 'link' | 'keys'>): Promise<boolean> {
-    try {
-      await look(options, '')
-      return true
-    } catch (error) {
-      if (error instanceof EmptyStoreError) return false
-      if (error instanceof DamagedStoreError) return true
-      throw error
+  /**
+   * Whether Redis has a history of any of these environments, whole or damaged. Begins none. Throws what the link throws.
+   * O(environments), one after the other.
+   */
+  static async isAnyThere(
+    link: RedisLink,
+    prefix: string,
+    environmentIds: readonly string[],
+  ): Promise<boolean> {
+    for (const id of environmentIds) {
+      try {
+        await look({ link, keys: redisKeys(prefix, id) }, '')
+        return true
+      } catch (error) {
+        if (error instanceof DamagedStoreError) return true
+        if (!(error instanceof EmptyStoreError)) throw error
+      }
     }
+    return false
   }
 
   private constructor(options: RedisLedgerOptions, start: Position, isConfirmed: boolean) {

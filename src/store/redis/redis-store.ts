@@ -21,13 +21,13 @@ import { FollowedEnvironment } from './followed-environment.ts'
 import type { Followed } from './followed-ledger.ts'
 import { HeadChannels } from './head-channels.ts'
 import { HeardNote } from './heard-note.ts'
-import { Histories } from './removed-environments.ts'
 import { LocalCopy } from './local-copy.ts'
 import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
 import { isReply, RedisLink, UnansweredError } from './redis-link.ts'
 import { placeName, type RedisAddress } from './redis-url.ts'
+import { RemovedEnvironments } from './removed-environments.ts'
 import { connectionFailure, StandingFailure } from './standing-failure.ts'
 import { DamagedStoreError } from './store-damage.ts'
 import type { StoreLog } from './store-log.ts'
@@ -97,7 +97,7 @@ export class RedisStore implements Store {
   readonly #connections: readonly Connection[]
   readonly #link: RedisLink
   readonly #channels: HeadChannels
-  readonly #histories: Histories
+  readonly #removed: RemovedEnvironments
   readonly #environments = new EnvironmentSet<FollowedEnvironment>((id, options) => this.#open(id, options))
   readonly #following = new Map<string, FollowedEnvironment>()
   /** Directories of the copies that this process found when it was started. */
@@ -140,7 +140,7 @@ export class RedisStore implements Store {
     this.#connections = [commands, signals]
     this.#link = new RedisLink(commands.client)
     this.#channels = new HeadChannels(signals.client, log)
-    this.#histories = new Histories(this.#link, address.prefix)
+    this.#removed = new RemovedEnvironments(this.#link, address.prefix)
     this.#eviction = new EvictionWatch(commands.client, log)
     this.#link.onReady(() => {
       this.#isAlone = false
@@ -166,7 +166,7 @@ export class RedisStore implements Store {
       await environment.close()
     }
     // Before anything goes: whoever finds nothing there knows that nothing was lost.
-    await this.#histories.markRemoved(id)
+    await this.#removed.add(id)
     // At once: some of them without the others would be taken for damage.
     await this.#link.send('UNLINK', meta, rows, log, ids)
     new CopyDirectory(this.#options.directory, id).removeAll()
@@ -333,10 +333,11 @@ export class RedisStore implements Store {
       if (!(error instanceof EmptyStoreError)) throw error
       // By the local copies: another node may know of more.
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
-      if (begin === 'never' || (await this.#histories.isAnyThere(others))) throw new DamagedStoreError(null)
+      const isLost = begin === 'never' || (await RedisLedger.isAnyThere(this.#link, address.prefix, others))
+      if (isLost) throw new DamagedStoreError(null)
       return this.#ledger(keys, id, { mayBegin: true })
     })
-    await this.#histories.forgetRemoved(id)
+    await this.#removed.forget(id)
     const copies = new CopyDirectory(directory, id)
     const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))
     return this.#follow(id, copies, { source, copy, heardAt: performance.now(), isResumed: false })
@@ -434,8 +435,7 @@ export class RedisStore implements Store {
   async #load(copies: CopyDirectory, keys: RedisKeys, id: string): Promise<Followed> {
     const source = await this.#ledger(keys, id, { mayBegin: false }).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
-      if (await this.#histories.isRemoved(id))
-        throw new AuthzError('STORE_RESET', 'the environment was removed')
+      if (await this.#removed.has(id)) throw new AuthzError('STORE_RESET', 'the environment was removed')
       throw (await this.#isAnotherThere(id)) ? new DamagedStoreError(null) : error
     })
     const copy = await this.#loaded(copies, source, id)
@@ -463,7 +463,7 @@ export class RedisStore implements Store {
    */
   async #isAnotherThere(id: string): Promise<boolean> {
     const [first] = [...this.#following.keys()].filter(other => other !== id)
-    return first !== undefined && this.#histories.isAnyThere([first])
+    return first !== undefined && RedisLedger.isAnyThere(this.#link, this.#options.address.prefix, [first])
   }
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
