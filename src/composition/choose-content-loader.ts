@@ -1,4 +1,7 @@
-/** How imports get into a store: straight into its files, where there are any. */
+/**
+ * Chooses how an import gets into this store: a thread writes straight into its files, or, where there are no files, the
+ * ledger commits it.
+ */
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { type ContentLoader, LedgerLoader } from '#management/content/content-loader.ts'

@@ -1,4 +1,7 @@
-/** Says and does what follows from not having heard from the store for a while: a log line, a state, the deadlines of decisions. */
+/**
+ * Watches how long this node has not heard from the store, and does what follows: a log line, a state for the health
+ * routes, the deadlines up to which threads may decide.
+ */
 import type { Config } from '#config/config.ts'
 import { Freshness, type Standing } from '#decisions/freshness.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
@@ -23,15 +26,15 @@ const SAID_OF_ONE: Record<Standing, string> = {
 }
 
 export class FreshnessWatch {
-  /** Null: nothing can be missed, or nothing is watched yet. */
+  /** Null: nothing can be missed, or the watch has not begun. */
   #freshness: Freshness | null = null
 
-  /** Looks from now on until it is closed; `onFresh` hears whether this node hears of changes. */
+  /** Watches until it is closed. `onFresh` is told whether this node hears of changes. */
   begin(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): void {
     this.#freshness = watchFreshness(store, organizationStore, parts)
   }
 
-  /** An environment that decides from now on. */
+  /** Adds an environment, which is decided on from now on. */
   lookAt(environmentId: string): void {
     this.#freshness?.lookAt(environmentId)
   }

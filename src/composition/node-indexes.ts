@@ -1,4 +1,4 @@
-/** The shared indexes of this node: who writes them, where they are kept, and who hears of them. */
+/** The shared indexes of this node: which thread writes them, where they are saved, and who is told of them. */
 import { randomInt } from 'node:crypto'
 import { rehearsal } from '#engine/shared-index/rehearsal.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -10,7 +10,7 @@ import type { FreshnessWatch } from './freshness-watch.ts'
 import { SavedIndexFiles } from './saved-index-files.ts'
 import type { NodeEnvironments } from './node-environments.ts'
 
-/** In an index's lock word; HTTP threads have theirs plus one. */
+/** This thread's id in the lock word of an index. HTTP threads use their thread id plus one. */
 const MAIN_THREAD_ID = 1
 
 export function createIndexes(

@@ -30,7 +30,7 @@ export interface ManagementParts {
   readonly threads: HttpThreads
 }
 
-/** Management when the organization is followed, and what goes by turns with it. */
+/** Management of a node that follows the organization, and the background work that belongs to it. */
 export interface OpenManagement {
   readonly environments: OpenEnvironments
   /** `follower` tells when a commit of the organization is in force. */

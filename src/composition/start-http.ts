@@ -1,4 +1,4 @@
-/** What HTTP threads are started with, and the port they share. */
+/** Starts the HTTP threads: their options, and the port they share. */
 import { closeSync, openSync } from 'node:fs'
 import { type Config, withoutSecrets } from '#config/config.ts'
 import { reservePort } from '#http/edge/reserve-port.ts'
@@ -37,12 +37,12 @@ export function addressOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The port the threads share. Only a single thread can be left to find a free one for itself. */
+/** The port that the threads share. A single thread may find a free port for itself; several need to be told. */
 function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
   return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
 }
 
-/** Threads open it for themselves; what is wrong with it is said before anything starts. */
+/** Each thread opens the decision log for itself. A log that cannot be opened is reported here, before anything starts. */
 export function requireWritable({ decisionLog }: Config): void {
   if (decisionLog === null || decisionLog === 'stdout') return
   try {

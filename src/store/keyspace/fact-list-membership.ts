@@ -1,7 +1,7 @@
 /**
- * The lists that facts are in, straight from the bytes of their rows: of them there are millions, and a list build
- * would spend most of its time on turning ids into text and back. The same as the key space says of the record; a row
- * in another form than the codec's usual one is left to that.
+ * Which lists a fact is in, read straight from the bytes of its row. There are millions of facts, and a list build would
+ * spend most of its time on turning ids into text and back. The result is the same as the key space derives from the
+ * decoded record. A row in another form than the codec's usual one is left to the key space.
  */
 import type { ListEntry } from '#store/view.ts'
 import { ID_START, KIND_BYTES } from './record-codec.ts'
@@ -30,10 +30,10 @@ export const FACT_LISTS = {
   heldRoleInTenant: 30,
   usersOfRoleInTenant: 31,
 } as const
-/** Names a thing by its id; no list of facts, but one that theirs refer to. */
+/** The list that finds a thing by its id. No fact is in it, but lists of facts refer to it. */
 export const BY_ID_LIST = 2
 
-/** Where an id of a fact stands: at that place of its key, or, 0, as the tenant in its value. */
+/** Where an id of a fact is: the offset in its key; 0 for the tenant's id, which is in its value. */
 type IdPlace = 0 | 1 | 17 | 33
 const TENANT = 0
 const [FIRST, SECOND, THIRD] = [1, 17, 33] as const
@@ -42,11 +42,11 @@ interface FactList {
   readonly head: number
   readonly ids: readonly IdPlace[]
   readonly counted: boolean
-  /** The list in which the first row of this one stands for all, and its ids. */
+  /** The list in which the first row of this one stands for all of its rows, and its ids. */
   readonly representedIn?: readonly [head: number, ids: readonly IdPlace[]]
-  /** The counted list that has all of its rows, and its ids. */
+  /** A counted list that has all rows of this one, and its ids. */
   readonly within?: readonly [head: number, ids: readonly IdPlace[]]
-  /** While it has rows, the thing of this id is not in the list of those without. */
+  /** While this list has rows, the thing with this id is not in the list of things without any. */
   readonly displaces?: IdPlace
 }
 
@@ -114,9 +114,9 @@ const LISTS_OF_KIND = new Map<
   ],
 ])
 
-/** How msgpack begins 16 bytes, and nothing. */
+/** The first bytes of msgpack for 16 bytes, and for nil. */
 const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
-/** Bytes of a number after its first one, by that. */
+/** The bytes of a msgpack number after its first byte, by the first byte. */
 const NUMBER_BYTES: Readonly<Record<number, number>> = {
   0xcb: 8,
   0xca: 4,
@@ -131,7 +131,7 @@ interface FactRow {
   readonly value: Uint8Array
 }
 
-/** The lists of an assignment or a tuple; null when it is neither, or not to be read like this. */
+/** The lists of an assignment or a tuple. Null for another row, and for one in an unusual form. */
 export function factEntries(row: FactRow): ListEntry[] | null {
   const found = listsOf(row)
   if (!found) return null
@@ -159,13 +159,13 @@ export function factEntries(row: FactRow): ListEntry[] | null {
   return entries
 }
 
-/** Views of one buffer, by the number of ids in a name, so that a name makes no garbage. */
+/** Views of one buffer, by the number of ids in a name, so that no name makes garbage. */
 const SCRATCH = new Uint8Array(1 + 3 * UUID_BYTES)
 const SCRATCH_NAMES = [0, 1, 2, 3].map(ids => SCRATCH.subarray(0, 1 + ids * UUID_BYTES))
 
 /**
- * The names of the lists of a fact, each only until the next one comes, and what kind of list it is. False, and nothing
- * told, where `factEntries` is null.
+ * Calls `visit` for each list of a fact, with its name and kind. The name is valid until the next call. Returns false,
+ * without a call, where `factEntries` returns null.
  */
 export function visitFactLists(
   row: FactRow,
@@ -193,7 +193,7 @@ function listsOf({ key, value }: FactRow) {
   return { name: ofKind.name, lists: isOnInstance ? ofKind.onInstance : ofKind.inTenant, tenantAt }
 }
 
-/** Where the tenant's id stands in the value of a fact: behind its own id and its time. */
+/** Where the tenant's id is in the value of a fact: after the fact's own id and its time. */
 function tenantIn(value: Uint8Array): number | null {
   const numberAt = ID_START + UUID_BYTES
   const first = value[numberAt] ?? NIL
@@ -203,14 +203,14 @@ function tenantIn(value: Uint8Array): number | null {
   return value[head] === BYTES_8 && value[head + 1] === UUID_LENGTH ? head + 2 : null
 }
 
-/** Whether an assignment is on an instance; null when that cannot be read. */
+/** Whether an assignment is on an instance; null when the value cannot be read like this. */
 function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
   const head = value[tenantAt + UUID_BYTES]
   if (head === NIL) return false
   return head === BYTES_8 ? true : null
 }
 
-/** A list's name: its first byte and its ids, copied from where they stand. */
+/** Writes a list's name: its first byte and its ids, copied from key and value. */
 function writeName(
   name: Uint8Array,
   head: number,

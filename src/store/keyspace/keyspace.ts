@@ -49,7 +49,10 @@ const READ_IN_ORDER: ReadonlySet<number> = new Set([
   KIND_BYTES.audit,
 ])
 
-/** Whether who loads an index meets rows of that kind in the order of their creation only; of these there are millions. */
+/**
+ * Whether a load of an index meets rows of that kind in the order of their creation only, so that their keys can be built
+ * later. There are millions of these rows.
+ */
 export function isKeyedLater(key: Uint8Array): boolean {
   return READ_IN_ORDER.has(key[0]!)
 }
@@ -82,7 +85,7 @@ export function recordsBegin(kind: RecordKind): number {
   return KIND_BYTES[kind]
 }
 
-/** Where the three ids in the key of a fact begin: of user, scope and role; of object, relation and subject. */
+/** Where the three ids begin in the key of a fact: of user, scope and role; or of object, relation and subject. */
 export const FACT_KEY_IDS = [1, 1 + UUID_BYTES, 1 + 2 * UUID_BYTES] as const
 
 /** The caller's key of a user, from the key of the row. */
@@ -90,7 +93,7 @@ export function userKeyOf(key: Uint8Array): string {
   return decoder.decode(key.subarray(1))
 }
 
-/** An id as it stands in keys. */
+/** An id as it is in keys. */
 export function idBytes(id: string): Uint8Array {
   return uuidToBytes(id)
 }
@@ -140,7 +143,7 @@ export const lists = {
   all: (kind: RecordKind): ListName => Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES[kind]),
   /** At most one row: the thing with that id. Not counted. Kinds that are never looked up by id are not in it. */
   byId: (id: string): ListName => join(BY_ID_LIST, [id]),
-  /** The types there are without the callers' doing; they are in no other list of types. */
+  /** The built-in types. They are in no other list of types. */
   builtInTypes: (): ListName => join(29, []),
   rolesOfType: (typeId: string | null): ListName => join(3, [typeId]),
   relationsOfType: (typeId: string): ListName => join(4, [typeId]),
@@ -159,15 +162,15 @@ export const lists = {
   assignmentsOfTenant: (tenantId: string): ListName => join(FACT_LISTS.assignmentsOfTenant, [tenantId]),
   assignmentsOnInstance: (instanceId: string): ListName =>
     join(FACT_LISTS.assignmentsOnInstance, [instanceId]),
-  /** Who holds one role on one instance, e.g. the members of a group. */
+  /** The assignments of one role on one instance, e.g. the members of a group. */
   holders: (instanceId: string, roleId: string): ListName => join(FACT_LISTS.holders, [instanceId, roleId]),
   /** What one user holds in one tenant, roles on its instances included. Not counted. */
   heldInTenant: (tenantId: string, userId: string): ListName =>
     join(FACT_LISTS.heldInTenant, [tenantId, userId]),
-  /** Where in one tenant one user holds one role. Not counted. */
+  /** The assignments of one role to one user in one tenant. Not counted. */
   heldRoleInTenant: (tenantId: string, roleId: string, userId: string): ListName =>
     join(FACT_LISTS.heldRoleInTenant, [tenantId, roleId, userId]),
-  /** Where one user holds one role. Not counted. */
+  /** The assignments of one role to one user. Not counted. */
   heldRole: (roleId: string, userId: string): ListName => join(FACT_LISTS.heldRole, [roleId, userId]),
   /** One assignment, the oldest, of each user who holds any in the tenant. */
   usersOfTenant: (tenantId: string): ListName => join(FACT_LISTS.usersOfTenant, [tenantId]),
@@ -187,13 +190,13 @@ export const lists = {
     join(FACT_LISTS.tuplesToOver, [objectId, relationId]),
 }
 
-/** The list every record of its kind is in; what is built in has one of its own. */
+/** The list that every record of its kind is in. Built-in types have a list of their own. */
 function kindListOf(record: StoredRecord): ListName {
   const isBuiltIn = record.kind === 'type' && record.key === USER_TYPE_KEY
   return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
 }
 
-/** The lists a record is in, that of its kind and `byId` aside. */
+/** The lists that a record is in, apart from that of its kind and `byId`. */
 function entriesOf(record: StoredRecord): ListEntry[] {
   switch (record.kind) {
     case 'role':
@@ -272,7 +275,7 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
 
 export const listRule: ListRule = row => factEntries(row) ?? recordEntries(row)
 
-/** The same by way of the record: what the quick way must agree with. */
+/** The lists of a row, derived from the decoded record. `factEntries` must agree with it. */
 export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   const record = decodeRecord(row)
   const entries = [counted(kindListOf(record)), ...entriesOf(record)]
@@ -280,7 +283,7 @@ export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   return entries
 }
 
-/** Whether a record is in a list by itself; lists that others put it into or keep it from are not asked about. */
+/** Whether a record is in a list by its own content. Lists that depend on other records are not asked about. */
 export function isListed(record: StoredRecord, list: ListName): boolean {
   if (Buffer.compare(list, kindListOf(record)) === 0) return true
   return entriesOf(record).some(entry => Buffer.compare(entry.list, list) === 0)

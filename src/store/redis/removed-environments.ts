@@ -6,7 +6,7 @@ import { AuthzError } from '#model/errors.ts'
 import { redisKeys } from './redis-keys.ts'
 import { type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 
-/** How long a mark is kept. No node follows a removed environment for a day. */
+/** How long a mark is kept. After a day no node follows the environment any more. */
 const REMOVED_SECONDS = 86_400
 
 export class RemovedEnvironments {

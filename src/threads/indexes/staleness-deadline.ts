@@ -1,13 +1,15 @@
 /**
- * Until when the threads may decide by what they know: a shared cell, which main moves on while it hears from the store, and
- * which each thread goes by alone. There is one an environment, so that one that cannot be followed ends no other's decisions, and one
- * of the node, which none of those is behind. So the bound holds, too, where nobody has the time to say that it is over: main is
- * busy, or the whole process was stopped for a while and the first thing it does is to answer.
+ * The time until which threads may decide by what they know: a shared cell that the main thread moves on while it hears from the
+ * store. Each thread compares it with the clock by itself. So the bound on staleness holds also when nobody can announce its
+ * end: the main thread is busy, or the whole process was stopped for a while and answers first.
+ *
+ * Each environment has a deadline, so that one that cannot be followed does not end the decisions of others. The node has one,
+ * too. No environment's deadline is later than the node's.
  */
-// The global of that name is looked up anew each time, which every decision would pay for.
+// Imported, since the global of that name is looked up anew at each use, and every decision would pay for that.
 import { performance } from 'node:perf_hooks'
 
-/** What goes from main to the threads. */
+/** What the main thread hands to the threads. */
 export interface DeadlineHandle {
   /** Whether there is a deadline, and the deadline: milliseconds of the clock that all threads share, modulo 2³². */
   readonly cells: Int32Array
@@ -15,14 +17,14 @@ export interface DeadlineHandle {
 
 const IS_SET = 0
 const UNTIL = 1
-/** Further back than the clocks of two threads can differ. */
+/** Further in the past than the clocks of two threads can differ. */
 const LONG_AGO_MS = -60_000
-/** A thread that is stopped in the middle of a comparison of its clocks gets that one wrong, and hardly all of them. */
+/** A thread that is stopped in the middle of a comparison gets that comparison wrong. It is hardly stopped in all of them. */
 const COMPARISONS = 8
 
 export class StalenessDeadline {
   readonly handle: DeadlineHandle
-  /** From this thread's `performance.now()`, which is cheap to ask, to the clock that all share. */
+  /** To be added to this thread's `performance.now()`, which is cheap, to get the clock that all threads share. */
   readonly #offsetMs: number
 
   constructor(handle = createDeadline(), offsetMs = clockOffsetMs()) {
@@ -30,31 +32,31 @@ export class StalenessDeadline {
     this.#offsetMs = offsetMs
   }
 
-  /** Another one of this thread, by the same clock. */
+  /** Another deadline of this thread, by the same clock. */
   another(handle = createDeadline()): StalenessDeadline {
     return new StalenessDeadline(handle, this.#offsetMs)
   }
 
   /**
-   * Main: decisions may be made for so long from now on, a day at most; infinite where nothing can be missed, 0 for not
-   * at all.
+   * Called by the main thread: decisions may be made for this long from now on, a day at most. `Infinity`: nothing can be
+   * missed. 0: no decisions at all.
    */
   set(forMs: number): void {
     if (forMs === Infinity) {
       Atomics.store(this.handle.cells, IS_SET, 0)
       return
     }
-    // Relaxed would do: nothing else is published with them.
-    // Clocks of threads are not quite the same: what is over is so by any of them.
+    // Relaxed order would do: nothing else is published with these cells. The clocks of threads differ a little: a deadline
+    // that is over lies far enough in the past for all of them.
     Atomics.store(this.handle.cells, UNTIL, this.#now() + (forMs > 0 ? forMs : LONG_AGO_MS))
     Atomics.store(this.handle.cells, IS_SET, 1)
   }
 
   get isOver(): boolean {
     const { cells } = this.handle
-    // First as any word is read, since to read it atomically is a call, and most nodes have no deadline.
+    // Read without `Atomics` first, since an atomic read is a call and most nodes have no deadline.
     if (cells[IS_SET] === 0 || Atomics.load(cells, IS_SET) === 0) return false
-    // The difference of two numbers that have wrapped, right as long as it is less than 24 days.
+    // The difference of two numbers that have wrapped around. It is right as long as it is less than 24 days.
     return ((Atomics.load(cells, UNTIL) - this.#now()) | 0) <= 0
   }
 
@@ -63,12 +65,12 @@ export class StalenessDeadline {
   }
 }
 
-/** None, until it is set. */
+/** A deadline that never ends, until it is set. */
 export function createDeadline(): DeadlineHandle {
   return { cells: new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) }
 }
 
-/** Of the shared clock from this thread's: as the two stood when they were read closest to each other. */
+/** The difference of the shared clock and this thread's, from the comparison in which the two were read closest together. */
 function clockOffsetMs(): number {
   let closest = { tookMs: Infinity, offsetMs: 0 }
   for (let comparison = 0; comparison < COMPARISONS; comparison += 1) {

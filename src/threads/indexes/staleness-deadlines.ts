@@ -1,12 +1,12 @@
-/** The deadlines as the main thread sets them: the node's, and that of each environment whose index threads have. */
+/** The deadlines as the main thread sets them: the node's, and one for each environment whose index the threads have. */
 import { StalenessDeadline, type DeadlineHandle } from './staleness-deadline.ts'
 
 export class StalenessDeadlines {
-  /** For all that is of no environment: whether the node is ready. */
+  /** For what concerns no environment: whether the node is ready. */
   readonly node = new StalenessDeadline()
   readonly #environments = new Map<string, StalenessDeadline>()
 
-  /** The same for one environment, however often its index is replaced; none until it is set. */
+  /** The deadline of one environment, the same however often its index is replaced. It does not end until it is set. */
   handleOf(environmentId: string): DeadlineHandle {
     const existing = this.#environments.get(environmentId)
     if (existing) return existing.handle
@@ -15,12 +15,12 @@ export class StalenessDeadlines {
     return made.handle
   }
 
-  /** Those that were asked for. */
+  /** The environments whose deadlines were asked for. */
   environmentIds(): Iterable<string> {
     return this.#environments.keys()
   }
 
-  /** As `StalenessDeadline.set`. */
+  /** See `StalenessDeadline.set`. */
   set(environmentId: string, forMs: number): void {
     this.#environments.get(environmentId)?.set(forMs)
   }
