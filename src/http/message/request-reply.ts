@@ -22,9 +22,9 @@ export interface HttpRequest {
 
 /** The names of a request. Ask for them only where they are sent or logged: most are made when they are asked for. */
 export interface RequestNames {
-  /** In answers and logs. */
+  /** The id in answers and logs. */
   readonly requestId: string
-  /** Under which the work for it is to be traced; null: it is not. */
+  /** The `traceparent` for work on behalf of the request; null: it is not traced. */
   readonly traceparent: string | null
 }
 
@@ -34,9 +34,9 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** Of a route that ignores headers only those with a field in `HeaderList`. */
+  /** For a route that ignores headers, only those with a field in `HeaderList`. */
   readonly headers: ReadonlyMap<string, string>
-  /** Good until the call is answered: what is to outlast that is copied. */
+  /** Valid until the call is answered. Copy what is to live longer. */
   readonly names: RequestNames
   /** Who waits for the answer. */
   readonly caller: Caller
