@@ -85,8 +85,9 @@ export class RawPieces {
   }
 
   /**
-   * With the first piece there before the head is written: what fails by then is told like any other error, and later the head
-   * has said that the answer comes in chunks, so that a connection that ends before the last one is no whole answer.
+   * Begins the answer with its first piece, before the head is written. An error by then is answered like any other. Later
+   * the head has said that the answer comes in chunks, so a connection that ends before the last chunk is not taken for a
+   * whole answer.
    */
   static async begun(source: PieceSource): Promise<RawPieces> {
     let first: Promise<Uint8Array | null> | null = source.next()
