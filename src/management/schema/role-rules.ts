@@ -34,7 +34,10 @@ export function resolvePermissions(
   return [...new Set(texts.map(resolve))]
 }
 
-/** What schemas cannot say of a tenant role's permissions; a matter of shape, so it comes before what exists (D-38). */
+/**
+ * Checks what schemas cannot say of a tenant role's permissions. It is a matter of shape, so it comes before what exists
+ * (D-38).
+ */
 export function checkTenantPermissions(texts: readonly string[]): void {
   for (const text of texts) {
     if (text.includes(':') || isUuid(text)) continue
@@ -45,7 +48,7 @@ export function checkTenantPermissions(texts: readonly string[]): void {
   }
 }
 
-/** What a permission of a tenant role is stored as. O(1) a text of a type once known, O(types) one that is an id. */
+/** How a permission of a tenant role is stored. O(1) for a text of a type once known, O(types) for an id. */
 function tenantPermissions(records: Draft): (text: string) => string {
   const known = new Map<string, TypeRecord>()
   return text => {
@@ -95,8 +98,8 @@ function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | un
 }
 
 /**
- * The type as a role that names an action of it rests on it: the action must not go while the role is written, and a
- * removal of it that is under way must look again.
+ * Returns the type, on which a role that names an action of it rests: the action must not be removed while the role is
+ * written, and a removal that is under way must run again.
  */
 function withContent(records: Draft, type: TypeRecord): TypeRecord {
   records.touch(type)
@@ -107,7 +110,7 @@ function unknownAction(text: string): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no action ${JSON.stringify(text)}`)
 }
 
-/** A role's stored permissions as the engine reads them. */
+/** A role's stored permissions in the form in which the engine takes them. */
 export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permission[] {
   return role.permissions.map(text => {
     if (type !== null) return { type: type.key, action: text }
@@ -116,7 +119,7 @@ export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permis
   })
 }
 
-/** Throws `NOT_FOUND` for what a role would mention in vain, before anything is said of what does not fit (D-38). */
+/** Throws `NOT_FOUND` for what a role mentions and does not exist. It comes before the checks of what does not fit (D-38). */
 export function requireMentions(
   records: Draft,
   type: TypeRecord | null,
@@ -149,8 +152,8 @@ export function resolveGrantedTo(
 }
 
 /**
- * The relation is defined on the role's own type, its subjects are of the source role's type (contract B.4). It is kept:
- * otherwise one that is about to be removed could leave the entry behind.
+ * Checks an entry: the relation is defined on the role's own type, its subjects are of the source role's type (contract
+ * B.4). The relation is kept, or one that is about to be removed could leave the entry behind.
  */
 export function resolveDerivation(
   context: WriteContext,
@@ -162,7 +165,7 @@ export function resolveDerivation(
   const role = requireRole(records, onType, wanted.role)
   const relation = requireRelation(records, type, wanted.linked_by_relation)
   if (relation.subjectTypeId !== onType.id) {
-    // Gone, if it went while a bulk was being read; the commit will not hold then, and the bulk runs again.
+    // The type may have been removed while a bulk was being read. The commit will not hold then, and the bulk runs again.
     const subjectType = records.byId('type', relation.subjectTypeId)
     throw new AuthzError(
       'MISMATCH_RELATION_TYPE',
@@ -171,7 +174,7 @@ export function resolveDerivation(
     )
   }
   keepRelation(context, relation)
-  // The two it mentions: a removal of either that is under way must look again.
+  // The two things that the entry mentions: a removal of either that is under way must run again.
   records.touch(relation)
   records.touch(role)
   return {
