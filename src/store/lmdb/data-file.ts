@@ -15,7 +15,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
-import { LostStoreError } from '#store/lost-store.ts'
+import { LostStoreError } from '#store/lost-store-error.ts'
 
 const NAME = 'data.mdb'
 const MAGIC = 0xbeefc0de

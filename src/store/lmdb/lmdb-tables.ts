@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import { notWritten } from '#store/not-written.ts'
+import { notWritten } from '#store/not-written-error.ts'
 import {
   TABLE_KEY_BYTES_MAX,
   type RangeOptions,

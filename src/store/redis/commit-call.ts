@@ -10,7 +10,7 @@ import type { RedisKeys } from './redis-keys.ts'
 import type { Argument, RedisLink, Reply } from './redis-link.ts'
 import type { Position } from './redis-log.ts'
 import { COMMIT } from './scripts.ts'
-import { DamagedStoreError } from './store-damage.ts'
+import { DamagedStoreError } from './damaged-store-error.ts'
 
 /** Rows that a call carries itself. More rows are staged, so that no single command holds up the server with its size. */
 export const CALL_ROWS_MAX = 500

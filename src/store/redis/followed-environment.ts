@@ -25,7 +25,7 @@ import { EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
 import { isReply } from './redis-link.ts'
 import { pauseMs } from './retry-pause.ts'
 import { StandingFailure } from './standing-failure.ts'
-import { DamagedStoreError } from './store-damage.ts'
+import { DamagedStoreError } from './damaged-store-error.ts'
 import type { StoreLog } from './store-log.ts'
 
 /** Commits that may be on their way into the copy at once. */

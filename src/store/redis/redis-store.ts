@@ -26,7 +26,7 @@ import type { RedisStoreOptions } from './redis-store-options.ts'
 import { placeName } from './redis-url.ts'
 import { RemovedEnvironments } from './removed-environments.ts'
 import { connectionFailure, StandingFailure } from './standing-failure.ts'
-import { DamagedStoreError } from './store-damage.ts'
+import { DamagedStoreError } from './damaged-store-error.ts'
 
 /** How long a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
