@@ -28,7 +28,7 @@ const CHECKS_MIN = 512
 /** A spot for questions that inherit nothing. */
 export const NO_DEFAULTS = new Int32Array(SPOT_WORDS)
 
-/** A question that was read: its form, and where its keys are in the body. */
+/** A question that was read: its form, and where its keys stand in the body. */
 export interface ReadQuestion {
   readonly form: QueryForm
   readonly user: KeyPlace
@@ -40,10 +40,7 @@ export interface Questions {
   readonly reader: QuestionReader
   /** A spot with the keys that questions inherit. */
   readonly defaults: Int32Array
-  /**
-   * The question that was read last. `known` is the form of the one before. Null leaves the question to the ordinary
-   * parser.
-   */
+  /** What the question last read asks, `known` being the form of the one before; null leaves it to the ordinary parser. */
   asked(known: QueryForm | null): ReadQuestion | null
 }
 
@@ -79,7 +76,7 @@ export class ListReader {
   /** The template used last comes first. */
   readonly #templates: QuestionTemplate[] = []
   #spots = new Int32Array(CHECKS_MIN * SPOT_WORDS)
-  /** Kept from one list to the next; `#count` of them belong to the last one. */
+  /** Kept from one list to the next; of the last one, `#count` are good. */
   readonly #forms: QueryForm[] = []
   #count = 0
   /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
@@ -127,7 +124,7 @@ export class ListReader {
     return REFUSED
   }
 
-  /** Drops forms of earlier lists: callers decide how long the texts in them are. */
+  /** Forms of lists before the last one are dropped: callers decide how long the texts in them are. */
   #begin(): void {
     if (this.#forms.length > this.#count) this.#forms.length = this.#count
     this.#count = 0

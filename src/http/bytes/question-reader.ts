@@ -123,7 +123,7 @@ export class QuestionReader {
     else for (const name of ['type', 'key', 'tenant'] as const) Object.assign(this[name], from[name])
   }
 
-  /** The form of the question read last: what it asks besides its keys. Returns `known` again if it is the same. */
+  /** What the question last read asks beside its keys: `known` again if it is the same. */
   form(known: QueryForm | null): QueryForm {
     const { type, action, tenant } = this
     const isKnown =

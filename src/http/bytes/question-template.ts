@@ -73,7 +73,7 @@ export class QuestionTemplate {
    * The bytes of all spans of at least eight bytes, eight by eight, and the last eight of each, which overlap those before.
    */
   readonly #doubles: Float64Array
-  /** Where in a spot the inherited keys and the absent keys go. */
+  /** Where in a spot a key goes that stands in the defaults, and where there is none. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
   /** The number of keys in the question. */
@@ -116,7 +116,7 @@ export class QuestionTemplate {
     this.#isAscii = spans.every(span => span.bytes.every(byte => byte < 0x80))
   }
 
-  /** Whether the question seems to differ only in values that are not read, for which this template has no gaps. */
+  /** Whether that question seems to differ only in what nobody reads, which this template does not allow for. */
   isTooNarrowFor({ form, user, key, skipped }: Omit<LearnedQuestion, 'from' | 'to' | 'isWide'>): boolean {
     const { type, action, tenant } = this.form
     return (
@@ -131,8 +131,9 @@ export class QuestionTemplate {
   }
 
   /**
-   * Fills the spot if the question that begins at `at` looks the same. Returns the place after it, or `REFUSED`. `limit` is
-   * the number of bytes of the body; asking a view for it is a call. `defaults` is a spot with the inherited keys.
+   * Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
+   * `limit`: how many bytes the body has; asking a view for them is a call. `defaults` is a spot with the keys that are
+   * inherited.
    */
   match(
     bytes: DataView,

@@ -79,12 +79,12 @@ export function dependantsOfInstance(instanceId: string): Dead {
   }
 }
 
-/** The facts that use a role. Mentions of it in other roles are rows of the schema; the caller changes those. */
+/** The facts that use a role. Mentions of it in other roles are rows of the schema, and the caller's to change. */
 export function dependantsOfRole(role: RoleRecord): Dead {
   return { deadIds: [role.id], lists: [lists.assignmentsOfRole(role.id)] }
 }
 
-/** The facts that use a relation. Derivation entries over it are rows of the schema; the caller changes those. */
+/** The facts that use a relation. Derivation entries over it are rows of the schema, and the caller's to change. */
 export function dependantsOfRelation(relation: RelationRecord): Dead {
   return { deadIds: [relation.id], lists: [lists.tuplesOver(relation.id)] }
 }

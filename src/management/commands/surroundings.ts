@@ -12,8 +12,8 @@ export interface Surroundings {
   newSecret(): string
   /** Ceiling of the attributes of one thing, in bytes of JSON. */
   readonly attributesBytesMax: number
-  /** Told the outcome of an attempt to commit, and how long the store took. `failed` comes with the reason. */
+  /** What became of an attempt to commit, and how long the store took. `failed` comes with the reason. */
   onCommit(outcome: 'done' | 'conflict' | 'failed', elapsedMs: number, error?: unknown): void
-  /** Told of background work that failed. It is tried again at the next occasion. */
+  /** Background work that failed; it is tried again at the next occasion. */
   onBackgroundFault(error: unknown): void
 }

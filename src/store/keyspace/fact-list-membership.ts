@@ -1,7 +1,7 @@
 /**
- * Which lists a fact is in, read straight from the bytes of its row. There are millions of facts, and a list build would
- * spend most of its time on turning ids into text and back. The result is the same as the key space derives from the
- * decoded record. A row in another form than the codec's usual one is left to the key space.
+ * The lists that facts are in, straight from the bytes of their rows: of them there are millions, and a list build
+ * would spend most of its time on turning ids into text and back. The same as the key space says of the record; a row
+ * in another form than the codec's usual one is left to that.
  */
 import type { ListEntry } from '#store/view.ts'
 import { ID_START, KIND_BYTES } from './record-codec.ts'
@@ -30,10 +30,10 @@ export const FACT_LISTS = {
   heldRoleInTenant: 30,
   usersOfRoleInTenant: 31,
 } as const
-/** The list that finds a thing by its id. No fact is in it, but lists of facts refer to it. */
+/** Names a thing by its id; no list of facts, but one that theirs refer to. */
 export const BY_ID_LIST = 2
 
-/** Where an id of a fact is: the offset in its key; 0 for the tenant's id, which is in its value. */
+/** Where an id of a fact stands: at that place of its key, or, 0, as the tenant in its value. */
 type IdPlace = 0 | 1 | 17 | 33
 const TENANT = 0
 const [FIRST, SECOND, THIRD] = [1, 17, 33] as const
@@ -42,11 +42,11 @@ interface FactList {
   readonly head: number
   readonly ids: readonly IdPlace[]
   readonly counted: boolean
-  /** The list in which the first row of this one stands for all of its rows, and its ids. */
+  /** The list in which the first row of this one stands for all, and its ids. */
   readonly representedIn?: readonly [head: number, ids: readonly IdPlace[]]
-  /** A counted list that has all rows of this one, and its ids. */
+  /** The counted list that has all of its rows, and its ids. */
   readonly within?: readonly [head: number, ids: readonly IdPlace[]]
-  /** While this list has rows, the thing with this id is not in the list of things without any. */
+  /** While it has rows, the thing of this id is not in the list of those without. */
   readonly displaces?: IdPlace
 }
 
@@ -131,7 +131,7 @@ interface FactRow {
   readonly value: Uint8Array
 }
 
-/** The lists of an assignment or a tuple. Null for another row, and for one in an unusual form. */
+/** The lists of an assignment or a tuple; null when it is neither, or not to be read like this. */
 export function factEntries(row: FactRow): ListEntry[] | null {
   const found = listsOf(row)
   if (!found) return null

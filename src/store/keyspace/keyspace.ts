@@ -85,7 +85,7 @@ export function recordsBegin(kind: RecordKind): number {
   return KIND_BYTES[kind]
 }
 
-/** Where the three ids begin in the key of a fact: of user, scope and role; or of object, relation and subject. */
+/** Where the three ids in the key of a fact begin: of user, scope and role; of object, relation and subject. */
 export const FACT_KEY_IDS = [1, 1 + UUID_BYTES, 1 + 2 * UUID_BYTES] as const
 
 /** The caller's key of a user, from the key of the row. */
@@ -143,7 +143,7 @@ export const lists = {
   all: (kind: RecordKind): ListName => Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES[kind]),
   /** At most one row: the thing with that id. Not counted. Kinds that are never looked up by id are not in it. */
   byId: (id: string): ListName => join(BY_ID_LIST, [id]),
-  /** The built-in types. They are in no other list of types. */
+  /** The types there are without the callers' doing; they are in no other list of types. */
   builtInTypes: (): ListName => join(29, []),
   rolesOfType: (typeId: string | null): ListName => join(3, [typeId]),
   relationsOfType: (typeId: string): ListName => join(4, [typeId]),
@@ -162,15 +162,15 @@ export const lists = {
   assignmentsOfTenant: (tenantId: string): ListName => join(FACT_LISTS.assignmentsOfTenant, [tenantId]),
   assignmentsOnInstance: (instanceId: string): ListName =>
     join(FACT_LISTS.assignmentsOnInstance, [instanceId]),
-  /** The assignments of one role on one instance, e.g. the members of a group. */
+  /** Who holds one role on one instance, e.g. the members of a group. */
   holders: (instanceId: string, roleId: string): ListName => join(FACT_LISTS.holders, [instanceId, roleId]),
   /** What one user holds in one tenant, roles on its instances included. Not counted. */
   heldInTenant: (tenantId: string, userId: string): ListName =>
     join(FACT_LISTS.heldInTenant, [tenantId, userId]),
-  /** The assignments of one role to one user in one tenant. Not counted. */
+  /** Where in one tenant one user holds one role. Not counted. */
   heldRoleInTenant: (tenantId: string, roleId: string, userId: string): ListName =>
     join(FACT_LISTS.heldRoleInTenant, [tenantId, roleId, userId]),
-  /** The assignments of one role to one user. Not counted. */
+  /** Where one user holds one role. Not counted. */
   heldRole: (roleId: string, userId: string): ListName => join(FACT_LISTS.heldRole, [roleId, userId]),
   /** One assignment, the oldest, of each user who holds any in the tenant. */
   usersOfTenant: (tenantId: string): ListName => join(FACT_LISTS.usersOfTenant, [tenantId]),
@@ -196,7 +196,7 @@ function kindListOf(record: StoredRecord): ListName {
   return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
 }
 
-/** The lists that a record is in, apart from that of its kind and `byId`. */
+/** The lists a record is in, that of its kind and `byId` aside. */
 function entriesOf(record: StoredRecord): ListEntry[] {
   switch (record.kind) {
     case 'role':

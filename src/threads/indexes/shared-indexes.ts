@@ -91,9 +91,9 @@ interface SharedIndexesOptions {
   readonly createWriter: () => IndexWriter
   /** Null: each start loads everything from the rows. */
   readonly kept: KeptIndexes | null
-  /** Warms up the code of writers, step by step; null: it is cold when the first changes come. */
+  /** What warms the code of writers up, step by step; null: it is cold when the first changes come. */
   readonly rehearsal: (() => Iterable<unknown>) | null
-  /** The deadline for decisions on an index of that environment; absent: nothing can be missed. */
+  /** Until when threads may decide on an index of that environment; absent: nothing can be missed. */
   readonly deadlineOf?: (environmentId: string) => DeadlineHandle
   /** Hands an index to every thread that decides; resolves when all of them have it. */
   readonly attach: (environmentId: string, index: AttachedIndex) => Promise<void>
@@ -122,15 +122,9 @@ interface Loaded {
 const LOAD_PART_CHANGES = 1_000
 /** Work of building closures in one turn, in records: about half a millisecond. */
 const PRECOMPUTED_A_TURN = 2_000
-/**
- * An index of at least so many records and facts is rehearsed before it decides. A rehearsal takes 0.2 s, less than the
- * load of so many did, and is done once a process.
- */
+/** Records and facts from which on a rehearsal, 0.2 s, takes less than what has brought them here; it is done once. */
 const REHEARSED_FROM = 100_000
-/**
- * How long a stop may take to save the indexes, collecting what is left included: whoever ends the process has little
- * patience.
- */
+/** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
 const KEEP_MS_MAX = 3_000
 
 export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom {
@@ -260,7 +254,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     this.#options.onFault(environmentId, new Error('a thread that decides has ended the index'))
   }
 
-  /** Done before anybody has the index: no caller waits for its changes yet, and nobody can take it back meanwhile. */
+  /** Before anybody has the index: nobody waits for its changes yet, and nobody can take it back meanwhile. */
   async #rehearseFor(writer: IndexWriter): Promise<void> {
     const { assignments, tuples, records } = writer.figures()
     if (assignments + tuples + records >= REHEARSED_FROM) await (this.#rehearsed ??= this.#rehearse())
@@ -270,7 +264,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     try {
       for (const _ of this.#options.rehearsal?.() ?? []) await nextTurn()
     } catch (error) {
-      // The failure may have been a lack of memory, and the next load may find more.
+      // It may have been memory, of which the next load finds more.
       this.#rehearsed = null
       throw error
     }

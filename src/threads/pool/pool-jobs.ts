@@ -109,7 +109,7 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   )
   const numbers = new Map<QueryForm, number>()
   const formOf = new Int32Array(memory, places.forms, count)
-  // Most neighbouring questions have the same form, or two forms in turns.
+  // Most questions in a row have one form, or two in turns.
   let form: QueryForm | null = null
   let otherForm: QueryForm | null = null
   let number = 0
