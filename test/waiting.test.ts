@@ -61,17 +61,19 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'properties/seeded.ts': { 'draws without a seed': 'draws the seed' },
   'sdk/retries.test.ts': { 'measures time': LOWER },
   'service/content.redis.test.ts': { 'measures time': 'asks for so long; each answer is judged, no time is' },
-  'service/decision-deadline.test.ts': { 'measures time': LOWER },
+  'service/staleness-deadline.test.ts': { 'measures time': LOWER },
   'service/staleness.redis.test.ts': { 'measures time': LOWER },
   'service/without-redis.redis.test.ts': { 'measures time': LOWER },
-  'store/fact-lists.test.ts': { 'measures time': 'the present is one of the times that are written' },
+  'store/fact-list-membership.test.ts': {
+    'measures time': 'the present is one of the times that are written',
+  },
   'testing/processes/store-look.ts': { sleeps: POLLS },
   'system/fatal-while-writing.ts': {
     sleeps: 'in the process that is to fail: it comes to nothing a moment later',
     'measures time': 'tells it; test/faults judges it',
   },
   'system/process.test.ts': { sleeps: POLLS },
-  'threads/content-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
+  'threads/import-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
   'threads/credential-check.test.ts': { 'measures memory': LEAK },
   'threads/job-pool.test.ts': {
     sleeps: 'at moments all over a start, at each of which the same must hold',

@@ -8,7 +8,7 @@ import { hash } from 'node:crypto'
 import { rehearsal } from '#engine/shared-index/rehearsal.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
-import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createSharedCounts } from '#threads/channel/shared-count.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
@@ -54,7 +54,7 @@ const port = await threads.start({
   ],
   counts: createSharedCounts(),
   keyRates: null,
-  deadline: new DecisionDeadline().handle,
+  deadline: new StalenessDeadline().handle,
   settings: withoutSecrets(config),
 })
 const indexes = new SharedIndexes({

@@ -12,20 +12,20 @@ export interface Api {
   send(method: string, path: string, body?: unknown): Promise<ApiAnswer>
 }
 
-/** The service said no, or what came is no answer of a Verdict service. */
+/** The service refused, or the answer is not one of a Verdict service. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
 }
 
-/** What changes something answers: what became of it, which no caller here needs. */
+/** The answer to a change. No caller here needs its content. */
 const Done = Type.Union([Type.Object({}), Type.Array(Type.Unknown()), Type.Undefined()])
 
-/** Asks for something to be done. Throws `ApiError` with what the service says when it is not. */
+/** Makes a change. Throws `ApiError` with the service's message when it is refused. */
 export async function request(api: Api, method: string, path: string, body?: unknown): Promise<void> {
   await ask(api, Done, method, path, body)
 }
 
-/** Asks for an answer of this form. Throws `ApiError` with what the service says when there is none. */
+/** Asks for an answer of this form. Throws `ApiError` with the service's message when there is none. */
 export async function ask<Schema extends TSchema>(
   api: Api,
   schema: Schema,
@@ -36,7 +36,7 @@ export async function ask<Schema extends TSchema>(
   return resultOf(schema, await api.send(method, path, body), `${method} ${path}`)
 }
 
-/** What a successful answer says. Throws `ApiError` otherwise; `asked` is what messages call the request. */
+/** The value of a successful answer. Throws `ApiError` for another answer; `asked` names the request in messages. */
 export function resultOf<Schema extends TSchema>(
   schema: Schema,
   answer: ApiAnswer,
@@ -52,14 +52,14 @@ export function foreignAnswer(asked: string): ApiError {
   return new ApiError(`${asked}: what came is no answer of a Verdict service`)
 }
 
-/** What an error answer says, whichever of the service's forms it has. */
+/** The message of an error answer, whichever of the service's forms it has. */
 export function messageOf({ status, body }: ApiAnswer): string {
   if (typeof body === 'string' && body !== '') return body
   if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
   return `status ${status}`
 }
 
-/** What came, as JSON where it is. */
+/** The body as JSON if it is JSON, else as text. */
 export function bodyOf(text: string): unknown {
   if (text === '') return undefined
   try {

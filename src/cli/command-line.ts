@@ -44,7 +44,7 @@ Exit codes: 0 done, or the answer is yes; 1 the answer is no: denied, a test fai
 out; 2 the command or a file is wrong; 3 the service could not be reached, refused, or did not answer as one;
 4 a defect of Verdict.`
 
-/** Columns of help, where the terminal is wider. */
+/** Columns of help on a wider terminal. */
 const HELP_WIDTH_MAX = 110
 
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<ExitCode> {
@@ -78,9 +78,9 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       .strict()
       .parserConfiguration({ 'dot-notation': false })
       .check(options => {
-        // Of options that may stand there several times there is none, only a list of files.
+        // No option may be given several times; only the list of files may.
         const repeated = Object.keys(options).find(
-          // The alias stands there as well.
+          // An alias of the option is in the list as well.
           name => name.length > 1 && name !== 'files' && Array.isArray(options[name]),
         )
         if (repeated !== undefined)
@@ -105,7 +105,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     })
     return exitCodeOf(session)
   } catch (error) {
-    // Nobody reads what was still to be told.
+    // The reader of the output has closed it.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return EXIT.usage
     if (!isExpected(error)) {
       streams.stderr.write(defectMessage(error))
@@ -120,10 +120,10 @@ function exitCodeOf(session: Session | null): ExitCode {
   return session?.exitCode ?? EXIT.yes
 }
 
-/** What went wrong without being a defect of ours. */
+/** Whether the error is no defect of ours. */
 function isExpected(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const kinds = [ApiError, UsageError, ModelFileError, PlanError]
-  // What the system refused has a name of the call, be it of a file that is none or a disk that is full.
+  // An error of a system call, for a file that does not exist or a full disk, names the call.
   return kinds.some(kind => error instanceof kind) || ('syscall' in error && 'code' in error)
 }

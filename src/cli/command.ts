@@ -1,4 +1,4 @@
-/** What a command is: a function that adds itself to the parser. */
+/** A command is a function that adds itself to the parser. */
 import type { Argv } from 'yargs'
 import type { CommonOptions, Session } from './session.ts'
 

@@ -1,8 +1,8 @@
-/** Lines as an export writes them, held against what they may be. */
+/** Reads lines of an export and checks their form. */
 import { Compile } from 'typebox/schema'
 import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/environment-content.ts'
 
-/** The line is none; the message says why. */
+/** The line is not one of an export; the message says why. */
 export class ContentLineError extends Error {
   override readonly name = 'ContentLineError'
 }

@@ -1,4 +1,4 @@
-/** What the exit code of a command says, so that scripts can branch on it. */
+/** The meaning of the exit code of a command, so that scripts can branch on it. */
 import { inspect } from 'node:util'
 
 export const EXIT = {
@@ -8,20 +8,20 @@ export const EXIT = {
   no: 1,
   /** The command or a file it was given is wrong. */
   usage: 2,
-  /** The service could not be reached, refused, or what came is no whole answer of one. */
+  /** The service could not be reached or refused, or its answer was not whole. */
   service: 3,
-  /** A defect of Verdict itself. Not the 1 that a runtime ends with then: that is an answer here. */
+  /** A defect of Verdict itself. Not the 1 with which Node ends then: 1 is an answer here. */
   defect: 4,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** What is told of a defect: where it is. */
+/** The message about a defect: where it is. */
 export function defectMessage(error: unknown): string {
   return `verdict: a defect of Verdict itself: ${inspect(error)}\n`
 }
 
-/** The command was called in a way that means nothing; the message says how it is called. */
+/** The command line has no meaning; the message says how the command is called. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

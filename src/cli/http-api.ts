@@ -21,7 +21,7 @@ export class HttpApi implements Api {
     return this.#whole(await this.#fetch('POST', path, body, contentType))
   }
 
-  /** The body of a successful answer, as it comes, for one that is not kept in memory. */
+  /** The body of a successful answer in pieces, for an answer that is not kept in memory. */
   async *download(path: string): AsyncIterable<Uint8Array> {
     const response = await this.#fetch('GET', path, null, '')
     if (response.status === 200) yield* this.#pieces(response)
@@ -32,7 +32,7 @@ export class HttpApi implements Api {
     return { status: response.status, body: bodyOf(await text(this.#pieces(response))) }
   }
 
-  /** Throws `ApiError` when nothing comes. */
+  /** Throws `ApiError` when there is no answer. */
   async #fetch(
     method: string,
     path: string,
@@ -53,7 +53,7 @@ export class HttpApi implements Api {
     }
   }
 
-  /** Throws `ApiError` when what was announced does not come. */
+  /** Throws `ApiError` when the body ends before its announced end. */
   async *#pieces({ body }: Response): AsyncIterable<Uint8Array> {
     try {
       yield* body ?? []
@@ -63,7 +63,7 @@ export class HttpApi implements Api {
   }
 }
 
-/** What lies below "fetch failed". */
+/** The reason behind "fetch failed". */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error)

@@ -5,7 +5,7 @@ import { type Api, type ApiAnswer, bodyOf } from './api.ts'
 
 export class InProcessApi implements Api {
   readonly #service: InProcessService
-  /** What went wrong behind the answers; the first is told. */
+  /** Defects that the service met while it answered; the first is reported. */
   readonly #faults: unknown[]
 
   static async open(): Promise<InProcessApi> {

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { UsageError } from './exit-codes.ts'
 
-/** A positional argument that is a file; `-`, which the parser takes for no text, is standard input or output. */
+/** A positional argument that is a file. `-`, which the parser does not take for a text, is standard input or output. */
 export const FILE_ARGUMENT = { type: 'string', coerce: (file: string) => (file === '' ? '-' : file) } as const
 
 export interface InputLine {
@@ -12,7 +12,7 @@ export interface InputLine {
   readonly number: number
 }
 
-/** The lines of a file that say something; `-` is standard input. Lines that begin with # are comments. */
+/** The lines of a file that are not blank; `-` is standard input. Lines that begin with # are comments. */
 export async function* linesOf(file: string, stdin: NodeJS.ReadableStream): AsyncIterable<InputLine> {
   let number = 0
   for await (const line of linesIn(file === '-' ? stdin : createReadStream(file))) {
@@ -23,11 +23,11 @@ export async function* linesOf(file: string, stdin: NodeJS.ReadableStream): Asyn
 }
 
 /**
- * The lines in pieces of UTF-8, which end anywhere. Throws what reading the pieces throws, and `UsageError` for what is no
- * UTF-8.
+ * The lines in pieces of UTF-8, which may end anywhere. Throws what reading the pieces throws, and `UsageError` for bytes
+ * that are no UTF-8.
  */
 export async function* linesIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string> {
-  // What cannot be read is refused: put something in its place, and another key is meant.
+  // Invalid bytes are refused: with a replacement character another key would be meant.
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const decoded = (piece?: Uint8Array): string => {
     try {

@@ -3,22 +3,22 @@ import { runCommandLine } from './command-line.ts'
 import { defectMessage, EXIT } from './exit-codes.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever read has read enough, and the exit code says what it says.
+  // The reader has closed the output. The exit code still says the result.
   if (error.code === 'EPIPE') return
   process.stderr.write(`verdict: standard output cannot be written: ${error.message}\n`)
   process.exit(EXIT.usage)
 })
 
-// Nobody can be told; the exit code says what it says.
+// Nobody reads the message. The exit code still says the result.
 process.stderr.on('error', () => {})
 
-// What fails where no command waits for it.
+// Failures that no command awaits.
 process.on('uncaughtException', error => {
   process.stderr.write(defectMessage(error))
   process.exit(EXIT.defect)
 })
 
-// Set, not exited with: what is still on its way into a pipe gets there.
+// Set instead of exiting, so that output on its way into a pipe gets there.
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,

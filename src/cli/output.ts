@@ -13,14 +13,14 @@ export type OutputStream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Tells how much is done. */
+/** Told how much is done. */
 export type OnProgress = (done: number) => void
 
 /** Characters a progress bar takes. */
 const BAR_WIDTH = 30
 
 export class Output {
-  /** Whether people read it. */
+  /** Whether a person reads the output. */
   readonly isHuman: boolean
   readonly #stdout: OutputStream
   readonly #stderr: OutputStream
@@ -31,12 +31,12 @@ export class Output {
     this.isHuman = form === 'auto' ? streams.stdout.isTTY === true : form === 'table'
   }
 
-  /** A result: the value as JSON on one line, or what people read instead. */
+  /** Prints a result: the value as JSON on one line, or the text for people. */
   result(value: unknown, human: () => string): void {
     this.#stdout.write(`${this.isHuman ? human() : JSON.stringify(value)}\n`)
   }
 
-  /** Something beside the result. */
+  /** Prints something besides the result. */
   note(text: string): void {
     this.#stderr.write(`${text}\n`)
   }
@@ -68,7 +68,8 @@ export class Output {
       format: `${what} {bar} {percentage} % · {value} of {total} ${unit} · {eta_formatted} left`,
       stream: this.#stderr,
       barsize: BAR_WIDTH,
-      // Cut at the edge, rather than by a terminal without line wrapping: that would stay so when the process is killed.
+      // Cut by us at the edge. If the terminal's line wrapping were switched off for that, it would stay off when the
+      // process is killed.
       linewrap: true,
     })
     bar.start(total, 0)
@@ -81,7 +82,7 @@ export class Output {
   }
 }
 
-/** In a cell: one line, without what a terminal would obey. */
+/** The text of a cell: one line, without control sequences. */
 function textOf(value: unknown): string {
   const text =
     typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)

@@ -5,7 +5,7 @@ import { type Api, ask } from './api.ts'
 
 const SearchResponse = Type.Union([EntitySearchResponse, ActionSearchResponse])
 
-/** What is looked for. */
+/** The part that is searched for. */
 export type SearchedPart = 'subject' | 'resource' | 'action'
 
 export interface SearchQuestion {

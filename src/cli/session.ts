@@ -22,7 +22,7 @@ export interface CommonOptions {
 }
 
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
-/** Of ASCII, what can be seen, and blanks. */
+/** Visible ASCII and blanks. */
 const KEY_TEXT = /^[ -~]*$/
 
 export class Session {
@@ -57,8 +57,8 @@ export class Session {
   }
 
   /**
-   * The service, for questions: the environment that decides is the key's. Throws `ApiError` where the options name another one,
-   * of which the answer would not be.
+   * The service for decisions. The environment that decides is that of the key. Throws `ApiError` when the options name
+   * another one, which the answer would not be about.
    */
   async decisions(): Promise<HttpApi> {
     const { project, env } = this.#options
@@ -69,8 +69,8 @@ export class Session {
   }
 
   /**
-   * Project and environment, as a path names them. Those of the key, unless the options say otherwise; a key that is
-   * none's has to be told: what replaces or removes must not guess. Throws `UsageError`.
+   * Project and environment as a path names them: those of the key, unless the options name others. A key that belongs to
+   * no environment needs the options, since commands that replace or remove must not guess. Throws `UsageError`.
    */
   async place(): Promise<string> {
     const { project, env } = this.#options

@@ -10,7 +10,7 @@ export class AuditTrimming {
   readonly #onFault: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
 
-  /** Until it is closed. */
+  /** Trims until it is closed. */
   constructor(retention: AuditRetention, environments: OpenEnvironments, onFault: (error: unknown) => void) {
     this.#retention = retention
     this.#environments = environments
@@ -18,7 +18,7 @@ export class AuditTrimming {
     this.#timer = setInterval(() => this.trim(), EVERY_MS)
   }
 
-  /** In the background. */
+  /** Runs in the background. */
   trim(): void {
     void this.#trimAll().catch(this.#onFault)
   }

@@ -20,7 +20,7 @@ import { decisionParts } from './thread-routes.ts'
 
 const NOTHING = Object.freeze({})
 
-/** Marks a reply as one that is kept among others of a kind, which are bounded together: not here. */
+/** Marks an answer whose memory counts against a bound (`large-answers.ts`). The HTTP thread keeps that bound, not this one. */
 class OfParts extends RawBytes {
   get fillsMemory(): boolean {
     return this.bytes.byteLength === this.bytes.buffer.byteLength
@@ -33,7 +33,7 @@ const answers: AnswersOfParts = {
 
 export class BodyWork {
   readonly #readers = new HeldReaders()
-  /** What the job of an environment is decided on: it has one at a time here. */
+  /** What the running job of each environment is decided on. An environment has one job at a time here. */
   readonly #decidedOn = new Map<string, Exclude<BodyRequest['on'], null>>()
   readonly #recorded: RecordedDecisions | null
   readonly #routes: ReadonlyMap<string, Route>
@@ -108,7 +108,7 @@ export class BodyWork {
 function answered(reply: Reply): BodyAnswer['outcome'] {
   const { status, body, lent } = encodeReply(reply)
   const isOfParts = reply.body instanceof OfParts
-  // What stands, is lent, or shares its memory with others is not the receiver's to have.
+  // Bytes that are constant, lent, or part of memory that others use cannot be moved to the receiver: they are copied.
   const own = isOfParts && reply.body.fillsMemory ? reply.body.bytes : copied(body ?? '')
   lent?.giveBack()
   return { kind: 'answered', status, bytes: own, isOfParts }
@@ -118,7 +118,7 @@ function copied(body: string | Uint8Array): Uint8Array {
   return new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body)
 }
 
-/** The answer is not copied: it is the receiver's then. */
+/** The answer is moved, not copied: it belongs to the receiver afterwards. */
 function given(value: BodyAnswer): PoolAnswer<unknown> {
   const { outcome } = value
   const memories = outcome.kind === 'answered' ? [outcome.bytes.buffer] : []

@@ -1,13 +1,13 @@
 /**
- * Builds keys and lists of a local copy whose rows have just been loaded. The main thread goes on logging commits in the same
- * tables meanwhile; it takes them over when this has ended.
+ * Builds keys and lists of a local copy whose rows have just been loaded. The main thread goes on logging commits in the
+ * same tables meanwhile; it takes the tables over when the build has ended.
  */
 import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 
-/** Ends before its time, without an error, by the signal. */
+/** `signal` ends the build early, without an error. */
 export async function buildLists(directory: string, signal: AbortSignal): Promise<void> {
   const tables = new LmdbTables(directory)
   try {

@@ -1,7 +1,7 @@
 /**
- * Which form of the code runs: the built one (`dist`, a few files), or the sources as they are. A checkout is built by `npm ci`;
- * after an edit the sources run until it is built again. `VERDICT_FORM=sources` runs them in any case: who changes a module before the
- * service begins, as tests do that break one, changes that of the sources.
+ * Which form of the code runs: the built one (`dist`, a few files), or the sources as they are. `npm ci` builds a checkout.
+ * After an edit the sources run until the next build. `VERDICT_FORM=sources` runs them in any case. Tests need that when
+ * they break a module before the service begins: what they change is a source.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url'
 const isSource = import.meta.url.endsWith('.ts')
 const HERE = new URL('.', import.meta.url)
 const ROOT = new URL('../../', import.meta.url)
-/** The folder of the built form, of a checkout. */
+/** The folder of a checkout that holds the built form. */
 export const DIST = fileURLToPath(new URL('dist', ROOT))
-/** What the build was made of. */
+/** The file that names the sources the build was made of. */
 export const SOURCES_NOTE = 'sources'
 
 /** All the code that runs. */
@@ -34,7 +34,7 @@ export function sourcesNow(): string {
   return digest.digest('hex')
 }
 
-/** Whether what was built is what the sources say now. */
+/** Whether the build was made of the sources as they are now. */
 export function isBuilt(): boolean {
   const note = join(DIST, SOURCES_NOTE)
   return existsSync(note) && readFileSync(note, 'utf8') === sourcesNow()
@@ -43,7 +43,7 @@ export function isBuilt(): boolean {
 const isAskedForSources = process.env['VERDICT_FORM'] === 'sources'
 const built = isSource ? (isAskedForSources || !isBuilt() ? null : new URL('dist/', ROOT)) : HERE
 
-/** An entry point: the built one, or else that source, by its path in the checkout. */
+/** The URL of an entry point: the built file, or else the source. `source` is its path in the checkout. */
 export function entry(name: string, source: string): URL {
   return built === null ? new URL(source, ROOT) : new URL(`${name}.js`, built)
 }

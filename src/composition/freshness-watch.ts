@@ -1,10 +1,13 @@
-/** Says and does what follows from not having heard from the store for a while: a log line, a state, the deadlines of decisions. */
+/**
+ * Watches how long this node has not heard from the store, and does what follows: a log line, a state for the health
+ * routes, the deadlines up to which threads may decide.
+ */
 import type { Config } from '#config/config.ts'
 import { Freshness, type Standing } from '#decisions/freshness.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
-import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 
 const SAID: Record<Standing, string> = {
   fresh: 'up to date with the store again',
@@ -23,15 +26,15 @@ const SAID_OF_ONE: Record<Standing, string> = {
 }
 
 export class FreshnessWatch {
-  /** Null: nothing can be missed, or nothing is watched yet. */
+  /** Null: nothing can be missed, or the watch has not begun. */
   #freshness: Freshness | null = null
 
-  /** Looks from now on until it is closed; `onFresh` hears whether this node hears of changes. */
+  /** Watches until it is closed. `onFresh` is told whether this node hears of changes. */
   begin(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): void {
     this.#freshness = watchFreshness(store, organizationStore, parts)
   }
 
-  /** An environment that decides from now on. */
+  /** Adds an environment, which is decided on from now on. */
   lookAt(environmentId: string): void {
     this.#freshness?.lookAt(environmentId)
   }
@@ -48,7 +51,7 @@ export class FreshnessWatch {
 interface WatchParts {
   readonly config: Config
   readonly onFresh: (isFresh: boolean) => void
-  readonly deadlines: DecisionDeadlines
+  readonly deadlines: StalenessDeadlines
   readonly log: Logger
 }
 

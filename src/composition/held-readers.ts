@@ -1,4 +1,7 @@
-/** What a thread of a pool holds between jobs: readers of the indexes that jobs bring along, and how it says what a job ended in. */
+/**
+ * What a thread of a pool holds between jobs: readers of the indexes that jobs bring along. Also how the thread reports a
+ * job that failed.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { threadId } from 'node:worker_threads'
@@ -8,13 +11,13 @@ import { AuthzError, errorToData } from '#model/errors.ts'
 import { isGone, type JobIndex, type PoolAnswer } from '#threads/pool/pool-jobs.ts'
 import { collectGarbage } from './collect-garbage.ts'
 
-/** Indexes a thread stays attached to, the one used last first: those it forgets can be freed. */
+/** Indexes to which a thread stays attached, the last used first. Indexes that it forgets can be freed. */
 const READERS_MAX = 16
 
 export class HeldReaders {
   #readers: { readonly index: JobIndex; readonly reader: SharedIndexReader }[] = []
 
-  /** The reader of an index, made where there is none yet. */
+  /** The reader of an index. Makes one if there is none yet. */
   of(index: JobIndex): SharedIndexReader {
     const readers = this.#readers
     const place = readers.findIndex(({ index: known }) => known.environmentId === index.environmentId)
@@ -31,8 +34,8 @@ export class HeldReaders {
   }
 
   /**
-   * Memory of an index that was replaced or taken back is free when no thread holds it. Shared memory does not count for when
-   * V8 collects garbage, and a thread that sleeps never does: hence it is told to.
+   * Memory of an index that was replaced or taken back is freed when no thread holds it any more. V8 does not count shared
+   * memory when it decides whether to collect, and a sleeping thread never collects: so the thread is told to.
    */
   async letGo(): Promise<PoolAnswer<null>> {
     const live = this.#readers.filter(({ index }) => !isGone(index))
@@ -46,7 +49,7 @@ export class HeldReaders {
   }
 }
 
-/** What a job threw, as it crosses threads. Throws on what is a fault of the thread. */
+/** The error of a job in the form that crosses threads. Throws the error again when the thread itself is at fault. */
 export function failed(error: unknown): PoolAnswer<never> {
   if (error instanceof AuthzError) return { error: errorToData(error) }
   if (error instanceof IndexFault) return { indexFault: inspect(error) }

@@ -1,6 +1,6 @@
 /**
- * An HTTP thread: its servers, one engine an environment, everything a decision needs. It takes its orders from the main
- * thread by a port. Whoever made it ends it after a fault that is a broken invariant.
+ * An HTTP thread: its servers, one engine an environment, and everything a decision needs. The main thread gives it orders
+ * over a port. A broken invariant is reported to the maker of this object, who ends the thread.
  */
 import { type MessagePort, threadId } from 'node:worker_threads'
 import type { ThreadSettings } from '#config/config.ts'
@@ -23,7 +23,7 @@ import type {
   ToHttpThread,
 } from '#threads/channel/messages.ts'
 import { SharedCount } from '#threads/channel/shared-count.ts'
-import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { ThreadPools } from './thread-pools.ts'
 import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
@@ -36,11 +36,11 @@ export class HttpThread {
   readonly #options: Options
   readonly #telemetry: ThreadTelemetry
   readonly #credentials: CredentialCheck
-  /** Null: nobody counts how often a key is used. */
+  /** Null: uses of keys are not counted. */
   readonly #keyRates: KeyRates | null
-  readonly #deadline: DecisionDeadline
+  readonly #deadline: StalenessDeadline
   readonly #engines: EngineReaders
-  /** Null: this thread does everything. */
+  /** Null: there are no pools, and this thread does everything. */
   readonly #pools: ThreadPools | null
   readonly #management: ManagementClient
   readonly #server: HttpServer
@@ -48,8 +48,8 @@ export class HttpThread {
   #state: NodeState = STARTING
 
   /**
-   * Takes orders from now on, and listens when it is told to by `listen`. `onFault`: a request met a broken invariant. Whoever
-   * made this must end it then, by `abandon`.
+   * Takes orders from now on. `listen` begins to listen. `onFault` is called when a request met a broken invariant: the
+   * maker of this object must then end it by `abandon`.
    */
   constructor(
     main: MessagePort,
@@ -64,7 +64,7 @@ export class HttpThread {
     this.#options = options
     const telemetry = new ThreadTelemetry(settings, tracing)
     this.#telemetry = telemetry
-    this.#deadline = new DecisionDeadline(options.deadline)
+    this.#deadline = new StalenessDeadline(options.deadline)
     this.#engines = new EngineReaders(
       handle =>
         new SharedIndexReader(handle, {
@@ -104,7 +104,7 @@ export class HttpThread {
     main.on('message', (message: ToHttpThread) => this.#receive(message))
   }
 
-  /** What both servers have in common. */
+  /** The options that both servers have in common. */
   #edge(onFault: (error: InvariantError) => void) {
     const { counts, settings } = this.#options
     const { counters, decisionLog, log, slow, tracing } = this.#telemetry
@@ -156,7 +156,7 @@ export class HttpThread {
     })
   }
 
-  /** Tells the main thread the port, or why there is none: everything is closed then. */
+  /** Tells the main thread the port, or the reason why there is none; in that case everything is closed. */
   async listen(): Promise<void> {
     const { host, port, settings } = this.#options
     const { counters } = this.#telemetry
@@ -170,7 +170,7 @@ export class HttpThread {
     }
   }
 
-  /** Closes everything at once, for a fault that the thread ends by. */
+  /** Closes everything at once, after a fault that ends the thread. */
   async abandon(error: unknown): Promise<void> {
     this.#telemetry.log.fatal({ err: error }, 'this HTTP thread ends')
     await this.#close({ withinMs: 0 })

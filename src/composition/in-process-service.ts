@@ -1,6 +1,6 @@
 /**
- * One environment of the service without threads and sockets: its routes, management and engine over a store in memory, in
- * one thread. What a request is answered here is what a server would answer, since everything but the wire is the same.
+ * One environment of the service without threads and sockets: routes, management and engine over a store in memory, in one
+ * thread. It answers a request as a server would, since everything but the wire is the same.
  */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { readConfig, withoutSecrets } from '#config/config.ts'
@@ -27,10 +27,10 @@ import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { threadRoutes } from './thread-routes.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
-/** In an index's lock word. */
+/** Thread ids of writer and reader in the lock word of an index. */
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
-/** They wait until they are answered, and nobody asks what they were. */
+/** Stands for the caller: in process a caller never leaves and no bytes are counted. */
 const NOBODY = { isGone: false, bodyBytes: 0, whenOver: () => {}, requestId: '', traceparent: null }
 const HEADERS = new HeaderList()
 HEADERS.add('authorization', `Bearer ${KEY}`)
@@ -41,7 +41,7 @@ export class InProcessService {
   readonly #onFault: (error: unknown) => void
   readonly #close: () => Promise<void>
 
-  /** An environment with the default tenant and nothing else; `onFault` hears of defects of ours. */
+  /** Opens an environment with the default tenant and nothing else. `onFault` is told of defects of the service. */
   static async open(onFault: (error: unknown) => void): Promise<InProcessService> {
     const settings = withoutSecrets(readConfig({}))
     const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }
@@ -131,7 +131,7 @@ export class InProcessService {
   }
 }
 
-/** Management of that one environment: there is no organization around it. */
+/** Management of that one environment. There is no organization around it. */
 function gatewayTo(service: EnvironmentService): ManagementGateway {
   return {
     execute: async request => {

@@ -1,4 +1,7 @@
-/** Where management requests of the HTTP threads come in. They reach a thread before its environments are loaded, only to be told so. */
+/**
+ * Where management requests of the HTTP threads come in. Until the environments are loaded, each request is answered
+ * `NOT_READY`.
+ */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type {
@@ -11,7 +14,7 @@ import type { Tracing } from '#telemetry/tracing.ts'
 
 export class ManagementEntrance {
   readonly #tracing: Tracing | null
-  /** Null: it is not open yet. */
+  /** Null: management is not open yet. */
   #service: ManagementService | null = null
 
   constructor(tracing: Tracing | null) {

@@ -1,4 +1,4 @@
-/** The environments of this node, for whoever asks before the organization is open: there are none then. */
+/** The environments of this node. Before the organization is open there are none. */
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
 import type { Store } from '#store/store.ts'
 import type { EnvironmentFigures, EnvironmentState } from '#telemetry/metrics.ts'
@@ -11,7 +11,7 @@ export class NodeEnvironments {
     this.#open = environments
   }
 
-  /** Without the organization nobody is ready at all. */
+  /** Before the organization is open this does nothing: no environment is ready then. */
   fail(...fault: Parameters<OpenEnvironments['fail']>): void {
     this.#open?.fail(...fault)
   }
@@ -20,7 +20,7 @@ export class NodeEnvironments {
     await this.#open?.close()
   }
 
-  /** Those that have an index, as they are now. */
+  /** Figures of the environments that have an index, as they are now. */
   *figures(indexes: SharedIndexes, store: Store): Iterable<EnvironmentFigures> {
     for (const { scope, projectKey, environmentKey } of this.#open?.all() ?? []) {
       const look = indexes.look(scope.environmentId)

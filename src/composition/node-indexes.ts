@@ -1,16 +1,16 @@
-/** The shared indexes of this node: who writes them, where they are kept, and who hears of them. */
+/** The shared indexes of this node: which thread writes them, where they are saved, and who is told of them. */
 import { randomInt } from 'node:crypto'
 import { rehearsal } from '#engine/shared-index/rehearsal.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
-import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import type { FreshnessWatch } from './freshness-watch.ts'
-import { IndexFiles } from './index-files.ts'
+import { SavedIndexFiles } from './saved-index-files.ts'
 import type { NodeEnvironments } from './node-environments.ts'
 
-/** In an index's lock word; HTTP threads have theirs plus one. */
+/** This thread's id in the lock word of an index. HTTP threads use their thread id plus one. */
 const MAIN_THREAD_ID = 1
 
 export function createIndexes(
@@ -18,7 +18,7 @@ export function createIndexes(
   parts: {
     readonly threads: HttpThreads
     readonly environments: NodeEnvironments
-    readonly deadlines: DecisionDeadlines
+    readonly deadlines: StalenessDeadlines
     readonly freshness: FreshnessWatch
   },
 ): SharedIndexes {
@@ -29,7 +29,7 @@ export function createIndexes(
         threadId: MAIN_THREAD_ID,
         secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
       }),
-    kept: new IndexFiles(MAIN_THREAD_ID, log),
+    kept: new SavedIndexFiles(MAIN_THREAD_ID, log),
     rehearsal,
     deadlineOf: environmentId => {
       const handle = deadlines.handleOf(environmentId)

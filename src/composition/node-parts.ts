@@ -1,4 +1,4 @@
-/** The parts of a node that stand from before its start to behind its stop, wired to each other. */
+/** The parts of a node that exist from before its start until after its stop, wired to each other. */
 import type { Config } from '#config/config.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Logger } from '#telemetry/log.ts'
@@ -8,7 +8,7 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { Tracing } from '#telemetry/tracing.ts'
 import { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createSharedCounts, SharedCount } from '#threads/channel/shared-count.ts'
-import { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import { FreshnessWatch } from './freshness-watch.ts'
 import { ManagementEntrance } from './management-entrance.ts'
 import { NodeEnvironments } from './node-environments.ts'
@@ -19,22 +19,22 @@ import { openNodeStore } from './open-node-store.ts'
 import { WORKER_URLS } from './worker-urls.ts'
 
 export interface StartEvents {
-  /** The one fault after which the process must end, when it can. */
+  /** Called once, with the fault after which the process must end when it can. */
   onDeath(error: Error): void
   /**
-   * From here on the process must not exit before HTTP threads are ended by `abandon`, as they are: while one listens, the HTTP
-   * library would abort it. Called before there are any; whoever awaits `close` need not.
+   * Called before there are HTTP threads. From here on the process must not exit before `abandon` has ended them: the HTTP
+   * library aborts a process that exits while a thread listens. A caller that awaits `close` needs no `abandon`.
    */
   onThreads(abandon: (withinMs: number) => Promise<boolean>): void
 }
 
 export type NodeParts = Awaited<ReturnType<typeof openParts>>
 
-/** Opens the store. Nothing else is begun. */
+/** Opens the store. Begins nothing else. */
 export async function openParts(config: Config, log: Logger, { onDeath, onThreads }: StartEvents) {
   const environments = new NodeEnvironments()
   const die = (error: Error): void => {
-    // The reason first, whatever happens on the way out.
+    // The reason is logged first, whatever happens on the way out.
     onDeath(error)
     void threads.abandon(0)
   }
@@ -53,7 +53,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     onFault: die,
     onDamage: (environmentId, damage) => environments.fail(environmentId, damage),
   })
-  const deadlines = new DecisionDeadlines()
+  const deadlines = new StalenessDeadlines()
   const freshness = new FreshnessWatch()
   const entrance = new ManagementEntrance(config.hasTracing ? new Tracing() : null)
   const counts = createSharedCounts()
@@ -86,7 +86,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const standing = new NodeStanding(state => threads.setState(state))
   onThreads(withinMs => threads.abandon(withinMs))
   const indexes = createIndexes(log, { threads, environments, deadlines, freshness })
-  /** What a stop ends first. */
+  /** Background work, which a stop ends first. */
   const background = new Set<{ close(): void }>()
   return {
     config,

@@ -1,4 +1,4 @@
-/** What this node says of itself, as its threads' health routes tell it. */
+/** What this node says of itself: the state that the health routes of its threads tell. */
 import { type NodeState, STARTING } from '#decisions/node-state.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { CommitOutcome } from '#telemetry/metrics.ts'
@@ -20,7 +20,7 @@ export class NodeStanding {
     this.#onChange(this.#state)
   }
 
-  /** What the store made of the last commit: a refusal stands until a commit is done. */
+  /** Notes the outcome of the last commit. A refusal by the store stands until a commit succeeds. */
   noteCommit(outcome: CommitOutcome, error: unknown): void {
     const isRefused = error instanceof AuthzError && error.code === 'STORE_REFUSED' && error.told !== null
     const writeRefusal = isRefused ? error.told : outcome === 'done' ? null : this.#state.writeRefusal

@@ -1,4 +1,4 @@
-/** What services take from the outside world, as this process has it. */
+/** The clock, ids and randomness of this process, as services take them from the outside world. */
 import { randomBytes } from 'node:crypto'
 import type { Config } from '#config/config.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'

@@ -1,4 +1,4 @@
-/** How this node opens an environment, and what becomes of a fault in one. */
+/** How this node opens an environment, and what it does about a fault in one. */
 import type { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import type { FairTurns } from '#management/commands/turns.ts'
@@ -19,7 +19,7 @@ export interface EnvironmentParts {
   readonly log: Logger
 }
 
-/** Opens an environment, or has it closed for a reason; of its own background work nothing is the end of the process. */
+/** Opens an environment, or closes it with a reason. A failure of its background work never ends the process. */
 export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<LiveEnvironment> {
   const { store, organization, indexes, auditRetentionMs, log } = parts
   const { scope, projectKey, environmentKey } = known

@@ -16,7 +16,7 @@ import type { Logger } from '#telemetry/log.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { AuditTrimming } from './audit-trimming.ts'
-import { contentLoader } from './content-loader.ts'
+import { chooseContentLoader } from './choose-content-loader.ts'
 import { openEnvironment } from './open-environment.ts'
 import type { OpenOrganization } from './open-organization.ts'
 
@@ -30,7 +30,7 @@ export interface ManagementParts {
   readonly threads: HttpThreads
 }
 
-/** Management when the organization is followed, and what goes by turns with it. */
+/** Management of a node that follows the organization, and the background work that belongs to it. */
 export interface OpenManagement {
   readonly environments: OpenEnvironments
   /** `follower` tells when a commit of the organization is in force. */
@@ -80,7 +80,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
     const imports = new EnvironmentImports({
       organization: service,
       environments,
-      loader: contentLoader(store, surroundings, config.importBytesMax),
+      loader: chooseContentLoader(store, surroundings, config.importBytesMax),
       drop: id => store.drop(id),
       onFault,
     })

@@ -13,13 +13,13 @@ import type { Logger } from '#telemetry/log.ts'
 import { noteWritingThread } from '#threads/writing-threads.ts'
 import { WORKER_URLS } from './worker-urls.ts'
 
-/** `largeWrites` is to be closed when the store is. */
+/** `largeWrites` is to be closed together with the store. */
 export interface NodeStore {
   readonly store: Store
   readonly largeWrites: WriteThread
 }
 
-/** `onFault`: the organization does not follow its store, and nobody can go on. */
+/** `onFault` is called when the organization cannot follow its store: then no environment can go on. */
 export async function openNodeStore(
   config: Config,
   log: Logger,
@@ -33,7 +33,7 @@ export async function openNodeStore(
     buildLists: buildListsInThread,
     largeWrites,
     log,
-    // The organization is everybody's; what is wrong with one environment ends nothing else.
+    // Every environment needs the organization. A fault of one environment ends nothing else.
     onFault: (environmentId, error) => {
       if (environmentId === ORGANIZATION_STORE_ID) events.onFault(error)
       else log.error({ environment: environmentId, err: error }, 'an environment does not follow its store')
@@ -43,7 +43,7 @@ export async function openNodeStore(
   return { store, largeWrites }
 }
 
-/** Builds the lists of a fresh local copy in a thread of its own: minutes of work, beside decisions and commits. */
+/** Builds the lists of a fresh local copy in a thread of its own. That takes minutes, beside decisions and commits. */
 async function buildListsInThread(directory: string, signal: AbortSignal): Promise<void> {
   const thread = new Worker(WORKER_URLS.listBuild, { workerData: { directory } })
   noteWritingThread(thread)
@@ -56,8 +56,9 @@ async function buildListsInThread(directory: string, signal: AbortSignal): Promi
 }
 
 /**
- * Of several nodes that start together each would make another key, and a start without the operator's would take it from
- * the nodes that have it. Looked at before anything is written.
+ * A shared store needs `API_KEY` in the settings. Without it each of several nodes that start together would make another
+ * key, and a start without the operator's key would take it from the nodes that have it. Checked before anything is
+ * written.
  */
 export function requireKeyForAll({ isShared }: Store, { apiKey }: Config): void {
   if (!isShared || apiKey !== null) return

@@ -13,7 +13,7 @@ export interface OpenOrganization {
   readonly credentialsFor: ReturnType<typeof credentialsOf>
 }
 
-/** Begins one where there is none. */
+/** Begins an organization where there is none. */
 export async function openOrganization(
   store: Store,
   surroundings: Surroundings,

@@ -7,7 +7,7 @@ import { nobodyWaits } from '#decisions/sliced-reads.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
 import { failed, HeldReaders } from './held-readers.ts'
 
-/** How long parts of bulks and others' reads may have to wait for a slice. */
+/** How long parts of bulks and reads of others may wait for a slice. */
 const SLICE_MS = 2
 
 export class PoolWork {
@@ -23,7 +23,7 @@ export class PoolWork {
     }
   }
 
-  /** Between two slices the loop turns: other jobs that have come are begun. */
+  /** Between two slices the event loop turns, so other jobs that have come can begin. */
   async #readInSlices({ index, read, over }: PoolJob & { kind: 'read' }): Promise<PoolAnswer<unknown>> {
     try {
       const reading = readWith(this.#readers.of(index), read)
@@ -50,7 +50,7 @@ export class PoolWork {
   }
 }
 
-/** Bytes are not copied: they are the receiver's then. */
+/** Bytes are moved, not copied: they belong to the receiver afterwards. */
 function moved(value: unknown): PoolAnswer<unknown> {
   const answer = { value }
   if (!(value instanceof Uint8Array)) return answer

@@ -1,18 +1,21 @@
 /**
- * How the process ends: always, and soon. `process.exit` may wait for ever, in code that no timer of ours interrupts, for threads
- * that wait for this one: lmdb's, while a write is open, here or in a thread that fills files. It waits as long for a thread that is in
- * the midst of a call that nothing interrupts, as the parsing of a large body, and takes away the thread that guards the end before. So
- * it is called only when there are none; else the process ends as if it had been killed, by a signal to itself, which loses nothing that
- * was acknowledged. A thread sees to that as well, should this one not come to it.
+ * How the process ends: always, and soon.
+ *
+ * `process.exit` can wait for ever, in code that no timer of ours interrupts. It waits for lmdb's threads while a write is
+ * open, here or in a thread that writes files. It waits for a thread that is inside a call that nothing interrupts, such as
+ * the parsing of a large body. And it first takes away the thread that guards the end.
+ *
+ * So `process.exit` is called only when no such threads are left. Otherwise the process sends itself SIGKILL, which loses
+ * nothing that was acknowledged. A guard thread does that as well, in case this thread never comes to it.
  */
 import { Worker } from 'node:worker_threads'
 import { openWrites } from '#store/lmdb/open-writes.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { hasWritingThreads } from '#threads/writing-threads.ts'
 
-/** How long an end waits for threads, and then for the writes that are open: some flushes of a slow disk. */
+/** How long an end waits for threads, and then for open writes: some flushes of a slow disk. */
 const PATIENCE_MS = 2_000
-/** When the other thread ends the process; before that come threads that are let go, and the writes. */
+/** When the guard thread ends the process: later than the waits for threads and for writes can take. */
 const GUARD_MS = 6_000
 const GUARD = `
   const { workerData } = require('node:worker_threads')
@@ -22,7 +25,7 @@ const GUARD = `
 
 export interface EndOptions {
   readonly log: Logger
-  /** Ends first what must not be running by then; whether it came to its end within that time. */
+  /** Ends what must not be running at the exit. Resolves to whether that was done in time. */
   readonly letGo: (withinMs: number) => Promise<boolean>
   /** How long threads, and then writes, may take. */
   readonly patienceMs?: number
@@ -45,13 +48,13 @@ export async function endProcess(
   return new Promise<never>(() => {})
 }
 
-/** Without it, as where no thread can be started any more, nothing is waited for. */
+/** Starts the guard thread. Returns false where no thread can be started: then the end waits for nothing. */
 function guard(log: Logger): boolean {
   let worker
   try {
     worker = new Worker(GUARD, { eval: true, workerData: { ms: GUARD_MS } })
   } catch (error) {
-    // A thread that the system refuses is thrown at once.
+    // The system can refuse a thread: `new Worker` then throws at once.
     log.error({ err: error }, 'nobody guards the end of the process')
     return false
   }

@@ -1,26 +1,26 @@
-/** Decisions that another thread's observer is to hear of, with what was asked. */
+/** Records decisions for the observer of another thread, with what was asked. */
 import type { DecisionObserver } from '#decisions/decision-service.ts'
 import type { Query } from '#model/decision.ts'
 import { packQueries, PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 import type { Decided, PackedData } from '#threads/pool/body-jobs.ts'
 
-/** No name that is told is longer than 512 characters: what is cut here is cut there, too. */
+/** The observer logs names up to 512 characters. One character more shows it that a name was cut. */
 const NAME_LENGTH_MAX = 513
 const NO_SPOTS = new Int32Array(0)
 
 type Verdicts = ArrayLike<boolean | number>
 
 export class RecordedDecisions implements DecisionObserver {
-  /** Whether questions are told, too; else only how many of them are somebody's. */
+  /** Whether questions are recorded too; otherwise only the number of decisions. */
   readonly #tellsQuestions: boolean
-  /** Of the request that is being answered. */
+  /** Decisions of the request that is being answered. */
   #decided: Decided[] = []
 
   constructor(tellsQuestions: boolean) {
     this.#tellsQuestions = tellsQuestions
   }
 
-  /** What the handler that is called next has decided goes there. */
+  /** The decisions of the handler that is called next are recorded in `decided`. */
   begin(decided: Decided[]): void {
     this.#decided = decided
   }

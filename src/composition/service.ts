@@ -1,6 +1,6 @@
 /**
- * The composition root: settings in, a running service out. The order of a start and of a stop; what the parts are made of
- * is in the files beside this one.
+ * The composition root: settings in, a running service out. This file is the order of a start and of a stop. The files
+ * beside it say what the parts are made of.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '#config/config.ts'
@@ -18,24 +18,24 @@ import { addressOf, requireWritable, startHttp } from './start-http.ts'
 
 export interface RunningService {
   readonly address: string
-  /** The key made at this start, to be shown once; null when there was one already. */
+  /** The key made at this start, to be shown once; null when there was a key already. */
   readonly generatedApiKey: string | null
   readonly hasSampleWorkspace: boolean
-  /** For how long this node may have missed what others changed; 0 where nobody else writes. Milliseconds. */
+  /** How long this node may have missed changes of others, in milliseconds; 0 where nobody else writes. */
   stalenessMs(): number
   /** How many histories of the store were replaced by others since the start: restored, rewound or begun anew. */
   replacedHistories(): number
   /**
-   * Not ready at once; then everything in flight is answered and everything closed. For `delayMs` before that it goes on
-   * serving, and asks callers to go elsewhere, so that whoever sends traffic can learn that it should not.
+   * Stops being ready at once, answers everything in flight, and closes everything. Before that it goes on serving for
+   * `delayMs` milliseconds and asks callers to go elsewhere, so that a load balancer can learn of the stop.
    */
   close(delayMs?: number): Promise<void>
 }
 
 /**
- * Opens the store, replays what it holds into the index, starts the threads, and resolves when requests are served.
- * Throws what keeps it from that (`STORE_UNAVAILABLE`, a port in use, a setting that does not fit what is stored),
- * everything it had opened closed again.
+ * Opens the store, replays its contents into the index, starts the threads, and resolves when requests are served. Throws
+ * the reason when that fails (`STORE_UNAVAILABLE`, a port in use, a setting that contradicts the store), after closing
+ * everything that it had opened.
  */
 export async function startService(
   config: Config,
@@ -47,7 +47,7 @@ export async function startService(
   try {
     return await start(parts)
   } catch (error) {
-    // A process that ends with a thread still listening is aborted by the HTTP library.
+    // The HTTP library aborts a process that ends while a thread still listens.
     await stop(parts).catch((closeError: unknown) => {
       log.error({ err: closeError }, 'what had started could not be closed')
     })
@@ -60,7 +60,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   requireKeyForAll(store, config)
   const open = await openOrganization(store, surroundings, config)
   const port = await startHttp(threads, config, { open, counts: parts.counts, deadlines })
-  // Before the first environment decides: the others may be long in coming.
+  // This comes before the first environment decides, since the others may take long.
   if (store.isShared) {
     const onFresh = (isFresh: boolean): void => standing.become({ isFresh })
     parts.freshness.begin(store, open.store, { config, onFresh, deadlines, log })
@@ -105,7 +105,7 @@ async function stop(parts: NodeParts, delayMs = 0): Promise<void> {
   const stopLooking = giveUpWhenSilent(store)
   try {
     await threads.close()
-    // Until then decisions are made, and need their deadlines moved on.
+    // Decisions are made up to here, and their deadlines must be moved on.
     parts.freshness.close()
     await parts.environments.close()
     await store.close()

@@ -1,14 +1,15 @@
-/** A stop that waits for a store: not for ever. */
+/** Bounds how long a stop waits for a store that does not answer. */
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
 
-/** A stop gives up a store that has been silent for so long: less than threads take for what is in flight. */
+/** A stop gives up a store that has been silent for this long. It is less than the threads have for what is in flight. */
 const STORE_PATIENCE_MS = 3_000
 const STORE_LOOK_MS = 250
 
 /**
- * Looks until what is returned is called. A store that is silent keeps nobody from an answer, nor the process from its end. Of
- * several servers one may be: what is under way with the others is over before it is given up with them.
+ * Watches the store until the returned function is called. So a silent store delays neither an answer nor the end of the
+ * process. With several servers one may be silent alone: work under way on the others is over before the whole store is
+ * given up.
  */
 export function giveUpWhenSilent(store: Store): () => void {
   const from = performance.now()

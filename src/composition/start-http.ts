@@ -1,4 +1,4 @@
-/** What HTTP threads are started with, and the port they share. */
+/** Starts the HTTP threads: their options, and the port they share. */
 import { closeSync, openSync } from 'node:fs'
 import { type Config, withoutSecrets } from '#config/config.ts'
 import { reservePort } from '#http/edge/reserve-port.ts'
@@ -6,7 +6,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createKeyRates } from '#threads/channel/key-rates.ts'
 import type { SharedCountsHandle } from '#threads/channel/shared-count.ts'
-import type { DecisionDeadlines } from '#threads/indexes/decision-deadlines.ts'
+import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import type { OpenOrganization } from './open-organization.ts'
 
 /** Returns the port. Throws when one of the threads cannot listen. */
@@ -16,7 +16,7 @@ export async function startHttp(
   parts: {
     readonly open: OpenOrganization
     readonly counts: SharedCountsHandle
-    readonly deadlines: DecisionDeadlines
+    readonly deadlines: StalenessDeadlines
   },
 ): Promise<number> {
   const { organization, credentialsFor } = parts.open
@@ -37,12 +37,12 @@ export function addressOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The port the threads share. Only a single thread can be left to find a free one for itself. */
+/** The port that the threads share. A single thread may find a free port for itself; several need to be told. */
 function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
   return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
 }
 
-/** Threads open it for themselves; what is wrong with it is said before anything starts. */
+/** Each thread opens the decision log for itself. A log that cannot be opened is reported here, before anything starts. */
 export function requireWritable({ decisionLog }: Config): void {
   if (decisionLog === null || decisionLog === 'stdout') return
   try {

@@ -1,8 +1,8 @@
-/** What threads check callers by: the keys that are kept, and the organization's key from the settings. */
+/** The credentials by which threads check callers: the stored keys, and the organization's key of the settings. */
 import type { KnownSecret, Organization } from '#management/organization/organization.ts'
 import type { Credential } from '#threads/channel/messages.ts'
 
-/** `adminHash`: of the organization's key; null where there is none. Secrets of one key are counted in one place. */
+/** `adminHash` is the hash of the organization's key; null where there is none. All secrets of one key share one counter. */
 export function credentialsOf(organization: Pick<Organization, 'organizationId'>, adminHash: string | null) {
   return (known: readonly KnownSecret[]): Credential[] => {
     const slots = new Map<string | null, number>([[null, 0]])

@@ -46,7 +46,7 @@ export class ThreadPools {
     return sumOf(this.jobs.figures(), this.bodies.figures())
   }
 
-  /** Has the threads let go of indexes that are gone. */
+  /** Has the threads release indexes that are gone. */
   letGo(): void {
     this.jobs.letGo()
     this.bodies.letGo()
@@ -62,7 +62,8 @@ function eventsOf(engines: EngineReaders, { log }: ThreadTelemetry): PoolThreadE
     onIndexFault: fault => log.error({ fault }, 'a job of the pool failed'),
     onThreadEnd: (id, error) => {
       log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
-      // What it held while it built a closure would be waited for forever.
+      // If the thread died while it built a closure, it held the lock of the index. Without this everybody would wait for
+      // it for ever.
       for (const handle of engines.handles()) takeOverLock(handle, id + 1)
     },
     onStartFailure: error => {

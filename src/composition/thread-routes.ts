@@ -23,15 +23,15 @@ export function threadRoutes(parts: {
   readonly management: ManagementGateway
   readonly health: HealthSource
   readonly metrics: MetricsSource
-  /** Null: nobody counts. */
+  /** Null: decisions are not observed. */
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
-  /** Null: everything is done in this thread. */
+  /** Null: this thread does everything. */
   readonly pool: DecisionPool | null
-  /** Absent: of their own. */
+  /** Absent: the routes make their own. */
   readonly answers?: LargeAnswers
-  /** Whether large bodies are read elsewhere. */
+  /** Whether another thread reads large bodies. */
   readonly hasBodyThread?: boolean
 }): Route[] {
   const { engines, management, health, metrics, settings, hasBodyThread = false } = parts
@@ -47,7 +47,7 @@ export function threadRoutes(parts: {
   })
 }
 
-/** What routes of decisions are made of. */
+/** The parts that routes of decisions are made of. */
 export function decisionParts(parts: {
   readonly engines: EngineSource
   readonly observer: DecisionObserver | null
@@ -72,7 +72,7 @@ export function decisionParts(parts: {
   }
 }
 
-/** What the second listener answers. */
+/** The routes of the second listener (`OPA_PORT`). */
 export function opaThreadRoutes(
   engines: EngineSource,
   settings: ThreadSettings,

@@ -11,17 +11,20 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
 import { observeBoth } from './decision-observers.ts'
 
-/** There are some 150. */
+/** Ceiling of endpoints that are counted. There are some 150. */
 const ENDPOINTS_MAX = 255
 
 export class ThreadTelemetry {
   readonly log: Logger
-  /** Null: nobody counts. */
+  /** Null: this thread does not count. */
   readonly counters: ThreadCounters | null
   readonly decisionLog: DecisionLog | null
-  /** Of decisions; null: nobody observes them. */
+  /** Observes decisions; null: nobody observes them. */
   readonly observer: DecisionObserver | null
-  /** From how many milliseconds on a request is slow, and who hears of it; null: none is. */
+  /**
+   * Requests that take at least `ms` milliseconds are slow, and `onSlow` is told of them; null: slow requests are not
+   * logged.
+   */
   readonly slow: { readonly ms: number; readonly onSlow: (request: SlowRequest) => void } | null
   readonly tracing: Tracing | null
   #loopMeter: LoopMeter | null = null
@@ -52,7 +55,7 @@ export class ThreadTelemetry {
     this.tracing = tracing
   }
 
-  /** Counts how busy the thread is, from now on; `onTick` may count more at the same moments. */
+  /** Counts how busy the thread is from now on. `onTick` may count more at the same moments. */
   measure(onTick: (counters: ThreadCounters) => void): void {
     const { counters } = this
     if (counters) this.#loopMeter = new LoopMeter(counters, () => onTick(counters))

@@ -22,7 +22,7 @@
  */
 import { setFlagsFromString } from 'node:v8'
 
-/** Of the whole process. */
+/** Flags of the whole process. */
 export const V8_FLAGS: readonly string[] = [
   '--expose-gc',
   '--max-inlined-bytecode-size-cumulative=2400',
@@ -32,7 +32,7 @@ export const V8_FLAGS: readonly string[] = [
   '--no-concurrent-array-buffer-sweeping',
 ]
 
-/** Called before the other threads start. */
+/** Must be called before other threads start. */
 export function tuneV8(): void {
   for (const flag of V8_FLAGS) setFlagsFromString(flag)
 }

@@ -5,8 +5,8 @@ const worker = (name: string) => entry(name, `workers/${name}.ts`)
 
 export const WORKER_URLS = {
   bodies: worker('body-thread'),
-  contentImport: worker('content-import'),
   http: worker('http-thread'),
+  imports: worker('import-thread'),
   largeWrites: worker('large-writes'),
   listBuild: worker('list-build'),
   pool: worker('pool-thread'),

@@ -268,7 +268,7 @@ export type Config = {
   readonly [Name in keyof Settings as Settings[Name]['as']]: ReturnType<Settings[Name]['parse']>
 }
 
-/** What a thread may know: everything but the keys, which it checks by hash. */
+/** The settings that a thread may know: all but the keys, which it checks by hash, and the store's URL. */
 export type ThreadSettings = Omit<Config, 'apiKey' | 'adminApiKey' | 'storeUrl'>
 
 export function withoutSecrets({

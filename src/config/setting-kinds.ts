@@ -1,7 +1,7 @@
-/** The kinds of settings there are: how each is read, and what is said of a value that does not fit. */
+/** The kinds of settings: how each is read, and the message for a value that does not fit. */
 
 export interface SettingKind<Value> {
-  /** As the table of docs/settings.md shows it. */
+  /** The default as the table of docs/settings.md shows it. */
   readonly shownDefault: string
   readonly meaning: string
   /** Reads the text; throws an `Error` that says what was expected. */
@@ -10,7 +10,7 @@ export interface SettingKind<Value> {
 }
 
 export interface Setting<As extends string, Value> extends SettingKind<Value> {
-  /** Its name in `Config`. */
+  /** The name of the setting in `Config`. */
   readonly as: As
 }
 
@@ -100,14 +100,14 @@ export function parseUrl(text: string): string {
   const isBase = url && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(text)
   const hasLogin = url !== null && (url.username !== '' || url.password !== '')
   if (!isBase || hasLogin) {
-    // What is refused is written to the log.
+    // The message is logged, so credentials must not appear in it.
     const found = hasLogin ? 'one with credentials' : JSON.stringify(text)
     throw new Error(`expected an http or https URL without query, fragment or credentials, got ${found}`)
   }
   return text
 }
 
-/** A part of a whole, more than nothing of it. */
+/** A share of a whole: more than 0, at most 1. */
 export function parseShare(text: string): number {
   const share = Number(text)
   if (text.trim() === '' || !(share > 0 && share <= 1)) {

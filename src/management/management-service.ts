@@ -1,7 +1,7 @@
 /**
- * The entrance to management: finds the environment a request is about, makes sure the caller may touch it, and runs
- * the operation there; what is about the organization itself goes to its service. One per process, on the thread that
- * writes.
+ * The entrance to management. It finds the environment that a request is about, makes sure that the caller may touch it,
+ * and runs the operation there. Requests about the organization itself go to its service. One per process, on the main
+ * thread, which writes.
  */
 import { type Caller, SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import type { AuditCaller } from '#management/commands/audit.ts'
@@ -31,12 +31,12 @@ import { environmentClosed } from '#replica/closure.ts'
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
 export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest
 
-/** By whom something is asked, and of which kind it is. */
+/** Who asks, and the kind of the request. */
 export interface AskedBy {
   readonly caller: Caller
-  /** Whether it changes nothing. */
+  /** Whether the request changes nothing. */
   readonly isRead: boolean
-  /** What the caller sends in pieces. */
+  /** The body that the caller sends in pieces. */
   readonly body?: PieceSource
 }
 
@@ -46,14 +46,14 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   readonly principal: Principal
   /** The name of the request, for the audit log. */
   readonly requestId: string
-  /** Under which the work is traced; null: it is not. */
+  /** The `traceparent` for the work; null: it is not traced. */
   readonly traceparent: string | null
-  /** The environment as the path names it, by key or id; null: every one the caller may touch. */
+  /** The environment as the path names it, by key or id; null: every environment that the caller may touch. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
 }
 
-/** About everything that is in an environment, as lines in pieces of bytes. */
+/** A request about the whole content of an environment, as lines in pieces of bytes. */
 export interface ContentRequest {
   readonly about: 'content'
   readonly operation: 'exportContent' | 'importContent'
@@ -61,7 +61,7 @@ export interface ContentRequest {
   readonly requestId: string
   readonly traceparent: string | null
   readonly path: EnvironmentPath
-  /** Of an import: whether it takes the place of what is there. */
+  /** For an import: whether it replaces what is there. */
   readonly replaces: boolean
 }
 
@@ -79,7 +79,7 @@ interface EnvironmentPath {
   readonly environment: string
 }
 
-/** What reaches beyond the organization's own records. */
+/** Operations that reach beyond the organization's own records. */
 type WideOperations = {
   readonly [Name in 'copyEnvironment' | 'getEnvironmentStats']: EnvironmentCopies[Name]
 }
@@ -93,13 +93,13 @@ export type OrganizationInput<Name extends OrganizationOperationName> = Paramete
 /** The operations that can be asked of all environments at once. */
 export type EverywhereOperation = 'listUsersEverywhere' | 'listTenantsEverywhere'
 
-/** An answer, and the states it tells of: of an environment, of the organization, or of both. */
+/** An answer, and the states that it is from: of an environment, of the organization, or of both. */
 export interface ManagementAnswer {
   readonly answer: unknown
   readonly revisions: readonly Revision[]
 }
 
-/** An operation as an environment is asked for it. */
+/** An operation in the form in which an environment is asked for it. */
 interface Asked<Name extends OperationName> {
   readonly operation: Name
   readonly input: OperationInput<Name>
@@ -134,9 +134,8 @@ export class ManagementService {
   }
 
   /**
-   * `body` is what the caller sends in pieces, where the operation takes it so. Work that nobody waits for any more is given up
-   * (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the
-   * environment, and whatever the operation throws.
+   * `body` is what the caller sends in pieces, for operations that take it so. Work whose caller has left is given up
+   * (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and whatever the operation throws.
    */
   async execute(
     request: ManagementRequest,
@@ -158,7 +157,7 @@ export class ManagementService {
     const asked = { ...request, caller, waiting }
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
     if (answered) return answered
-    // Removed, of which this tells, or replaced.
+    // The environment was removed, which this call reports, or replaced.
     this.#resolve(principal, path)
     throw replacedJustNow()
   }
@@ -179,7 +178,7 @@ export class ManagementService {
       }
     }
     assert(body, 'an import has a body')
-    // Into one of which nothing can be read: that is a way to mend it.
+    // An import into an environment of which nothing can be read is a way to mend it.
     const service = environment.closure ? environment.service : openService(environment)
     const caller = { keyId: principal.keyId, requestId }
     const params = { proj_id: path.project, env_id: path.environment }
@@ -245,7 +244,7 @@ export class ManagementService {
     return { answer: data, revision }
   }
 
-  /** Null when the environment is removed on the way. */
+  /** Null when the environment was removed meanwhile. */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
     { operation, input, caller, waiting }: Asked<Name>,
@@ -253,7 +252,7 @@ export class ManagementService {
     try {
       return await openService(environment).execute(operation, input, caller, waiting)
     } catch (error) {
-      // One that was removed meanwhile fails in its own ways.
+      // An environment that was removed meanwhile fails in ways of its own.
       if (this.#isThere(environment)) throw error
       return null
     }
@@ -269,7 +268,7 @@ export class ManagementService {
     )
   }
 
-  /** A key learns nothing about environments that are none of its own, not even whether they exist. */
+  /** A key learns nothing about environments that do not belong to it, not even whether they exist. */
   #resolve(principal: Principal, path: EnvironmentPath): ManagedEnvironment {
     const inProject = named(this.#visibleTo(principal), path.project, known => [
       known.projectKey,
@@ -281,14 +280,14 @@ export class ManagementService {
     ])
     if (environment) return environment
     if (principal.kind === 'environment') {
-      // The key was looked up a moment ago; the next time it opens what took the place.
+      // The key was looked up a moment ago. The next time it opens the environment that took the place.
       if (this.#isReplaced(principal)) throw replacedJustNow()
       throw new AuthzError('FORBIDDEN', 'this key belongs to another environment than the one in the path')
     }
     throw notFound(path)
   }
 
-  /** Whether there is another environment by the name of the key's own. */
+  /** Whether another environment has the name of the key's own by now. */
   #isReplaced({ projectId, environmentId, environmentKey }: Principal & { kind: 'environment' }): boolean {
     const all = this.#environments.all().filter(({ scope }) => scope.projectId === projectId)
     const isThere = all.some(({ scope }) => scope.environmentId === environmentId)
@@ -300,7 +299,7 @@ export class ManagementService {
   }
 }
 
-/** Those of that key, else those of that id: keys may look like ids (contract B.1). */
+/** The projects or environments with that key, else those with that id: keys may look like ids (contract B.1). */
 function named(
   environments: readonly ManagedEnvironment[],
   reference: string,
@@ -311,7 +310,7 @@ function named(
   return environments.filter(known => namesOf(known)[1] === reference.toLowerCase())
 }
 
-/** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` where nothing of it can be read. */
+/** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` where nothing of the environment can be read. */
 function openService({ service, closure }: ManagedEnvironment): EnvironmentService {
   if (service) return service
   if (closure) throw environmentClosed(closure.reason)

@@ -1,13 +1,14 @@
 /**
- * An environment that cannot be decided on by this process, and why. Everything else goes on without it: its rows can still be
- * managed where they can be read, and it opens again by itself once what is wrong has been mended.
+ * A closure says that this process cannot decide on an environment, and why. Everything else goes on without that
+ * environment. Its rows can still be managed where they can be read. It opens again by itself once its fault has been
+ * mended.
  */
 import { AuthzError } from '#model/errors.ts'
 
 export interface Closure {
-  /** For its callers: nothing of hosts, directories or other environments. */
+  /** For callers of the environment: no hosts, directories or other environments. */
   readonly reason: string
-  /** Whether there is more in it than an index has room for. */
+  /** Whether the environment holds more than an index has room for. */
   readonly isTooMuch: boolean
   /** Milliseconds since 1970. */
   readonly since: number
@@ -18,10 +19,10 @@ export function closureOf(error: unknown, since: number): Closure {
   return { reason: reasonOf(error), isTooMuch, since }
 }
 
-/** What callers are told of an error that closes an environment. The log has the error itself. */
+/** What callers are told of an error that closes an environment. The log has the whole error. */
 function reasonOf(error: unknown): string {
   if (error instanceof AuthzError) {
-    // What it has too much of is its own business.
+    // The environment may know what it has too much of.
     if (error.code === 'LIMIT_EXCEEDED') return error.message
     if (error.code === 'STORE_DAMAGED')
       return 'the store has lost a part of it, which has to be restored; the log has the reason'
@@ -31,12 +32,12 @@ function reasonOf(error: unknown): string {
   return 'what is stored of it cannot be made into an index; the log has the reason'
 }
 
-/** The answer to who would put that in the place of what is open. */
+/** The answer to an operation that would replace an open environment by this closed one. */
 export function replacementClosed({ reason, isTooMuch }: Closure): AuthzError {
   return isTooMuch ? new AuthzError('LIMIT_EXCEEDED', reason) : environmentClosed(reason)
 }
 
-/** The answer to whatever needs the index of a closed environment. */
+/** The answer to a request that needs the index of a closed environment. */
 export function environmentClosed(reason: string): AuthzError {
   return new AuthzError('ENVIRONMENT_CLOSED', `this environment is closed on this node: ${reason}`)
 }

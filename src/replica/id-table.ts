@@ -1,20 +1,20 @@
 /**
- * From ids to what they stand for, for very many of them: an open hash table over the ids' own bytes. Ids are random,
- * so their bytes are their hash. A lookup makes no garbage and nearly always reads one slot and one id, where a `Map`
- * of texts would have to make the text first.
+ * A map from ids to values, for millions of ids: an open hash table over the bytes of the ids. Ids are random, so their
+ * bytes are their hash. A lookup makes no garbage and nearly always reads one slot and one id. A `Map` of texts would have
+ * to make the text first.
  */
 
 const ID_BYTES = 16
-/** Slots for each id, at least. */
+/** The table has at least this many slots for each id. */
 const SLOTS_PER_ID = 2
 
 export class IdTable<Value> {
-  /** Number of an entry, from 1; 0: free. */
+  /** Each slot holds the number of an entry, counted from 1; 0: free. */
   #slots = new Uint32Array(1_024)
   #ids = new Uint8Array(ID_BYTES * 512)
   readonly #values: Value[] = []
 
-  /** Of an id that is there already, the value is replaced. */
+  /** Sets the value of an id, replacing an earlier one. `at` is where the id begins in `bytes`. */
   set(bytes: Uint8Array, at: number, value: Value): void {
     if ((this.#values.length + 1) * SLOTS_PER_ID > this.#slots.length) this.#grow()
     const slot = this.#slotOf(bytes, at)
@@ -28,7 +28,7 @@ export class IdTable<Value> {
     this.#slots[slot] = this.#values.length
   }
 
-  /** What the id at that place of the bytes stands for. */
+  /** The value of the id that begins at `at`. */
   get(bytes: Uint8Array, at: number): Value | undefined {
     const found = this.#slots[this.#slotOf(bytes, at)]!
     return found === 0 ? undefined : this.#values[found - 1]
@@ -38,7 +38,7 @@ export class IdTable<Value> {
     return this.#values
   }
 
-  /** Where the id is, or would be. */
+  /** The slot of the id, or the one that it would take. */
   #slotOf(bytes: Uint8Array, at: number): number {
     const mask = this.#slots.length - 1
     // The last bytes of a UUID are random, whatever its version.

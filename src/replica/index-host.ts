@@ -1,4 +1,4 @@
-/** Where the engines that decide live, as the services see it: told of every change, in order. */
+/** The interface of what holds the engines that decide, as the services see it. It is told of every change, in order. */
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
@@ -14,43 +14,46 @@ export interface IndexHost {
     revision: Revision,
     place: SnapshotPlace | null,
   ): Promise<void>
-  /** Puts what was loaded last in place of the old engine, if any. Resolves when every decision is made on it. */
+  /** Puts the engine that was loaded last in place of the old one, if any. Resolves when every decision is made on it. */
   publish(environmentId: string): Promise<void>
   /**
-   * Applies one commit to what was loaded last. Resolves when every decision that is made on that sees it. Calls for
-   * one environment come one at a time.
+   * Applies one commit to the engine that was loaded last. Resolves when every decision made on that engine sees the
+   * commit. Calls for one environment come one at a time.
    */
   apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void>
 }
 
-/** A host that can do without an environment. */
+/** A host that can close an environment and go on with the others. */
 export interface ClosableIndexHost extends IndexHost {
   /**
-   * Nobody decides on the environment until something is published again; who asks is told the reason. Begins at once, and
-   * resolves when every thread knows the reason. Never throws. Safe to repeat, also for one that was never loaded.
+   * Ends decisions on the environment until something is published again. Callers are told the reason. Begins at once, and
+   * resolves when every thread knows the reason. Never throws. Safe to repeat, also for an environment that was never
+   * loaded.
    */
   close(environmentId: string, reason: string): Promise<void>
-  /** Lets go of an environment's index, for which no more changes come. Safe to repeat. */
+  /** Drops the index of an environment for which no more changes come. Safe to repeat. */
   remove(environmentId: string): Promise<void>
 }
 
-/** Asked before a commit is made, so that what is durable can be applied. */
+/** Asked before a commit is made, so that every commit that becomes durable can be applied. */
 export interface IndexRoom {
   /**
-   * Holds room for the changes of a commit; returns what gives it back, to be called when it has been applied or has
-   * failed. Throws `LIMIT_EXCEEDED` when the engine of the environment has no room for them.
+   * Reserves room for the changes of a commit. Returns a function that gives the room back, to be called when the commit
+   * has been applied or has failed. Throws `LIMIT_EXCEEDED` when the engine of the environment has no room.
    */
   holdRoom(environmentId: string, changes: readonly Change[]): () => void
 }
 
-/** Engines that outlive the process, so that a start need not load them. */
+/** Saves engines beyond the end of the process, so that a start need not load them. */
 export interface IndexKeeper {
   /**
-   * Brings back the engine that was kept there, if it is of this history, by this very release, and whole. Nobody
-   * decides on it until `publish`, as if it had been loaded. Returns where it stands, null when there is none to be
-   * had.
+   * Restores the engine saved at `place`, if it is of this history, by this very release, and whole. Nobody decides on it
+   * until `publish`, as after a load. Returns the revision that it has; null when there is no such engine.
    */
   restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null>
-  /** Keeps the present engine there, when it is large enough to be worth it. Nothing must be applied meanwhile. Never throws. */
+  /**
+   * Saves the present engine at `place`, when it is large enough to be worth it. Nothing must be applied meanwhile. Never
+   * throws.
+   */
   keep(environmentId: string, place: SnapshotPlace): Promise<void>
 }

@@ -1,10 +1,10 @@
 /**
- * The whole of an environment as changes, in an order in which each change finds what it names: what an empty engine
- * hears to reach the view's state. Rows whose other side is gone await their purge and are left out.
+ * The whole of an environment as changes: what an empty engine must hear to reach the state of the view. Each change comes
+ * after those that make what it names. Rows whose other side is gone await their purge and are left out. Needs no lists.
  *
- * Needs no lists. The schema comes first, then everything else in one pass as it was created, where who is named comes
- * before who names. Of a fact only the key is read, which says who, what and where; of a user of whom no more
- * is known the key and the id.
+ * The schema comes first. Everything else follows in one pass in order of creation, in which a thing comes before the facts
+ * that name it. Of a fact only the key is read, which holds its subject, relation or role, and object; of a user of whom
+ * nothing else is stored the key and the id.
  */
 import { deadIdsIn, isDead } from '#management/commands/dead-ids.ts'
 import { roleChange } from '#management/schema/roles.ts'
@@ -17,7 +17,7 @@ import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 import { IdTable } from './id-table.ts'
 
-/** O(rows), lazily; holds a table from id to key of every user and instance while it runs. */
+/** Lazy, O(rows). While it runs it holds a table from id to key of every user and instance. */
 export function loadChanges(view: View): Iterable<Change> {
   return new ChangesOf(view).all()
 }
@@ -34,7 +34,7 @@ class ChangesOf {
   readonly #tenants = new IdTable<string>()
   readonly #users = new IdTable<string>()
   readonly #instances = new IdTable<InstanceKey>()
-  /** Facts that came before what they name, should there be any: tried again at the end. */
+  /** Facts that came before the things they name, should there be any. They are tried again at the end. */
   readonly #early: Row[] = []
 
   constructor(view: View) {
@@ -79,11 +79,11 @@ class ChangesOf {
       this.#roles.set(idBytes(role.id), 0, role)
       yield roleChange(withoutMentions(role), type)
     }
-    // Roles mention each other, in circles too: what they say comes when all are there.
+    // Roles mention each other, also in cycles. Their mentions follow when all roles are there.
     for (const role of this.#roles.values()) yield roleChange(role, this.#typeOf(role)!)
   }
 
-  /** Null for a tenant role, undefined when the type is gone. */
+  /** The type of a role: null for a tenant role, undefined when the type is gone. */
   #typeOf(role: RoleRecord): TypeRecord | null | undefined {
     return role.typeId === null ? null : this.#types.get(idBytes(role.typeId), 0)
   }
@@ -92,15 +92,18 @@ class ChangesOf {
     for (const row of this.#view.beginningWith(recordsBegin(kind))) yield decodeAs(kind, row)
   }
 
-  /** What a row means that is no part of the schema; null when it is, or means nothing, or nothing yet. */
+  /**
+   * The change that a row outside the schema stands for. Null for a row of the schema, for one without a meaning to
+   * engines, and for a fact that came too early.
+   */
   #changeOf(row: Row): Change | null {
     switch (row.key[0]) {
       case KIND_BYTES.user: {
         const user = userKeyOf(row.key)
-        // What is left of a damaged one would be the id of nobody, and all that the user has would be no one's.
+        // A damaged row that is too short would give a wrong id, and the facts of the user would find no user.
         if (row.value.length < USER_BYTES_MIN) throw new RangeError('the row of a user is cut short')
         this.#users.set(row.value, ID_START, user)
-        // Most are told by their last bytes: decoding a million takes seconds.
+        // The last bytes tell that most users have no profile: decoding a million rows would take seconds.
         const attributes = hasNoProfile(row.value) ? null : attributesOfUser(decodeAs('user', row))
         return { kind: 'user-put', user, attributes }
       }
@@ -151,7 +154,7 @@ class ChangesOf {
   }
 }
 
-/** The role as far as it says nothing of other roles. */
+/** The role without its mentions of other roles. */
 function withoutMentions(role: RoleRecord): RoleRecord {
   return { ...role, extends: [], grantedTo: { ...role.grantedTo, entries: [] } }
 }

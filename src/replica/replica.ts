@@ -1,13 +1,13 @@
 /**
  * Keeps the engines of one environment level with its ledger: loads them from the view, then feeds them every commit.
- * Loading takes the view while it goes on changing, and the feed starts where the view stood before: changes state
- * facts, so hearing some of them twice does no harm. Until all have been heard that the view showed meanwhile, what was loaded is
- * of several moments, and lacks what came and went: nobody decides on it before.
+ *
+ * The view changes while it is loaded, and the feed starts from where the view stood before the load. Changes state facts,
+ * so an engine may hear some of them twice. Until it has heard all that the view had at the end of the load, what it holds
+ * is of several moments: nobody decides on it before.
  *
  * When the history of the ledger is replaced, or has gone on too far to be followed, other engines are loaded beside the
- * present ones and take their place as a whole; until then those decide.
- *
- * What else fails ends the following, and is told; whoever hears of it may start anew.
+ * present ones, which go on deciding until the new ones take their place as a whole. Any other failure ends the following
+ * and is reported to the caller of `start`, who may start anew.
  */
 import { AuthzError, type ErrorCode, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -27,20 +27,20 @@ export class Replica {
   readonly #store: EnvironmentStore
   readonly #host: IndexHost
   readonly #keeper: IndexKeeper | null
-  /** Of the view that the engines come from; null: they are not to be kept. */
+  /** Where engines of the present view may be saved; null: they are not saved. */
   #place: SnapshotPlace | null = null
   #isClosed = false
   #applying: Promise<void> = Promise.resolve()
-  /** What every decision sees; null before the first load. */
+  /** The revision that every decision sees; null before the first load. */
   #visible: Revision | null = null
   readonly #formerEpochs = new Set<string>()
   #waiters: Waiter[] = []
   /** Why following has ended; null while it goes on. */
   #endReason: unknown = null
-  /** Ends what follows at present; null: nothing does. */
+  /** Ends the present following with an error; null while nothing is followed. */
   #failFollowing: ((error: unknown) => void) | null = null
 
-  /** `keeper`: what keeps engines from one start to the next, if anything does. */
+  /** `keeper` saves engines from one start to the next; null: nothing does. */
   constructor(
     environmentId: string,
     store: EnvironmentStore,
@@ -54,19 +54,19 @@ export class Replica {
   }
 
   /**
-   * Loads the engines; resolves when they decide. Following goes on until the ledger closes; `onFault` hears of the
-   * error that ended it before, in the turn in which whoever waits for a revision does.
+   * Loads the engines and resolves when they decide. Following goes on until the ledger closes. `onFault` is told of an
+   * error that ends it earlier, in the same turn in which whoever waits for a revision is told.
    */
   async start(onFault: (error: unknown) => void): Promise<void> {
     await this.#beginFrom(async () => (await this.#restore()) ?? (await this.#load()), onFault)
   }
 
-  /** The same when a start has failed, or following has ended by a fault: with engines that are loaded from all rows. */
+  /** As `start`, after a start has failed or a fault has ended the following. The engines are loaded from all rows. */
   async startAnew(onFault: (error: unknown) => void): Promise<void> {
     await this.#beginFrom(() => this.#load(), onFault)
   }
 
-  /** Who waits for what then does not come, hears why. */
+  /** Rejects the waiters when the following ends: their revision will not come. */
   async #beginFrom(start: () => Promise<Revision>, onFault: (error: unknown) => void): Promise<void> {
     try {
       this.#begin(await start(), onFault)
@@ -76,12 +76,12 @@ export class Replica {
     }
   }
 
-  /** Whether decisions see what is committed from now on, or will: who commits waits for that. */
+  /** Whether decisions see, or will see, what is committed from now on. Whoever commits waits only then. */
   get isComing(): boolean {
     return this.#endReason === null
   }
 
-  /** Ends the following by that fault, and says so; false when there is none under way. */
+  /** Ends the following with that fault and reports it. False when nothing is followed. */
   fail(error: unknown): boolean {
     if (this.#failFollowing === null) return false
     this.#failFollowing(error)
@@ -103,7 +103,7 @@ export class Replica {
 
   #begin(from: Revision, onFault: (error: unknown) => void): void {
     const fail = (error: unknown): void => {
-      // What was ended by a fault comes to its own end at the next entry.
+      // A following that a fault has ended comes to its own end at the next entry.
       if (this.#failFollowing !== fail) return
       this.#failFollowing = null
       this.#end(error)
@@ -118,16 +118,17 @@ export class Replica {
     )
   }
 
-  /** Applies nothing more, and keeps the engines for the next start. */
+  /** Applies nothing more, and saves the engines for the next start. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#applying
-    // A view that was replaced has another past than engines of the former one.
+    // When the view was replaced, the present engines are of the former view's past and must not be saved beside the new
+    // one.
     if (this.#place === null || this.#place !== this.#store.snapshotPlace()) return
     await this.#keeper?.keep(this.#environmentId, this.#place)
   }
 
-  /** Takes the engines that an earlier process kept, and brings them level before anybody decides on them. */
+  /** Restores the engines that an earlier process saved, and brings them level before anybody decides on them. */
   async #restore(): Promise<Revision | null> {
     const place = this.#store.snapshotPlace()
     if (!this.#keeper || !place) return null
@@ -146,7 +147,7 @@ export class Replica {
     return at
   }
 
-  /** Applies what came behind `from`, up to that one. */
+  /** Applies the commits after `from`, up to `to`. */
   async #catchUp(from: Revision, to: Revision): Promise<Revision> {
     if (from.epoch === to.epoch && from.sequence >= to.sequence) return from
     let at = from
@@ -158,7 +159,7 @@ export class Replica {
     throw new AuthzError('STORE_CLOSED', 'the store is closed')
   }
 
-  /** Loads fresh engines, from the tables there are when that is done. */
+  /** Loads fresh engines from the tables that are there when it begins, again if those are replaced meanwhile. */
   async #load(): Promise<Revision> {
     this.#place = null
     for (;;) {
@@ -167,22 +168,22 @@ export class Replica {
         const at = await this.#loadLevel(place)
         if (at !== null) return at
       } catch (error) {
-        // Tables that others replaced are closed under whoever reads them.
+        // Tables that are replaced are closed while they are read. Then the load begins again from the new ones.
         if (place === this.#store.snapshotPlace() && !isLeftBehind(error)) throw error
       }
     }
   }
 
-  /** Null when other tables have taken the place of those while they were read. */
+  /** Null when the tables were replaced while they were read. */
   async #loadLevel(place: SnapshotPlace | null): Promise<Revision | null> {
     const { ledger, view } = this.#store
     const { epoch } = await ledger.head()
     const from: Revision = { epoch, sequence: view.sequence() }
     await this.#host.load(this.#environmentId, loadChanges(view), from, place)
-    // Who has committed before was not told to wait, and is in the head that is asked for behind this.
+    // Commits made before this point did not wait for the index. They are in the head that is read below.
     this.#endReason = null
     const head = await ledger.head()
-    // The view may have shown what was not on disk yet; without lists it stays behind what the ledger has.
+    // The view may have shown a commit that was not on disk yet. Without lists it may be behind the ledger.
     const shown = { ...head, sequence: Math.max(head.sequence, view.sequence()) }
     const at = await this.#catchUp(from, shown)
     if (place !== this.#store.snapshotPlace()) return null
@@ -237,7 +238,7 @@ export class Replica {
     return this.#visible?.epoch === epoch && sequence <= this.#visible.sequence
   }
 
-  /** Takes the waiters out of whom that is true. */
+  /** Removes and returns the waiters for which `isMeant` is true. */
   #take(isMeant: (waiter: Waiter) => boolean): Waiter[] {
     const taken = this.#waiters.filter(isMeant)
     this.#waiters = this.#waiters.filter(waiter => !isMeant(waiter))
@@ -245,7 +246,7 @@ export class Replica {
   }
 }
 
-/** Whether a feed ended because it cannot go on from where it was. */
+/** Whether a feed ended because its log no longer reaches back to the position asked for. */
 function isLeftBehind(error: unknown): boolean {
   return hasCode(error, 'STORE_RESET') || hasCode(error, 'REVISION_TOO_OLD')
 }

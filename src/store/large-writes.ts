@@ -1,6 +1,7 @@
 /**
- * Commits that take long to write. lmdb's transaction is open for as long, and the thread that is in it can do nothing else, so
- * that what everybody waits for must not be there: another thread writes them, into the same tables and just as whole.
+ * The interface of another thread that makes commits which take long to write. The thread that is in lmdb's transaction can
+ * do nothing else meanwhile, so the main thread must not be in a long one. The other thread writes into the same tables,
+ * just as atomically.
  */
 import type { Commit, Entry } from './ledger.ts'
 
@@ -8,15 +9,16 @@ export interface LargeWrites {
   /** Whether a commit is large. O(rows). */
   isLarge(commit: Pick<Commit, 'put' | 'delete'>): boolean
   /**
-   * What `EmbeddedLedger.commit` does on the tables in that directory, by a thread of its own. Resolves with the sequence when it
-   * is durable. Rejects as that does; with `ThreadLostError` when it is not known what became of it.
+   * Does what `EmbeddedLedger.commit` does, on the tables in that directory, in another thread. Resolves with the sequence
+   * when the commit is durable. Rejects as `EmbeddedLedger.commit` does, and with `ThreadLostError` when its outcome is
+   * unknown.
    */
   commit(directory: string, commit: Commit, logEntriesMax: number): Promise<number>
-  /** What `LocalCopy.apply` does there. Resolves when it is durable; rejects as `commit` does. */
+  /** Does what `LocalCopy.apply` does, in another thread. Resolves when the entry is durable; rejects as `commit` does. */
   apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void>
 }
 
-/** No thread could write, or the one that wrote has ended; whether it had written by then, the tables say. */
+/** No thread could write, or the thread that wrote has ended. The tables show whether it had written by then. */
 export class ThreadLostError extends Error {
   override readonly name = 'ThreadLostError'
 }

@@ -30,7 +30,7 @@ export interface RowPut {
 }
 
 export interface Commit {
-  /** The history it was made for, where that is known; in another one it is refused. */
+  /** The history that the commit was made for, where it is known. In another history the commit is refused. */
   readonly epoch?: string
   /** Names the commit; one id is applied once, however often it is sent. 16 bytes, random. */
   readonly id: Uint8Array
@@ -48,7 +48,7 @@ export interface Entry {
   readonly revision: Revision
   readonly id: Uint8Array
   readonly delete: readonly Uint8Array[]
-  /** As put, with the generation each row has. */
+  /** The rows that were put, each with its generation. */
   readonly put: readonly Row[]
   readonly changes: readonly Change[]
 }

@@ -27,32 +27,41 @@ import type { Store } from './store.ts'
 import type { ListRule } from './view.ts'
 
 export interface OpenStoreOptions {
-  /** How many of the newest commits each ledger's log keeps, at least 1. */
+  /** How many of the newest commits the log of each ledger keeps, at least 1. */
   readonly logEntriesMax?: number
-  /** For local copies of what is kept elsewhere; relative to the working directory. */
+  /** The directory for local copies of a shared store, relative to the working directory. */
   readonly dataDirectory?: string
-  /** How soon a store that others write to has to notice that it hears nothing of them, in milliseconds. */
+  /** How soon a shared store must notice that it no longer hears of the commits of others, in milliseconds. */
   readonly staleAfterMs?: number
-  /** For how long a local copy may stand in, from when it last had everything; 0: however long. Milliseconds. */
+  /**
+   * For how long decisions may rest on a local copy, counted from when it last had everything; 0: without limit.
+   * Milliseconds.
+   */
   readonly maxStaleMs?: number
-  /** Whether to go on with a Redis that throws keys away when it is full; by default a start with it is refused. */
+  /** Whether to accept a Redis that evicts keys when it is full. By default a start with it is refused. */
   readonly allowsEviction?: boolean
-  /** Rows of an environment up to which a view is loaded whole before anything is read; beyond it the lists follow. */
+  /**
+   * An environment with at most so many rows is loaded with its lists before anything is read. In a larger one the lists
+   * follow.
+   */
   readonly listedAtOnceMax?: number
-  /** Whether loads of an index do without finding rows by that key, which may be built with the lists then. Absent: none. */
+  /**
+   * Whether loads of an index never look up rows with that key, so that the table of keys may be built with the lists.
+   * Absent: they look up all.
+   */
   readonly isKeyedLater?: (key: Uint8Array) => boolean
-  /** Whether a row means anything; absent: each does. */
+  /** Whether a row can be decoded; absent: each can. */
   readonly isReadable?: (row: Pick<Row, 'key' | 'value'>) => boolean
-  /** Builds keys and lists of the tables in that directory in another thread. Absent: it is done in this one. */
+  /** Builds keys and lists of the tables in that directory in another thread. Absent: this thread builds them. */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
-  /** Makes writes that would keep this thread for too long in another one. Absent: it is done in this one. */
+  /** Makes writes in another thread that would keep this one for too long. Absent: this thread makes them. */
   readonly largeWrites?: LargeWrites | null
   readonly log?: StoreLog
-  /** Told when a store that is elsewhere has lost part of an environment, which nobody may decide on then. */
+  /** Told when a shared store has lost part of an environment, on which nobody may decide then. */
   readonly onDamage?: (environmentId: string, damage: AuthzError) => void
   /**
-   * Told of what keeps an environment of a shared store from being followed, by a defect or by damage. It goes on trying. Absent:
-   * it is thrown, for nobody to catch.
+   * Told of a defect or damage that keeps an environment of a shared store from being followed. The store goes on trying.
+   * Absent: the error is thrown as an unhandled rejection.
    */
   readonly onFault?: (environmentId: string, error: Error) => void
 }
@@ -113,7 +122,7 @@ export async function openStore(
     ...embedded,
     openTables: id => new LmdbTables(join(directory, id)),
     requireTables: id => requireDataFile(join(directory, id)),
-    // Those with a dot are copies of what is kept elsewhere.
+    // Directories with a dot are copies of a shared store.
     keptIds: () =>
       readdirSync(directory).filter(name => !name.includes('.') && hasDataFile(join(directory, name))),
     removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
@@ -140,14 +149,14 @@ function lockedDirectory(path: string): { readonly directory: string; readonly l
   return { directory, lock: new DirectoryLock(directory) }
 }
 
-/** Step by step: told to do all of them, Node goes on for ever where a file system, as /proc, says that nothing is there. */
+/** Step by step: Node's recursive `mkdir` never ends where a file system, such as /proc, says that nothing is there. */
 function makeDirectory(path: string): void {
   const parent = dirname(path)
   if (!existsSync(parent)) makeDirectory(parent)
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // It may have been there, or have come into being meanwhile.
+    // The directory may have existed, or have been made meanwhile.
     if (!existsSync(path) || !statSync(path).isDirectory()) throw error
   }
 }

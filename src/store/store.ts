@@ -7,70 +7,78 @@ import type { View } from './view.ts'
 export interface EnvironmentStore {
   readonly ledger: Ledger
   readonly view: View
-  /** Resolves when the view has its lists, which only one that was loaded just now may be without. */
+  /** Resolves when the view has its lists. Only a view that was loaded just now may be without. */
   whenListed(): Promise<void>
   /**
-   * Where to keep what is derived from the view as it is; null: nowhere. The same object as long as the view's tables are the
-   * same, so another one says that they were replaced.
+   * Where to keep what is derived from the view as it is; null: nowhere. It is the same object as long as the view's tables
+   * are the same, so another object means that the tables were replaced.
    */
   snapshotPlace(): SnapshotPlace | null
   /**
-   * To be told when decisions rest on the tables of that `snapshotPlace`: as long as they rest on tables that others
-   * have replaced, the environment grows stale.
+   * Called when decisions rest on the tables of that `snapshotPlace`. While they rest on tables that others have replaced,
+   * the environment grows stale.
    */
   takeOver(place: SnapshotPlace | null): void
-  /** Throws `STORE_DAMAGED` while it is known that part of what is kept of it is lost: nobody may decide on it then. */
+  /** Throws `STORE_DAMAGED` while part of the stored environment is known to be lost: nobody may decide on it then. */
   requireWhole(): void
-  /** Nobody decides on it until it is taken over again: how stale it is concerns nobody until then. */
+  /** Nobody decides on the environment until `takeOver` is called again. Until then its staleness does not count. */
   setAside(): void
 }
 
 export interface BeginOptions {
   /**
-   * Whether an environment of which there is nothing is begun. `before-others`: unless it is known that something is kept of others,
-   * which are only begun behind it. Absent: always.
+   * Whether an environment of which there is nothing is begun. `before-others`: it is begun unless others are known to
+   * exist, since those begin only after it. Absent: always.
    */
   readonly begin?: 'always' | 'never' | 'before-others'
-  /** Told when this one has not been reached for a while, and others are: opening goes on, however long, and those are not to wait. */
+  /**
+   * Told when this environment has not been reached for a while but others have. Opening goes on, however long, and the
+   * others are not to wait for it.
+   */
   readonly onUnreachable?: (error: AuthzError) => void
 }
 
 export interface Store {
-  /** Whether other processes may write to it, too; otherwise whoever had it before is gone. */
+  /** Whether other processes may write to the store, too. Otherwise any earlier process that had it is gone. */
   readonly isShared: boolean
   /**
-   * Opens the environment of that id. The same object for one id. One of which there is nothing is created empty, or throws
-   * `STORE_DAMAGED` where it is not to be begun, since there was something of it.
+   * Opens the environment of that id. Returns the same object for the same id. An environment of which there is nothing is
+   * created empty; where `begin` forbids that, throws `STORE_DAMAGED`, since there was something of it.
    */
   environment(id: string, options?: BeginOptions): Promise<EnvironmentStore>
   /**
-   * Closes the environment of that id, if it is open, and removes all that is kept of it. Whoever still reads or writes
-   * it meets `STORE_CLOSED`. Safe to repeat, also after a crash half-way; removing what is not there is no error.
+   * Closes the environment of that id, if it is open, and removes all that is stored of it. Readers and writers that still
+   * use it get `STORE_CLOSED`. Safe to repeat, also after a crash half-way and for an environment that is not there.
    */
   drop(id: string): Promise<void>
   /**
-   * Removes what this process keeps of environments that are kept elsewhere, and are not among these: they were removed while
-   * nobody told it.
+   * Removes the local copies of environments that are not among `except`: they were removed from the shared store while
+   * this process was not told.
    */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /**
-   * Where the tables of an environment are that is not open, so that another thread can fill them; null where only this one
-   * can, through the ledger.
+   * Where the tables of an environment are that is not open, so that another thread can fill them; null where they can be
+   * filled only through the ledger.
    */
   directoryOf(id: string): string | null
   /**
-   * For how long the views may have missed what others committed, that of one environment or the most behind of all: 0 for
-   * one that is not open, and for a store that nobody else writes to. Milliseconds.
+   * For how long the view of that environment may have missed what others committed; without an id, that of the environment
+   * furthest behind. 0 for an environment that is not open, and for a store that nobody else writes to. Milliseconds.
    */
   stalenessMs(environmentId?: string): number
-  /** Whether it was opened while the ledgers were out of reach, which are elsewhere, and has not reached them yet. */
+  /**
+   * Whether the store was opened on local copies while the shared ledgers were out of reach, and has not reached them yet.
+   */
   readonly isAlone: boolean
-  /** Whether what it kept is gone, and nothing has taken its place: what the views show is no longer anybody's truth. */
+  /**
+   * Whether the shared store has lost its contents and nothing has taken their place: the views show what nobody holds as
+   * the truth any more.
+   */
   isEmptied(): boolean
   /** How many histories were replaced by others under the views since it was opened. */
   replacedHistories(): number
-  /** Waits no longer for a ledger that is elsewhere: whose commit is not known to be made is told so. For the end. */
+  /** Waits no longer for shared ledgers. Commits whose outcome is unknown are answered so. For the end of the process. */
   giveUp(): void
-  /** Ends all feeds, finishes what is being written and lets go of the files. */
+  /** Ends all feeds, finishes writes under way and releases the files. */
   close(): Promise<void>
 }

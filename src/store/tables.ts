@@ -17,7 +17,7 @@ export interface RangeOptions {
   readonly start: Uint8Array
   /** Last key, exclusive; absent: to the end of the table. */
   readonly end?: Uint8Array
-  /** Entries to skip from the start, whatever `end` says: the cost is theirs even when they lie behind it. */
+  /** Entries to skip from the start. Skipping ignores `end`: entries beyond it cost time, too. */
   readonly offset?: number
 }
 
@@ -34,7 +34,7 @@ export interface Table {
   remove(key: Uint8Array): void
 }
 
-/** What tables hold at one moment, whatever is written later. To be released, best soon: old pages are kept for it. */
+/** What tables hold at one moment, whatever is written later. Release it soon: old pages are kept for it. */
 export interface TablesSnapshot {
   /** Read-only. */
   table(name: string): Table
@@ -43,7 +43,7 @@ export interface TablesSnapshot {
 }
 
 export interface Tables {
-  /** Theirs alone, and gone with them; null when they are in none. */
+  /** The directory of these tables, which holds nothing else and is removed with them; null when they are in none. */
   readonly directory: string | null
   /** The table of that name, created when missing. Always the same object for one name. Not inside `write`. */
   table(name: string): Table
@@ -54,9 +54,9 @@ export interface Tables {
    * see it; they may see it already while it is still on its way to the disk. `onApplied` is called once when they do.
    */
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
-  /** Reads that begin from now on see what another thread has written into the same tables by now. */
+  /** Reads that begin from now on see what another thread has written into the same tables so far. */
   refresh(): void
-  /** What every table holds now; such a one must have been opened before. Not inside `write`. */
+  /** What every table holds now. A table must have been opened before. Not inside `write`. */
   snapshot(): TablesSnapshot
   /** Finishes the writes under way. */
   close(): Promise<void>

@@ -10,24 +10,25 @@ export type ListName = Uint8Array
 /** A row's membership in one list. A pure function of the row's key and value computes them. */
 export interface ListEntry {
   readonly list: ListName
-  /** Whether `count` shall know this list. */
+  /** Whether `count` can tell the length of this list. */
   readonly counted: boolean
   /**
-   * A counted list in which the oldest row of `list` stands for all of them: so that what many rows have in common is
-   * listed once. `list` decides: rows in it name the same `representedIn`.
+   * A counted list in which the oldest row of `list` stands for all rows of `list`. So what many rows have in common is
+   * listed once. Rows of the same `list` name the same `representedIn`.
    */
   readonly representedIn?: ListName
   /**
-   * A counted list that has all rows of `list`: where it is empty, so is `list`, and where it has none but a row that is
-   * entering, so has `list`. Nobody need look then. Its own entry comes before this one, so that it counts that row.
+   * A counted superset of `list`. If it is empty, so is `list`. If it has only the row that is entering, `list` has no
+   * other row either. In both cases `list` need not be read. The entry of the superset comes before this one, so that it
+   * counts the entering row.
    */
   readonly within?: ListName
   /**
-   * While `list`, a counted one, has rows, the row in `owner` is missing from the counted list `from`, which its own entry
-   * says with `unless`: so that what has none of something can be listed.
+   * While the counted list `list` has rows, the row in `owner` is left out of the counted list `from`. That row's own entry
+   * for `from` says so with `unless`. So things that have none of something can be listed.
    */
   readonly displaces?: { readonly owner: ListName; readonly from: ListName }
-  /** The row is not in `list` while this one, a counted one, has rows; those name it in `displaces`. */
+  /** The row is left out of `list` while this counted list has rows. Those rows name it in `displaces`. */
   readonly unless?: ListName
 }
 
@@ -47,7 +48,7 @@ export interface ScanOptions {
  * across an await it may meet later commits. A commit may show up here a moment before the feed has it.
  */
 export interface View {
-  /** What is being read just now: the view itself, or one that another takes the place of when all rows are replaced. */
+  /** The view that is read at present: this one, or the one that took its place when all rows were replaced. */
   readonly present: View
   /** Sequence of the newest commit in the view. */
   sequence(): number
@@ -59,21 +60,21 @@ export interface View {
   /** Number of rows in a counted list; 0 for one that is not counted. O(1). */
   count(list: ListName): number
 
-  // For loads, which must do without lists.
+  // For loads, which must work without lists.
 
   /**
-   * All rows that are there at the beginning, in creation order and in pieces; a row written meanwhile is as it is then. Not
-   * beyond: a load that chases the newest rows may never end while commits go on.
+   * All rows that are there at the beginning, in creation order and in pieces. A row that is overwritten meanwhile comes as
+   * it is then. Rows added later do not come: a load that chases the newest rows may never end while commits go on.
    */
   batches(): Iterable<readonly Row[]>
   /** The rows whose keys begin with that byte, in key order. */
   beginningWith(byte: number): Iterable<Row>
 
-  /** The view as it is now, for reads that take longer than the present lasts. */
+  /** The view at this moment, for reads that take longer than the view stays unchanged. */
   snapshot(): ViewSnapshot
 }
 
-/** To be released, best soon: what it shows cannot be written over meanwhile. */
+/** Release it soon: the pages that it shows cannot be used again before. */
 export interface ViewSnapshot {
   readonly view: View
   /** Afterwards reading throws. Safe to repeat. */

@@ -1,11 +1,11 @@
-/** Texts that came from another thread, where every request compares them. */
+/** Interns texts that came from another thread, where every request compares them. */
 
 /**
- * The same text as the engine keeps it for names of properties, of which there is one each (but for those that are an
- * index): two of them are compared by where they are. One that came in a message is a text of its own, and is compared
- * by a call, letter by letter.
+ * The same text as V8 keeps it for names of properties. There is one copy of each such text (but for those that are an
+ * index), so two of them are compared by their address. A text that came in a message is a copy of its own, and is compared
+ * letter by letter.
  */
 export function interned<Text extends string>(text: Text): Text {
-  // Without a prototype it is a table from the start, and no shape is made for each text.
+  // Without a prototype the object is a hash table from the start, and V8 makes no shape for each text.
   return Object.keys({ __proto__: null, [text]: null })[0] as Text
 }

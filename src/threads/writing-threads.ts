@@ -1,9 +1,9 @@
-/** The threads of this process that write to files of a store, for whoever wants to end the process. */
+/** The threads of this process that write files of a store. The end of the process waits for them. */
 import type { Worker } from 'node:worker_threads'
 
 const running = new Set<Worker>()
 
-/** To be told of each when it is started. */
+/** Called with each such thread when it is started. */
 export function noteWritingThread(thread: Worker): void {
   running.add(thread)
   thread.once('exit', () => running.delete(thread))

@@ -6,7 +6,7 @@ import { HttpThread } from '#composition/http-thread.ts'
 import { readConfig, withoutSecrets } from '#config/config.ts'
 import type { Principal } from '#model/principal.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
-import { createDeadline, DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { createDeadline, StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
 import type { FromHttpThread, ToHttpThread } from '#threads/channel/messages.ts'
 import { createSharedCounts } from '#threads/channel/shared-count.ts'
@@ -57,7 +57,7 @@ function madeThread({ host = '127.0.0.1' } = {}) {
       credentials: [credentialOf(API_KEY)],
       counts: createSharedCounts(),
       keyRates: null,
-      deadline: new DecisionDeadline().handle,
+      deadline: new StalenessDeadline().handle,
       settings: withoutSecrets(readConfig({ LOG_LEVEL: 'silent', POOL_THREADS: '0', HTTP_THREADS: '1' })),
     },
     { tracing: null, onFault: () => {} },

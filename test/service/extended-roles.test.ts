@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
-import { ExtendedRoles } from '#management/commands/extended-roles.ts'
+import { ExtendedRoles } from '#management/schema/extends/extended-roles.ts'
 import { heldToSize } from '#management/schema/schema-size.ts'
 import { updateTenantRole } from '#management/schema/tenant-roles.ts'
 import { Random } from '#testing/data/random.ts'

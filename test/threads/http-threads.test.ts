@@ -9,7 +9,7 @@ import { InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import type { Waiting } from '#decisions/decision-pool.ts'
-import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { HttpThreads, type HttpThreadsOptions } from '#threads/channel/http-threads.ts'
 import { READS_UNDER_WAY_MAX } from '#threads/channel/management-admission.ts'
 import { createSharedCounts } from '#threads/channel/shared-count.ts'
@@ -60,7 +60,7 @@ async function startedThread(work: Partial<HttpThreadsOptions>) {
     credentials: [{ secretHash, principal: PRINCIPAL, slot: 0, validUntil: null }],
     counts: createSharedCounts(),
     keyRates: null,
-    deadline: new DecisionDeadline().handle,
+    deadline: new StalenessDeadline().handle,
     settings: withoutSecrets(readConfig({ LOG_LEVEL: 'silent' })),
   })
   const ask = (path: string) =>

@@ -17,7 +17,7 @@ import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import { readWith } from '#decisions/sliced-job.ts'
-import { DecisionDeadline } from '#threads/indexes/decision-deadline.ts'
+import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
 import { JobPool } from '#threads/pool/job-pool.ts'
@@ -41,7 +41,7 @@ const world = new World(
   assign('alice', 'viewer', 'document:d'),
 )
 const { handle } = engine.writer
-const deadline = new DecisionDeadline()
+const deadline = new StalenessDeadline()
 const readers = new EngineReaders(
   () => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
   deadline,

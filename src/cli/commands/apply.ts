@@ -15,7 +15,7 @@ import type { Output } from '#cli/output.ts'
 import type { Session } from '#cli/session.ts'
 import type { ContentLine } from '#model/wire/environment-content.ts'
 
-/** Steps of one kind shown in full; of more than that, how many there are. */
+/** Steps of one kind that are shown in full. Of more steps the number is shown. */
 const ALIKE_SHOWN_MAX = 20
 
 export const applyCommand: Command = (parser, run) =>
@@ -72,7 +72,7 @@ export const applyCommand: Command = (parser, run) =>
     }),
   )
 
-/** What is there, as far as the plan may need it. */
+/** The present state, as far as the plan may need it. */
 async function presentState(
   session: Session,
   wanted: EnvironmentState,
@@ -112,7 +112,7 @@ function planText(output: Output, steps: readonly Step[]): string {
   return [...lines, '', `${count('+')} to add, ${count('~')} to change, ${count('-')} to remove`].join('\n')
 }
 
-/** Nobody is asked where nobody sits. */
+/** Asks the person at the terminal. Without a terminal nobody is asked. */
 async function isAgreed({ streams }: Session): Promise<boolean> {
   if (streams.stdin.isTTY !== true || streams.stderr.isTTY !== true) return false
   const prompt = createInterface({ input: streams.stdin, output: streams.stderr })

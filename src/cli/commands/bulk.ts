@@ -7,7 +7,7 @@ import type { OnProgress } from '#cli/output.ts'
 import { questionBody, type SingleQuestion } from '#cli/question.ts'
 import { BulkAllowedResult } from '#model/wire/decision.ts'
 
-/** Questions in one request: below the ceiling that a service has unless told otherwise. */
+/** Questions in one request: below the ceiling that a service has by default. */
 const QUESTIONS_PER_REQUEST = 1_000
 
 export const bulkCommand: Command = (parser, run) =>

@@ -25,7 +25,7 @@ export const exportCommand: Command = (parser, run) =>
         await receive(session, session.streams.stdout as Writable, false)
         return
       }
-      // What a link leads to.
+      // The file that a link leads to.
       const target = await realpath(file).catch(() => file)
       const lines = (await isReplaceable(target))
         ? await receiveWhole(session, target)
@@ -34,7 +34,7 @@ export const exportCommand: Command = (parser, run) =>
     }),
   )
 
-/** Whether another file may take the place of what is there; that of a pipe or a device it may not. */
+/** Whether the export may replace the file. It may not replace a pipe or a device. */
 async function isReplaceable(file: string): Promise<boolean> {
   const there = await lstat(file).catch(() => null)
   return there === null || there.isFile()
@@ -43,7 +43,7 @@ async function isReplaceable(file: string): Promise<boolean> {
 /** Writes the file under another name until it is whole. */
 async function receiveWhole(session: Session, file: string): Promise<number> {
   const part = `${file}.part`
-  // Opened first: what is wrong with the place is said before anything is asked for.
+  // Opened first, so that a wrong place is reported before anything is requested.
   const handle = await open(part, 'w')
   try {
     const lines = await receive(session, handle.createWriteStream(), true)
@@ -55,9 +55,9 @@ async function receiveWhole(session: Session, file: string): Promise<number> {
   }
 }
 
-/** Takes the answer as fast as it can be written; returns its lines. */
+/** Writes the answer as fast as possible. Returns its number of lines. */
 async function receive(session: Session, target: Writable, ends: boolean): Promise<number> {
-  // Inside the pipeline, which closes the target whatever fails.
+  // Inside the pipeline, which closes the target if anything fails.
   const source = async function* () {
     yield* session.api.download(`/v2/projects/${await session.environmentPath()}/export`)
   }
@@ -71,7 +71,7 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
     }
   }
   await pipeline(source, count, target, { end: ends })
-  // The line itself counts among those that came.
+  // The last line counts itself among the lines.
   if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
     throw new ApiError('the answer broke off: its last line is missing')
   }

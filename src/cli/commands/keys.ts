@@ -5,7 +5,7 @@ import type { Session } from '#cli/session.ts'
 import { ApiKey, ApiKeyEnvelope } from '#model/wire/api-key.ts'
 
 const KEYS = '/v2/api-key'
-/** The most a page of keys may have. */
+/** Ceiling of a page of keys. */
 const PAGE_SIZE = 100
 
 export const keysCommand: Command = (parser, run) =>

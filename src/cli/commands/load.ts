@@ -1,6 +1,6 @@
 /**
- * `verdict load`: adds the facts of a file to what is there. What is there already is brought up to date or left, so a
- * load that broke off is done again.
+ * `verdict load`: adds the facts of a file to an environment. Facts that are there already are brought up to date or left,
+ * so a load that broke off can be repeated.
  */
 import { type Api, ApiError, request } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
@@ -69,13 +69,13 @@ function lineOf(text: string, place: string): ContentLine {
   }
 }
 
-/** Facts of one kind, in one request where there is a call for it. */
+/** Sends facts of one kind, in one request where there is a bulk call. */
 async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promise<void> {
   const base = `/v2/facts/${place}`
   const operations = facts.map(bodyOf)
   switch (facts[0]!.kind) {
     case 'tenant':
-      // There is no call that puts many.
+      // There is no bulk call that puts tenants.
       for (const tenant of operations) await putTenant(api, base, tenant as { readonly key: string })
       return
     case 'user':

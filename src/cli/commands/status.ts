@@ -9,7 +9,7 @@ import { envelope } from '#model/wire/building-blocks.ts'
 import { Health } from '#model/wire/health.ts'
 import { NativeError } from '#model/wire/problem.ts'
 
-/** What is counted, and the list that knows. */
+/** The things that are counted, and the list that gives their number. */
 const COUNTED = [
   ['resources', 'schema', 'resources'],
   ['roles', 'schema', 'roles'],
@@ -48,7 +48,7 @@ export const statusCommand: Command = (parser, run) =>
 /** Whether the service says that it is ready, or that it is not. Throws `ApiError` when nothing says either. */
 async function readiness(api: Api): Promise<boolean> {
   const answer = await api.send('GET', '/ready')
-  // What stands before a service that is down answers with the same status.
+  // A proxy before a service that is down answers with the same status.
   if (answer.status === 503 && Check(NativeError, answer.body)) return false
   resultOf(Health, answer, 'GET /ready')
   return true

@@ -5,7 +5,7 @@ import type { PlannedRequest, Step } from './plan-step.ts'
 /** Elements in one bulk call: far below the ceiling, so that each is a short commit. */
 const BULK_ELEMENTS = 1_000
 
-/** Where the environment is, as paths have it: `default/default`. */
+/** `place` is the environment as paths name it: `default/default`. */
 export async function applyPlan(
   api: Api,
   place: string,

@@ -1,8 +1,7 @@
 /**
- * What is in an environment, in the terms of a model file: as the file wants it, or as the lines of an export tell it. Both
- * have the same form, so that a plan is the difference.
- *
- * What the groups API keeps as assignments, relations and tuples is told as groups here, on both sides.
+ * The content of an environment, in the terms of a model file: as the file wants it, or as the lines of an export give it.
+ * Both have the same form, so a plan is their difference. What the groups API keeps as assignments, relations and tuples
+ * appears as groups here, on both sides.
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -10,7 +9,7 @@ import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/model-f
 import type { ContentLine, ContentResource } from '#model/wire/environment-content.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 
-/** Plain fields by name; those that are absent say nothing. */
+/** Plain fields by name. An absent field says nothing. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface RoleState {
@@ -32,7 +31,7 @@ export interface ResourceState {
   readonly fields: Fields
   readonly actions: ReadonlyMap<string, Fields>
   readonly attributes: ReadonlyMap<string, Fields>
-  /** To the key of the resource each comes from; those the groups API made are left out. */
+  /** The resource at the other end of each relation, by the relation's key. Relations made by the groups API are left out. */
   readonly relations: ReadonlyMap<string, string>
   readonly roles: ReadonlyMap<string, RoleState>
 }
@@ -169,7 +168,7 @@ function roleState(
   }
 }
 
-/** As a person would say it; no two derivations of one role are said alike. */
+/** A derivation in words. Two different derivations of one role read differently. */
 function describeDerivation({ role, on_resource, linked_by_relation, when }: Derivation): string {
   const guard = when.no_direct_roles_on_object ? ', without direct roles' : ''
   return `${on_resource}#${role} by ${linked_by_relation}${guard}`
@@ -188,7 +187,7 @@ function groupName(key: string): string {
   return parseInstanceReference(key) === null ? `${GROUP_TYPE}:${key}` : key
 }
 
-/** Which facts of an environment are of interest; others are not kept. */
+/** Which facts of an environment matter. Others are not kept. */
 export type FactFilter = (
   kind: 'tenants' | 'users' | 'instances' | 'assignments' | 'tuples',
   name: string,
@@ -198,9 +197,9 @@ export type FactFilter = (
 export class PresentState {
   readonly state = new EnvironmentState()
   readonly #isOfInterest: FactFilter
-  /** What the groups API made relations for, by `type#relation`. */
+  /** The purpose for which the groups API made relations, by `type#relation`. */
   readonly #groupUses = new Map<string, { readonly use: string; readonly role?: string }>()
-  /** How many came. */
+  /** The number of lines that came. */
   #lines = 0
   #isWhole = false
 
@@ -208,7 +207,7 @@ export class PresentState {
     this.#isOfInterest = isOfInterest
   }
 
-  /** Whether the last line has come, and as many before it as it says. */
+  /** Whether the last line has come, and as many lines before it as it says. */
   get isWhole(): boolean {
     return this.#isWhole
   }

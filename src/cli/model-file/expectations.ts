@@ -1,4 +1,4 @@
-/** What a model file expects to follow from it, held against what a service answers. */
+/** Compares what a model file expects with what a service answers. */
 import { type Api, ask } from '#cli/api.ts'
 import { questionBody, type SingleQuestion } from '#cli/question.ts'
 import { search, type SearchedPart } from '#cli/search.ts'
@@ -6,7 +6,7 @@ import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelTest, Question } from '#model/model-file.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
 
-/** One expectation and what became of it. */
+/** One expectation and its result. */
 export interface Outcome {
   /** What was asked, as a sentence. */
   readonly question: string

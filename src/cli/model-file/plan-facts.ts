@@ -120,7 +120,7 @@ function planTuples(present: EnvironmentState, wanted: EnvironmentState): Step[]
   })
 }
 
-/** Whether an instance has a tenant already, or gets one by being named. */
+/** Whether an instance has a tenant already, or gets one when a fact names it. */
 function isKnown(name: string, ...states: readonly EnvironmentState[]): boolean {
   return states.some(({ instances, groups }) => instances.has(name) || groups.has(name))
 }
@@ -151,7 +151,7 @@ export function planFactRemovals(present: EnvironmentState, wanted: EnvironmentS
   }
   for (const [name, group] of present.groups)
     steps.push(...groupRemovals(name, group, wanted.groups.get(name)))
-  // An instance that a kept tuple or assignment stands on is there because of it.
+  // An instance that a kept tuple or assignment names exists because of it.
   const mentioned = new Set([
     ...[...wanted.tuples.values()].flatMap(({ subject, object }) => [subject, object]),
     ...[...wanted.assignments.values()].map(({ resource_instance }) => resource_instance),

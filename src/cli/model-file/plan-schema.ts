@@ -131,7 +131,7 @@ function planRole(type: string | null, key: string, there: RoleState | undefined
   return requests.length === 0 ? [] : [step(there ? '~' : '+', what, details, ...requests)]
 }
 
-/** One by one: the block as a whole also holds what the groups API made. */
+/** One by one: the whole block would also contain what the groups API made. */
 function planDerivations(path: string, there: RoleState | undefined, wanted: RoleState): PlannedRequest[] {
   const added = [...wanted.derivations].filter(([name]) => !there?.derivations.has(name))
   const removed = [...(there?.derivations ?? [])].filter(([name]) => !wanted.derivations.has(name))
@@ -171,7 +171,7 @@ export function planSchemaRemovals(present: EnvironmentState, wanted: Environmen
   return steps
 }
 
-/** The type of a group is made with the first of them, and stands as long as there is one. */
+/** The first group of a type makes the type. It exists as long as there is a group. */
 function isMadeByGroups(type: string, ...states: readonly EnvironmentState[]): boolean {
   return states.some(({ groups }) => [...groups.keys()].some(name => name.startsWith(`${type}:`)))
 }

@@ -5,7 +5,7 @@ import type { Fields } from './environment-state.ts'
 export interface PlannedRequest {
   readonly phase: number
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base of the schema, or of the facts. */
+  /** Relative to the base of the schema, or of the facts. */
   readonly base: 'schema' | 'facts'
   readonly path: string
   readonly body?: unknown
@@ -28,12 +28,12 @@ export interface PruneOptions {
   readonly facts: boolean
 }
 
-/** The difference cannot be made up for by changes. */
+/** The difference cannot be removed by changes. */
 export class PlanError extends Error {
   override readonly name = 'PlanError'
 }
 
-/** In which order requests are made, whatever order steps are shown in. */
+/** The order in which requests are made, whatever the order in which steps are shown. */
 export const PHASES = {
   resources: 0,
   parts: 1,
@@ -53,7 +53,7 @@ export const PHASES = {
   removals: 15,
 } as const
 
-/** Of the wanted fields those that are not so, and what differs in words. Null and absent are the same in what is there. */
+/** The wanted fields that differ, and the differences in words. Null and absent are the same in the present state. */
 export function changedFields(
   present: Fields,
   wanted: Fields,

@@ -4,12 +4,12 @@ import { Compile } from 'typebox/schema'
 import { LineCounter, parseDocument, type Document, isNode } from 'yaml'
 import { ModelFile } from '#model/model-file.ts'
 
-/** The file is not one: what is wrong with it, line by line. */
+/** The file is not a model file; the message says why, line by line. */
 export class ModelFileError extends Error {
   override readonly name = 'ModelFileError'
 }
 
-/** Findings shown at most: after those the file wants another look anyhow. */
+/** Ceiling of findings that are shown: after these the file needs another look anyway. */
 const FINDINGS_MAX = 10
 /** Nodes that aliases may stand for, so that a few lines cannot become gigabytes. */
 const ALIASED_NODES_MAX = 1_000
@@ -46,7 +46,7 @@ interface PlacedMessage {
   readonly message: string
 }
 
-/** One message a place: where several forms are possible, the library reports each that does not fit, and their choice. */
+/** One message a place. Where several forms are possible, the library reports each that does not match, and their choice. */
 function messagesByPlace(findings: readonly Finding[]): PlacedMessage[] {
   const kinds = new Map<string, Set<string>>()
   const placed = new Map<string, PlacedMessage>()
@@ -65,14 +65,14 @@ function messagesByPlace(findings: readonly Finding[]): PlacedMessage[] {
       put(way, finding.message)
     }
   }
-  // What a place must be says nothing where something inside it is wrong.
+  // A message about a place adds nothing where something inside it is wrong.
   const all = [...placed.values()]
   const isOuter = ({ way }: PlacedMessage) =>
     all.some(other => other.way.length > way.length && way.every((step, index) => other.way[index] === step))
   return all.filter(message => !(message.message.startsWith('must be ') && isOuter(message)))
 }
 
-/** Keywords that say no more than that none of several forms, or no value at all, fits. */
+/** Keywords that say only that none of several forms, or no value at all, matches. */
 const CHOICES: ReadonlySet<string> = new Set(['anyOf', 'boolean'])
 
 /** Unescapes a JSON pointer. */
@@ -83,7 +83,7 @@ function wayOf(pointer: string): string[] {
     .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Where the value at the end of the way begins; of what is missing, where what should have it does. */
+/** The offset of the value at the end of the way; for a missing value, that of the value that should contain it. */
 function offsetOf(document: Document.Parsed, way: readonly string[]): number {
   for (let length = way.length; length >= 0; length -= 1) {
     const node = document.getIn(way.slice(0, length), true)

@@ -1,10 +1,10 @@
 /**
  * Reads the body of an AuthZEN batch from its bytes into packed questions, where it is of the usual kind: every item is to
- * be answered. Where the defaults that they inherit from stand before the items, as most write them, one pass is enough; where
- * they stand behind, as in JSON with sorted names, the items are passed over first.
+ * be answered. Where the inherited defaults come before the items, as most callers write them, one pass is enough. Where
+ * they come after, as in JSON with sorted names, the items are passed over first.
  *
  * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
- * never refuses: a body it cannot read, a bad item in it included, is left to the ordinary way.
+ * never refuses: a body it cannot read, also one with a bad item, is left to the ordinary way.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
@@ -30,9 +30,9 @@ import {
 import { type Place, QuestionReader } from './question-reader.ts'
 
 export interface BatchReaderOptions {
-  /** Longer batches are not read: the ordinary way says that they are too long. */
+  /** Longer batches are not read here. The ordinary way refuses them. */
   readonly checksMax: number
-  /** As of `BulkReader`. */
+  /** See `BulkReader`. */
   readonly unlikePartsMax?: number | undefined
   /** Types whose ids are user keys. */
   readonly subjectTypes: ReadonlySet<string>
@@ -40,7 +40,7 @@ export interface BatchReaderOptions {
   readonly isStrict: boolean
 }
 
-/** Where items stand that could not be read yet, and which defaults were known by then. */
+/** Where the items are that could not be read yet, and which defaults were known by then. */
 interface PassedItems {
   readonly from: number
   readonly to: number
@@ -50,9 +50,9 @@ interface PassedItems {
 export class BatchReader {
   readonly #options: BatchReaderOptions
   readonly #list: ListReader
-  /** What the defaults of the body before meant. */
+  /** The meaning of the defaults of the body before. */
   #inherited = ''
-  /** Whether some of them stood behind the items. */
+  /** Whether some of them came after the items. */
   #wasBehind = false
 
   constructor(options: BatchReaderOptions) {
@@ -60,7 +60,7 @@ export class BatchReader {
     this.#list = new ListReader(options.checksMax)
   }
 
-  /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
+  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list
@@ -82,11 +82,11 @@ export class BatchReader {
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch })) return null
     const packed = this.#list.packed()
-    // Without items it is a single evaluation.
+    // A batch without items is a single evaluation.
     return packed === null || packed.count === 0 ? null : packed
   }
 
-  /** Reads the items of a batch whose other members are known; returns the place behind them, or `REFUSED`. */
+  /** Reads the items of a batch whose other members are known. Returns the place after them, or `REFUSED`. */
   #readItems(
     body: Buffer,
     bytes: DataView,
@@ -99,7 +99,7 @@ export class BatchReader {
     return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), asked })
   }
 
-  /** Whether all items could be read, now that everything behind them is known. */
+  /** Whether all items could be read, now that everything after them is known. */
   #readPassed(
     body: Buffer,
     bytes: DataView,
@@ -108,17 +108,17 @@ export class BatchReader {
   ): boolean {
     const wasRead = !this.#wasBehind
     this.#wasBehind = readers.batch.parts !== parts
-    // Items that were refused are again, if they have come to nothing new.
+    // Items that were refused would be refused again if no new defaults are known.
     if (wasRead && !this.#wasBehind) return false
     return this.#readItems(body, bytes, from, readers) === to
   }
 
-  /** What items look like holds as long as they inherit the same: all but the keys, which each body has its own of. */
+  /** Templates of items hold as long as the items inherit the same, apart from the keys, which differ in each body. */
   #useDefaults(batch: QuestionReader): void {
     const { parts, subjectType, action, type, tenant } = batch
     const texts = [subjectType, action, type, tenant].map(place => batch.text(place))
     const hasKeys = `${parts} ${batch.user.from === 0} ${batch.key.from === 0}`
-    // Separated by what no text contains.
+    // Separated by a character that no text contains.
     const inherited = [hasKeys, ...texts].join('\n')
     if (inherited !== this.#inherited) this.#list.forget()
     this.#inherited = inherited
@@ -153,8 +153,8 @@ export class BatchReader {
 }
 
 /**
- * Whether a default is longer than any name. It is read again for each item that inherits it, so that a body of a megabyte would
- * be read ten thousand times; the ordinary way makes one text of it.
+ * Whether a default is longer than any name. A default is read again for each item that inherits it, so a body of a
+ * megabyte would be read ten thousand times. The ordinary way makes one text of it.
  */
 function hasLongText(batch: QuestionReader): boolean {
   return TEXTS.some(name => batch[name].to - batch[name].from > LONG_KEY_BYTES_MAX)

@@ -10,7 +10,7 @@ import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { BACKSLASH, QUOTE, REFUSED } from './plain-json.ts'
 
 const LETTER_U = 0x75
-/** What stands behind a backslash, and for what; `u` is none of them. */
+/** The letter after a backslash, and the character it stands for; `u` is not among them. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
     ([letter, meant]) => [letter.charCodeAt(0), meant.charCodeAt(0)],
@@ -20,7 +20,7 @@ const HIGH_SURROGATE = 0xd800
 const LOW_SURROGATE = 0xdc00
 const SURROGATES_END = 0xe000
 const BEYOND_BMP = 0x10000
-/** Decoded text there is room for at first; doubled as needed, and let go of above `KEPT_BYTES_MAX`. */
+/** Bytes of decoded text that have room at first. The room is doubled as needed, and released above `KEPT_BYTES_MAX`. */
 const BYTES_MIN = 256
 const KEPT_BYTES_MAX = 64 * 1_024
 /**
@@ -28,32 +28,32 @@ const KEPT_BYTES_MAX = 64 * 1_024
  * how long it is. The longest key fits if each of its letters has a backslash, and others with more.
  */
 const KEY_TEXT_BYTES_MAX = 2 * LONG_KEY_BYTES_MAX
-/** Those that whoever takes keys in by words may read behind one. */
+/** Bytes after a key that code reading by words may touch. */
 const PADDING = 3
-/** A longer text that nobody reads is not looked at for templates. */
+/** A longer text that is not read is not looked at for templates. */
 const NEAR_BYTES = 1_024
-/** Ends of such texts that are remembered: as many as a template has gaps for. */
+/** How many ends of such texts are remembered: as many as a template has gaps. */
 export const SKIPPED_VALUES_MAX = 16
 const NOWHERE = -1
 
 export class BodyTexts {
   /** Whether all strings that were passed so far are ASCII. */
   isAscii = true
-  /** Of the key last read: where it stands in what `bytes` returns, and how long it is. */
+  /** Where the key read last is in what `bytes` returns, and its length. */
   keyAt = 0
   keyLength = 0
   #body!: DataView
-  /** Of the body; asking a view for its length is a call. */
+  /** The length of the body. Asking a view for its length is a call. */
   #limit = 0
   #decoded = new Uint8Array(BYTES_MIN)
   #end = 0
-  /** The last ones, where they begin and where they end; the oldest is forgotten next. */
+  /** Where the last such texts begin and end. The oldest is forgotten next. */
   readonly #knownFrom = new Int32Array(SKIPPED_VALUES_MAX).fill(NOWHERE)
   readonly #knownEnds = new Int32Array(SKIPPED_VALUES_MAX)
   #oldestKnown = 0
   #hasKnown = false
 
-  /** Those that follow are of this body. Returns how many bytes it has. */
+  /** Begins with another body. Returns its number of bytes. */
   begin(body: DataView): number {
     this.#body = body
     this.#limit = body.byteLength
@@ -65,14 +65,14 @@ export class BodyTexts {
     return this.#limit
   }
 
-  /** Whether what was taken for text is text. O(bytes) if anything is not ASCII. */
+  /** Whether the texts that were read are valid. O(bytes) if anything is not ASCII. */
   get isValid(): boolean {
     if (this.isAscii) return true
     const { buffer, byteOffset } = this.#body
     return isUtf8(new Uint8Array(buffer, byteOffset, this.#limit))
   }
 
-  /** The body, and behind it what was decoded; good until the next body begins. */
+  /** The body, and after it the decoded texts; valid until the next body begins. */
   get bytes(): DataView {
     if (this.#end === 0) return this.#body
     const { buffer, byteOffset } = this.#body
@@ -83,17 +83,20 @@ export class BodyTexts {
     return new DataView(all.buffer)
   }
 
-  /** How far it has decoded, to be given to `forget`. */
+  /** How many bytes have been decoded, to be given to `forget`. */
   get mark(): number {
     return this.#end
   }
 
-  /** Nobody wants what was decoded since. */
+  /** Drops what was decoded since `mark`. */
   forget(mark: number): void {
     this.#end = mark
   }
 
-  /** A string that is not empty, from quote to quote; the place behind it, or `REFUSED`. O(length), which is bounded. */
+  /**
+   * Reads a string that is not empty, from quote to quote. Returns the place after it, or `REFUSED`. O(length), which is
+   * bounded.
+   */
   keyEnd(at: number): number {
     const limit = Math.min(this.#limit, at + KEY_TEXT_BYTES_MAX)
     let end = this.unescapedEnd(at, limit)
@@ -109,7 +112,7 @@ export class BodyTexts {
     return this.keyLength === 0 ? REFUSED : end
   }
 
-  /** A string in whatever script, without escapes, from quote to quote; the place behind it, or `REFUSED`. */
+  /** Reads a string in any script, without escapes, from quote to quote. Returns the place after it, or `REFUSED`. */
   unescapedEnd(at: number, limit = this.#limit): number {
     const body = this.#body
     if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
@@ -126,7 +129,7 @@ export class BodyTexts {
     return REFUSED
   }
 
-  /** Any string that nobody reads; the place behind it, or `REFUSED`. */
+  /** Passes over any string that is not read. Returns the place after it, or `REFUSED`. */
   skippedEnd(at: number, limit = this.#limit): number {
     const end = this.unescapedEnd(at, limit)
     if (end !== REFUSED) return end
@@ -137,8 +140,8 @@ export class BodyTexts {
   }
 
   /**
-   * The same of one that ends soon. Remembered: each template that a question is compared with asks, and a caller who has all of
-   * them fail at the end of long texts would have each read that often.
+   * The same for a string that ends soon. The result is remembered: each template that a question is compared with asks for
+   * it, and a caller who makes all templates fail at the end of long texts would have each text read that often.
    */
   nearSkippedEnd(at: number): number {
     const known = this.#knownFrom.indexOf(at)
@@ -169,7 +172,7 @@ export class BodyTexts {
     return REFUSED
   }
 
-  /** The place behind the escape whose letter stands there, or `REFUSED`. */
+  /** Decodes the escape whose letter is at `at`. Returns the place after it, or `REFUSED`. */
   #escape(at: number): number {
     const body = this.#body
     if (at >= this.#limit) return REFUSED

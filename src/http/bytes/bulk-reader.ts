@@ -16,15 +16,15 @@ export class BulkReader {
   readonly #unlikePartsMax: number | undefined
 
   /**
-   * Longer bulks are not read: the ordinary way says that they are too long. `unlikePartsMax`: nor are those with more members and
-   * elements in questions that look like none before them, which take several times as long.
+   * Longer bulks are not read here; the ordinary way refuses them. Nor are bulks with more than `unlikePartsMax` members
+   * and elements in questions that no template matches, which take several times as long.
    */
   constructor(checksMax: number, unlikePartsMax?: number) {
     this.#list = new ListReader(checksMax)
     this.#unlikePartsMax = unlikePartsMax
   }
 
-  /** The questions, good until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
+  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list

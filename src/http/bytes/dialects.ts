@@ -11,7 +11,7 @@ export interface Dialect {
   asked(reader: QuestionReader, known: QueryForm | null): ReadQuestion | null
 }
 
-/** Of `/allowed`, alone or in a bulk. Its fields say what must be there. */
+/** The dialect of `/allowed`, alone or in a bulk. Its fields say what is required. */
 export const NATIVE: Dialect = {
   fields: QUESTION_FIELDS,
   asked: asksOfUser,

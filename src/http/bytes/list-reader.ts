@@ -18,11 +18,11 @@ import type { QuestionReader } from './question-reader.ts'
 import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './question-template.ts'
 
 const TEMPLATES_MAX = 8
-/** Questions longer than that are read each time: a template is kept, and a caller decides how long it is. */
+/** Longer questions are read each time: templates are kept, and callers decide how long they are. */
 const TEMPLATE_BYTES_MAX = 1_024
-/** Another template is learned when those learned from the same body have been of use so many times each. */
+/** Another template is learned when those learned from the same body have matched so many times each. */
 const USES_PER_TEMPLATE = 4
-/** Questions there is room for at first; doubled as needed. */
+/** Number of questions that have room at first. It is doubled as needed. */
 const CHECKS_MIN = 512
 
 /** A spot for questions that inherit nothing. */
@@ -44,7 +44,7 @@ export interface Questions {
   asked(known: QueryForm | null): ReadQuestion | null
 }
 
-/** How far templates have been of use: what decides whether questions are compared with them, and whether more are learned. */
+/** How often templates have matched. It decides whether questions are compared with them, and whether more are learned. */
 export class TemplateYield {
   templates = 0
   uses = 0
@@ -70,10 +70,10 @@ interface ListSource {
 }
 
 export class ListReader {
-  /** The texts of the body that is being read. Its reader begins with them, and asks in the end whether they are valid. */
+  /** The texts of the body that is being read. Its reader begins with them, and checks in the end that they are valid. */
   readonly texts = new BodyTexts()
   readonly #checksMax: number
-  /** The one used last first. */
+  /** The template used last comes first. */
   readonly #templates: QuestionTemplate[] = []
   #spots = new Int32Array(CHECKS_MIN * SPOT_WORDS)
   /** Kept from one list to the next; of the last one, `#count` are good. */
@@ -82,13 +82,13 @@ export class ListReader {
   /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
   readonly #one: PackedQueries
 
-  /** Longer lists are not read: the ordinary way says that they are too long. */
+  /** Longer lists are not read here. The ordinary way refuses them. */
   constructor(checksMax: number) {
     this.#checksMax = checksMax
     this.#one = new PackedQueries(1, EMPTY_BODY, this.#spots, this.#forms)
   }
 
-  /** The questions of the list last read, good until the next is; null if what they are made of is no text. */
+  /** The questions of the list read last, valid until the next is read; null if its bytes are not valid text. */
   packed(): PackedQueries | null {
     const { texts } = this
     if (!texts.isValid) return null
@@ -99,12 +99,12 @@ export class ListReader {
     return one
   }
 
-  /** Forgets what questions look like: the next ones mean something else by the same text. */
+  /** Forgets the templates: in the next questions the same text means something else. */
   forget(): void {
     this.#templates.length = 0
   }
 
-  /** Reads the list that begins there; returns the place behind it, or `REFUSED`. O(bytes). */
+  /** Reads the list that begins at `from`. Returns the place after it, or `REFUSED`. O(bytes). */
   read(body: Buffer, bytes: DataView, from: number, questions: Questions): number {
     this.#begin()
     if (body[from] !== OPEN_BRACKET) return REFUSED
@@ -131,15 +131,15 @@ export class ListReader {
   }
 
   /**
-   * Compares a question that is no list's and inherits nothing, and is now the only one; returns the place behind it, or
-   * `REFUSED`.
+   * Compares a question that is in no list and inherits nothing. Afterwards it is the only question. Returns the place
+   * after it, or `REFUSED`.
    */
   matchOne(bytes: DataView, at: number, limit: number, gain: TemplateYield): number {
     this.#begin()
     return this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0)
   }
 
-  /** The same for one that has to be read. */
+  /** The same for a question that has to be read. */
   readOne(source: ListSource, questions: Questions, at: number): number {
     this.#begin()
     return this.#readUnlike(source, questions, at, 0)
@@ -174,7 +174,7 @@ export class ListReader {
     return next
   }
 
-  /** Tries the templates; the place behind the question, or `REFUSED` if none fits. */
+  /** Tries the templates. Returns the place after the question, or `REFUSED` if none matches. */
   #match(bytes: DataView, limit: number, at: number, index: number, defaults: Int32Array): number {
     const { texts } = this
     const { mark } = texts
@@ -205,7 +205,10 @@ export class ListReader {
     spots[spot + SPOT_KEY + SPOT_LENGTH] = key.length
   }
 
-  /** If the question differs from an earlier one only in values that are not read, a template with gaps for them replaces that one's. */
+  /**
+   * Learns a template. If the question differs from an earlier one only in values that are not read, the new template has
+   * gaps for these and replaces the earlier one.
+   */
   #learn(body: Buffer, question: Omit<LearnedQuestion, 'isWide'>, gain: TemplateYield): void {
     const templates = this.#templates
     const narrow = templates.findIndex(template => template.isTooNarrowFor(question))

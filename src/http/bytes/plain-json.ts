@@ -22,7 +22,7 @@ const PLUS = 0x2b
 const POINT = 0x2e
 const ZERO = 0x30
 
-/** The first place from here on that holds no blank; possibly the end. */
+/** The first place from `at` on that is not a blank; possibly the end. */
 export function skipBlanks(bytes: Uint8Array, at: number): number {
   let next = at
   for (;;) {
@@ -47,8 +47,8 @@ export function stringEnd(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * A list, whatever is in it: brackets are counted, strings passed over. The place is right if the list is JSON, of which nothing
- * is found out here.
+ * The end of a list, whatever is in it: brackets are counted, strings passed over. The place is right if the list is JSON,
+ * which is not checked here.
  */
 export function listEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== OPEN_BRACKET) return REFUSED
@@ -71,7 +71,7 @@ export function literalEnd(bytes: Uint8Array, at: number, literal: 'null' | 'tru
   return isText(bytes, at, end, literal) ? end : REFUSED
 }
 
-/** `limit`: bytes of the body. Of a view, which both who reads and who compares have. */
+/** `limit` is the number of bytes of the body. Takes a view, which readers and templates both have. */
 export function numberEnd(bytes: DataView, at: number, limit: number): number {
   let next = byteAt(bytes, at, limit) === MINUS ? at + 1 : at
   next = byteAt(bytes, next, limit) === ZERO ? next + 1 : digitsEnd(bytes, next, limit)
@@ -93,12 +93,12 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9
 }
 
-/** 0, which JSON has none of, beyond the end. */
+/** The byte at that place; 0, which JSON never has, beyond the end. */
 function byteAt(bytes: DataView, at: number, limit: number): number {
   return at < limit ? bytes.getUint8(at) : 0
 }
 
-/** Whether exactly this ASCII text stands there. */
+/** Whether exactly this ASCII text is there. */
 export function isText(bytes: Uint8Array, from: number, to: number, text: string): boolean {
   if (to - from !== text.length) return false
   for (let i = 0; i < text.length; i++) {

@@ -1,5 +1,5 @@
 /**
- * What a reader of questions meets, in each dialect: the fields of the schemas (`model/wire/decision.ts`,
+ * The fields that a reader of questions knows, in each dialect: those of the schemas (`model/wire/decision.ts`,
  * `model/wire/access.ts`), and which of them hold the texts of the question. Everything else is skipped as JSON.
  */
 
@@ -15,21 +15,21 @@ export const RESOURCE_PART = 4
 export type Field =
   /** A text of the question: a string that is not empty. */
   | { readonly kind: 'text'; readonly text: TextName; readonly isNullable: boolean }
-  /** The same if it is a string; any other value is an attribute nobody reads. */
+  /** A text if it is a string. Any other value is an attribute that is not read. */
   | { readonly kind: 'text-or-any'; readonly text: TextName }
-  /** What the question does not depend on, of the kind the schema wants. */
+  /** A value that the question does not depend on, of the kind that the schema asks for. */
   | { readonly kind: 'string-or-null' }
   | { readonly kind: 'object-or-null' }
-  /** An object with texts in it; `part` is noted when there is one, 0 when that is not of interest. */
+  /** An object with texts in it. `part` is noted when there is one; 0: nothing is noted. */
   | { readonly kind: 'object'; readonly fields: Fields; readonly part: number; readonly isNullable: boolean }
-  /** The items of a batch, read by whoever reads the batch. */
+  /** The items of a batch, which the reader of the batch reads. */
   | { readonly kind: 'items' }
-  /** The semantic of a batch: absent, or that every item is answered. */
+  /** The semantic of a batch: absent, or the one that answers every item. */
   | { readonly kind: 'execute-all' }
 
 export interface Fields {
   readonly byName: readonly (readonly [name: string, field: Field])[]
-  /** One bit for each field that must be there, by its place in the list. */
+  /** One bit for each field that is required, by its place in the list. */
   readonly required: number
 }
 
@@ -62,7 +62,7 @@ const NATIVE_RESOURCE_FIELDS = fields(
   ['type'],
 )
 
-/** Those of an `AllowedQuery`. */
+/** The fields of an `AllowedQuery`. */
 export const QUESTION_FIELDS = fields(
   {
     user: { kind: 'object', fields: USER_FIELDS, part: 0, isNullable: false },
@@ -106,12 +106,12 @@ const MEMBERS: Readonly<Record<string, Field>> = {
   context: IGNORED_OBJECT,
 }
 
-/** Those of an item of an AuthZEN batch. What it lacks it inherits, so nothing is required here. */
+/** The fields of an item of an AuthZEN batch. It inherits what it lacks, so nothing is required here. */
 export const ITEM_FIELDS = fields(MEMBERS, [])
 
 const OPTIONS_FIELDS = fields({ evaluations_semantic: { kind: 'execute-all' } }, [])
 
-/** Those of the batch itself. */
+/** The fields of the batch itself. */
 export const BATCH_FIELDS = fields(
   {
     ...MEMBERS,

@@ -26,13 +26,13 @@ import {
 } from './plain-json.ts'
 import { type Field, type Fields, NO_FIELDS, RESOURCE_PART, SUBJECT_PART, TEXTS } from './question-fields.ts'
 
-/** A text of a question: the places of its first byte and behind its last; both 0 when it is absent or null. */
+/** A text of a question: the places of its first byte and after its last; both 0 when it is absent or null. */
 export interface Place {
   from: number
   to: number
 }
 
-/** A key, and where it stands decoded: in the same place if it has no escapes. */
+/** A key, and where its decoded text is: in the same place if it has no escapes. */
 export interface KeyPlaces extends Place {
   at: number
   length: number
@@ -43,21 +43,25 @@ export interface SkippedValue extends Place {
   isString: boolean
 }
 
-/** How the literals begin. */
+/** The first letters of the literals. */
 const LETTER_F = 0x66
 const LETTER_N = 0x6e
 const LETTER_T = 0x74
 
-/** Levels skipped in a value nobody reads; deeper ones are the ordinary parser's, which counts them. */
+/**
+ * Levels that are skipped in a value that is not read. A deeper value is left to the ordinary parser, which counts levels.
+ */
 const SKIPPED_LEVELS_MAX = 16
 
-/** More than any body has. */
+/** More parts than any body has. */
 const PARTS_MAX = 0x3fff_ffff
 
 export interface ReadingOptions {
-  /** Reads the items of a batch, the defaults being known: returns the place behind them, or `REFUSED`. */
+  /** Reads the items of a batch when the defaults are known. Returns the place after them, or `REFUSED`. */
   readonly readItems?: (at: number) => number
-  /** A body with more members and elements is refused at the one that is too many; those that are compared do not count. */
+  /**
+   * Ceiling of members and elements; a body is refused at the first one above it. Parts that templates match do not count.
+   */
   readonly partsMax?: number | undefined
 }
 
@@ -72,7 +76,7 @@ export class QuestionReader {
   parts = 0
   readonly #bytes: Buffer
   readonly #view: DataView
-  /** Used again for each question; of the last one, `#skippedCount` are good. */
+  /** Used again for each question; `#skippedCount` of them belong to the last one. */
   readonly #skipped: SkippedValue[] = []
   #skippedCount = 0
   readonly #texts: BodyTexts
@@ -106,8 +110,8 @@ export class QuestionReader {
   }
 
   /**
-   * What the question last read does not depend on, in the order in which it stands there; good until the next is read.
-   * Of more than `SKIPPED_VALUES_MAX` values one more than that are told: callers decide how many there are.
+   * The values of the question read last on which it does not depend, in their order; valid until the next is read. At most
+   * `SKIPPED_VALUES_MAX` + 1 are noted, since callers decide how many there are.
    */
   get skipped(): readonly SkippedValue[] {
     return this.#skipped.slice(0, this.#skippedCount)
@@ -147,7 +151,7 @@ export class QuestionReader {
     let seen = 0
     for (;;) {
       if (--this.#partsLeft < 0) return REFUSED
-      // With escapes a name could be one of those that are known.
+      // A name with escapes could be one of the known ones.
       const nameEnd = this.#texts.unescapedEnd(next)
       if (nameEnd === REFUSED) return REFUSED
       const colon = skipBlanks(bytes, nameEnd)
@@ -156,7 +160,7 @@ export class QuestionReader {
       const value = skipBlanks(bytes, colon + 1)
       if (place === -1) next = this.#skip(value, depth + 1)
       else {
-        // Of two fields with one name `JSON.parse` takes the last: left to it, here nothing is ever taken back.
+        // Of two fields with one name `JSON.parse` takes the last. That is left to it, since nothing is taken back here.
         if ((seen & (1 << place)) !== 0) return REFUSED
         seen |= 1 << place
         next = this.#field(value, byName[place]![1])
@@ -274,7 +278,7 @@ export class QuestionReader {
   }
 }
 
-/** The place in the list of the field with the name that stands there, -1 if it is none of them. */
+/** The place in the list of the field with that name; -1 if there is none. */
 function fieldAt(bytes: Uint8Array, from: number, to: number, byName: Fields['byName']): number {
   for (let place = 0; place < byName.length; place++) {
     if (isText(bytes, from, to, byName[place]![0])) return place

@@ -25,7 +25,7 @@ const QUOTES = 0x22222222
 const BACKSLASHES = 0x5c5c5c5c
 const HIGH_BITS = 0x80808080 | 0
 
-/** In place of where a key goes: what nobody reads, and that nothing is left. */
+/** In place of the target of a key: the gap is a value that is not read; or there is no gap. */
 const SKIPPED_TEXT = -1
 const SKIPPED_NUMBER = -2
 const NO_GAP = -3
@@ -40,13 +40,13 @@ const SPAN_FIRST = 2
 const SPAN_LAST = 3
 const SPAN_GAP = 4
 
-/** What is not the same each time, between two spans. */
+/** A part between two spans that differs from question to question. */
 interface Gap {
   readonly from: number
   readonly to: number
 }
 
-/** Where a key stands: in the question, nowhere, or in the defaults of the batch. */
+/** Where a key is: in the question, nowhere, or in the defaults of the batch. */
 export type KeyPlace = Gap | 'none' | 'inherited'
 
 /** What a template is learned from: the question in `bytes[from, to)`. */
@@ -57,23 +57,26 @@ export interface LearnedQuestion {
   readonly key: KeyPlace
   readonly form: QueryForm
   readonly skipped: readonly SkippedValue[]
-  /** Whether what nobody reads may differ. */
+  /** Whether values that are not read may differ. */
   readonly isWide: boolean
 }
 
 export class QuestionTemplate {
   readonly form: QueryForm
   /**
-   * The texts before the first gap, between two, and behind the last, `SPAN_WORDS` each, and what stands in the gap behind it.
-   * One list for all of them, and one for what is compared: arrays of arrays take longer to get at than to compare.
+   * The texts before the first gap, between two gaps, and after the last: `SPAN_WORDS` numbers each, and the kind of the
+   * gap after it. One list for all of them, and one for what is compared: arrays of arrays take longer to reach than to
+   * compare.
    */
   readonly #spans: Int32Array
-  /** The bytes of all spans of eight and more, eight by eight; the last eight of each, too, which overlap those before. */
+  /**
+   * The bytes of all spans of at least eight bytes, eight by eight, and the last eight of each, which overlap those before.
+   */
   readonly #doubles: Float64Array
   /** Where in a spot a key goes that stands in the defaults, and where there is none. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
-  /** Keys that stand in the question. */
+  /** The number of keys in the question. */
   readonly #keyCount: number
   readonly #skippedCount: number
   readonly #isWide: boolean
@@ -217,7 +220,7 @@ function wordsOf(text: Uint8Array): [first: number, last: number] {
   return [wordAt(0), wordAt(Math.max(0, text.length - WORD))]
 }
 
-/** Whether a text of fewer than eight bytes stands there. */
+/** Whether a text of fewer than eight bytes is there. */
 function isShort(bytes: DataView, at: number, length: number, first: number, last: number): boolean {
   if (length >= WORD) {
     return bytes.getInt32(at, true) === first && bytes.getInt32(at + length - WORD, true) === last

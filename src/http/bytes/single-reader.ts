@@ -9,7 +9,7 @@ import { TemplateYield, ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { isBlank, REFUSED, skipBlanks } from './plain-json.ts'
 import { QuestionReader } from './question-reader.ts'
 
-/** What was learned of templates is judged anew after so many bodies: callers come and go. */
+/** The yield of templates is judged anew after so many bodies: callers come and go. */
 const BODIES_A_JUDGEMENT = 1_000
 
 export class SingleReader {
@@ -22,7 +22,7 @@ export class SingleReader {
     this.#dialect = dialect
   }
 
-  /** The question, good until the next is read; `null` if the body is not of the usual kind. O(bytes). */
+  /** The question, valid until the next is read; `null` if the body is not of the usual kind. O(bytes). */
   read(bytes: DataView): PackedQueries | null {
     const gain = this.#judged()
     const limit = this.#list.texts.begin(bytes)

@@ -5,16 +5,16 @@ import { type RequestId, RequestIds } from '#http/message/request-id.ts'
 import type { Wire } from './wire.ts'
 
 const REQUEST_ID = 'X-Request-ID'
-/** Two headers for one call: the library writes names as they are, and each call costs a fiftieth of a decision. */
+/** Two headers in one call: the library writes names as they are, and each call costs a fiftieth of a decision. */
 const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
 const JSON_TYPE_AND_REQUEST_ID_BYTES = Buffer.from(JSON_TYPE_AND_REQUEST_ID)
 /**
- * What stands before the id in the head of most answers, which then is one text for one call: a status is written as it is,
- * too.
+ * What comes before the id in the head of most answers. It is then one text for one call, since the library writes the
+ * status as it is, too.
  */
 const USUAL_HEAD = `200 OK\r\n${JSON_TYPE_AND_REQUEST_ID}: `
 
-/** The ids of a server, made to end a head. */
+/** Makes the ids of a server in the form in which they end a head. */
 export function requestIds(): RequestIds {
   return new RequestIds(USUAL_HEAD)
 }

@@ -17,9 +17,10 @@ import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /**
- * An answer of at least this many characters goes out as fast as the caller reads it, and is in flight until its last byte went to
- * the kernel, so that closing the server does not cut it off. Shorter ones are left to the library's buffer: until an answer
- * is out it refuses the next request on that connection, and those who pipeline bulk decisions would feel that.
+ * An answer of at least this many characters goes out as fast as the caller reads it. It is in flight until its last byte
+ * is with the kernel, so that closing the server does not cut it off. Shorter answers are left to the library's buffer: the
+ * library refuses the next request of a connection while an answer is streamed, and callers who pipeline bulk decisions
+ * would notice.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
 
@@ -30,7 +31,7 @@ export interface AnsweredRequest {
   readonly family: ErrorFamily
   /** Whether the answer has gone out, or the connection has ended before it could. */
   readonly isOver: boolean
-  /** The last byte of the answer is out, or none will be. Safe to repeat. */
+  /** The last byte of the answer is out, or no more will be. Safe to repeat. */
   finish(): void
 }
 
@@ -45,7 +46,7 @@ export class AnswerWriter {
   /** The status of the answer; 0 until there is one. */
   status = 0
 
-  /** The answer, where it goes out in pieces. Never set in a conversation that is used again. */
+  /** The answer that goes out in pieces; null: there is none. Never set in a conversation that is used again. */
   #poured: PouredAnswer | null = null
 
   constructor(host: ConversationHost, request: AnsweredRequest, head: WireHead, id: RequestId) {
@@ -66,7 +67,7 @@ export class AnswerWriter {
     if (this.#poured !== null) this.#poured.stop()
   }
 
-  /** Inside a callback of the library, hence corked, unless the reply is only promised. */
+  /** Writes the reply. Runs inside a callback of the library, hence corked, unless the reply is only promised. */
   answer(reply: Reply | Promise<Reply>): void {
     const answer = standingAnswer(reply)
     if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
@@ -74,7 +75,7 @@ export class AnswerWriter {
     else this.reply(reply, true)
   }
 
-  // A function of its own, as `#writeCorked` is, and the dispatcher's `#handleAt`, which says why.
+  // A function of its own, like `#writeCorked` and the dispatcher's `#handleAt`, which says why.
   #await(reply: Promise<Reply>): void {
     void reply.then(
       value => this.reply(value, false),
@@ -128,7 +129,7 @@ export class AnswerWriter {
     }
   }
 
-  /** Nothing is sent of an answer that cannot be written: the connection ends, which tells the caller and the library. */
+  /** An answer that cannot be written is not sent at all: the connection ends, which tells the caller and the library. */
   #break(): void {
     if (!this.#request.isOver) this.#wire.close()
     this.#request.finish()
@@ -136,8 +137,8 @@ export class AnswerWriter {
 
   #writeBody({ status, body, buffer, lent, pieces }: Answer, closes: boolean): void {
     const { isHead } = this.#head
-    // To a HEAD the library would send the body. Told a length without the body, it waits for the body forever; told
-    // to close as well, it drops the answer. So no length at all, and a length of 0 where the connection ends.
+    // To a HEAD the library would send the body. With a length and no body it waits for the body for ever; told to close as
+    // well, it drops the answer. So the answer has no length, or a length of 0 where the connection ends.
     if (status === 204 || status === 304 || (isHead && (pieces !== null || !closes))) {
       this.#askToClose(closes)
       this.#wire.endWithoutBody()
@@ -152,7 +153,7 @@ export class AnswerWriter {
     }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#askToClose(closes)
-      // Memory that is lent stays with the answer: it is read until the last byte is out.
+      // Lent memory stays with the answer: it is read until the last byte is out.
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       if (this.#head.headers.comesInChunks) void this.#pour(piecesOf(bytes))
       else streamWhole(this.#wire, bytes, () => this.#request.finish())
@@ -163,18 +164,19 @@ export class AnswerWriter {
     }
   }
 
-  /** Writes `Connection: close` where the library does not. It then leaves the closing to the caller. */
+  /** Writes `Connection: close` where the library does not. The library then leaves the closing to the caller. */
   #askToClose(closes: boolean): void {
     if (closes && !this.#head.headers.endsConnection) this.#wire.writeHeader('Connection', 'close')
   }
 
-  /** Sends an answer in pieces. One that cannot be finished ends with the connection: half of it must not pass for all. */
+  /** Sends an answer in pieces. If it cannot be finished, the connection ends: half an answer must not pass for all of it. */
   async #pour(source: PieceSource): Promise<void> {
     const poured = new PouredAnswer(this.#wire, source)
     this.#poured = poured
     try {
       if (!(await poured.run())) return
-      // The header has asked for the closing already: the library would write that into the answer.
+      // The header asks for the closing already. Asked by its own call, the library would write that header into the
+      // answer.
       this.#wire.cork(() => this.#wire.end('', false))
       this.#request.finish()
     } catch (error) {

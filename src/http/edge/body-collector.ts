@@ -8,7 +8,7 @@
  * A body that will not be read (the request is already refused) is counted, not kept.
  */
 
-// The global of that name is looked up anew each time, which every request would pay for.
+// Imported, since the global of that name is looked up anew at each use, and every request would pay for that.
 import { Buffer } from 'node:buffer'
 import type { BodyBuffers } from '#http/message/body-buffers.ts'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -19,14 +19,14 @@ const NOTHING = Buffer.alloc(0)
 
 /** Smallest buffer to collect into; the usual second piece still fits. */
 const COLLECT_BYTES_MIN = 4_096
-/** So much of what was announced is believed for each byte that came: a large bulk comes in a few pieces and is copied once. */
+/** How many announced bytes are believed for each byte that came: a large bulk comes in a few pieces and is copied once. */
 const BELIEVED_FACTOR = 4
 /** A whole body in memory of its own, for as long as that is not released. */
 export class OwnBody implements WholeBody {
   readonly bytes: number
   readonly #segmented: SegmentedBytes
   readonly #buffers: BodyBuffers
-  /** Null: it is in segments. */
+  /** Null: the body is in segments. */
   #memory: Buffer | null
 
   constructor(
@@ -64,12 +64,12 @@ export class OwnBody implements WholeBody {
   }
 }
 
-/** Where long bodies are collected. */
+/** The shared memory in which long bodies are collected. */
 export interface SegmentsOfBody {
   readonly stock: SegmentStock
-  /** Whose they are, of those who share the stock. */
+  /** The share, of those that use the stock, to which the segments count. */
   readonly share: string
-  /** What has more bytes is collected in them. */
+  /** A body with more bytes than this is collected in segments. */
   readonly from: number
 }
 
@@ -83,9 +83,7 @@ export class BodyCollector {
   #segmented: SegmentedBytes | null = null
   #bytes = 0
 
-  /**
-   * `announcedBytes`: what the caller says that the body has; 0 where nothing is said.
-   */
+  /** `announcedBytes` is the length that the caller has announced; 0: none. */
   constructor(options: {
     bytesMax: number
     announcedBytes: number
@@ -129,7 +127,7 @@ export class BodyCollector {
     this.#kept.set(new Uint8Array(piece), start)
   }
 
-  /** The whole body, with the memory it is in; one of no bytes if it was not kept. */
+  /** The whole body, with the memory it is in. It has no bytes if the body was not kept. */
   own(): OwnBody {
     const buffer = this.#segmented === null ? this.#kept : null
     const segmented = this.#segmented ?? this.#newSegmented()
@@ -138,13 +136,13 @@ export class BodyCollector {
     return new OwnBody(this.#isKept ? this.#bytes : 0, { segmented, buffer, buffers: this.#buffers })
   }
 
-  /** The body will not be read: the rest of it is counted, not kept. */
+  /** The body will not be read: the rest of it is counted and not kept. */
   discard(): void {
     this.#isKept = false
     this.release()
   }
 
-  /** The body was read, or will not be: its memory is for the next one. */
+  /** The body was read, or will not be: its memory is free for the next one. */
   release(): void {
     const kept = this.#kept
     this.#kept = NOTHING
@@ -153,13 +151,13 @@ export class BodyCollector {
     this.#segmented = null
   }
 
-  /** Whether it is, or will be, longer than that; what was announced counts when enough has come for a segment. */
+  /** Whether the body is or will be longer than that. The announced length counts once enough has come for a segment. */
   #isLong(from: number): boolean {
     if (this.#bytes > from) return true
     return this.#announcedBytes > from && BELIEVED_FACTOR * this.#bytes >= SEGMENT_BYTES
   }
 
-  /** What has come by now, to be gone on with. */
+  /** The bytes that have come, moved into segments in which the rest is collected. */
   #inSegments(bytes: number): SegmentedBytes {
     const segmented = this.#newSegmented()
     segmented.append(this.#kept.subarray(0, bytes))

@@ -1,6 +1,6 @@
 /**
- * The body of a request that is too long to be kept: handed on piece by piece, and the sender is made to wait while nobody takes
- * them. Pieces that came are kept in one queue, of about `QUEUE_BYTES_MAX` at most.
+ * The body of a request that is too long to be kept. It is handed on piece by piece, and the sender is made to wait while
+ * nobody takes them. Pieces that came are kept in one queue, of about `QUEUE_BYTES_MAX` at most.
  */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -8,7 +8,7 @@ import { AuthzError } from '#model/errors.ts'
 /** At this many queued bytes the sender is made to wait. */
 const QUEUE_BYTES_MAX = 1_048_576
 
-/** What must come of a body in pieces within the time that a whole one has: fewer bytes are no progress. */
+/** Bytes that must come of a body in pieces within the time that a whole body has. Fewer bytes count as no progress. */
 const PROGRESS_BYTES = 65_536
 
 /** The part of the wire that sets the pace. */
@@ -25,7 +25,7 @@ export class BodyPieces implements PieceSource {
   #isPaused = false
   /** The last piece has come. */
   #isWhole = false
-  /** The sender is gone: the wire must not be touched any more. */
+  /** The sender has left: the wire must not be touched any more. */
   #isLost = false
   #isDiscarded = false
   #waiting: { resolve(piece: Uint8Array | null): void; reject(error: unknown): void } | null = null
@@ -45,7 +45,7 @@ export class BodyPieces implements PieceSource {
     return Math.floor(this.#receivedBytes / PROGRESS_BYTES)
   }
 
-  /** Takes a piece off the wire; it is copied, the library takes it away. */
+  /** Takes a piece off the wire. The piece is copied, since the library frees it. */
   take(piece: ArrayBuffer, isLast: boolean): void {
     this.#isWhole = isLast
     this.#receivedBytes += piece.byteLength
@@ -61,7 +61,7 @@ export class BodyPieces implements PieceSource {
     if (isLast) this.#passed.resolve()
   }
 
-  /** The sender has gone, or the answer is out. What came whole can be read all the same. */
+  /** The sender has left, or the answer is out. A body that came whole can be read all the same. */
   lose(): void {
     this.#isLost = true
     if (this.#isWhole) return
@@ -85,7 +85,8 @@ export class BodyPieces implements PieceSource {
   }
 
   /**
-   * Lets the rest pass, and resolves when it has, and the answer can be written: a sender that is cut off does not hear why.
+   * Discards the rest, and resolves when it has passed and the answer can be written: a sender that is cut off does not get
+   * the answer.
    */
   async passed(): Promise<void> {
     this.cancel()
@@ -114,8 +115,8 @@ export class BodyPieces implements PieceSource {
   }
 
   /**
-   * Not once all has come: the library would expect more within its ten seconds, and end the connection before an answer that
-   * takes longer. A paused one waits for ever.
+   * Not called once all has come: the library would expect more within its ten seconds, and end the connection before an
+   * answer that takes longer. A paused connection may wait for ever.
    */
   #resume(): void {
     if (!this.#isPaused || this.#isLost || this.#isWhole) return

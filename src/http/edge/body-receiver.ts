@@ -23,20 +23,26 @@ export interface ReceivingRequest {
   readonly match: RouteMatch | null
   readonly principal: Principal | null
   readonly isAdmitted: boolean
-  /** Whether nothing that still arrives changes the answer. */
+  /** Whether the answer is settled, whatever still arrives. */
   readonly isDecided: boolean
   readonly isOver: boolean
-  /** Inside a callback of the library, about a request that no promise and no job knows of yet. The body is the library's. */
+  /**
+   * Called inside a callback of the library, for a request that no promise and no job refers to yet. The body is the
+   * library's memory.
+   */
   answerAtOnce(body: DataView): void
-  /** In a callback of the library or a turn of the event loop, long after the head. The body is used until this returns. */
+  /**
+   * Called in a callback of the library or a turn of the event loop, long after the head. The body is valid until this
+   * returns.
+   */
   answerLater(body: DataView): void
-  /** As `answerLater`, where another thread may read the body; releases it. */
+  /** As `answerLater`, for a body that another thread may read. Releases the body. */
   answerLarge(body: WholeBody): void
   /** Notes that the request is refused, without answering yet. A refusal noted before counts. */
   refuse(error: unknown): void
-  /** Answers with the noted refusal, else with this one, inside a callback of the library: all of the body has passed. */
+  /** Answers with the noted refusal, else with this one, inside a callback of the library. All of the body has passed. */
   answerRefusal(error: unknown): void
-  /** Answers so without waiting for the rest of the body, and ends the connection. */
+  /** Answers with that error without waiting for the rest of the body, and ends the connection. */
   refuseAndClose(error: unknown): void
 }
 
@@ -54,7 +60,7 @@ export class BodyReceiver implements Receiving {
   // Never set in a conversation that is used again.
   /** Of a body that does not come whole. */
   #collector: BodyCollector | null = null
-  /** Of a body that the handler takes while it comes. */
+  /** The body that the handler takes while it comes; null: none. */
   #pieces: BodyPieces | null = null
 
   constructor(host: ConversationHost, request: ReceivingRequest, head: WireHead) {
@@ -90,7 +96,7 @@ export class BodyReceiver implements Receiving {
     this.#setReceiving(false)
   }
 
-  /** Bytes that have come, or were announced of a body that comes in one piece. */
+  /** Bytes that have come, or were announced for a body that comes in one piece. */
   get bytes(): number {
     return this.#collector === null ? Number(this.#head.headers.contentLength) || 0 : this.#collector.bytes
   }
@@ -109,7 +115,7 @@ export class BodyReceiver implements Receiving {
     this.#request.refuseAndClose(new AuthzError('REQUEST_TIMEOUT', message, { limit: 'receive-time' }))
   }
 
-  /** The most bytes that the body may have. No getter: private ones are looked up anew at each use. */
+  /** Ceiling of the body in bytes. A method and no getter, since V8 looks up private getters anew at each use. */
   bytesMax(): number {
     return Math.min(
       this.#host.bodyBytesMax,
@@ -121,10 +127,10 @@ export class BodyReceiver implements Receiving {
     if (this.#request.isDecided) return
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.bytesMax()
     this.#setReceiving(!isLast)
-    // As nearly all come. One that has to wait, or is large, is copied: the piece is the library's.
+    // Nearly all bodies come like this. A body that has to wait, or is large, is copied: the piece is the library's memory.
     if (isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN && this.#host.bodyTurns.begin(piece.byteLength))
       this.#request.answerAtOnce(this.#isKept() ? new DataView(piece) : EMPTY_BODY)
-    // Where a packet ends behind the head, the library hands on first that nothing of the body has come.
+    // Where a packet ends after the head, the library first hands on an empty piece.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
   }
 
@@ -134,7 +140,7 @@ export class BodyReceiver implements Receiving {
     try {
       body.take(piece)
     } catch (error) {
-      // No room for what the ceiling allows. Nothing more is kept, and the caller hears of it when all of it has passed.
+      // There is no room for a body of that size. Nothing more is kept, and the caller is told when all of it has passed.
       body.discard()
       this.#request.refuse(error)
     }
@@ -144,7 +150,7 @@ export class BodyReceiver implements Receiving {
     } else if (body.bytes > discardedBytesMax(this.#host.bodyBytesMax)) {
       this.#request.refuseAndClose(bodyTooLarge(this.bytesMax()))
     } else if (isLast) {
-      // All of it has passed: the connection can live on.
+      // All of the body has passed, so the connection can live on.
       this.#request.answerRefusal(bodyTooLarge(this.bytesMax()))
     }
   }
@@ -175,25 +181,28 @@ export class BodyReceiver implements Receiving {
     try {
       return body.view
     } catch (error) {
-      // No memory.
+      // There is no memory.
       this.#request.refuse(error)
       return EMPTY_BODY
     }
   }
 
-  /** The library would end a connection that brings less than 16 kB a second, and begins to count anew where it is resumed. */
+  /**
+   * The library ends a connection that brings less than 16 kB a second. It begins to count anew when the connection is
+   * resumed.
+   */
   #awaitMore(): void {
     if (this.#request.isOver) return
     this.#wire.pause()
     this.#wire.resume()
   }
 
-  /** The body of a request that is refused, or of a route without one, is not read. */
+  /** Whether the body is kept. That of a refused request, or of a route without a body, is not. */
   #isKept(): boolean {
     return this.#request.isAdmitted && this.#request.match?.route.body !== null
   }
 
-  /** Most bodies come whole, and are never among those that are waited for. */
+  /** Most bodies come whole and are never among those that are waited for. */
   #setReceiving(isReceiving: boolean): void {
     if (isReceiving === this.#isReceiving) return
     this.#isReceiving = isReceiving

@@ -1,19 +1,22 @@
 /**
- * Shared memory for long bodies, in segments of one size: nothing is copied to make room for more, and another thread reads it where
- * it is. V8 does not count it: ordinary buffers of megabytes that come and go made it collect garbage a third of the time, and segments
- * that were left to it would never be collected. So none is ever dropped: there are only so many, and each is used again.
+ * Shared memory for long bodies, in segments of one size. Nothing is copied to make room for more, and another thread reads
+ * it in place.
+ *
+ * V8 does not count shared memory. Ordinary buffers of megabytes that come and go made it collect garbage a third of the
+ * time, while dropped segments would never be collected. So none is ever dropped: there is a fixed number of them, and each
+ * is used again.
  */
 import { AuthzError } from '#model/errors.ts'
 
 export const SEGMENT_BYTES = 1_024 * 1_024
-/** As many bodies of the greatest length have room at once, being received or waiting for their answers. */
+/** There is room for this many bodies of the greatest length at once, being received or waiting for their answers. */
 const LONGEST_BODIES = 8
-/** However short bodies have to be: one that another thread is to read takes a segment or two. */
+/** At least so many segments, however small the ceiling of a body: a body that another thread is to read takes one or two. */
 const SEGMENTS_MIN = 32
-/** Of all segments, what may be in the bodies of one share, an environment's. */
+/** The part of all segments that bodies of one share, an environment, may take. */
 const SHARE = 1 / 2
 
-/** Bytes of long bodies that a thread has room for. `bodyBytesMax`: what the longest may have. */
+/** Bytes of long bodies that a thread has room for. `bodyBytesMax` is the ceiling of one body. */
 export function longBodiesBytesMax(bodyBytesMax: number): number {
   const ofBody = Math.ceil(bodyBytesMax / SEGMENT_BYTES)
   return SEGMENT_BYTES * Math.max(SEGMENTS_MIN, LONGEST_BODIES * ofBody)
@@ -26,7 +29,7 @@ export class SegmentStock {
   readonly #takenBy = new Map<string, number>()
   #made = 0
 
-  /** `bytesMax`: what all segments may have together. */
+  /** `bytesMax` is the ceiling of all segments together. */
   constructor(bytesMax: number) {
     this.#segmentsMax = Math.floor(bytesMax / SEGMENT_BYTES)
     this.#ofShareMax = Math.floor(SHARE * this.#segmentsMax)
@@ -37,7 +40,7 @@ export class SegmentStock {
     return this.#made
   }
 
-  /** One with anything in it. Throws `OVERLOADED` when there is none, or the share has its part already. */
+  /** A segment with any content. Throws `OVERLOADED` when there is none left, or the share has its part already. */
   take(share: string): SharedArrayBuffer {
     const ofShare = this.#takenBy.get(share) ?? 0
     if (ofShare >= this.#ofShareMax) throw tooManyBodies()
@@ -63,7 +66,7 @@ export class SegmentStock {
   }
 }
 
-/** Bytes that come piece by piece, in segments. */
+/** Collects bytes that come piece by piece, in segments. */
 export class SegmentedBytes {
   readonly segments: SharedArrayBuffer[] = []
   readonly #stock: SegmentStock
@@ -75,14 +78,14 @@ export class SegmentedBytes {
     this.#share = share
   }
 
-  /** Throws `OVERLOADED` where there is no room; nothing is in it then. */
+  /** Throws `OVERLOADED` where there is no room. The piece is not in it then. */
   append(piece: Uint8Array): void {
     try {
       for (let from = 0; from < piece.length;) {
         const at = this.#bytes % SEGMENT_BYTES
         if (at === 0) this.segments.push(this.#stock.take(this.#share))
         const part = piece.subarray(from, from + SEGMENT_BYTES - at)
-        // `set` takes shared memory word by word.
+        // `set` would copy into shared memory word by word.
         Buffer.from(this.segments.at(-1)!, at, part.length).fill(part)
         from += part.length
         this.#bytes += part.length
@@ -105,7 +108,7 @@ function tooManyBodies(): AuthzError {
   return new AuthzError('OVERLOADED', message, { limit: 'pool' })
 }
 
-/** The bytes of segments, in memory of their own, or that is given. */
+/** The bytes of segments as one buffer: a new one, or the one that is given. */
 export function joined(
   segments: readonly SharedArrayBuffer[],
   bytes: number,

@@ -18,12 +18,12 @@ const LINGER_MS = 5_000
 
 export class ChunkedWire implements Wire {
   readonly #wire: Wire
-  /** The caller has asked for the end of the connection: then the library leaves saying so to us. */
+  /** Whether the caller has asked for the end of the connection. Then the library leaves the header that says so to us. */
   readonly #isAskedToClose: boolean
   #isAborted = false
-  /** Answered, or closed: the library takes the wire away. */
+  /** The request was answered, or the connection closed: the library frees the wire. */
   #isOver = false
-  /** The last chunk has come, whether or not that has been told. */
+  /** Whether the last chunk has come, reported or not. */
   #isReceived = false
   /** The answer goes out in pieces. */
   #isPoured = false
@@ -40,7 +40,7 @@ export class ChunkedWire implements Wire {
     })
   }
 
-  /** The last piece is told a turn later than it came. */
+  /** The last piece is reported a turn later than it came. */
   onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): void {
     this.#wire.onData((piece, isLast) => {
       if (!isLast) {
@@ -48,7 +48,7 @@ export class ChunkedWire implements Wire {
         return
       }
       this.#isReceived = true
-      // The library takes it away.
+      // A copy, since the library frees the piece.
       const kept = piece.slice(0)
       setImmediate(() => {
         if (!this.#isAborted && !this.#isOver) this.#wire.cork(() => listener(kept, true))
@@ -60,7 +60,10 @@ export class ChunkedWire implements Wire {
     if (!this.#isReceived) this.#wire.pause()
   }
 
-  /** Not once all has come: the library would wait for more, and end the connection before an answer that takes its time. */
+  /**
+   * Not called once all has come: the library would wait for more, and end the connection before an answer that takes its
+   * time.
+   */
   resume(): void {
     if (!this.#isReceived) this.#wire.resume()
   }
@@ -84,7 +87,7 @@ export class ChunkedWire implements Wire {
     this.#wire.writeStatus(status)
   }
 
-  /** Once is enough for `Connection: close`. */
+  /** `Connection: close` is written once. */
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): void {
     if (name !== 'Connection' || this.#isAskedToClose) this.#wire.writeHeader(name, value)
   }
@@ -96,9 +99,9 @@ export class ChunkedWire implements Wire {
   }
 
   /**
-   * Told to end an answer in pieces with the connection, the library writes the header that says so into the midst of them; told to
-   * end it without, it serves what follows. So it is told of no end: it goes on holding the answer for unfinished, and closes at
-   * whatever follows. The last chunk is written as what it looks like, the field of a trailer.
+   * Ends an answer in pieces without telling the library. Told to end it with the connection, the library writes the header
+   * that says so into the middle of the pieces. Told to end it without, it serves what follows. Not told, it takes the
+   * answer for unfinished, and closes at whatever follows. The last chunk is written in the form of a trailer field.
    */
   #endPieces(): void {
     this.#wire.writeHeader('\r\n0\r\nX-End', '1\r\n')
@@ -107,13 +110,16 @@ export class ChunkedWire implements Wire {
     }, LINGER_MS).unref()
   }
 
-  /** With a length of 0, which 204 should not have: told to close without one, the library drops the answer. */
+  /** Has a length of 0, which 204 should not have: told to close without a length, the library drops the answer. */
   endWithoutBody(): void {
     this.#isOver = true
     this.#wire.end('', true)
   }
 
-  /** What is long goes out in pieces: the library does not end the connection behind an answer of a length that goes out in parts. */
+  /**
+   * Long answers go out in pieces: the library does not end the connection after an answer with a length that goes out in
+   * parts.
+   */
   tryEnd(): never {
     throw new InvariantError('behind a body in chunks, a long answer is in pieces')
   }

@@ -1,4 +1,4 @@
-/** What a conversation and its server ask of each other. */
+/** The interfaces between a conversation and its server. */
 import type { BodyBuffers } from '#http/message/body-buffers.ts'
 import type { RequestIds } from '#http/message/request-id.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
@@ -12,7 +12,7 @@ import type { Wire, WireHead } from './wire.ts'
 
 /** A request whose body has not come whole. */
 export interface Receiving {
-  /** How far a body in pieces has come; 0 for others, which have one time for all of it. */
+  /** How far a body in pieces has come; 0 for other bodies, which have one time for all of it. */
   readonly receivedSteps: number
   /** Whether the sender is made to wait. */
   readonly isPaused: boolean
@@ -20,12 +20,12 @@ export interface Receiving {
   stopReceiving(): void
 }
 
-/** A conversation as its server sees it. */
+/** A conversation as its server uses it. */
 export interface Reusable {
-  /** The head of the next request, to be filled before it begins. `keepsOthers`: as of `HeaderList.clear`. */
+  /** The empty head for the next request, to be filled before it begins. `keepsOthers`: see `HeaderList.clear`. */
   emptyHead(keepsOthers: boolean): WireHead
   /**
-   * Admits the request whose head was filled in and waits for its body, if it has one. `known` is the route, where the server
+   * Admits the request whose head was filled, and waits for its body, if it has one. `known` is the route, where the server
    * knows it already.
    */
   begin(wire: Wire, known: RouteMatch | null): void
@@ -38,17 +38,17 @@ export interface ConversationHost {
   readonly bodies: BodyBuffers
   readonly segments: SegmentStock
   readonly bodyTurns: BodyTurns
-  /** The form of errors under a path, as long as no route is known. */
+  /** The form of errors under a path, for requests without a route. */
   familyOf(path: string): ErrorFamily
-  /** While draining, answers ask the caller to go elsewhere. */
+  /** While draining, answers ask the caller to send the next request elsewhere. */
   readonly isDraining: boolean
   /** Null: requests are not observed. */
   readonly watch: RequestWatch | null
   /** Null: nothing is traced. */
   readonly tracing: RequestTracing | null
-  /** Bodies that come in pieces, until the last piece is there. */
+  /** Bodies that come in pieces and whose last piece has not come. */
   readonly receiving: Set<Receiving>
-  /** Tells the owner of a defect; never throws. */
+  /** Reports a defect to the owner; never throws. */
   report(error: unknown, requestId: string): void
   /** The request is over: the answer has gone out, or the connection has ended. */
   leave(): void

@@ -37,7 +37,7 @@ export class Conversation
   readonly #id: RequestId
   readonly #body: BodyReceiver
   readonly #answer: AnswerWriter
-  /** Of this request, or of one before whose answer could not be sent. */
+  /** The connection was aborted: that of this request, or of one before whose answer could not be sent. */
   readonly #aborted = (): void => {
     if (isWireGone(this.#wire)) this.finish()
   }
@@ -45,14 +45,14 @@ export class Conversation
   // Set when a request begins.
   #wire!: Wire
   #span: RequestSpan | null = null
-  /** When it began, as its watch has it. */
+  /** When the request began, by the clock of its watch. */
   #beganAt = 0
-  /** That of the route; of the path, as long as no route is found. */
+  /** The form of errors of the route, or of the path as long as there is no route. */
   family: ErrorFamily = 'native'
   match: RouteMatch | null = null
   principal: Principal | null = null
   isAdmitted = false
-  /** Why the request was not admitted; told when its body has passed, so that the connection can live on. */
+  /** Why the request was not admitted. Answered when its body has passed, so that the connection can live on. */
   #refusal: unknown = null
   isDecided = false
   isOver = false
@@ -75,7 +75,7 @@ export class Conversation
     return this.#span === null ? null : this.#span.traceparent
   }
 
-  /** Who waits for the answer, and the names of the request. */
+  /** The caller who waits for the answer, and the names of the request. */
   get caller(): Caller & RequestNames {
     return this
   }
@@ -125,7 +125,7 @@ export class Conversation
     this.#body.begin(wire)
   }
 
-  /** All that a request before may have set, but for its span: where requests are traced, each has one. */
+  /** Resets all that an earlier request may have set, except its span: where requests are traced, each has its own. */
   #reset(wire: Wire, known: RouteMatch | null): void {
     const host = this.#host
     this.#wire = wire
@@ -155,15 +155,15 @@ export class Conversation
 
   answerAtOnce(body: DataView): void {
     this.#dispatch(body)
-    // Not while it is promised or on its way.
+    // Only when nothing refers to it: not while an answer is promised or on its way.
     if (this.isOver) this.#host.reuse(this)
   }
 
-  /** The caller may have left before the turn of the body: then the handler is not called. */
+  /** The caller may have left before the body's turn. Then the handler is not called. */
   answerLater(whole: DataView): void {
     if (this.isOver) return
     try {
-      // Time has passed since the head came, in which the key may have been revoked.
+      // Time has passed since the head came. The key may have been revoked meanwhile.
       if (this.isAdmitted) this.#host.dispatcher.identifyAgain(this.match!, this, this.#head)
     } catch (error) {
       this.refuse(error)
@@ -228,8 +228,8 @@ export class Conversation
   }
 
   /**
-   * One turn late on purpose: answered at once, the library forgets to close when more follows in the same packet, and would
-   * serve it as the next request.
+   * Answers one turn late on purpose. Answered at once, the library forgets to close when more follows in the same packet,
+   * and would serve that as the next request.
    */
   #failAndClose(error: unknown): void {
     this.isDecided = true

@@ -1,7 +1,7 @@
 /**
- * Holds requests that were read, unanswered, while a server stops listening. A caller that makes a connection for each request makes
- * the next one when it has its answer: without answers there are no new connections, so none is between the kernel and the
- * server when the port is closed.
+ * Holds requests that were read, unanswered, while a server stops listening. A caller that makes a connection for each
+ * request makes the next one when it has its answer. Without answers there are no new connections, so no connection is lost
+ * between the kernel and the server when the port is closed.
  */
 import type { BodyTurns } from './large-body-turns.ts'
 
@@ -16,7 +16,7 @@ export class HeldBodies implements BodyTurns {
     this.#waiting.push({ bytes, answer })
   }
 
-  /** Answers them in the turns that they would have had. None are added afterwards. */
+  /** Answers the requests in the turns that they would have had. None are added afterwards. */
   release(turns: BodyTurns): void {
     for (const { bytes, answer } of this.#waiting.splice(0)) turns.take(bytes, answer)
   }

@@ -14,9 +14,9 @@ export const LARGE_BODY_BYTES_MIN = 256 * 1_024
 
 /** When a body that has come whole is read and answered. */
 export interface BodyTurns {
-  /** Whether one of so many bytes may be read now. */
+  /** Whether a body of so many bytes may be read now. */
   begin(bytes: number): boolean
-  /** Has it answered, now or later. */
+  /** Calls `answer` now or in a later turn. */
   take(bytes: number, answer: () => void): void
 }
 
@@ -24,17 +24,17 @@ export class LargeBodyTurns implements BodyTurns {
   readonly #waiting: (() => void)[] = []
   #isTaken = false
 
-  /** Whether a body of so many bytes may be read now. A large one has this turn then. */
+  /** Whether a body of so many bytes may be read now. A large one takes this turn then. */
   begin(bytes: number): boolean {
     if (bytes < LARGE_BODY_BYTES_MIN) return true
     if (this.#isTaken) return false
     this.#isTaken = true
-    // The first of the two comes before the loop looks at the sockets again, the second behind that.
+    // The first `setImmediate` runs before the loop looks at the sockets again, the second after that.
     setImmediate(() => setImmediate(() => this.#end()))
     return true
   }
 
-  /** Has a body of so many bytes answered: at once, if it may begin, or in a later turn. */
+  /** Calls `answer` for a body of so many bytes: at once if the body may begin, else in a later turn. */
   take(bytes: number, answer: () => void): void {
     if (this.begin(bytes)) answer()
     else this.#waiting.push(answer)

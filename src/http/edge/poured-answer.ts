@@ -5,7 +5,10 @@ import { type Wire, writePiece } from './wire.ts'
 /** Bytes given to a socket at a time. */
 const PIECE_BYTES = 65_536
 
-/** Writes an answer of a length that is told, as the socket takes it; `onDone` hears when the last byte is with the kernel. */
+/**
+ * Writes an answer with its length, as fast as the socket takes it. `onDone` is called when the last byte is with the
+ * kernel.
+ */
 export function streamWhole(wire: Wire, bytes: Uint8Array, onDone: () => void): void {
   const start = wire.getWriteOffset()
   const [, isDone] = wire.tryEnd(bytes, bytes.length)
@@ -20,7 +23,7 @@ export function streamWhole(wire: Wire, bytes: Uint8Array, onDone: () => void): 
   })
 }
 
-/** What is there whole, in pieces. */
+/** A whole answer as a source of pieces. */
 export function piecesOf(bytes: Uint8Array): PieceSource {
   let at = 0
   return {
@@ -35,7 +38,7 @@ export function piecesOf(bytes: Uint8Array): PieceSource {
   }
 }
 
-/** An answer in pieces, of a length that is not told. */
+/** An answer in pieces, without a length. */
 export class PouredAnswer {
   readonly #wire: Wire
   readonly #source: PieceSource
@@ -48,7 +51,10 @@ export class PouredAnswer {
     this.#source = source
   }
 
-  /** Resolves when all has been written but the end; false: it was stopped before. Rejects with what the source throws. */
+  /**
+   * Resolves to true when everything but the end has been written; to false when it was stopped before. Rejects with what
+   * the source throws.
+   */
   async run(): Promise<boolean> {
     const wire = this.#wire
     const source = this.#source
@@ -56,7 +62,7 @@ export class PouredAnswer {
       for (let piece = await source.next(); !this.#isStopped; piece = await source.next()) {
         if (piece === null) return true
         if (writePiece(wire, piece)) {
-          // Others' requests go first: a caller who reads fast would have the whole answer sent in one go.
+          // Other requests go first: otherwise a caller who reads fast would get the whole answer in one go.
           await new Promise(resolve => setImmediate(resolve))
           continue
         }

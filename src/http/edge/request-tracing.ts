@@ -1,23 +1,23 @@
-/** Spans of requests, as the edge sees them: where they begin and end. What makes them is plugged in. */
+/** Spans of requests as the edge uses them: where they begin and end. The tracing library is plugged in. */
 import type { RouteMatch } from '#http/routing/router.ts'
 
 /** One request that is traced. */
 export interface RequestSpan {
-  /** For whoever does a part of the work: the `traceparent` under which that part belongs. */
+  /** The `traceparent` for work done on behalf of the request elsewhere. */
   readonly traceparent: string
-  /** `status` 0: the caller was gone before there was an answer. */
+  /** `status` 0: the caller had left before there was an answer. */
   end(status: number): void
 }
 
 export interface RequestTracing {
-  /** Goes on with the trace that the headers name, or begins one. `operation` is null where there is no route. */
+  /** Continues the trace that the headers name, or begins one. `operation` is null where there is no route. */
   begin(
     operation: string | null,
     request: { readonly method: string; readonly headers: ReadonlyMap<string, string> },
   ): RequestSpan
 }
 
-/** Hears of defects of the plugged-in tracing, which reach neither the HTTP library nor the caller. */
+/** Told of defects of the tracing library, which reach neither the HTTP library nor the caller. */
 interface TracedBy {
   readonly tracing: RequestTracing | null
   report(error: unknown, requestId: string): void
@@ -27,7 +27,7 @@ interface Named {
   readonly requestId: string
 }
 
-/** Null where nothing is traced, or the span could not be begun. No closures: they would be made for each request. */
+/** Null where nothing is traced, or the span could not be begun. Without closures, which would be made for each request. */
 export function beginSpan(
   by: TracedBy,
   match: RouteMatch | null,

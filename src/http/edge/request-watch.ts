@@ -1,5 +1,5 @@
 /** Observes requests for the operators of the service: counts every one, and reports the slow ones. */
-// The global of that name is looked up anew each time, which every request would pay for.
+// Imported, since the global of that name is looked up anew at each use, and every request would pay for that.
 import { performance } from 'node:perf_hooks'
 import { loggedId } from '#http/message/request-id.ts'
 import type { RequestNames } from '#http/message/request-reply.ts'
@@ -11,7 +11,7 @@ export interface RequestObserver {
   /** The number under which an endpoint is counted; null: there was no route. */
   endpoint(operationId: string | null): number
   began(): void
-  /** `status` 0: the caller was gone before there was an answer. */
+  /** `status` 0: the caller had left before there was an answer. */
   ended(endpoint: number, status: number, elapsedMs: number): void
   /** A connection came (1) or went (-1). */
   connected(change: 1 | -1): void
@@ -23,7 +23,7 @@ export interface SlowRequest {
   readonly requestId: string
   /** Null: there was no route. */
   readonly operation: string | null
-  /** 0: the caller was gone before there was an answer. */
+  /** 0: the caller had left before there was an answer. */
   readonly status: number
   readonly elapsedMs: number
 }
@@ -39,7 +39,7 @@ export class RequestWatch {
   readonly #slow: SlowRequests | null
   readonly #endpoints: ReadonlyMap<Route, number>
   readonly #noEndpoint: number
-  /** The route last counted, and its endpoint: most requests in a row go the same way. */
+  /** The route last counted, and its endpoint: successive requests mostly have the same route. */
   #route: Route | null = null
   #endpoint: number
 
@@ -51,7 +51,7 @@ export class RequestWatch {
     this.#endpoint = this.#noEndpoint
   }
 
-  /** Returns the time of the beginning, for `end`. */
+  /** Returns the time of the beginning, to be given to `end`. */
   begin(): number {
     this.observer.began()
     return performance.now()

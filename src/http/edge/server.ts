@@ -50,20 +50,23 @@ export interface HttpServerOptions {
   readonly familyOf?: (path: string) => ErrorFamily
   /** Waits for the state a decision asks for; absent: the header is ignored. */
   readonly minRevision?: RevisionGate
-  /** Keeps keys to their rates; absent: they have none. */
+  /** Limits the request rate of keys; absent: keys have no limit. */
   readonly takeRate?: TakeRate | null
   /** Reads large bodies on another thread; absent: they are read in this one. */
   readonly largeBodies?: LargeBodies | null
-  /** What long bodies are collected in, of all servers that share it; absent: of its own. */
+  /** The memory in which long bodies are collected, shared by several servers; absent: memory of its own. */
   readonly segments?: SegmentStock
-  /** Hears the name of each request right before its handler is called; what it throws is a defect of the request. */
+  /** Told the name of each request right before its handler is called. What it throws is a defect of the request. */
   readonly onCall?: OnCall | null
   readonly limits: {
-    /** Beyond it a body is answered with 413 and the connection ends. */
+    /** A longer body is answered with 413, and the connection ends. */
     readonly bodyBytesMax: number
-    /** How long a body may take to arrive; beyond it 408, and the connection ends. Absent: as long as the library lets it. */
+    /**
+     * How long a body may take to arrive. After that it is 408, and the connection ends. Absent: as long as the library
+     * lets it.
+     */
     readonly receiveMsMax?: number
-    /** Absent: as many as there may be files. */
+    /** Absent: as many connections as the process may have open files. */
     readonly connections?: ConnectionLimit
   }
   /** Counts requests and connections; absent: they are not counted. */
@@ -71,8 +74,8 @@ export interface HttpServerOptions {
   readonly slow?: SlowRequests | null
   readonly tracing?: RequestTracing | null
   /**
-   * Hears of every defect that was answered with 500, and what it really was. Whether the thread must end is the owner's
-   * business; it must close the server first. What this throws is lost.
+   * Told of every defect that was answered with 500, with its true reason. The owner decides whether the thread must end;
+   * it must close the server first. What this throws is lost.
    */
   readonly onFault: (error: unknown, requestId: string) => void
 }
@@ -87,16 +90,16 @@ export interface ConnectionLimit {
 /** How long `close` waits for answers that are still being made or sent. */
 const DRAIN_MS_DEFAULT = 5_000
 
-/** How long a connection that was made is waited for its first request, when the server closes. */
+/** How long a closing server waits for the first request of a connection that was made. */
 const SETTLE_MS = 50
 
-/** How often bodies that do not arrive are looked for. */
+/** How often the server looks for bodies that do not arrive. */
 const RECEIVE_LOOK_MS_MAX = 1_000
 
-/** What the library calls the methods. */
+/** The library's names of the methods. */
 const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
 
-/** What the library takes for a pattern, which no path of ours means; one can stand in `PUBLIC_URL`. */
+/** Characters that the library takes for a pattern. No path of ours means one, but `PUBLIC_URL` can have them. */
 const PATTERN = /[:*]/
 
 export class HttpServer {
@@ -114,9 +117,15 @@ export class HttpServer {
   #inFlightCount = 0
   /** When the last connection came. */
   #connectedAt = -Infinity
-  /** For the next request. One is enough: what is answered at once is answered before the next comes. */
+  /**
+   * A conversation for the next request. One is enough: a request that is answered at once is answered before the next
+   * comes.
+   */
   #idle: Reusable | null = null
-  /** Those of the request that is being accepted; a function made for each request would be compiled for each. */
+  /**
+   * The headers of the request that is being accepted. A field, since V8 would compile a function made for each request
+   * anew.
+   */
   #headers!: HeaderList
   readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
   #closing: Promise<void> | null = null
@@ -193,17 +202,18 @@ export class HttpServer {
   }
 
   /**
-   * Goes on taking connections and requests, and answers none of those that come from now on before `close`: the first of the
-   * steps in which several servers on one port stop listening without losing a connection that was made.
+   * Goes on taking connections and requests, but answers those that come from now on only at `close`. It is the first of
+   * the steps in which several servers on one port stop listening without losing a connection that was made.
    */
   hold(): void {
     this.#host.isDraining = true
     this.#host.bodyTurns = this.#held
   }
 
-  /** Takes no more connections. Resolves behind those that the kernel had when it was called. */
+  /** Takes no more connections. Resolves after the connections that the kernel had when it was called. */
   async stopListening(): Promise<void> {
-    // The library takes all there are in the turn in which it hears of one, in whatever order it hears of it and of this.
+    // In the turn in which the library hears of a connection it takes all there are, in whatever order it hears of that and
+    // of this.
     await new Promise(resolve => setImmediate(resolve))
     if (this.#socket !== null) us_listen_socket_close(this.#socket)
     this.#socket = null
@@ -231,7 +241,7 @@ export class HttpServer {
     this.#host.bodyTurns = this.#bodyTurns
     this.#held.release(this.#bodyTurns)
     await this.#idleBy(until)
-    // Of a connection that was made a moment ago the request may still be on its way.
+    // The request of a connection that was made a moment ago may still be on its way.
     const settledAt = Math.min(until, this.#connectedAt + SETTLE_MS)
     if (performance.now() < settledAt) {
       await new Promise(resolve => setTimeout(resolve, settledAt - performance.now()))
@@ -243,7 +253,7 @@ export class HttpServer {
     if (this.#receiveTimer !== null) clearInterval(this.#receiveTimer)
   }
 
-  /** Resolves when nothing is in flight, and at that time at the latest. */
+  /** Resolves when nothing is in flight, and at `until` at the latest. */
   async #idleBy(until: number): Promise<void> {
     if (this.#inFlightCount === 0) return
     const idle = Promise.withResolvers<void>()
@@ -253,7 +263,7 @@ export class HttpServer {
     clearTimeout(timeout)
   }
 
-  /** One that is too many is closed at once; it has been counted, and will be counted off. */
+  /** A connection above the ceiling is closed at once. It has been counted, and its end is counted, too. */
   #connected(res: HttpResponse, change: 1 | -1): void {
     this.#observer?.connected(change)
     if (change === 1) this.#connectedAt = performance.now()
@@ -329,7 +339,7 @@ function readHead(req: HttpRequest, head: WireHead): void {
   head.query = queryOf(req)
 }
 
-/** The head of a request whose route is known; its query is read only if the route has one. */
+/** Fills the head of a request whose route is known. The query is read only if the route has one. */
 function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Route): void {
   head.method = method
   head.isHead = false

@@ -1,16 +1,19 @@
-/** The HTTP library as conversations see it: the part of its response object that is used, and the head of a request. */
+/** The HTTP library as conversations use it: the part of its response object that they need, and the head of a request. */
 import { HeaderList } from '#http/message/header-list.ts'
 import type { RequestHead } from '#http/routing/dispatch.ts'
 
-/** The part of the library's response object that is used here, as it is used. */
+/** The part of the library's response object that is used here. */
 export interface Wire {
   onAborted(listener: () => void): unknown
-  /** The piece is taken away when the listener returns. */
+  /** The library frees the piece when the listener returns. */
   onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): unknown
-  /** No more pieces for the time being. */
+  /** No more pieces come until `resume`. */
   pause(): unknown
   resume(): unknown
-  /** A piece of an answer without a length; false: the socket wants a rest, `onWritable` says when it is over. */
+  /**
+   * Writes a piece of an answer without a length. False: the socket is full, and `onWritable` tells when it is not any
+   * more.
+   */
   write(piece: Uint8Array): boolean
   /** Ends the connection as it is. */
   close(): unknown
@@ -19,7 +22,7 @@ export interface Wire {
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown
   end(body: string | Uint8Array | ArrayBuffer, closesConnection: boolean): unknown
   endWithoutBody(): unknown
-  /** Sends what the socket takes; `onWritable` asks for the rest, from an offset. */
+  /** Sends as much as the socket takes. `onWritable` asks for the rest, from an offset. */
   tryEnd(body: Uint8Array, bytesTotal: number): [isFlushed: boolean, isDone: boolean]
   getWriteOffset(): number
   onWritable(listener: (offset: number) => boolean): unknown
@@ -28,14 +31,14 @@ export interface Wire {
 /** A request's head as it came off the wire; filled anew for each request of a conversation. */
 export class WireHead implements RequestHead {
   method = ''
-  /** Whether that is HEAD, which an answer is told by: to compare texts is a call. */
+  /** Whether the method is HEAD. A field of its own, since comparing texts is a call. */
   isHead = false
   path = ''
   query = ''
   readonly headers = new HeaderList()
 }
 
-/** The library takes the wire from us before it says so, and every use of it throws then. */
+/** Whether the library has freed the wire. It does so before it reports the abort, and every use throws then. */
 export function isWireGone(wire: Wire): boolean {
   try {
     wire.getWriteOffset()
@@ -45,7 +48,7 @@ export function isWireGone(wire: Wire): boolean {
   }
 }
 
-/** Writes a piece of an answer, in one packet with what stands before it. False: the socket wants a rest. */
+/** Writes a piece of an answer, in one packet with what was written before. False: the socket is full. */
 export function writePiece(wire: Wire, piece: Uint8Array): boolean {
   let isTaken = true
   wire.cork(() => {

@@ -14,7 +14,7 @@ export interface Answer {
   readonly body: string | Uint8Array | null
   /** The buffer that is all of `body`, where one is known: the library asks less of it than of a view. */
   readonly buffer: ArrayBuffer | null
-  /** The owner of the body's memory, where that is lent. */
+  /** The owner of the body's memory, if that is lent. */
   readonly lent: LentJson | null
   readonly pieces: RawPieces | null
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -22,7 +22,7 @@ export interface Answer {
 
 export const JSON_TYPE = 'application/json'
 
-/** A reply that is given again and again: it is bytes when it is made, and not for each who gets it. */
+/** A reply that is given again and again. It is encoded once, when it is made. */
 export class StandingReply implements Reply {
   readonly status: number
   readonly body: unknown
@@ -46,15 +46,15 @@ export class StandingReply implements Reply {
     }
   }
 
-  /** No field, so that a copy with other parts does not have it. */
+  /** A getter and no field, so that a copy with other parts does not have it. */
   get standing(): Answer {
     return this.#answer
   }
 }
 
-/** The answer that stands; `undefined` where the reply is another kind, or a promise. */
+/** The encoded answer of a standing reply; `undefined` for another reply, or a promise. */
 export function standingAnswer(reply: Reply | Promise<Reply>): Answer | undefined {
-  // Told by what it has: `instanceof` walks prototypes, which have left the caches since the decision before. Three
+  // Recognized by its property: `instanceof` walks prototypes, which have left the caches since the decision before. Three
   // such questions were 0.1 µs of a decision, by a profile.
   return (reply as Partial<StandingReply>).standing
 }
@@ -95,7 +95,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** The answer is not sent: the source of its pieces may let go of what it keeps for them. */
+/** The answer is not sent: the source of its pieces may release what it keeps for them. */
 export function cancelPieces(pieces: RawPieces | null): void {
   pieces?.source.cancel()
 }

@@ -1,9 +1,9 @@
-/** Memory for bodies that is used again. */
+/** A stock of memory for bodies, which is used again. */
 
-// The global of that name is looked up anew each time, which every request would pay for.
+// Imported, since the global of that name is looked up anew at each use, and every request would pay for that.
 import { Buffer } from 'node:buffer'
 
-/** Kept for the next bodies; what exceeds it is left to the garbage collector. */
+/** Bytes kept for the next bodies. Buffers beyond that are left to the garbage collector. */
 const KEPT_BYTES_MAX = 32 * 1_024 * 1_024
 
 /**

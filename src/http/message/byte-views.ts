@@ -1,6 +1,6 @@
-/** Bodies as bytes: how they are handed on and read. Nothing here copies. */
+/** Bodies as bytes: the forms in which they are handed on and read. Nothing here copies. */
 
-// The global of that name is looked up anew each time, which every request would pay for.
+// Imported, since the global of that name is looked up anew at each use, and every request would pay for that.
 import { Buffer } from 'node:buffer'
 
 /** A body as it is handed on: the cheapest object over its bytes. Readers that need bytes make them (`bytesOf`). */

@@ -20,16 +20,16 @@ export class HeaderList implements ReadonlyMap<string, string> {
   #minRevision: string | undefined
   #requestId: string | undefined
   #transferEncoding: string | undefined
-  /** Of those that say where the body ends. */
+  /** Whether one of the headers that say where the body ends came twice. */
   #isFramingRepeated = false
-  /** Name, value, name, value; behind `#othersLength` stands what was left of requests before. */
+  /** Name, value, name, value. After `#othersLength` are leftovers of earlier requests. */
   readonly #others: string[] = []
   #othersLength = 0
   #keepsOthers = true
 
   /**
-   * Those that follow are of another request. `keepsOthers`: whether one may be asked for that has no field. Each text that is
-   * kept is a note for the garbage collector, too.
+   * Empties the list for the headers of another request. `keepsOthers`: whether the request may ask for a header that has
+   * no field. Each text that is kept costs the garbage collector, too.
    */
   clear(keepsOthers: boolean): void {
     this.#authorization = undefined
@@ -47,7 +47,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
   /** Takes the next header of the request. */
   add(name: string, value: string): void {
-    // Texts of one length are compared by a call, others where they stand.
+    // By length first: texts of one length are compared by a call, others without.
     switch (name.length) {
       case CONNECTION.length:
         if (name !== CONNECTION) break
@@ -91,8 +91,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * What is wrong with what the headers say of where the body ends; null: nothing. The library takes what it cannot
-   * read for nothing, or any coding for chunks, and the bytes behind that for the next request, where a proxy may have
+   * What is wrong with the headers that say where the body ends; null: nothing. The library ignores a length it cannot
+   * read, and takes any coding for chunks. It would take the bytes after that for the next request, where a proxy may have
    * seen one body.
    */
   get framingFault(): string | null {
@@ -133,18 +133,18 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Whether the library ends the connection behind the answer, as the caller asks for: it takes any value of that
-   * length for it.
+   * Whether the library ends the connection after the answer, as the caller asks for. It takes any value of that length for
+   * the request to do so.
    */
   get endsConnection(): boolean {
     return this.#connection !== undefined && this.#connection.length === CLOSE.length
   }
 
-  /** Whether the body is said to have more bytes than that. */
+  /** Whether the announced length of the body is more than that. */
   announcesMoreThan(bytes: number): boolean {
     const length = this.#contentLength
     if (length === undefined) return false
-    // To have a text read as a number is a call; the few digits of most are read here.
+    // Reading a text as a number is a call. Most have few digits, which are read here.
     let number = 0
     for (let at = 0; at < length.length; at++) {
       const digit = length.charCodeAt(at) - CODE_ZERO
@@ -155,8 +155,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Whether a body follows, of a length that is not known to be 0. For one of no bytes nobody may wait: where the head came in
-   * several packets the library does not say that it has ended.
+   * Whether a body follows whose length is not known to be 0. A body of no bytes must not be waited for: where the head
+   * came in several packets the library does not report its end.
    */
   get announcesBody(): boolean {
     const length = this.#contentLength
@@ -251,7 +251,7 @@ const CONTENT_ENCODING = 'content-encoding'
 const CONTENT_LENGTH = 'content-length'
 const CONTENT_TYPE = 'content-type'
 const TRANSFER_ENCODING = 'transfer-encoding'
-/** All of them: what is not here is not in the map. */
+/** All of them. A header that is not here is not in the map. */
 const WITH_FIELDS = [
   AUTHORIZATION,
   CONNECTION,

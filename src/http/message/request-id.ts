@@ -13,13 +13,16 @@ import { randomUUID } from 'node:crypto'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { isPrintableAscii } from './header-text.ts'
 
-/** All of a UUID but its last two hexadecimal digits. */
+/** The length of a UUID without its last two hexadecimal digits. */
 const RANDOM_LENGTH = 34
-/** How many differ in these two only. */
+/** How many ids differ in these two digits only. */
 const BLOCK_IDS = 256
 const DIGITS = '0123456789abcdef'
 
-/** As logs have it. A bulk tells it with each of its checks, so that one as long as a head may be would fill them by itself. */
+/**
+ * The id as logs have it. A bulk logs it with each of its checks, so an id as long as a head may be would fill the log by
+ * itself.
+ */
 export function loggedId(requestId: string): string {
   return requestId.length > KEPT_REQUEST_ID_LENGTH_MAX
     ? requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX)
@@ -65,13 +68,13 @@ class IdBlock {
   }
 }
 
-/** Where the ids of one server come from: the next is one of a block. */
+/** The ids of one server: the next is taken from a block. */
 export class RequestIds {
   readonly #prefix: string
   block: IdBlock
   count = 0
 
-  /** `prefix`: what they are written behind mostly, in ASCII. */
+  /** `prefix` is the ASCII text that mostly comes before the ids. */
   constructor(prefix: string) {
     this.#prefix = prefix
     this.block = new IdBlock(prefix)
@@ -86,12 +89,12 @@ export class RequestIds {
 }
 
 /**
- * The id of one request after the other. One that is made becomes a text only where somebody asks for it, which few
+ * The id of one request after the other. An id that is made becomes a text only where somebody asks for it, which few
  * requests do.
  */
 export class RequestId {
   readonly #ids: RequestIds
-  /** The caller's; null: none that can be given back. */
+  /** The caller's id; null: there is none that can be sent back. */
   #sent: string | null = null
   #block: IdBlock
   #count = 0
@@ -101,7 +104,7 @@ export class RequestId {
     this.#block = ids.block
   }
 
-  /** It is that of another request now, which sent this one. */
+  /** Begins the id of another request. `sent` is the id that its caller sent. */
   begin(sent: string | undefined): void {
     // Without a value nothing was named; a value that could not stand in a header must not be echoed into one.
     this.#sent = sent === undefined || sent === '' || !isPrintableAscii(sent) ? null : sent
@@ -112,12 +115,14 @@ export class RequestId {
     return this.#sent ?? this.#block.text(this.#count)
   }
 
-  /** As it is written into an answer; the bytes are good until another one is. */
+  /** In the form in which it is written into an answer. The bytes are valid until another id is. */
   get written(): string | Uint8Array {
     return this.#sent ?? this.#block.bytes(this.#count)
   }
 
-  /** Behind the prefix of its server, in bytes that are good until another one is; null where the caller sent it. */
+  /**
+   * With the prefix of its server, in bytes that are valid until another id is written; null where the caller sent the id.
+   */
   get prefixed(): ArrayBuffer | null {
     return this.#sent === null ? this.#block.prefixed(this.#count) : null
   }

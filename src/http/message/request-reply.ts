@@ -22,9 +22,9 @@ export interface HttpRequest {
 
 /** The names of a request. Ask for them only where they are sent or logged: most are made when they are asked for. */
 export interface RequestNames {
-  /** In answers and logs. */
+  /** The id in answers and logs. */
   readonly requestId: string
-  /** Under which the work for it is to be traced; null: it is not. */
+  /** The `traceparent` for work on behalf of the request; null: it is not traced. */
   readonly traceparent: string | null
 }
 
@@ -34,9 +34,9 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** Of a route that ignores headers only those with a field in `HeaderList`. */
+  /** For a route that ignores headers, only those with a field in `HeaderList`. */
   readonly headers: ReadonlyMap<string, string>
-  /** Good until the call is answered: what is to outlast that is copied. */
+  /** Valid until the call is answered. Copy what is to live longer. */
   readonly names: RequestNames
   /** Who waits for the answer. */
   readonly caller: Caller
@@ -85,8 +85,9 @@ export class RawPieces {
   }
 
   /**
-   * With the first piece there before the head is written: what fails by then is told like any other error, and later the head
-   * has said that the answer comes in chunks, so that a connection that ends before the last one is no whole answer.
+   * Begins the answer with its first piece, before the head is written. An error by then is answered like any other. Later
+   * the head has said that the answer comes in chunks, so a connection that ends before the last chunk is not taken for a
+   * whole answer.
    */
   static async begun(source: PieceSource): Promise<RawPieces> {
     let first: Promise<Uint8Array | null> | null = source.next()

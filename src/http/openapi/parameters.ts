@@ -12,14 +12,14 @@ export class ParameterComponents {
     this.#schemas = schemas
   }
 
-  /** References to the route's parameters; those that differ from what their name stands for are written out. */
+  /** References to the route's parameters. A parameter that differs from the component of its name is written out. */
   of(route: Route): Json[] {
     return [...this.#ofPath(route), ...this.#ofQuery(route), ...this.#ofHeaders(route)].map(parameter =>
       this.#share(parameter),
     )
   }
 
-  /** All that was referred to so far, by name. */
+  /** All parameters that were referred to so far, by name. */
   all(): Json {
     return Object.fromEntries(this.#components)
   }

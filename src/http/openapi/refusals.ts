@@ -65,7 +65,7 @@ export class RefusalComponents {
     )
   }
 
-  /** All that was referred to so far, by name. */
+  /** All error answers that were referred to so far, by name. */
   all(): Json {
     return Object.fromEntries(this.#components)
   }

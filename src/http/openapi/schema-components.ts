@@ -34,7 +34,7 @@ export class SchemaComponents {
     return this.#refer(schema)
   }
 
-  /** All that was referred to so far, by name. */
+  /** All schemas that were referred to so far, by name. */
   all(): Json {
     return Object.fromEntries([...this.#components].toSorted(([left], [right]) => (left < right ? -1 : 1)))
   }
@@ -44,7 +44,7 @@ export class SchemaComponents {
     const name = this.#names.get(schema) ?? this.#namesByText.get(JSON.stringify(schema))
     if (!name) return this.#translate(schema)
     if (!this.#components.has(name)) {
-      // Before its parts, which may refer to it.
+      // Set before its parts are described, which may refer to it.
       this.#components.set(name, null)
       this.#components.set(name, this.#translate(schema))
     }

@@ -1,6 +1,6 @@
 /**
- * What the schemas of the wire are called in the OpenAPI document: as they are called in the source. A schema that is
- * used more than once is exported from its file in `model/wire`, and a new file there is listed here.
+ * The names of the wire's schemas in the OpenAPI document: those they have in the source. A schema that is used more than
+ * once is exported from its file in `model/wire`, and a new file there is listed here.
  */
 import { assert } from '#model/assert.ts'
 import * as access from '#model/wire/access.ts'

@@ -1,10 +1,10 @@
-/** How the reference groups operations: by what their paths begin with, in the order of a reader's interest. */
+/** How the reference groups operations: by the beginning of their paths, in the order of a reader's interest. */
 import { assert } from '#model/assert.ts'
 
 interface Tag {
   readonly name: string
   readonly description: string
-  /** Of several that fit, the longest counts. */
+  /** If several match, the longest counts. */
   readonly paths: readonly string[]
 }
 
@@ -95,7 +95,7 @@ export function tagOf(path: string): string {
   return best.name
 }
 
-/** The tags as the document lists them, without those that nothing has. */
+/** The tags in the document's order, without those that no operation has. */
 export function tagsAmong(used: ReadonlySet<string>) {
   return TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description }))
 }

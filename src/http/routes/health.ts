@@ -1,6 +1,6 @@
 /**
  * Whether the process lives, whether it may be sent decisions, and whether it hears what other nodes change (contract A.7).
- * The last two differ while Redis is away: every node goes on deciding then, and a balancer that took them all for not ready
+ * The last two differ while Redis is away: every node goes on deciding then. A balancer that took all nodes for not ready
  * would make an outage of it.
  */
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -8,11 +8,11 @@ import { AuthzError } from '#model/errors.ts'
 import { Health } from '#model/wire/health.ts'
 
 export interface HealthSource {
-  /** Whether decisions are made here. */
+  /** Whether this node makes decisions. */
   isReady(): boolean
-  /** Whether what other nodes change is heard of. */
+  /** Whether this node hears what other nodes change. */
   isFresh(): boolean
-  /** Why the last change could not be written; null: it could, or it is not known. */
+  /** The reason why the last change could not be written; null: it could, or that is unknown. */
   writeRefusal(): string | null
 }
 

@@ -7,13 +7,13 @@ import { bearerToken } from '#model/bearer-token.ts'
 import { AuthzError } from '#model/errors.ts'
 
 export interface MetricsSource {
-  /** The metrics of all threads, in the text format of Prometheus, for the request of that name. */
+  /** The metrics of all threads, in the text format of Prometheus. `requestId` names the request. */
   scrape(requestId: string): Promise<string>
 }
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** `token`: what a scraper must bring as its bearer token; null: anybody may look. */
+/** `token` is what a scraper must send as its bearer token; null: anybody may scrape. */
 export function metricsRoute(source: MetricsSource, token: string | null): Route {
   return defineRoute({
     method: 'GET',
@@ -37,7 +37,7 @@ export function metricsRoute(source: MetricsSource, token: string | null): Route
   })
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in a time that does not depend on where the two differ. */
 function isSame(token: string, sent: string | null): boolean {
   return sent !== null && timingSafeEqual(digest(token), digest(sent))
 }

@@ -1,4 +1,4 @@
-/** The description of this interface, and the reference to browse it with. Public: they hold nothing of a customer's. */
+/** The description of this interface, and the reference to browse it. Public: they hold nothing of a customer's. */
 import { promises as files } from 'node:fs'
 import { type TSchema, Type } from 'typebox'
 import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/message/header-fields.ts'

@@ -1,4 +1,4 @@
-/** The route table: every endpoint there is. */
+/** The route table: all endpoints. */
 import type { AccessService } from '#decisions/access-service.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
@@ -39,7 +39,7 @@ export interface RouteParts extends DecisionRouteParts {
   readonly options: DecisionRouteParts['options'] & {
     readonly publicUrl: string | null
     readonly metricsToken: string | null
-    /** Bytes of JSON that the attributes of one thing may have. */
+    /** Ceiling of the attributes of one thing, in bytes of JSON. */
     readonly attributesBytesMax: number
   }
 }
@@ -56,7 +56,7 @@ export interface DecisionRouteParts {
     readonly hasBytesPath: boolean
     readonly subjectTypes: readonly string[]
     readonly bulkChecksMax: number
-    /** As of `BulkReader`; absent: any number. */
+    /** See `BulkReader`; absent: any number. */
     readonly unlikePartsMax?: number | undefined
   }
 }
@@ -71,7 +71,7 @@ function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptio
   }
 }
 
-/** Those that are answered from an environment's index, and from nothing else. */
+/** The routes that are answered from an environment's index, and from nothing else. */
 export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route[] {
   return [
     ...allowedRoutes(parts.decisions, options, parts.answers),
@@ -103,7 +103,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...referenceRoutes(() => description),
   ]
   const routes = withBodyCeilings(defined, options.attributesBytesMax)
-  // Now, not when somebody asks: it takes longer than a decision may wait.
+  // Made now and not at the first request: it takes longer than a decision may wait.
   const description = JSON.stringify(createDocument(routes, options.publicUrl))
   return routes
 }

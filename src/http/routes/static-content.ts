@@ -1,7 +1,7 @@
 /**
- * Content that is the same for everybody until the process ends: made or read once in a thread, at its first request,
- * and compressed beside it, off the thread, so that no decision waits. Callers may keep it but ask whether it is still
- * current, which costs them an answer without a body.
+ * Content that is the same for everybody until the process ends. It is made or read once in a thread, at its first request,
+ * and compressed off the thread, so that no decision waits. Callers may keep it but ask whether it is still current, which
+ * costs them an answer without a body.
  */
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -10,7 +10,7 @@ import { type Call, RawBytes, type Reply } from '#http/message/request-reply.ts'
 
 interface Variant {
   readonly bytes: Uint8Array
-  /** Strong: of these very bytes. */
+  /** A strong tag: it names these very bytes. */
   readonly etag: string
 }
 
@@ -26,7 +26,7 @@ export class StaticContent {
   readonly #headers: Readonly<Record<string, string>>
   #variants: Promise<Variants> | null = null
 
-  /** `load` is called once, and again by the next request where it failed. */
+  /** `load` is called once. If it failed, the next request calls it again. */
   constructor(contentType: string, load: () => Promise<Uint8Array> | Uint8Array, headers = {}) {
     this.#load = load
     this.#headers = {

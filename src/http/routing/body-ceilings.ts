@@ -9,14 +9,17 @@ import type { Route } from './route.ts'
 
 /** Fields that list the elements of a bulk or batch. */
 const ELEMENTS = ['operations', 'idents', 'evaluations']
-/** Fields that bring things along which are written with what the body is about. */
+/** Fields that hold things which are written together with the subject of the body. */
 const PARTS = ['actions', 'roles', 'permissions', 'role_assignments', 'granted_to']
-/** Bytes of a body for a byte of what is kept of it: room for escapes and blanks. */
+/** Bytes of a body for each byte that is kept of it: room for escapes and blanks. */
 const ROOM_FACTOR = 4
-/** Bodies up to so many times the ceiling are read to their end, so that their senders hear the 413. */
+/** Bodies up to so many times the ceiling are read to their end, so that their senders get the 413. */
 const DISCARD_FACTOR = 4
 
-/** The same routes with their ceilings. `attributesBytesMax`: as the setting has it, since a body must hold that much. */
+/**
+ * The same routes with their ceilings. `attributesBytesMax` is that of the settings, since a body must be able to hold as
+ * much.
+ */
 export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: number): Route[] {
   const plain = Math.max(PLAIN_BODY_BYTES_MAX, ROOM_FACTOR * attributesBytesMax)
   const parts = Math.max(PARTS_BODY_BYTES_MAX, ROOM_FACTOR * RESOURCE_ATTRIBUTES_FACTOR * attributesBytesMax)
@@ -28,8 +31,8 @@ export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: n
 }
 
 /**
- * How much of a body beyond the ceiling is let pass, unkept, before the connection ends: a caller who is still sending then loses
- * the answer that says why. `bodyBytesMax`: the ceiling of all routes.
+ * How many bytes beyond the ceiling are let pass, unkept, before the connection ends: a caller who is still sending then
+ * loses the answer that says why. `bodyBytesMax` is the ceiling of all routes.
  */
 export function discardedBytesMax(bodyBytesMax: number): number {
   return DISCARD_FACTOR * bodyBytesMax

@@ -1,4 +1,4 @@
-/** The caller of a route that only environment keys get to. */
+/** The caller of a route that takes environment keys only. */
 import { assert } from '#model/assert.ts'
 import type { Principal } from '#model/principal.ts'
 

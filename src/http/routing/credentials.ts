@@ -24,7 +24,7 @@ export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization'
  */
 export type Authenticate = (authorization: string) => Principal | null
 
-/** The caller, as far as the route wants one. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
+/** The caller, as far as the route needs one. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
   access: RouteAccess,
   authorization: string | undefined,
@@ -52,13 +52,16 @@ function requireKind(access: RouteAccess, kind: Principal['kind']): void {
   }
 }
 
-/** What a path names, by key or id; null where it names none, `undefined` where that cannot be read. */
+/**
+ * Project and environment of a path, by key or id; null where the path names none, `undefined` where the name cannot be
+ * read.
+ */
 export interface PathScope {
   readonly project: string | null | undefined
   readonly environment: string | null | undefined
 }
 
-/** Throws `FORBIDDEN` when a path names what is none of the caller's. */
+/** Throws `FORBIDDEN` when a path names what does not belong to the caller. */
 export function requireOwn(principal: Principal, path: PathScope): void {
   if (principal.kind === 'organization') return
   if (!isNamed(path.project, principal.projectKey, principal.projectId)) {

@@ -28,30 +28,30 @@ import { type RouteMatch, Router } from './router.ts'
 /** A request before its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
 
-/** Of an admitted request: who asks, who waits, and what it goes by. */
+/** About an admitted request: the principal, the caller who waits, and its names. */
 export interface Admitted {
   readonly principal: Principal | null
   readonly caller: Caller & RequestNames
 }
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
-/** Requests in one thread whose keys may be known in the state that they wait for. */
+/** Ceiling of requests in one thread whose keys are unknown, but may be known in the state that they wait for. */
 export const UNKNOWN_WAITERS_MAX = 100
 
 /** Makes a decision wait for the state that its caller asks for. */
 export interface RevisionGate {
-  /** Whether there is nothing to wait for, for a caller of that environment. */
+  /** Whether a caller of that environment has nothing to wait for. */
   isReached(text: string, environmentId: string): boolean
   /**
-   * Resolves when decisions see what the header says. Rejects with the refusal. `identify`: the caller's environment, as the keys
-   * say that are in force by then; throws the refusal.
+   * Resolves when decisions see what the header asks for. Rejects with the refusal. `identify` returns the caller's
+   * environment by the keys that are in force by then; it throws the refusal.
    */
   reached(text: string, identify: () => string): Promise<void>
-  /** Whether the header names a state of the organization that this node has still to come to. */
+  /** Whether the header names a state of the organization that this node has not reached yet. */
   isAhead(text: string): boolean
 }
 
-/** Whether a key may be used once more now, and if so, notes that it was. */
+/** Whether a key may be used once more now. If so, the use is counted. */
 export type TakeRate = (keyId: string | null) => boolean
 
 export type OnCall = (requestId: string) => void
@@ -60,11 +60,11 @@ export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
   /** Null: `X-Min-Revision` is ignored. */
   readonly minRevision: RevisionGate | null
-  /** Null: keys have no rates. */
+  /** Null: keys have no rate limit. */
   readonly takeRate: TakeRate | null
-  /** Hears the name of each request right before its handler is called; null: requests are not announced. */
+  /** Told the name of each request right before its handler is called; null: nobody is. */
   readonly onCall: OnCall | null
-  /** Null: every body is read here. */
+  /** Null: this thread reads every body. */
   readonly largeBodies: LargeBodies | null
 }
 
@@ -94,8 +94,8 @@ export class Dispatcher {
   }
 
   /**
-   * Checks what else the head can tell, and says who is calling. Throws the refusal. Null for a route without credentials, and for a key
-   * that may be one in a state that the request waits for: `answer` looks at it again.
+   * Checks what else the head can tell, and identifies the caller. Throws the refusal. Null for a route without
+   * credentials, and for a key that may become known in the state that the request waits for: `answer` checks it again.
    */
   admit(match: RouteMatch, head: RequestHead): Principal | null {
     try {
@@ -115,12 +115,15 @@ export class Dispatcher {
     return principal
   }
 
-  /** Throws the refusal if the key of a request that was admitted is none any more. It is not used once more by that. */
+  /**
+   * Throws the refusal if the key of an admitted request is not valid any more. That does not count as another use of the
+   * key.
+   */
   identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): void {
     if (principal !== null) identifyCaller(route.access, head.headers.authorization, this.#authenticate)
   }
 
-  /** What the head tells of a caller who is known. */
+  /** Checks what the head tells once the caller is known. */
   #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
     const { route } = match
     if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
@@ -138,8 +141,8 @@ export class Dispatcher {
   }
 
   /**
-   * Checks the rest of an admitted request and calls the handler. The body is not used after this returns; `pieces` is one
-   * that goes on.
+   * Checks the rest of an admitted request and calls the handler. The body is not used after this returns. `pieces` is a
+   * body that goes on.
    */
   answer(
     match: RouteMatch,
@@ -150,7 +153,7 @@ export class Dispatcher {
   ): Reply | Promise<Reply> {
     const { route } = match
     const minRevision = this.#awaitedRevision(match, head, principal)
-    // What was read from bytes still lies in them: not for a handler that is called after this has returned.
+    // What is read from bytes still refers to them, so not for a handler that is called after this has returned.
     const read = minRevision === null ? (route.readBytes?.(body) ?? null) : null
     const value = read ?? parseBody(route, body, head.headers.contentEncoding)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
@@ -158,18 +161,18 @@ export class Dispatcher {
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const { headers } = head
     const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller }
-    // Behind all checks, so that a wait is never in vain.
+    // Waits after all checks, so that a wait is never in vain.
     return minRevision === null ? this.#handle(route, call) : this.#handleAt(minRevision, match, head, call)
   }
 
-  /** Whether a large body of the route is read elsewhere. */
+  /** Whether another thread reads a large body of the route. */
   takesLarge({ route }: RouteMatch): boolean {
     return this.#largeBodies !== null && this.#largeBodies.takes(route)
   }
 
   /**
-   * Answers as `answer` would, a body of a route that `takesLarge` knows; another thread reads it, unless it is one that is quickly
-   * read from its bytes. It is released when it is not needed any more.
+   * As `answer`, for a large body of a route for which `takesLarge` is true. Another thread reads it, unless it is quickly
+   * read from its bytes. The body is released when it is not needed any more.
    */
   answerLarge(
     match: RouteMatch,
@@ -188,12 +191,12 @@ export class Dispatcher {
         ? this.#answerElsewhere(match, admitted, head, body)
         : this.#answerLargeAt(minRevision, match, admitted, head, body)
     } finally {
-      // A handler that promised an answer from its bytes has taken what it needs of them.
+      // A handler that promises an answer has taken what it needs of the bytes.
       if (!isHandedOn) body.release()
     }
   }
 
-  /** Null for what has to be parsed, or is not quickly read. */
+  /** Null for a body that has to be parsed, or is not quickly read. */
   #answerFromBytes(
     { route }: RouteMatch,
     { principal, caller }: Admitted,
@@ -234,7 +237,7 @@ export class Dispatcher {
     return { route: match.route, principal, caller, contentEncoding, body, identify }
   }
 
-  /** Behind all checks, as a smaller one: it is read twice. */
+  /** Waits after all checks, as for a smaller body. For that the body is read twice. */
   async #answerLargeAt(
     minRevision: string,
     match: RouteMatch,
@@ -254,15 +257,15 @@ export class Dispatcher {
   }
 
   /**
-   * Calls the handler when the state is there that the request waits for. A function of its own: where closures are made, each
-   * call allocates what they capture, used or not.
+   * Calls the handler when the state that the request waits for is there. A function of its own: a function that makes
+   * closures allocates what they capture at each call, used or not.
    */
   #handleAt(minRevision: string, match: RouteMatch, head: RequestHead, call: Call): Promise<Reply> {
     const reached = this.#whenReached(minRevision, match, head, call.principal)
     return reached.then(present => this.#handle(match.route, { ...call, principal: present }))
   }
 
-  /** Resolves with who is calling when the state is there that the request waits for. */
+  /** Resolves with the caller when the state that the request waits for is there. */
   async #whenReached(
     minRevision: string,
     match: RouteMatch,
@@ -272,7 +275,7 @@ export class Dispatcher {
     const { route } = match
     let present = principal
     const identify = (): string => {
-      // The state that was waited for may have made the key, or revoked it.
+      // The state that was awaited may have made the key, or revoked it.
       present = identifyCaller(route.access, head.headers.authorization, this.#authenticate)
       if (principal === null) this.#checkKnown(match, head, present)
       return environmentOf(present)
@@ -282,17 +285,17 @@ export class Dispatcher {
     return present
   }
 
-  /** What there is to wait for; null: nothing. Throws the refusal if by the state that is there the key is none any more. */
+  /** The revision to wait for; null: none. Throws the refusal if the key is not valid any more in the present state. */
   #awaitedRevision({ route }: RouteMatch, head: RequestHead, principal: Principal | null): string | null {
     const text = minRevisionOf(route, head)
     if (text === undefined || this.#minRevision === null) return null
     if (principal === null || !this.#minRevision.isReached(text, environmentOf(principal))) return text
-    // The caller was identified when the head came, and the body may have taken its time.
+    // The caller was identified when the head came, and the body may have taken long.
     identifyCaller(route.access, head.headers.authorization, this.#authenticate)
     return null
   }
 
-  /** Those who are not known yet leave the waiting to those who are. */
+  /** Callers with unknown keys have a bounded number of places, so that they cannot take those of known ones. */
   async #asUnknown(wait: () => Promise<void>): Promise<void> {
     if (this.#unknownWaiting >= UNKNOWN_WAITERS_MAX) {
       const message = `${UNKNOWN_WAITERS_MAX} requests with keys not known yet are waiting already; try again shortly`
@@ -312,12 +315,14 @@ export class Dispatcher {
   }
 }
 
-/** What a decision asks for; other routes do not read the header. */
+/** The value of the header for a decision. Other routes do not read it. */
 function minRevisionOf(route: Route, head: RequestHead): string | undefined {
   return route.access === 'environment' ? head.headers.minRevision : undefined
 }
 
-/** A parameter before its shape is looked at: null when the path has none of that name, `undefined` when it is illegible. */
+/**
+ * A parameter before its shape is checked: null when the path has none of that name, `undefined` when it cannot be decoded.
+ */
 function named({ route, rawParams }: RouteMatch, name: string): string | null | undefined {
   const index = route.paramNames.indexOf(name)
   if (index < 0) return null

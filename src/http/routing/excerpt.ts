@@ -35,24 +35,23 @@ export function excerptOf(value: unknown, names: ReadonlySet<string>): unknown {
   return copy(value)
 }
 
-/** Lists as long as that are looked through for what is wrong in them. */
+/** Lists of at least this length are searched for their wrong items. */
 const LONG_LIST_ITEMS_MIN = 16
-/** Parts beside the list with which each of its items is looked at, at most. */
+/** Ceiling of the parts beside the list, which are looked at again with each of its items. */
 const PARTS_BESIDE_MAX = 256
 
-/** A value of which one list has only wrong items. */
+/** A value of which one list has been cut to its wrong items. */
 export interface WrongItems {
   readonly value: unknown
-  /** Where that is, as a JSON pointer; '' is the value itself. */
+  /** The JSON pointer of the list; '' is the value itself. */
   readonly list: string
-  /** For each kept item its index among all. */
+  /** For each kept item its index among all items. */
   readonly places: readonly number[]
 }
 
 /**
- * The value with only the first so many of those items of its long list that make it wrong by themselves; null where it
- * has no such list, or something else is wrong. A list is the value or one of its properties. O(items), each of them a
- * call of `isRight`.
+ * The value, with its long list cut to the first items that are wrong by themselves. Null where it has no such list, or
+ * something else is wrong. The list is the value or one of its properties. O(items), each of them a call of `isRight`.
  */
 export function wrongItemsOf(
   value: unknown,
@@ -78,8 +77,8 @@ export function wrongItemsOf(
 }
 
 /**
- * The name of the property that is a long list, null for the value itself; undefined: there is none, or more than a
- * little beside it.
+ * The name of the property that is a long list, null for the value itself; undefined: there is no such list, or too much
+ * beside it.
  */
 function longListIn(value: unknown): string | null | undefined {
   const isLong = (part: unknown) => Array.isArray(part) && part.length >= LONG_LIST_ITEMS_MIN

@@ -43,7 +43,7 @@ export function parseJson(
     throw malformed(text === '' ? 'a JSON body is required' : 'the body must be valid JSON')
   }
   if (hasUnpairedSurrogate(text)) throw malformed('the body must not contain unpaired surrogates')
-  // Decisions keep nothing.
+  // Decisions keep nothing, so their numbers need no check.
   if (depthMax === JSON_DEPTH_MAX && hasNumberTooLarge(value, text)) {
     throw invalid('must not contain numbers beyond 1.8e308', 'finite_number')
   }
@@ -54,7 +54,7 @@ function invalid(msg: string, type: string): AuthzError {
   return new AuthzError('INVALID_SHAPE', `body: ${msg}`, { detail: [{ loc: ['body'], msg, type }] })
 }
 
-/** Every way in which a body is no JSON at all. */
+/** The error for a body that is no JSON at all. */
 export function malformed(message: string): AuthzError {
   return new AuthzError('MALFORMED_REQUEST', message, {
     detail: [{ loc: ['body'], msg: message, type: 'json_invalid' }],

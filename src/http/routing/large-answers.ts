@@ -10,10 +10,10 @@ import { AuthzError } from '#model/errors.ts'
 const LARGE_BYTES_MIN = 1_024 * 1_024
 /** Bytes given to a socket at a time. */
 const PIECE_BYTES = 65_536
-/** The share of all that is kept that one environment may have. */
+/** The part of all kept bytes that one environment may have. */
 const SHARE = 1 / 2
 
-/** A thread keeps at most as many bytes as this number of the longest lists have. */
+/** A thread keeps at most as many bytes as this number of the longest lists. */
 const LONGEST_ANSWERS = 4
 
 /** Makes replies of JSON that comes in parts. */
@@ -27,7 +27,7 @@ export class LargeAnswers implements AnswersOfParts {
   readonly #bytesOf = new Map<string, number>()
   #bytes = 0
 
-  /** `listedBytesMax`: what the longest list may have. */
+  /** `listedBytesMax` is the ceiling of one list, in bytes. */
   constructor(listedBytesMax: number) {
     this.#bytesMax = LONGEST_ANSWERS * listedBytesMax
   }

@@ -13,8 +13,8 @@ import type { Route } from './route.ts'
 /** The longest body that this thread reads from its bytes: 10,000 usual checks have half of it, and take a millisecond. */
 export const BYTES_HERE_MAX = 2 * 1_024 * 1_024
 /**
- * Members and elements that are read here of questions that look like none before them, at some 30 ns each. What has more is read
- * elsewhere, from its beginning.
+ * Members and elements of unusual questions that are read in this thread, at some 30 ns each. A body with more of them is
+ * read elsewhere, from its beginning.
  */
 export const UNLIKE_PARTS_MAX = 32_768
 
@@ -24,7 +24,7 @@ export interface WholeBody extends SharedBody {
   readonly view: DataView
   /** The body for a reader in another thread, until it is released. Throws `OVERLOADED` when there is no room for it. */
   readonly segments: readonly SharedArrayBuffer[]
-  /** The body is not read any more: its memory is for the next one. Safe to repeat. */
+  /** The body is not read any more: its memory is free for the next one. Safe to repeat. */
   release(): void
 }
 
@@ -35,7 +35,7 @@ export interface LargeRequest {
   readonly caller: Caller & RequestNames
   readonly contentEncoding: string | undefined
   readonly body: WholeBody
-  /** Throws the refusal if its key is none any more. */
+  /** Throws the refusal if the key is not valid any more. */
   readonly identify: () => void
 }
 
@@ -43,21 +43,21 @@ export class LargeBodies {
   readonly #reader: BodyReader
   readonly #answers: LargeAnswers
 
-  /** `answers`: where the longest answers are kept until they are out. */
+  /** `answers` holds the longest answers until they are out. */
   constructor(reader: BodyReader, answers: LargeAnswers) {
     this.#reader = reader
     this.#answers = answers
   }
 
-  /** Whether another thread answers what comes to the route: that of a decision, which is all in its body. */
+  /** Whether another thread answers requests of the route: those of decisions whose question is all in the body. */
   takes({ family, access, body, paramNames, query }: Route): boolean {
     const isDecision = (family === 'native' || family === 'access') && access === 'environment'
     return isDecision && body !== null && paramNames.length === 0 && query === null
   }
 
   /**
-   * Reads, checks and answers. Null: no thread could be started, and the body is to be read here. Rejects with what reading it here
-   * would throw, and with `OVERLOADED` when too many wait already.
+   * Reads, checks and answers. Null: no thread could be started, and the body is to be read here. Rejects with what reading
+   * it here would throw, and with `OVERLOADED` when too many wait already.
    */
   async answer(request: LargeRequest): Promise<Reply | null> {
     const outcome = await this.#read(request, false)
@@ -69,7 +69,7 @@ export class LargeBodies {
     return { status, body: new RawBytes(bytes) }
   }
 
-  /** Only reads and checks, and rejects likewise. False: no thread could be started. */
+  /** Only reads and checks. Rejects as `answer`. False: no thread could be started. */
   async check(request: LargeRequest): Promise<boolean> {
     return (await this.#read(request, true)) !== null
   }

@@ -1,4 +1,4 @@
-/** Which ceiling a refusal is about, for those who count them. */
+/** Which ceiling a refusal is about, for the counters of refusals. */
 import { AuthzError, type ErrorDetail, type LimitName } from '#model/errors.ts'
 
 /** Null: the refusal is about something else. */
@@ -12,7 +12,7 @@ export function limitOf(error: unknown): LimitName | null {
   return null
 }
 
-/** Ceilings that stand in a schema, where only the finding tells of them. */
+/** Ceilings that are part of a schema: only the finding names them. */
 function limitOfFinding({ loc, type }: ErrorDetail): LimitName | null {
   if (type === 'depth') return 'depth'
   if (type === 'maxItems') return 'batch'

@@ -85,7 +85,7 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
     title: 'Unexpected error',
     publicMessage: 'the service failed to answer this request',
   },
-  // Not 409: that means "already exists" here, and a client must know that trying again is right.
+  // Not 409: that means "already exists" here, and a client must know that it should try again.
   REVISION_CONFLICT: {
     status: 503,
     errorCode: 'CONCURRENT_OPERATION_DISALLOWED',
@@ -141,7 +141,7 @@ function statusOf({ status, managementStatus }: ProblemSpec, family: ErrorFamily
   return family === 'management' ? (managementStatus ?? status) : status
 }
 
-/** What may be wrong when a status comes in a family's form, for documents. */
+/** The reasons for which a status comes in a family's form, for documents. */
 export function reasonsOf(status: number, family: ErrorFamily): Pick<ProblemSpec, 'title' | 'errorCode'>[] {
   return Object.values(PROBLEMS).filter(spec => statusOf(spec, family) === status)
 }
@@ -164,7 +164,7 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail }: Proble
     message,
     support_link: null,
     additional_info: null,
-    // An error may not say where it was found; clients rely on the list all the same.
+    // An error may not name the place where it was found; clients rely on the list all the same.
     ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
   }
   return JSON.stringify(error)

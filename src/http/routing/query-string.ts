@@ -67,7 +67,7 @@ export class QueryShape {
   }
 }
 
-/** The parameters with something that cannot be decoded, where `URLSearchParams` would find another text in its place. */
+/** The parameters with something that cannot be decoded. `URLSearchParams` would find another text in its place. */
 function illegibleIn(query: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const pair of query.split('&')) {
@@ -77,7 +77,7 @@ function illegibleIn(query: string): ReadonlySet<string> {
   return names
 }
 
-/** Behind `&`, for a question mark that begins the text would be taken for the one before a query. */
+/** Parses with `&` in front, since a question mark at the beginning of the text would count as the one before a query. */
 function parametersOf(text: string): URLSearchParams {
   return new URLSearchParams(`&${text}`)
 }
@@ -112,7 +112,7 @@ function parameterOf(name: string, schema: unknown): Parameter {
   return { name, isList, ...conversionTo(isList ? typeOf((schema as { items?: unknown }).items) : type) }
 }
 
-/** The JSON Schema type; whatever has none (a union of texts, for one) is text. */
+/** The JSON Schema type. A schema without one (a union of texts, for example) counts as text. */
 function typeOf(schema: unknown): unknown {
   return (schema as { type?: unknown } | undefined)?.type
 }

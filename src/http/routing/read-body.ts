@@ -1,4 +1,4 @@
-/** From the bytes of a body to what the handler of its route gets. */
+/** From the bytes of a body to the value that the handler of its route gets. */
 import { bytesOf } from '#http/message/byte-views.ts'
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'

@@ -31,7 +31,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? Name | ParamNames<Rest>
   : never
 
-/** Without a schema, the parameters are the texts that stand in the path. */
+/** Without a schema, the parameters are the texts in the path. */
 type ParamsOf<Path extends string, Params> = Params extends TSchema
   ? Static<Params>
   : Readonly<Record<ParamNames<Path>, string>>
@@ -66,8 +66,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   /** An empty body is fine and arrives as `undefined`. */
   readonly optionalBody?: OptionalBody
   /**
-   * Takes the body as bytes, before it is parsed: what the handler gets in place of the body, `null` to have it parsed
-   * and checked as ever. Accepts nothing that the parser or the schema refuses, refuses nothing itself.
+   * Reads the body as bytes, before it is parsed. Returns what the handler gets in place of the body; `null` to have the
+   * body parsed and checked as usual. It accepts nothing that the parser or the schema refuses, and refuses nothing itself.
    */
   readonly readBytes?: ((body: DataView) => FromBytes | null) | undefined
   /**
@@ -80,8 +80,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   /** The headers it reads, besides those every route has. */
   readonly headers?: readonly RequestHeaderField[]
   /**
-   * The handler asks for no header but those with a field in `HeaderList`, so that the others need not be kept; to ask
-   * for one all the same is an `InvariantError`. Default: false. Of a path with parameters all are kept.
+   * The handler asks for no header but those with a field in `HeaderList`, so the others need not be kept. Asking for
+   * another one is an `InvariantError`. Default: false. For a path with parameters all are kept.
    */
   readonly ignoresHeaders?: boolean
   readonly deprecated?: boolean
@@ -107,7 +107,7 @@ export interface Route {
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
-  /** Besides the server's own ceiling; see `withBodyCeilings`. */
+  /** Applies besides the server's own ceiling; see `withBodyCeilings`. */
   readonly bodyBytesMax: number
   readonly readBytes: ((body: DataView) => unknown) | null
   readonly bodyInPieces: BodyInPieces | null

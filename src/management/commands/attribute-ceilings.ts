@@ -1,9 +1,8 @@
 /**
- * How much JSON of their own form callers may keep with a thing: its attributes or settings. Answers, pages, exports and rows are
- * as large as what they hold, so this is what bounds all of them. Asked for each record that is written, whatever writes it.
- *
- * What is there already is left alone: an older release may have stored more, and it must still be possible to read it, to
- * change something else, and to make it smaller.
+ * Ceilings for the JSON that callers may keep with a thing in a form of their own: its attributes or settings. Answers,
+ * pages, exports and rows are as large as what they hold, so this bounds all of them. Checked for each record that is
+ * written, by whatever way. What is stored already is left alone: an older release may have stored more, and it must still
+ * be possible to read it, to change something else, and to make it smaller.
  */
 import type { Attributes } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -11,14 +10,14 @@ import { jsonBytes } from '#model/json-text.ts'
 import { RESOURCE_ATTRIBUTES_FACTOR } from '#model/limits.ts'
 import type { StoredRecord, TypeRecord } from '#model/records.ts'
 
-/** What a record keeps in a form of the caller's, and what a refusal calls it. */
+/** A part of a record in a form of the caller's, and its name in a refusal. */
 type FreeJson = readonly [what: string, json: Attributes | null]
 
 const NONE: readonly FreeJson[] = []
 
 /**
- * Throws `LIMIT_EXCEEDED` when `record` has more in one of them than `bytesMax`, or, a resource, than so many times that in all
- * of its parts. `before`: the record as it was. O(what differs from it), O(parts) for a resource.
+ * Throws `LIMIT_EXCEEDED` when such a part of `record` has more than `bytesMax`, or when all parts of a resource together
+ * have more than its multiple. `before` is the record as it was. O(what differs from it), O(parts) for a resource.
  */
 export function checkAttributes(record: StoredRecord, before: StoredRecord | null, bytesMax: number): void {
   const parts = freeJsonOf(record)
@@ -71,7 +70,7 @@ function nameOf(kind: string, key: string): string {
   return `${kind} ${JSON.stringify(key)}`
 }
 
-/** Some number greater than `sumMax` as soon as there is more. */
+/** The bytes of the parts together; some number greater than `sumMax` as soon as there are more. */
 function sumOf(parts: readonly FreeJson[], sumMax: number): number {
   let sum = 0
   for (const [, json] of parts) {

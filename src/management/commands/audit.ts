@@ -37,14 +37,14 @@ interface AuditedContext {
   newId(): string
 }
 
-/** Bodies with more elements than that are not written out to see how long they are. */
+/** A body with more elements than this is not written out to see how long it is. */
 const ELEMENTS_MAX = 100
 const ADMIN = 'admin'
 
-/** Whose log it is: an environment's own need not say which one each call was about. */
+/** Whose log it is. Entries of an environment's own log need not name the environment. */
 export type AuditedLog = 'environment' | 'organization'
 
-/** `command` with an entry for what it writes, if it writes anything; the command as it is if nobody called. */
+/** Adds an audit entry to what `command` writes, if it writes anything. Without a caller, returns the command as it is. */
 export function audited<Context extends AuditedContext, Answer>(
   command: (context: Context) => Answer | Resumable<Answer>,
   call: AuditedCall | null,
@@ -87,7 +87,7 @@ function isShortJson(body: unknown): boolean {
   return jsonBytes(body, AUDIT_INPUT_BYTES_MAX) <= AUDIT_INPUT_BYTES_MAX
 }
 
-/** Of a bulk: what it lists, itself or in one of its fields. */
+/** The elements of a bulk: the body itself, or the list in one of its fields. */
 function elementsIn(body: unknown): number {
   if (Array.isArray(body)) return body.length
   if (typeof body !== 'object' || body === null) return 0
@@ -110,7 +110,7 @@ export function* listAuditEntries(
     present: (record: AuditRecord) => presentEntry(records, record),
   }
   if (query.order === 'oldest') return yield* pageOfLists(records, { ...request, paging: query })
-  // The same page seen from the end. What is added meanwhile is behind it and moves nothing.
+  // The same page, counted from the end of the log. Entries that are added meanwhile come after it and shift nothing.
   const { offset, limit } = windowOf(query)
   const { total_count: total } = yield* pageOfLists(records, { ...request, paging: { per_page: 1 } })
   const end = Math.max(0, total - offset)
@@ -142,7 +142,8 @@ function presentEntry(records: RecordReader, record: AuditRecord): AuditEntry {
     operation: record.operation,
     api_key_id: record.keyId,
     request_id: record.requestId,
-    // Never overwritten: the commit that wrote it last is the one that made the change, unless it was taken over.
+    // An entry is never overwritten, so the commit that wrote its row is the one that made the change. An entry taken over
+    // from another environment has its own `sequence`.
     sequence: record.sequence ?? records.versionOf(record),
     input: record.input,
     is_input_cut: record.isInputCut,

@@ -1,6 +1,6 @@
 /**
- * Bulk calls (contract B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried, so that the error told
- * is the one that wins among them all (contract D-38), with the index of the first element it is about.
+ * Bulk calls (contract B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried, so that the error
+ * answered is the one that takes precedence among all (contract D-38), with the index of the first element that has it.
  */
 import { AuthzError } from '#model/errors.ts'
 import { FirstErrorByPrecedence } from './error-precedence.ts'
@@ -8,10 +8,10 @@ import type { Resumable } from './resumable.ts'
 
 const ELEMENTS_PER_STOP = 16
 
-/** Where an element stands in the request: `body`, the name of the list if it has one, the index. */
+/** The place of an element in the request: `body`, the name of the list if it has one, the index. */
 export type ElementPlace = readonly (string | number)[]
 
-/** Runs `each` for all elements, then throws the error that wins, naming its element. */
+/** Runs `each` for all elements, then throws the error that takes precedence, naming its element. */
 export function* forEachElement<Element>(
   elements: readonly Element[],
   place: readonly string[],
@@ -26,7 +26,7 @@ export function* forEachElement<Element>(
   if (winner.found) throw inElement(winner.found.error, winner.found.place)
 }
 
-/** The same error, told with its element. */
+/** The same error, with the place of its element. */
 function inElement(error: AuthzError, place: ElementPlace): AuthzError {
   const index = place.at(-1)
   const name = place.length > 2 ? `${place.slice(1, -1).join('.')}[${index}]` : `[${index}]`

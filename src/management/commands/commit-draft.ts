@@ -11,20 +11,21 @@ import { FairTurns } from './turns.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer
-  /** The state the answer tells of. */
+  /** The state that the answer is from. */
   readonly revision: Revision
 }
 
 type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCommit' | 'attributesBytesMax'>
 
 /**
- * The commits of one environment's commands. The first attempts of all run side by side; a command that lost runs again in
- * a queue with the others that lost, so that it can lose only against newcomers and not against the crowd it came with.
+ * Makes the commits of one environment's commands. The first attempts of all commands run side by side. A command that lost
+ * a race runs again in a queue with the others that lost, so it can lose only against newcomers and not again against the
+ * same crowd.
  */
 export class DraftCommits {
   readonly #store: EnvironmentStore
   readonly #surroundings: CommitSurroundings
-  /** Of who does not share the thread. */
+  /** For callers that do not share the thread. */
   readonly #own: Asker = { turns: new FairTurns().share(), waiting: SOMEBODY }
   /** Resolves when the last command in the queue is done. */
   #queue: Promise<unknown> = Promise.resolve()
@@ -35,10 +36,11 @@ export class DraftCommits {
   }
 
   /**
-   * Commits what `command` writes into the draft, if anything. The command may run several times; what it throws ends the
-   * matter. One that is long yields: it may meet later commits on its way, and what it read is required as ever.
-   * `onLost` is called when an attempt has lost, before it waits for another. Throws `REVISION_CONFLICT` when newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row, and `OVERLOADED` when whoever
-   * asked left before there was anything to commit.
+   * Commits what `command` writes into the draft, if anything. The command may run several times; an error it throws ends
+   * the attempt for good. A long command yields: it may meet later commits on its way, and what it read is required as
+   * ever. `onLost` is called when an attempt has lost, before it waits for another. Throws `REVISION_CONFLICT` when
+   * newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row, and `OVERLOADED` when the caller left before there was
+   * anything to commit.
    */
   async run<Answer>(
     command: Command<Answer>,
@@ -55,7 +57,10 @@ export class DraftCommits {
     return answered
   }
 
-  /** Resolves when the commands that have lost by now are done: for background work, which is not to make them lose more. */
+  /**
+   * Resolves when the commands that have lost by now are done. Background work waits for that, so as not to make them lose
+   * again.
+   */
   async whenLosersAreDone(): Promise<void> {
     await this.#queue
   }
@@ -77,11 +82,11 @@ export class DraftCommits {
 
   async #attempt<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
     const { view, ledger } = this.#store
-    // Asked first: should the history be replaced on the way, the commit is refused and not made on the wrong ground.
+    // Asked first: if the history is replaced meanwhile, the commit is refused and not made in the wrong history.
     const { epoch } = await ledger.head()
     const records = new Draft(view, this.#surroundings.attributesBytesMax)
     const answer = await drive(() => command(records), asker)
-    // What the view shows may not be durable yet: the answer tells of that, not of the ledger's head.
+    // The view may show what is not durable yet. The answer is about the view's state, not the ledger's head.
     const sequence = view.sequence()
     if (records.isEmpty) return { answer, revision: { epoch, sequence } }
     const drafted = await drive(() => records.commitInSlices(this.#surroundings.newCommitId()), asker)
@@ -105,5 +110,5 @@ export class DraftCommits {
   }
 }
 
-/** Reads and writes a draft. Pure but for that: it may run several times. */
+/** Reads and writes a draft. It has no other effect, since it may run several times. */
 type Command<Answer> = (records: Draft) => Answer | Resumable<Answer>

@@ -4,12 +4,12 @@ import { AuthzError } from '#model/errors.ts'
 export class ConcurrencyLimit {
   readonly #max: number
   readonly #shareMax: number
-  /** What there are too many of, as a refusal names it. */
+  /** What is limited, as a refusal names it. */
   readonly #what: string
   #count = 0
   readonly #countOfShares = new Map<string, number>()
 
-  /** `max` in all, `shareMax` of one share. */
+  /** `max` for all together, `shareMax` for one share. */
   constructor({ max, shareMax }: { readonly max: number; readonly shareMax: number }, what: string) {
     this.#max = max
     this.#shareMax = shareMax
@@ -17,8 +17,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Returns what is called at the end, one or more times. Throws `RATE_LIMITED` when there are too many of that share, and
-   * `OVERLOADED` when there are too many.
+   * Returns the function to call at the end, one or more times. Throws `RATE_LIMITED` when that share has too many,
+   * `OVERLOADED` when all together have too many.
    */
   acquire(share: string): () => void {
     const own = this.#countOfShares.get(share) ?? 0

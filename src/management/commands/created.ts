@@ -1,4 +1,4 @@
-/** An answer about something that did not exist before, where callers tell the two apart by the status (contract B.7). */
+/** The answer about a thing that did not exist before. Its status tells callers that it was created (contract B.7). */
 export class Created<Body> {
   readonly body: Body
 

@@ -1,6 +1,6 @@
 /**
- * Who is dead: what was removed while rows of its dependants still await their purge. Every such row says so itself, by
- * an id it has and a purge names; so a removal is one small commit, however much it takes along.
+ * The ids of removed things, of which rows of dependants still await their purge. Every such row is known to be dead by an
+ * id it has and a purge names. So a removal is one small commit, however much it takes along.
  */
 import type { StoredRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -11,7 +11,7 @@ import type { View } from '#store/view.ts'
 /** Ids of what is dead. */
 export type DeadIds = Pick<ReadonlySet<string>, 'has' | 'size'>
 
-/** Of each view that was asked: all readers of an environment share what is known of its purges. */
+/** The dead ids of each view that was asked for: all readers of an environment share them. */
 const pendingOf = new WeakMap<View, PendingDeadIds>()
 
 /**
@@ -35,14 +35,15 @@ interface PendingPurge {
 }
 
 /**
- * What the purges of a view name. A purge names the same ids for as long as it is there, new ones come behind the others, and
- * the oldest goes first, as a rule: so both ends of the list say what has changed, and its count says whether they say all.
+ * The ids that the purges of a view name. A purge names the same ids for as long as it is there, new purges come at the end
+ * of the list, and the oldest goes first as a rule. So both ends of the list show what has changed, and its count shows
+ * whether they show all.
  */
 class PendingDeadIds implements DeadIds {
   readonly #view: View
   /** In creation order. */
   #purges: PendingPurge[] = []
-  /** By how many purges each is named. */
+  /** How many purges name each id. */
   readonly #named = new Map<string, number>()
   #sequence = -1
 
@@ -103,7 +104,7 @@ function takeFirst<Item>(items: Iterable<Item>): Item[] {
   return []
 }
 
-/** Those of two sets; the second one may go on growing. */
+/** The ids of two sets. The second may go on growing. */
 export class JoinedDeadIds implements DeadIds {
   readonly #pending: DeadIds
   readonly #own: DeadIds

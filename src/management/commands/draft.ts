@@ -1,17 +1,18 @@
 /**
- * A change being made: reads like the view, sees its own writes, and remembers what it read, so that the commit it
- * becomes holds only if nothing it relied on has changed meanwhile. One draft serves one run of one command.
+ * A change being made. A draft reads like the view, sees its own writes, and remembers what it read, so that its commit
+ * holds only if nothing it relied on has changed meanwhile. One draft serves one run of one command.
  *
- * What a read requires: a record that is only referred to must still be the same one (same generation, or still
- * absent); a record that is overwritten or removed, or whose content decided something (`requireUnchanged`), must be
- * unwritten since. Lists are read without a requirement: who decides by a list says in its comment why that is safe.
+ * What a read requires: a record that is only referred to must still be the same one (same generation, or still absent). A
+ * record that is overwritten or removed, or whose content decided something (`requireUnchanged`), must be unwritten since.
+ * Lists are read without a requirement: code that decides by a list says in a comment why that is safe.
  *
- * A dead record (`dead-ids.ts`) is absent here, too; put under its key, a new one starts a new generation. Who relies
- * on an instance relies on its tenant and its type, which may be removed without a word in the instance's own row.
+ * A dead record (`dead-ids.ts`) is absent here, too; a record put under its key starts a new generation. A command that
+ * relies on an instance relies on its tenant and its type, too: those may be removed without a change of the instance's own
+ * row.
  */
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema } from '#model/change.ts'
-import type { RecordKind, RecordOf, RoleRecord, StoredRecord } from '#model/records.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
@@ -19,7 +20,6 @@ import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
 import { isDead } from './dead-ids.ts'
-import { ExtendedRoles } from './extended-roles.ts'
 import { type Found, isOfKind, RecordReader } from './record-reader.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
@@ -27,7 +27,7 @@ interface Pending {
   readonly key: Uint8Array
   /** The row as the view had it when the draft first met it. */
   readonly row: Row | null
-  /** What that holds, where somebody has looked; dead or not. */
+  /** The record in that row, decoded when it is first needed; it may be dead. */
   stored: StoredRecord | null
   /** The record as the draft leaves it; null: absent. */
   record: StoredRecord | null
@@ -38,17 +38,21 @@ interface Pending {
   restarted: boolean
 }
 
+type Watcher = (before: StoredRecord | null, after: StoredRecord | null) => void
+
 export class Draft extends RecordReader {
   readonly #pending = new Map<string, Pending>()
-  /** The same by kind: who puts a schema together reads many short lists, and must not go through all of it for each. */
+  /**
+   * The same rows by kind. A command that builds a schema reads many short lists, and must not go through all rows for
+   * each.
+   */
   readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
   readonly #pendingById = new Map<string, Pending>()
-  /** Told of every role that this draft writes. */
-  readonly extended = new ExtendedRoles()
+  readonly #watchers = new Map<RecordKind, Watcher>()
   readonly #changes: Change[] = []
   readonly #attributesBytesMax: number
 
-  /** `attributesBytesMax`: for drafts into which callers' things are put. */
+  /** `attributesBytesMax` is for drafts that write records of callers. */
   constructor(view: View, attributesBytesMax = Number.POSITIVE_INFINITY) {
     super(view)
     this.#attributesBytesMax = attributesBytesMax
@@ -58,7 +62,7 @@ export class Draft extends RecordReader {
     return this.#meet(kind, key).record as RecordOf<Kind> | null
   }
 
-  /** The commit then holds only if `record` is unwritten since: for a decision that rests on what it says. */
+  /** Makes the commit hold only if `record` is unwritten since: for a decision that rests on its content. */
   requireUnchanged(record: StoredRecord): void {
     this.#meet(record.kind, rowKeyOf(record)).contentMatters = true
   }
@@ -90,7 +94,7 @@ export class Draft extends RecordReader {
         yield { record: pending.record as RecordOf<Kind>, created: row.created, isDead: false }
       }
     }
-    // What the draft adds is the newest there is.
+    // Records that the draft adds are the newest of the list.
     for (const pending of this.#ofKind(kind)) {
       const isNew = pending.written && (pending.row === null || pending.restarted)
       if (isNew && isPendingIn(pending, list)) {
@@ -112,8 +116,8 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Goes through a list with a stop after each record, which `each` gets as it is at that moment, and may write. What others
-   * add meanwhile is not in it: who adds a mention of a thing that goes writes the thing (`touch`).
+   * Goes through a list with a stop after each record. `each` gets the record as it is at that moment, and may write.
+   * Records that others add meanwhile are not visited: whoever adds a mention of a thing writes that thing (`touch`).
    */
   *visit<Kind extends RecordKind>(
     kind: Kind,
@@ -141,7 +145,7 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** The record under a key if it is alive, on which nothing rests then. */
+  /** The record under a key if it is alive. The commit does not come to require anything of it. */
   #storedRecord<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     const row = this.view.get(key)
     const record = row ? decodeAs(kind, row) : null
@@ -149,8 +153,8 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Writes `record` again as it is, so that every command that rests on its content, or is about to remove it, runs
-   * again: for who adds a mention of it, which a removal under way could not have seen.
+   * Writes `record` again as it is. Every command that rests on its content, or is about to remove it, runs again then. For
+   * commands that add a mention of the record, which a removal under way could not have seen.
    */
   touch(record: StoredRecord): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
@@ -159,21 +163,34 @@ export class Draft extends RecordReader {
     pending.contentMatters = true
   }
 
-  /** Without those this draft has written. */
+  /** Leaves out the rows that this draft has written. */
   override *storedRows(list: ListName): Iterable<Row> {
     for (const row of this.view.scan(list)) if (!this.#pending.get(nameOf(row.key))?.written) yield row
+  }
+
+  /**
+   * Calls `watcher` for each record of that kind that the draft puts or deletes from now on, before it does: with the record as
+   * it is and as it will be, null for an absent one. So what is computed from a draft can be kept until the draft changes it. A
+   * kind has one watcher.
+   */
+  watch<Kind extends RecordKind>(
+    kind: Kind,
+    watcher: (before: RecordOf<Kind> | null, after: RecordOf<Kind> | null) => void,
+  ): void {
+    assert(!this.#watchers.has(kind), `a draft has one watcher of a kind, and ${kind} has it`)
+    this.#watchers.set(kind, watcher as Watcher)
   }
 
   /** Removes a stored row, whatever it holds: for purges, which decide by the list it is in. */
   discard(row: Row): void {
     const { key } = row
     const name = nameOf(key)
-    // What the list says of the row holds as long as it is the same generation.
+    // What the list says of the row holds as long as the row is of the same generation.
     const contentMatters = this.#pending.get(name)?.contentMatters ?? false
     this.#keep(name, { key, row, stored: null, record: null, written: true, contentMatters, restarted: true })
   }
 
-  /** Whether something is stored under that key that a new record there must not be taken for. */
+  /** Whether another record is stored under that key, of an earlier generation than the new one. */
   replacesStored(key: Uint8Array): boolean {
     const pending = this.#pending.get(nameOf(key))
     return pending !== undefined && pending.restarted
@@ -183,7 +200,7 @@ export class Draft extends RecordReader {
   put(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     checkAttributes(record, pending.record, this.#attributesBytesMax)
-    if (record.kind === 'role') this.extended.changed(pending.record as RoleRecord | null, record)
+    this.#watchers.get(record.kind)?.(pending.record, record)
     pending.record = record
     this.#pendingById.set(record.id, pending)
     pending.written = true
@@ -195,7 +212,7 @@ export class Draft extends RecordReader {
   delete(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     assert(pending.record !== null, `a draft deletes what is there, and this ${record.kind} is not`)
-    if (record.kind === 'role') this.extended.changed(record, null)
+    this.#watchers.get(record.kind)?.(record, null)
     pending.record = null
     pending.written = true
     pending.contentMatters = true
@@ -218,7 +235,7 @@ export class Draft extends RecordReader {
     return this.view.count(list)
   }
 
-  /** What the commit will mean to the engine, so far. */
+  /** The changes that the commit will tell the engine, so far. */
   get changes(): readonly Change[] {
     return this.#changes
   }
@@ -234,7 +251,7 @@ export class Draft extends RecordReader {
     return runAtOnce(this.commitInSlices(id))
   }
 
-  /** The same with a stop every few rows. Nothing may be written into the draft from then on. */
+  /** The same with a stop every few rows. Nothing may be written into the draft afterwards. */
   *commitInSlices(id: Uint8Array): Resumable<Commit> {
     let rows = 0
     const require: Requirement[] = []
@@ -249,8 +266,8 @@ export class Draft extends RecordReader {
       if (restarted) remove.push(key)
       if (record !== null) put.push({ key, value: encodeRecord(record) })
     }
-    // An engine compiles the schema before it takes in facts (`engine.md`). No command gives a fact to what it removes and makes
-    // again, so that facts mean the same behind all of that.
+    // An engine compiles the schema before it takes in facts (`engine.md`). No command adds a fact about a thing that it
+    // removes and makes again, so facts mean the same after all changes of the schema.
     const changes = [...this.#changes.filter(isOfSchema), ...this.#changes.filter(each => !isOfSchema(each))]
     return { id, require, put, delete: remove, changes }
   }

@@ -1,14 +1,17 @@
-/** Which of several errors in one request is told (contract D-38): what exists before what fits before what is there. */
+/**
+ * Which of several errors in one request is answered (contract D-38): first what does not exist, then what does not fit,
+ * then what exists already.
+ */
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 
-/** What wins over what: shape, existence, meaning, duplicates. */
+/** The order of precedence: shape, existence, meaning, duplicates. */
 const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_EXCEEDED', 'INVALID_INPUT']
 
-/** Tries all parts of a request and keeps the error that wins, the first of those that rank the same. */
+/** Tries all parts of a request and keeps the error that takes precedence, the first of those that rank the same. */
 export class FirstErrorByPrecedence<Place> {
   found: { readonly error: AuthzError; readonly place: Place } | null = null
 
-  /** Errors that are no answers pass through. */
+  /** Faults pass through: they are no answers. */
   attempt(place: Place, part: () => void): void {
     try {
       part()

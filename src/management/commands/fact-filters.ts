@@ -27,7 +27,7 @@ function idsOf(found: readonly ({ readonly id: string } | null)[]): string[] {
   return found.flatMap(record => (record ? [record.id] : []))
 }
 
-/** What lives in one of the tenants. */
+/** Facts and instances that live in one of the tenants. */
 export function tenantFilter(
   records: RecordReader,
   references: References,
@@ -48,7 +48,7 @@ export function typeFilter(
   return idFilter(idsOf([findType(records, reference)]), listOf, record => record.typeId)
 }
 
-/** What one of the users holds. */
+/** Assignments to one of the users. */
 export function userFilter(
   records: RecordReader,
   references: readonly string[] | undefined,
@@ -94,7 +94,7 @@ export function rolesNamed(records: RecordReader, reference: string): RoleRecord
   return byId ? [byId] : []
 }
 
-/** What is on, from or to one instance. */
+/** Facts on, from or to one instance. */
 export function instanceFilter<Item>(
   records: RecordReader,
   reference: string | undefined,

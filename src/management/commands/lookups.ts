@@ -21,7 +21,7 @@ function notFound(what: string, reference: string, hint = ''): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}${hint}`)
 }
 
-/** A type of the callers' own; the built-in one is none. */
+/** A type that callers made. The built-in type is not found. */
 export function findType(records: RecordReader, reference: string): TypeRecord | null {
   const type =
     records.get('type', rowKeys.type(reference)) ??
@@ -93,12 +93,12 @@ export function requireRelation(
   throw notFound('relation', reference, ` on resource ${JSON.stringify(objectType.key)}`)
 }
 
-/** An instance a request names: the one that is there, or the place where it would be. */
+/** An instance that a request names: the record, or the place where it would be. */
 export type NamedInstance =
   | { readonly record: InstanceRecord; readonly type: TypeRecord; readonly key: string }
   | { readonly record: null; readonly type: TypeRecord; readonly key: string }
 
-/** Finds `type:key` or an id. Throws `NOT_FOUND` when the type, or a thing of that id, does not exist. */
+/** Finds `type:key` or an id. Throws `NOT_FOUND` when the type, or an instance of that id, does not exist. */
 export function locateInstance(records: RecordReader, reference: string): NamedInstance {
   const named = parseInstanceReference(reference)
   if (named) return locateInstanceOf(records, requireType(records, named.type), named.key)

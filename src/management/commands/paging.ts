@@ -11,13 +11,13 @@ import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
 /** Rows skipped in one go: some 2.5 ms. */
 const SKIP_ROWS_MAX = 100_000
-/** The same where several lists are gone through side by side: some tenths of a millisecond. */
+/** The same where several lists are merged: some tenths of a millisecond. */
 const SKIP_MERGED_ROWS_MAX = 128
 
-/** Reading and measuring one takes as long as reading some tens of small rows. */
+/** Reading and measuring an item of this size takes as long as reading some tens of small rows. */
 const LARGE_ITEM_BYTES = 16_384
 
-/** Below so many rows a list, strides are no faster than going row by row. */
+/** With fewer rows a list, strides are no faster than going row by row. */
 const STRIDE_MIN = 32
 
 export interface Page<Item> {
@@ -30,12 +30,12 @@ export interface PageRequest<Kind extends RecordKind, Item> {
   readonly kind: Kind
   readonly list: ListName
   readonly paging: Paging
-  /** Narrows the list further, which makes the page linear in it; null when the list itself says it all. */
+  /** Narrows the list further, which makes the page linear in the list; null: the whole list matches. */
   readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
   present(record: RecordOf<Kind>): Item
 }
 
-/** What a filter says of a record; one that has to read much says it in the end. */
+/** What a filter says of a record. A filter that has to read much is resumable. */
 export type Verdict = boolean | Resumable<boolean>
 
 /** One page of a short list, in creation order. */
@@ -48,17 +48,17 @@ export function pageOf<Kind extends RecordKind, Item>(
 
 export interface ListsRequest<Kind extends RecordKind, Item> {
   readonly kind: Kind
-  /** Lists that share no record. */
+  /** The lists to merge. They share no record. */
   readonly lists: readonly ListName[]
   readonly paging: Paging
   readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
-  /** For lists whose rows stand for others, too: whether a dead one still stands for some that are not. */
+  /** For lists whose rows stand for others, too: whether a dead row still stands for some that are alive. */
   readonly standsForLive?: (record: RecordOf<Kind>) => Verdict
-  /** Whether somebody wants to know the total; otherwise a narrowed list is read up to the end of the page only. */
+  /** Whether the caller asks for the total. Otherwise a narrowed list is read only up to the end of the page. */
   readonly hasTotal?: boolean
   /**
-   * Called in the turn in which the record was found alive, so what it refers to is there; unless a filter took turns to
-   * say that it matches.
+   * Called in the turn in which the record was found alive, so what it refers to exists; unless a filter took several turns
+   * to match.
    */
   present(record: RecordOf<Kind>): Item
 }
@@ -80,7 +80,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
     const isMerged = request.lists.length > 1
     after = yield* isMerged ? placeInMerged(records, request.lists, offset) : placeOf(records, only, offset)
   }
-  // A dead row that stands for others is still one of the list: there is no telling without looking.
+  // A dead row that stands for others may still be one of the list: it has to be looked at.
   const isNarrowed = matches !== null || (standsForLive !== undefined && records.hasDead)
   const data: Item[] = []
   const bytes = new PageBytes()
@@ -99,7 +99,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
         }
         if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
       }
-      // Last: behind a stop, what was found before it may be gone.
+      // The stop comes last: what was found before a stop may be gone after it.
       if (++rows % YIELD_ROWS === 0 || isLarge) yield
     }
   }
@@ -110,14 +110,17 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
 }
 
 /**
- * What is told of one thing is bounded, but a hundred resources with all their parts are not. A page is whole or it is refused:
- * one that was shorter than asked for would be taken for the last (contract B.1).
+ * Bounds the bytes of a page. What one thing shows is bounded, but a hundred resources with all their parts are not. A page
+ * is whole or refused: a page shorter than asked for would pass for the last one (contract B.1).
  */
 export class PageBytes {
   #bytes = 0
   #items = 0
 
-  /** Returns what the item has. Throws `LIMIT_EXCEEDED` when the page is too long with it; one item alone never is. */
+  /**
+   * Returns the bytes of the item. Throws `LIMIT_EXCEEDED` when the page becomes too long with it. A single item never is
+   * too long.
+   */
   add(item: unknown): number {
     const bytes = jsonBytes(item, PAGE_BYTES_MAX)
     this.#bytes += bytes
@@ -145,8 +148,8 @@ function* placeOf(records: RecordReader, list: ListName, count: number): Resumab
 }
 
 /**
- * As `placeOf`, in the lists side by side: the place of the last of the first `count` rows of all of them. Strides as long
- * as many are to be skipped, then row by row. None of the rows is read.
+ * As `placeOf` for several lists side by side: the place of the last of the first `count` rows of all of them. Goes in
+ * strides while many rows are to be skipped, then row by row. Reads none of the rows.
  */
 function* placeInMerged(
   records: RecordReader,
@@ -190,7 +193,7 @@ function* strideInMerged(
       left -= stride
       yield
     }
-    // No list has as many rows left, and all together not half of what is to be skipped.
+    // No list has as many rows left, and all together have less than half of what is to be skipped.
     if (left === before) return null
   }
   return { afters, left }
@@ -226,7 +229,7 @@ function nextPlace(source: Iterator<number>): number {
   return step.done ? Number.POSITIVE_INFINITY : step.value
 }
 
-/** The items of a page of what is kept inside one record. */
+/** The items of one page of an array that is kept inside one record. */
 export function pageOfArray<Item>(items: readonly Item[], paging: Paging): Item[] {
   const { offset, limit } = windowOf(paging)
   return items.slice(offset, offset + limit)
@@ -260,7 +263,7 @@ export function takeFirst<Item>(items: Iterable<Item>, limit: number): Item[] {
   return taken
 }
 
-/** As `takeFirst`, behind the first `offset` of them and with stops: what was found before one may be gone behind it. */
+/** As `takeFirst` after the first `offset` of them, and with stops: what was found before a stop may be gone after it. */
 export function* takeInSlices<Item>(
   items: Iterable<Item>,
   { offset, limit }: { readonly offset: number; readonly limit: number },

@@ -1,15 +1,18 @@
 /**
- * How large the next piece of a long job may be, learnt from how long the last ones kept the thread: what a row costs
- * depends on its kind, the size of the store and the machine. Pure; whoever works in pieces measures them.
+ * How large the next piece of a long job may be, learnt from how long the last pieces kept the thread: the cost of a row
+ * depends on its kind, the size of the store and the machine. Pure; the caller measures its pieces.
  */
 
-/** What a piece shall take. Far below the 5 ms that it may: rows differ, and the collector stops the thread, too. */
+/**
+ * The time that a piece should take, in milliseconds. Far below the 5 ms that it may take: rows differ, and the collector
+ * stops the thread, too.
+ */
 const PIECE_MS = 1.5
 const ROWS_MIN = 4
 const ROWS_MAX = 512
-/** How fast pieces grow, from the least: the first ones run code that is not compiled yet. They shrink at once. */
+/** How fast pieces grow from the smallest: the first ones run code that is not compiled yet. They shrink at once. */
 const GROWTH_MAX = 1.1
-/** Share of a piece's size below which what it took says more of the piece than of its rows. */
+/** A piece that had less than this share of the size asked for says little about its rows. */
 const TELLING_SHARE = 0.5
 
 export class PieceSize {

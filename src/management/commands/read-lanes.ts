@@ -1,9 +1,10 @@
 /**
- * Long reads, one after the other in each environment, and so many at once in all: each keeps a page in memory while it is made, and
- * two of one environment would take no less time side by side. Who waits is bounded where requests come in.
+ * Long reads: one at a time in each environment, and a bounded number in all. Each keeps a page in memory while it is made,
+ * and two of one environment would take no less time side by side. The number of reads that wait is bounded where requests
+ * come in.
  */
 
-/** Of all environments: some megabytes each. */
+/** In all environments together. Each takes some megabytes. */
 export const LONG_READS_MAX = 64
 
 /** The reads of one environment. */
@@ -19,7 +20,7 @@ interface Lane {
 
 export class ReadLanes {
   readonly #max: number
-  /** Those whose next read waits for others to end, in the order in which they came to that. */
+  /** The lanes whose next read waits for reads of others to end, in order of arrival. */
   readonly #waiting: Lane[] = []
   #underWay = 0
 

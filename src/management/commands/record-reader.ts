@@ -11,7 +11,7 @@ import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { type DeadIds, isDead, JoinedDeadIds, pendingDeadIds } from './dead-ids.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
-/** Records kept at most by one reader. */
+/** Ceiling of the records that one reader keeps. */
 const KNOWN_MAX = 1_000
 
 /** A record of a list, with its place in creation order. */
@@ -23,9 +23,9 @@ export interface Found<Kind extends RecordKind> {
 
 export class RecordReader {
   protected readonly view: View
-  /** What this reader's own work has removed. */
+  /** Ids that this reader's own command has removed. */
   readonly #ownDead = new Set<string>()
-  /** Found by id as of `#deadSequence`: the rows of a page mostly refer to the same few things. */
+  /** Records found by id as of `#deadSequence`: the rows of a page mostly refer to the same few things. */
   readonly #knownById = new Map<string, StoredRecord>()
   #dead: DeadIds = this.#ownDead
   #deadSequence = -1
@@ -34,7 +34,7 @@ export class RecordReader {
     this.view = view
   }
 
-  /** Number of the state that is being read. */
+  /** The sequence of the state that is being read. */
   get sequence(): number {
     return this.view.sequence()
   }
@@ -72,14 +72,15 @@ export class RecordReader {
     for (const found of this.found(kind, list)) if (!found.isDead) yield found.record
   }
 
-  /** The records of several lists that share none, in creation order over all. O(lists) more a record. */
+  /** The records of several lists that share none, in creation order over all. Costs O(lists) more for each record. */
   *mergedLists<Kind extends RecordKind>(kind: Kind, names: readonly ListName[]): Iterable<RecordOf<Kind>> {
     for (const found of this.foundIn(kind, names)) if (!found.isDead) yield found.record
   }
 
   /**
-   * As `mergedLists`, the dead included, so that whoever reads much can stop on the way. What it yields is so in that turn:
-   * the heads of the other lists may have been read in an earlier one, and are looked at again when their turn comes.
+   * As `mergedLists`, dead records included, so that a long read can stop on the way. A record that it yields is read in
+   * that turn. The next records of the other lists may have been read in an earlier turn and are read again when their turn
+   * comes.
    */
   *foundIn<Kind extends RecordKind>(
     kind: Kind,
@@ -114,7 +115,7 @@ export class RecordReader {
     return this.get(record.kind, rowKeyOf(record))?.id === record.id
   }
 
-  /** Whether lists may hold dead rows, so that their counts say too much. */
+  /** Whether lists may hold dead rows, so that their counts are too high. */
   get hasDead(): boolean {
     return this.deadIds().size > 0
   }
@@ -135,7 +136,7 @@ export class RecordReader {
     const waiting = yield* this.#fewerThan(total)
     if (waiting !== null) {
       const dead = yield* this.#deadAmong(waiting, list)
-      // The difference holds for one state only: a purge makes both numbers smaller while the rows are counted.
+      // The difference is right for one state only: a purge makes both numbers smaller while the rows are counted.
       if (sequence === this.view.sequence()) return total - dead
     }
     let live = 0
@@ -147,7 +148,10 @@ export class RecordReader {
     return live
   }
 
-  /** The lists that await their purge, if they have fewer rows than that and are fewer themselves; null: they are more. */
+  /**
+   * The lists that await their purge, if they have fewer than `total` rows and are fewer than `total` themselves; else
+   * null.
+   */
   *#fewerThan(total: number): Resumable<readonly ListName[] | null> {
     const names: ListName[] = []
     let waiting = 0
@@ -198,7 +202,7 @@ export class RecordReader {
     }
   }
 
-  /** From now on, records of these ids and their dependants are dead here. */
+  /** Makes records of these ids and their dependants dead for this reader from now on. */
   markDead(ids: readonly string[]): void {
     for (const id of ids) this.#ownDead.add(id)
   }

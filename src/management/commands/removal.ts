@@ -1,11 +1,11 @@
 /**
- * Removing what others depend on (contract C.7). One commit removes the thing's own row, tells the engine, and names the
- * thing dead: from then on its dependants are in no decision and no list. Their rows go piece by piece, the first piece
- * in the same commit, the others behind it.
+ * Removes things that others depend on (contract C.7). One commit removes the thing's own row, tells the engine, and names
+ * the thing dead. From then on its dependants are in no decision and no list. Their rows go piece by piece, the first piece
+ * in the same commit, the others after it.
  *
- * Lists are no requirement of a commit: rows that others added while a removal was on its way may be missing from its
- * first piece. Hence there always is a purge. Once the thing is gone nobody adds any, since that requires it, and a
- * purge sees all that came before it.
+ * Lists are no requirement of a commit: rows that others added while a removal was on its way may be missing from its first
+ * piece. So there always is a purge. Once the thing is gone nobody adds any more, since that requires the thing, and a
+ * purge sees all that came before.
  */
 import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -14,15 +14,18 @@ import type { ListName } from '#store/view.ts'
 import type { WriteContext } from './context.ts'
 import type { Draft } from './draft.ts'
 
-/** Rows that go with the thing itself, so that most removals leave next to nothing behind: some 2 ms. */
+/** Rows that go in the same commit as the thing, some 2 ms of work, so that most removals leave next to nothing behind. */
 const ROWS_WITH_REMOVAL_MAX = 24
-/** A purge's own row is written anew with each piece: it should stay small, whatever one call removes. */
+/**
+ * Things that one purge names. Each piece writes the purge's row anew, so the row should stay small, whatever one call
+ * removes.
+ */
 const REMOVED_PER_PURGE = 32
 
 export interface Dead {
-  /** Ids by which each dependant's own row shows that it is one. */
+  /** The ids by which the row of each dependant is known to be one. */
   readonly deadIds: readonly string[]
-  /** The lists of all the dependants; every row in them names one of the ids. */
+  /** The lists of all the dependants. Every row in them has one of the ids. */
   readonly lists: readonly ListName[]
 }
 
@@ -41,7 +44,7 @@ export function removeDependants(context: WriteContext, removed: readonly Dead[]
   discardRows(records, together(removed).lists, ROWS_WITH_REMOVAL_MAX)
 }
 
-/** How many things the draft names dead whose dependants are to be purged behind it. O(purges that it writes). */
+/** How many things the draft names dead whose dependants are to be purged. O(purges that it writes). */
 export function removedBy(records: Draft): number {
   let removed = 0
   for (const [before, after] of records.written('purge')) {
@@ -87,8 +90,8 @@ export function dependantsOfRelation(relation: RelationRecord): Dead {
 }
 
 /**
- * The facts that depend on a type. `roles` and `relations` are all that go with it: its own, and the relations of other
- * types whose subjects are of this one. By them the facts on its instances are known.
+ * The facts that depend on a type. `roles` and `relations` are all that go with it: its own, and relations of other types
+ * whose subjects are of this type. The facts on its instances are found through them.
  */
 export function dependantsOfType(
   type: TypeRecord,
@@ -108,8 +111,8 @@ export function together(parts: readonly Dead[]): Dead {
 }
 
 /**
- * One piece of what is to be purged, the oldest removal first; a purge goes with the last of its rows. Returns the work
- * done: the rows, and about as much for each list that was looked at and each purge that ended. At most `workMax` + 1.
+ * Deletes one piece of what is to be purged, the oldest removal first. A purge goes with the last of its rows. Returns the
+ * work done: the rows, and about as much for each list looked at and each purge that ended. At most `workMax` + 1.
  */
 export function purgePiece(records: Draft, workMax: number): number {
   let work = 0

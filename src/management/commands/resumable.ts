@@ -1,6 +1,6 @@
 /**
- * Work in slices on the rows of a store: it stops every few rows. Whoever drives it decides whether to go on at once or to let
- * the event loop run first; it may have met later commits when it goes on.
+ * Drives work that stops every few rows of a store. After a stop the work goes on at once, or after the event loop has run
+ * first; it may have met later commits then.
  */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -13,7 +13,7 @@ export type { Resumable }
 /** Rows read between two stops: some tenths of a millisecond. */
 export const YIELD_ROWS = 32
 
-/** For whom work is done: whose share of the thread it takes, and who waits for it. */
+/** For whom work is done: the share of the thread it takes, and the caller who waits for it. */
 export interface Asker {
   readonly turns: Turns
   readonly waiting: Waiting
@@ -24,9 +24,9 @@ export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is
 }
 
 /**
- * Runs `begin` and what it returns, if that is resumable, to the end, in slices that take turns with the work of others.
- * `long` says when what is resumable may be gone on with; absent: at once.
- * Rejects with `OVERLOADED` when nobody waits for it any more, before it is begun or at the end of a slice.
+ * Runs `begin`, and the resumable work it returns, if any, to the end, in slices that take turns with other work. `long`
+ * decides when resumable work may go on; absent: at once. Rejects with `OVERLOADED` when the caller has left, before the
+ * work begins or at the end of a slice.
  */
 export async function drive<Answer>(
   begin: () => Answer | Resumable<Answer>,
@@ -49,7 +49,7 @@ export async function drive<Answer>(
 
 function slice<Answer>(work: Resumable<Answer>, waiting: Waiting): IteratorResult<void, Answer> {
   if (waiting.isGone) {
-    // Lists that are being read are let go of.
+    // Releases the lists that are being read.
     work.return(undefined as Answer)
     throw abandoned()
   }
@@ -60,10 +60,10 @@ function slice<Answer>(work: Resumable<Answer>, waiting: Waiting): IteratorResul
   }
 }
 
-/** Nobody hears it. */
+/** The caller has left, so nobody reads this error. */
 export function abandoned(): AuthzError {
   return new AuthzError('OVERLOADED', 'nobody waits for this any more')
 }
 
-/** What an operation answers, whether at once or resumed. */
+/** The answer of an operation, whether it comes at once or in slices. */
 export type AnswerOf<Result> = Result extends Resumable<infer Answer> ? Answer : Result

@@ -11,16 +11,16 @@ import type { RecordReader } from './record-reader.ts'
 import type { Resumable } from './resumable.ts'
 
 export interface Filter<Item> {
-  /** The lists, none sharing a record with another, of what it lets through; null: there are no such lists. */
+  /** The lists of what the filter lets through; none shares a record with another. Null: there are no such lists. */
   readonly lists: readonly ListName[] | null
   matches(record: Item): boolean
 }
 
 export interface Selection<Kind extends RecordKind, Item> {
   readonly kind: Kind
-  /** The list of everything, for when no filter has one. */
+  /** The list of everything, for when no filter has lists. */
   readonly all: ListName
-  /** Null stands for a filter that was not given. */
+  /** Null: the filter was not given. */
   readonly filters: readonly (Filter<RecordOf<Kind>> | null)[]
   readonly paging: Paging
   readonly hasTotal?: boolean
@@ -48,7 +48,7 @@ export function pageOfSelection<Kind extends RecordKind, Item>(
   })
 }
 
-/** Lets through what has one of the ids where `idOf` looks, in the lists that `listOf` names. */
+/** Lets through records that have one of the ids where `idOf` looks. `listOf` names the list of each id. */
 export function idFilter<Item>(
   ids: readonly string[],
   listOf: (id: string) => ListName,
@@ -64,7 +64,7 @@ export function idFilter<Item>(
   }
 }
 
-/** Lets through what has the search in one of its texts. */
+/** Lets through records that have the search in one of their texts. */
 export function searchFilter<Item>(
   search: string | undefined,
   textsOf: (record: Item) => readonly (string | null)[],

@@ -2,15 +2,15 @@
 export interface Surroundings {
   /** Milliseconds since 1970. */
   now(): number
-  /** Milliseconds since some moment, never turned back, with fractions: for how long something takes. */
+  /** Milliseconds of a monotonic clock, with fractions: for how long something takes. */
   elapsedMs(): number
-  /** A fresh UUID, best one greater than all before: rows are stored by ids. */
+  /** A fresh UUID, preferably greater than all before: rows are stored by ids. */
   newId(): string
   /** 16 fresh random bytes. */
   newCommitId(): Uint8Array
   /** 32 fresh random bytes in lower-case hex. */
   newSecret(): string
-  /** Bytes of JSON that the attributes of one thing may have. */
+  /** Ceiling of the attributes of one thing, in bytes of JSON. */
   readonly attributesBytesMax: number
   /** What became of an attempt to commit, and how long the store took. `failed` comes with the reason. */
   onCommit(outcome: 'done' | 'conflict' | 'failed', elapsedMs: number, error?: unknown): void

@@ -20,26 +20,26 @@ export interface Turns {
   take<Result>(step: () => Result): Promise<Result>
 }
 
-/** What is waiting of one share. */
+/** The steps of one share that wait. */
 interface Share {
   readonly steps: (() => void)[]
-  /** What it has had, and what it is taken to have had because it was not there. */
+  /** The time that the share has had, and the time it is taken to have had while it asked for nothing. */
   usedMs: number
 }
 
 export class FairTurns {
-  /** Those of whom something waits. */
+  /** The shares with waiting steps. */
   readonly #waiting: Share[] = []
-  /** Of whoever was served last, before that. */
+  /** The time that the share served last had had before it. */
   #usedMs = 0
   readonly #elapsedMs: () => number
 
-  /** `elapsedMs`: as of `Surroundings`. */
+  /** `elapsedMs` is the clock of `Surroundings`. */
   constructor(elapsedMs: () => number = () => performance.now()) {
     this.#elapsedMs = elapsedMs
   }
 
-  /** A share like all the others. */
+  /** A new share, equal to all others. */
   share(): Turns {
     const share: Share = { steps: [], usedMs: 0 }
     return {
@@ -64,7 +64,10 @@ export class FairTurns {
     share.steps.push(step)
   }
 
-  /** Behind what has come by now, so that whoever asked at the same moment is served in a fair order. */
+  /**
+   * Takes its turn after the events that have come by now, so that callers who asked at the same moment are served in a
+   * fair order.
+   */
   #awaitTurn(): void {
     setImmediate(() => this.#serve())
   }
@@ -75,7 +78,7 @@ export class FairTurns {
     do {
       const share = this.#next()
       const step = share.steps.shift()!
-      // Before it is called: what it asks for itself comes behind what has waited.
+      // Removed before the step is called: what the step asks for itself comes after what has waited.
       if (share.steps.length === 0) this.#waiting.splice(this.#waiting.indexOf(share), 1)
       this.#usedMs = share.usedMs
       const from = now
@@ -86,7 +89,7 @@ export class FairTurns {
     if (this.#waiting.length > 0) this.#awaitTurn()
   }
 
-  /** O(those that wait): a handful, as a rule, and never more than there are environments. */
+  /** O(waiting shares): a handful as a rule, and never more than there are environments. */
   #next(): Share {
     let least = this.#waiting[0]!
     for (const share of this.#waiting) if (share.usedMs < least.usedMs) least = share

@@ -1,6 +1,6 @@
 /**
- * Removes entries of an audit log that are older than they may be, in small commits with turns of the event loop between
- * them. Several nodes may do so at once: who loses a race leaves the rest to the other.
+ * Removes entries of an audit log that are older than the retention, in small commits with turns of the event loop between
+ * them. Several nodes may do so at once: a node that loses a race leaves the rest to the other.
  */
 import { Draft } from '#management/commands/draft.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
@@ -9,7 +9,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 
-/** What goes into one commit when an audit log is worked on piece by piece: some milliseconds' worth. */
+/** Rows in one commit when an audit log is worked on piece by piece: some milliseconds' worth. */
 export const AUDIT_ROWS_PER_COMMIT = 200
 
 export class AuditRetention {
@@ -28,7 +28,7 @@ export class AuditRetention {
     this.#retentionMs = retentionMs
   }
 
-  /** Removes what is too old now. A store that is closing, or not listed yet, keeps it until the next time. */
+  /** Removes entries that are too old now. Where the store is closing or has no lists yet, they go the next time. */
   async trim(): Promise<void> {
     if (this.#retentionMs === 0) return
     try {

@@ -1,7 +1,7 @@
 /**
- * Takes the audit log of an environment along into the one that is put in its place, so that nobody ends a log by
- * replacing what it tells of. Small commits, while changes of the old environment go on; what came meanwhile is for the
- * next call.
+ * Copies the audit log of an environment into the one that takes its place, so that nobody ends a log by replacing the
+ * environment it is about. It makes small commits while changes of the old environment go on. The next call copies what
+ * came meanwhile.
  */
 import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, encodeRecord } from '#store/keyspace/record-codec.ts'
@@ -35,7 +35,7 @@ export class AuditTransfer {
     for (const row of this.#from.view.scan(lists.all('audit'), { after: place })) {
       if (put.length === AUDIT_ROWS_PER_COMMIT) break
       const entry = decodeAs('audit', row)
-      // Of the history in which the change was made; the row itself is of another now.
+      // The sequence is of the history in which the change was made. The row itself is in another history now.
       const kept = { ...entry, sequence: entry.sequence ?? row.version }
       put.push({ key: rowKeyOf(kept), value: encodeRecord(kept) })
       place = row.created

@@ -44,7 +44,7 @@ class ContentOf {
   readonly #relations = new IdTable<string>()
   readonly #tenants = new IdTable<string>()
   readonly #users = new IdTable<string>()
-  /** As `type:key`. */
+  /** The instances as `type:key`. */
   readonly #instances = new IdTable<string>()
 
   constructor(view: View) {
@@ -60,7 +60,7 @@ class ContentOf {
       this.#tenants.set(idBytes(tenant.id), 0, tenant.key)
       yield tenantLine(tenant)
     }
-    // Who is named before who names, whatever the order in which they came.
+    // Users and instances come before the facts that name them, whatever the order in which they were created.
     for (const record of this.#living('user', 'instance')) {
       const line = record.kind === 'user' ? this.#userLine(record) : this.#instanceLine(record)
       if (line) yield line

@@ -67,16 +67,16 @@ const SECTION: Readonly<Record<ContentKind, number>> = {
   end: 7,
 }
 const FIRST_OF_FACTS = SECTION.tenant
-/** Of the entry of a name in its table, about, besides the name. */
+/** Bytes of an entry in a table of names, about, besides the name itself. */
 const NAME_BYTES = 300
-/** Of the objects that a line of the schema becomes, about, for each of its characters. */
+/** Bytes of the objects that a line of the schema becomes, about, for each of its characters. */
 const SCHEMA_BYTES_FACTOR = 8
 const NO_RESOURCES: readonly ContentResource[] = []
 
 export class ContentImport {
   readonly counts: ContentCounts = {}
   readonly #options: ContentImportOptions
-  /** Of the last line its number in the file, and how many there were, without blank ones. */
+  /** The number of the last line in the file, and how many lines there were without blank ones. */
   #line = 0
   #count = 0
   #heldBytes = 0
@@ -85,7 +85,7 @@ export class ContentImport {
   #roles: ContentRole[] = []
   #userAttributes: Line<'user_attributes'>['attributes'] = {}
   #hasSchema = false
-  /** By key; of a resource's by `type#key`. */
+  /** By key; a resource's role by `type#key`. */
   readonly #roleIds = new Map<string, string>()
   readonly #relations = new Map<string, RelationRecord>()
   readonly #typeIds = new Map<string, string>()
@@ -107,7 +107,10 @@ export class ContentImport {
     return this.#line
   }
 
-  /** The rows a line means, in the order in which they are to be created. Throws `INVALID_INPUT` or `LIMIT_EXCEEDED`, naming the line. */
+  /**
+   * The rows that a line stands for, in the order in which they are to be created. Throws `INVALID_INPUT` or
+   * `LIMIT_EXCEEDED`, naming the line.
+   */
   take({ number, text }: NumberedLine): RowPut[] {
     this.#line = number
     this.#count += 1
@@ -195,7 +198,7 @@ export class ContentImport {
     }
   }
 
-  /** All of the schema, once all of it has come. */
+  /** Defines the whole schema once all of its lines have come. */
   #defineSchema(): StoredRecord[] {
     this.#hasSchema = true
     const { now, newId, attributesBytesMax } = this.#options
@@ -328,7 +331,7 @@ export class ContentImport {
   }
 }
 
-/** Under the rules for bodies: what is kept can be walked, and is told as it came. */
+/** Parses under the rules for bodies: what is kept can be walked, and is shown as it came. */
 function valueOf(text: string): unknown {
   if (isDeeperThan(text, CONTENT_DEPTH_MAX))
     throw invalid(`must not nest deeper than ${CONTENT_DEPTH_MAX} levels`)
@@ -347,7 +350,7 @@ function schemaOf(
   roles: readonly ContentRole[],
   userAttributes: Line<'user_attributes'>['attributes'],
 ): ExportedSchema {
-  // Ids and times of parts are given anew where they are put.
+  // Parts get their ids and times where they are put.
   const part = { id: '', createdAt: 0, updatedAt: 0 }
   return {
     resources: resources.map(({ kind: _kind, key, relation_details = {}, action_groups = {}, ...body }) => ({
@@ -406,7 +409,7 @@ function invalid(message: string): AuthzError {
   return new AuthzError('INVALID_INPUT', message)
 }
 
-/** The view of an environment in which there is nothing yet. */
+/** The view of an empty environment. */
 const NOTHING: View = {
   get present() {
     return NOTHING

@@ -1,10 +1,10 @@
-/** Lines of text out of pieces of bytes, which end anywhere. */
+/** Makes lines of text out of pieces of bytes, which may end anywhere. */
 import { AuthzError } from '#model/errors.ts'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
 
 const LINE_END = 0x0a
 
-/** A line that says something, and its number in the file. */
+/** A line that is not blank, and its number in the file. */
 export interface NumberedLine {
   readonly number: number
   readonly text: string
@@ -12,10 +12,10 @@ export interface NumberedLine {
 
 export class ContentLines {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-  /** What came of a line whose end has not. */
+  /** The pieces of a line whose end has not come. */
   #rest: Uint8Array[] = []
   #restBytes = 0
-  /** Lines up to now, blank ones included. */
+  /** The number of lines up to now, blank ones included. */
   #count = 0
 
   #decode(last: Uint8Array): string {
@@ -38,7 +38,7 @@ export class ContentLines {
     return new AuthzError('LIMIT_EXCEEDED', message)
   }
 
-  /** The lines that end in this piece, without their ends; blank ones are left out. Throws `INVALID_INPUT`. */
+  /** The lines that end in this piece, without their line ends. Blank lines are left out. Throws `INVALID_INPUT`. */
   *take(piece: Uint8Array): Iterable<NumberedLine> {
     let start = 0
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
@@ -47,13 +47,13 @@ export class ContentLines {
       start = end + 1
     }
     if (start === piece.length) return
-    // A copy: the piece is somebody else's.
+    // A copy, since the piece belongs to the caller.
     this.#rest.push(piece.slice(start))
     this.#restBytes += piece.length - start
     if (this.#restBytes > CONTENT_LINE_BYTES_MAX) throw this.#tooLong()
   }
 
-  /** The last line, where it has no end. */
+  /** The last line, if it has no line end. */
   *finish(): Iterable<NumberedLine> {
     const text = this.#decode(new Uint8Array())
     if (text !== '') yield { number: this.#count, text }

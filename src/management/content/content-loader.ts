@@ -1,4 +1,7 @@
-/** Fills the store of an environment that nobody has open with the rows that lines of text mean. */
+/**
+ * The interface of an import into a store, and the import through the ledger. An import fills the store of an environment
+ * that nobody has open with the rows that lines of text stand for.
+ */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger, RowPut } from '#store/ledger.ts'
@@ -9,8 +12,8 @@ import type { PieceSource } from './content-stream.ts'
 
 export interface ContentLoader {
   /**
-   * Resolves when all rows are durable. Throws `INVALID_INPUT` for what is no whole and valid content, `LIMIT_EXCEEDED`, and what
-   * the store and the source throw; what was written by then is of no use and for the caller to drop.
+   * Resolves when all rows are durable. Throws `INVALID_INPUT` for content that is not whole and valid, `LIMIT_EXCEEDED`,
+   * and what the store and the source throw. What was written by then is of no use; the caller drops it.
    */
   load(environmentId: string, source: PieceSource): Promise<ContentCounts>
 }
@@ -18,7 +21,7 @@ export interface ContentLoader {
 /** Rows in one commit: what a shared ledger takes in some milliseconds. */
 const COMMIT_ROWS = 500
 
-/** Through the ledger, in this thread: for stores that no other thread can fill. */
+/** Imports through the ledger, in this thread: for stores that no other thread can fill. */
 export class LedgerLoader implements ContentLoader {
   readonly #store: Store
   readonly #newCommitId: () => Uint8Array
@@ -35,13 +38,14 @@ export class LedgerLoader implements ContentLoader {
     const { ledger } = await this.#store.environment(environmentId)
     const content = new ContentImport(this.#options())
     let put: RowPut[] = []
-    /** The line of the first of them. */
+    /** The number of the line of the first of these rows. */
     let from = 0
     let newest: Revision | null = null
     const commit = async (): Promise<void> => {
       const rows = put
       put = []
-      // Whoever opens the environment loads all rows: nobody hears of single changes. A row that is there came twice.
+      // No changes are named: an environment loads all rows when it is opened, and nobody follows it yet. A row that is
+      // there already came twice.
       const require = rows.map(({ key }) => ({ key, absent: true as const }))
       try {
         newest = await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })
@@ -71,8 +75,8 @@ export class LedgerLoader implements ContentLoader {
 }
 
 /**
- * Resolves when the view has that commit, on disk: an index is loaded from the view, and would not hear of these rows from a
- * feed, which tells nothing of them.
+ * Resolves when the view has that commit, on disk. An index is loaded from the view, and a feed would tell it nothing of
+ * these rows.
  */
 async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Promise<void> {
   for await (const { revision } of ledger.feed({ epoch, sequence: sequence - 1 })) {

@@ -1,4 +1,4 @@
-/** Long answers and bodies in pieces: asked for one after the other, so that who takes them sets the pace. */
+/** Long answers and bodies in pieces. The reader asks for one piece after the other and so sets the pace. */
 import { FairTurns, type Turns } from '#management/commands/turns.ts'
 import { AuthzError } from '#model/errors.ts'
 import { SLICE_MS } from '#model/resumable.ts'
@@ -6,17 +6,17 @@ import { SLICE_MS } from '#model/resumable.ts'
 export interface PieceSource {
   /** The next bytes; null at the end. One call at a time. Rejects when there will be no end. */
   next(): Promise<Uint8Array | null>
-  /** Nobody asks for more. Safe to repeat, also at the end. */
+  /** Ends the stream: nobody asks for more. Safe to repeat, also at the end. */
   cancel(): void
 }
 
 /** Bytes in a piece, about. */
 const PIECE_BYTES = 65_536
-/** How long a reader may take before the next piece, unless told otherwise: what it reads is kept for it as long. */
+/** How long a reader may take before it asks for the next piece, by default. What it reads is kept for it that long. */
 const IDLE_MS_MAX_DEFAULT = 60_000
 const encoder = new TextEncoder()
 
-/** Lines of text, or bytes, in pieces, made when they are asked for. */
+/** A stream of lines of text, or of bytes, made when they are asked for. */
 export class ContentStream implements PieceSource {
   readonly #lines: Iterator<string | Uint8Array>
   readonly #release: () => void
@@ -30,7 +30,7 @@ export class ContentStream implements PieceSource {
     release: () => void,
     options: {
       readonly idleMsMax?: number
-      /** Whose share of the thread it takes; absent: its own. */
+      /** The share of the thread that making the lines takes; absent: a share of its own. */
       readonly turns?: Turns
     } = {},
   ) {
@@ -52,7 +52,7 @@ export class ContentStream implements PieceSource {
     return null
   }
 
-  /** For one slice. Returns whether they are a piece, or all that is left. */
+  /** Makes parts for one slice. Returns whether they are a whole piece, or all that is left. */
   #fill(parts: (string | Uint8Array)[]): boolean {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
     const until = performance.now() + SLICE_MS
@@ -85,7 +85,7 @@ export class ContentStream implements PieceSource {
   }
 }
 
-/** Of parts that are all texts, or all bytes. */
+/** The bytes of parts that are all texts, or all bytes. */
 function bytesOf(parts: readonly (string | Uint8Array)[]): Uint8Array {
   if (typeof parts[0] === 'string') return encoder.encode(parts.join(''))
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts as readonly Uint8Array[])

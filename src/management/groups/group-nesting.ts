@@ -43,7 +43,8 @@ export function* assignGroup(context: WriteContext, input: NestingInput): Resuma
     )
   }
   const relation = yield* ensureNestingRelation(context, parent.type)
-  // Met before the walk, which takes several turns: a nesting that is made meanwhile writes it, and this runs again.
+  // Read before the walk, which takes several turns: a nesting that is made meanwhile writes the relation, and this command
+  // runs again.
   records.requireUnchanged(relation)
   const parts = { subject: child.instance, relation, object: parent.instance }
   if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
@@ -61,7 +62,8 @@ export function* assignGroup(context: WriteContext, input: NestingInput): Resuma
   if (findTuple(context, parts)) {
     throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
   }
-  // Two nestings at once could close a cycle that neither sees. Writing the relation makes the second run again.
+  // Two nestings at once could close a cycle that neither of them sees. Writing the relation makes the second one run
+  // again.
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
   addTuple(context, { ...parts, relation: unchanged })
@@ -84,8 +86,8 @@ function resolveNesting(records: RecordReader, input: NestingInput) {
 }
 
 /**
- * Whether `inner` is `outer` or somewhere inside it, by raw tuples (contract D-47). O(groups that contain `inner`), in slices: what
- * is nested meanwhile writes the relation, on which the answer rests.
+ * Whether `inner` is `outer` or somewhere inside it, by raw tuples (contract D-47). O(groups that contain `inner`), in
+ * slices. A group that is nested meanwhile writes the relation, on which the answer rests.
  */
 function* contains(
   records: RecordReader,
@@ -119,7 +121,7 @@ export function listGroupChildren(context: ReadContext, input: LinksInput): Resu
   return pageOfLinks(context, input, lists.tuplesToOver, tuple => tuple.subjectId)
 }
 
-/** The groups this one is directly in. */
+/** The groups that this one is directly in. */
 export function listGroupParents(context: ReadContext, input: LinksInput): Resumable<Page<GroupRecord>> {
   return pageOfLinks(context, input, lists.tuplesFromOver, tuple => tuple.objectId)
 }
@@ -143,7 +145,7 @@ function* pageOfLinks(
     kind: 'tuple',
     lists: [links(group.instance.id, relation.id)],
     paging: input.query,
-    // Callers may link by the same relation what is no group.
+    // Callers may link instances that are no groups by the same relation.
     matches: tuple => records.byId('instance', otherSide(tuple))?.isGroup === true,
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))

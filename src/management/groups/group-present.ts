@@ -13,7 +13,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { assignedRoles, countAssignedRoles } from './group-grants.ts'
 import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
 
-/** What is shown of a list. */
+/** The part of a list that is shown. */
 const FIRST = { offset: 0, limit: GROUP_READ_ENTRIES_MAX }
 
 export function presentGroupRecord(records: RecordReader, instance: InstanceRecord): GroupRecord {

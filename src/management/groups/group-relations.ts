@@ -17,9 +17,9 @@ import type { DerivationRecord, GroupUse, RelationRecord, RoleRecord, TypeRecord
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { MEMBER_ROLE } from './group-lookup.ts'
 
-/** Dead tuples of a relation that are passed over for a live one: about a millisecond. */
+/** Dead tuples of a relation that are passed over to find a live one: about a millisecond. */
 const DEAD_TUPLES_MAX = 256
-/** Room for `_` and a number behind a key that is taken. */
+/** Room for `_` and a number after a key that is taken. */
 const SUFFIX_LENGTH = 6
 
 /** The relations by which groups of `groupType` are granted roles, on any type. */
@@ -29,7 +29,7 @@ export function* grantRelations(records: RecordReader, groupType: TypeRecord): I
   }
 }
 
-/** The relation that grants `role` of `objectType` to groups of `groupType`, if there is one that means so. */
+/** The relation that grants `role` of `objectType` to groups of `groupType`, if there is one with that meaning. */
 export function findGrantRelation(
   records: RecordReader,
   groupType: TypeRecord,
@@ -40,7 +40,7 @@ export function findGrantRelation(
   return relation && isStanding(relation, groupType, role) ? relation : null
 }
 
-/** The relation by which groups of a type contain each other, if there is one that means so. */
+/** The relation by which groups of a type contain each other, if there is one with that meaning. */
 export function findNestingRelation(records: RecordReader, groupType: TypeRecord): RelationRecord | null {
   const relation = madeForNesting(records, groupType)
   return relation && isStanding(relation, groupType, findRole(records, groupType, MEMBER_ROLE))
@@ -91,7 +91,10 @@ function madeForNesting(records: RecordReader, groupType: TypeRecord): RelationR
   return null
 }
 
-/** Whether the role it was made for still derives from `member` over it, so that its tuples mean what they were made for. */
+/**
+ * Whether the role for which the relation was made still derives from `member` over it, so that its tuples still mean what
+ * they were made for.
+ */
 export function isStanding(
   relation: RelationRecord,
   groupType: TypeRecord,
@@ -101,12 +104,13 @@ export function isStanding(
 }
 
 /**
- * Takes away a relation whose entry somebody took away, with the grants that ended thereby: a new entry over it would bring
- * them all back, for one that is made anew (contract C.4, D-40). Where somebody else derives over it, it is theirs from now on.
+ * Removes a relation whose entry somebody has removed, with the grants that ended thereby. A new entry over it, made for a
+ * new grant, would bring them all back (contract C.4, D-40). If somebody else derives over the relation, it belongs to them
+ * from now on.
  */
 function* giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Resumable<void> {
   const { records } = context
-  // Met before the first stop: who comes to derive over it meanwhile writes it, and this runs again.
+  // Read before the first stop: whoever begins to derive over it meanwhile writes it, and this command runs again.
   records.requireUnchanged(relation)
   let looks = 0
   for (const role of records.list('role', lists.rolesOfType(objectType.id))) {
@@ -118,7 +122,7 @@ function* giveUp(context: WriteContext, relation: RelationRecord, objectType: Ty
   yield* removeRelations(context, [relation], objectType)
 }
 
-/** A key that is taken gets `_2`, `_3`, … (contract D-37); one that would be too long is cut first. */
+/** Adds a relation. A key that is taken gets `_2`, `_3`, … (contract D-37); a key that would be too long is cut first. */
 function addGroupRelation(
   context: WriteContext,
   groupType: TypeRecord,
@@ -165,7 +169,7 @@ export function ensureDerivation(
   const source = sourceType && records.get('role', rowKeys.role(sourceType.id, entry.role))
   const relation = records.get('relation', rowKeys.relation(type.id, entry.relation))
   assert(source && relation, 'an entry names a role and a relation that are there')
-  // Read again, for a role may derive from itself. A removal of either that is under way must look again.
+  // Read again, since a role may derive from itself. A removal of either role that is under way must run again.
   records.touch(source)
   records.touch(relation)
   const entries = [...role.grantedTo.entries, entry]
@@ -185,7 +189,10 @@ export function* unusedGroupRelations(records: RecordReader): Resumable<string[]
   return unused
 }
 
-/** Without tuples, and without derivation entries that somebody else has put on it (contract C.5: "unchanged"). */
+/**
+ * Whether the relation has no tuples, and no derivation entries that somebody else has put on it (contract C.5:
+ * "unchanged").
+ */
 function isUnused(records: RecordReader, relation: RelationRecord): boolean {
   if (relation.groupUse === null || hasTuples(records, relation)) return false
   for (const role of records.list('role', lists.rolesOfType(relation.typeId))) {
@@ -196,7 +203,7 @@ function isUnused(records: RecordReader, relation: RelationRecord): boolean {
   return true
 }
 
-/** Behind very many dead ones none is looked for: the relation is looked at again when they have been purged. */
+/** After very many dead tuples none is looked for any more: the relation is looked at again when they have been purged. */
 function hasTuples(records: RecordReader, relation: RelationRecord): boolean {
   let dead = 0
   for (const { isDead } of records.foundIn('tuple', [lists.tuplesOver(relation.id)])) {
@@ -217,9 +224,9 @@ function isOwnEntry(
 }
 
 /**
- * First step of the removal of a group relation without tuples (contract C.5): mark it. Counts of lists are no
- * requirement of a commit, so a tuple may appear between the count and the commit; but who adds one rests on the
- * relation being unwritten, runs again after the mark and takes it off. The second step therefore rests on the mark.
+ * First step of the removal of a group relation without tuples (contract C.5): marks it. Counts of lists are no requirement
+ * of a commit, so a tuple may appear between the count and the commit. But a command that adds a tuple requires the
+ * relation to be unwritten: it runs again after the mark and removes the mark. So the second step requires the mark.
  */
 export function retireRelation(context: WriteContext, relationId: string): void {
   const relation = context.records.byId('relation', relationId)

@@ -44,7 +44,7 @@ export function* addGroupRole(
   const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
   tenantOfInstance(context, object, tenant)
   ensureMemberRole(context, group.type)
-  // `member` of a group may itself be what is granted: read the role again, what is made here may write it.
+  // The role `member` of a group may itself be granted: the role is read again, since what is made here may write it.
   const present = () => requireRole(context.records, type, role.key)
   const relation = yield* ensureGrantRelation(context, group.type, type, present())
   ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
@@ -63,7 +63,7 @@ export function removeGroupRole(
   const { group, type, role, place, tenant } = resolveGrant(context, input)
   const missing = () =>
     new AuthzError('NOT_FOUND', `the group does not have role ${JSON.stringify(role.key)} there`)
-  // What is not there is said before what does not fit (contract D-38).
+  // What does not exist is answered before what does not fit (contract D-38).
   if (!place.record) throw missing()
   tenantOfInstance(context, group.instance, tenant)
   tenantOfInstance(context, place.record, tenant)
@@ -74,7 +74,7 @@ export function removeGroupRole(
   removeTuple(context, tuple, parts)
 }
 
-/** Everything a grant names; whether it is of one tenant is the caller's to find out. */
+/** Everything that a grant names. The caller checks that all of it is of one tenant. */
 function resolveGrant(
   context: WriteContext,
   input: { readonly params: GroupParams; readonly body: GroupAddRole },
@@ -91,7 +91,7 @@ function resolveGrant(
 /** The instance by bare key, by `type:key` of that type, or by id (contract section 0, row 5). */
 function locateObject(records: RecordReader, type: TypeRecord, reference: string): NamedInstance {
   const asKey = () => locateInstanceOf(records, type, reference)
-  // With its type in front a key may be longer than keys are.
+  // With its type in front a name may be longer than keys are.
   const bare = isLongKey(reference) ? asKey() : null
   if (bare?.record) return bare
   const named = parseInstanceReference(reference)
@@ -100,7 +100,7 @@ function locateObject(records: RecordReader, type: TypeRecord, reference: string
   return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : (bare ?? asKey())
 }
 
-/** What names an instance of another type, by that type or by id, is no key of a new one. */
+/** A name of an instance of another type, by that type or by id, is no key of a new one. */
 function requireNoOther(records: RecordReader, type: TypeRecord, reference: string): void {
   const named = parseInstanceReference(reference)
   const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null

@@ -91,7 +91,7 @@ export function* listGroupRecords(
   return yield* pageOfGroups(records, input.query, instance => presentGroupRecord(records, instance))
 }
 
-/** Deprecated: whole groups, always a bare array. */
+/** Deprecated: whole groups, always as a bare array. */
 export function* listGroups(
   context: ReadContext,
   input: { readonly query: DeprecatedGroupsQuery },
@@ -101,7 +101,7 @@ export function* listGroups(
   const groups: GroupRead[] = []
   for (const id of page.data) {
     yield
-    // One that went while the others were being shown is left out.
+    // A group that was removed while the others were being shown is left out.
     const instance = records.byId('instance', id)
     if (!instance) continue
     groups.push(yield* presentGroup(context, { instance, type: typeOfInstance(records, instance) }))
@@ -109,7 +109,7 @@ export function* listGroups(
   return groups
 }
 
-/** Filters by what is unknown match nothing. The first filter picks the list, the others narrow it. */
+/** A filter by something unknown matches nothing. The first filter chooses the list, the others narrow it. */
 function pageOfGroups<Item>(
   records: RecordReader,
   query: GroupsQuery,

@@ -1,11 +1,11 @@
-/** Keys that go with what they open. */
+/** Removes API keys together with what they open. */
 import type { ApiKeyRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { OrganizationWriteContext } from './organization-context.ts'
 
 /**
- * Revokes every key that `isGone` names. None that is being added is missed: who adds a key writes the row of what it
- * opens, which the caller removes.
+ * Revokes every key for which `isGone` is true. A key that is being added is not missed: whoever adds one writes the row of
+ * what it opens, which the caller removes.
  */
 export function removeApiKeys(
   { records }: OrganizationWriteContext,

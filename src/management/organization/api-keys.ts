@@ -30,7 +30,7 @@ import {
   requireRoom,
 } from './organization-context.ts'
 
-/** Without secrets. */
+/** Answers do not show secrets. */
 export function* listApiKeys(
   context: OrganizationReadContext,
   input: { readonly query: ApiKeysQuery },
@@ -68,7 +68,7 @@ export function getApiKey(context: OrganizationReadContext, input: { readonly pa
 }
 
 /**
- * The oldest key of an environment, with its secret; without one when that was sealed under another key of the
+ * The oldest key of an environment, with its secret. Without the secret if that was sealed under another key of the
  * organization, or under none.
  */
 export function getEnvironmentApiKey(
@@ -85,7 +85,7 @@ export function getEnvironmentApiKey(
   throw new AuthzError('NOT_FOUND', 'this environment has no API key: create one')
 }
 
-/** Gives a key a new secret. The one before stays good for the overlap; of the one before that nothing is left. */
+/** Gives a key a new secret. The secret before stays valid for the overlap. The one before that ends at once. */
 export function rotateApiKey(
   context: OrganizationWriteContext,
   input: { readonly params: ApiKeyPath; readonly body: ApiKeyRotation | undefined },
@@ -116,7 +116,7 @@ export function deleteApiKey(
 
 type NewApiKey = Pick<ApiKeyRecord, 'environmentId' | 'projectId' | 'source'> &
   Partial<Pick<ApiKeyRecord, 'name' | 'ownerType'>> & {
-    /** Given by the operator; absent: a fresh one. */
+    /** The secret that the operator gives; absent: a fresh one. */
     readonly secret?: string
   }
 
@@ -127,7 +127,7 @@ export function addApiKey(
 ): { readonly key: ApiKeyRecord; readonly secret: string } {
   const { records } = context
   requireRoom(context, records.count(lists.all('api-key')), { what: 'API keys', maximum: API_KEYS_MAX })
-  // A removal of what the key opens must look again if it is under way.
+  // A removal of what the key opens must run again if it is under way.
   const opened =
     (fields.environmentId !== null && records.byId('environment', fields.environmentId)) ||
     (fields.projectId !== null && records.byId('project', fields.projectId))
@@ -157,7 +157,7 @@ function sealedFor(
   return key.environmentId === null ? null : secrets.seal(key.id, secret)
 }
 
-/** What a new key shall open, as far as the caller may say. Throws `FORBIDDEN`, `NOT_FOUND` or `INVALID_INPUT`. */
+/** What a new key is to open, if the caller may decide that. Throws `FORBIDDEN`, `NOT_FOUND` or `INVALID_INPUT`. */
 function openedBy(
   context: OrganizationReadContext,
   body: ApiKeyCreate,
@@ -195,7 +195,7 @@ function narrowestOf(body: ApiKeyCreate): ApiKeyObjectType {
   return body.project_id ? 'project' : 'org'
 }
 
-/** By id. What the caller does not manage is not there for it. */
+/** Finds a key by id. A key that the caller does not manage does not exist for it. */
 function requireApiKey(context: OrganizationReadContext, reference: string): ApiKeyRecord {
   const key = isUuid(reference)
     ? context.records.get('api-key', rowKeys.apiKey(reference.toLowerCase()))
@@ -204,7 +204,7 @@ function requireApiKey(context: OrganizationReadContext, reference: string): Api
   throw new AuthzError('NOT_FOUND', `there is no API key ${JSON.stringify(reference)}`)
 }
 
-/** The operator's key would be back with the next start, as if nothing had happened. */
+/** The operator's key cannot be changed: the next start would bring it back from the settings. */
 function requireChangeable(key: ApiKeyRecord): ApiKeyRecord {
   if (key.source !== 'configured') return key
   throw new AuthzError(

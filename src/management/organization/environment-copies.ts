@@ -27,7 +27,7 @@ import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationWriteContext } from './organization-context.ts'
 import type { OrganizationService } from './organization-service.ts'
 
-/** An answer that tells of the organization and of an environment, with the state of each. */
+/** An answer about the organization and an environment, with the state of each. */
 interface AnsweredTwice<Answer> {
   readonly answer: Answer
   readonly revisions: readonly [organization: Revision, environment: Revision]
@@ -43,7 +43,7 @@ export class EnvironmentCopies {
   readonly #environments: OpenEnvironments
   readonly #onFault: (error: unknown) => void
 
-  /** `onFault` hears why a copy that failed could not be removed at once. */
+  /** `onFault` is told why a failed copy could not be removed at once. */
   constructor(
     organization: OrganizationService,
     environments: OpenEnvironments,
@@ -119,12 +119,12 @@ export class EnvironmentCopies {
       readonly call: AuditedCall
     },
   ): Promise<AnsweredTwice<Environment>> {
-    // As the path names it: by its id it could be another one, whose key looks like that.
+    // As the path names it: an id could be the key of another environment.
     const input = { params: { proj_id: target.proj_id }, body: target.body }
     const made = await this.#organization.commit(
       principal,
       context => addEnvironment(context, input, { isBeingCopied: true }),
-      // Nobody sees it yet: what is noted is that it was shown.
+      // Nobody sees the environment yet. The audit log notes when it is shown.
       null,
     )
     const { id } = made.answer
@@ -139,7 +139,7 @@ export class EnvironmentCopies {
     }
   }
 
-  /** Removes a copy that did not come to be, or leaves it to the next start. False when it is gone already. */
+  /** Removes a copy that failed, or leaves it to the next start. False when it is gone already. */
   async #discard(principal: Principal, id: string): Promise<boolean> {
     const discard = (context: OrganizationWriteContext): boolean => {
       const environment = context.records.byId('environment', id)

@@ -30,10 +30,10 @@ import type { OrganizationService } from './organization-service.ts'
 
 export interface ImportInput {
   readonly environment: ManagedEnvironment
-  /** Null where nothing of it can be read: then there is nothing to take along, and no change to hold back. */
+  /** Null where nothing of the environment can be read: then there is no audit log to copy, and no change to hold back. */
   readonly service: EnvironmentService | null
   readonly body: PieceSource
-  /** Whether what is there may be anything; else it must be what a new environment has. */
+  /** Whether the environment may hold anything. Otherwise it must hold only what a new environment has. */
   readonly replaces: boolean
   readonly caller: AuditCaller
   /** The environment as the path names it. */
@@ -53,7 +53,7 @@ export class EnvironmentImports {
     readonly environments: OpenEnvironments
     readonly loader: ContentLoader
     readonly drop: (environmentId: string) => Promise<void>
-    /** Hears why what a failed import has made could not be removed at once. */
+    /** Told why the leftovers of a failed import could not be removed at once. */
     readonly onFault: (error: unknown) => void
   }) {
     this.#organization = options.organization
@@ -71,7 +71,8 @@ export class EnvironmentImports {
     const { environment, service, body, replaces, caller, params } = input
     if (!replaces) await requireEmpty(readable(service, environment))
     const { organizationId, environmentId } = environment.scope
-    // Who may do this was settled when the environment was found; what is done to keys and rows is the organization's.
+    // The caller's rights were checked when the environment was found. The changes of keys and rows are made by the
+    // organization.
     const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
     const { id, place } = await this.#addHidden(principal, environmentId)
     try {
@@ -92,7 +93,7 @@ export class EnvironmentImports {
     }
   }
 
-  /** `place`: the row of whatever environment goes by the name of the one that is to be replaced. */
+  /** `place` is the row of the environment that has the name of the one to be replaced. */
   async #addHidden(
     principal: Principal,
     replacedId: string,
@@ -102,7 +103,7 @@ export class EnvironmentImports {
       if (!replaced) throw gone()
       const id = context.newId()
       const times = { createdAt: context.now, updatedAt: context.now }
-      // As far as anybody else is concerned a copy under way, with a key that nobody asks for.
+      // To everybody else it looks like a copy under way, with a key that nobody asks for.
       const hidden = { isBeingCopied: true, isBeingLoaded: true, isBegun: false }
       context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
       return { id, place: rowKeys.environment(replaced.projectId, replaced.key) }
@@ -117,7 +118,7 @@ export class EnvironmentImports {
       if (!hidden) throw gone()
       context.records.put({ ...hidden, isBeingLoaded: false })
     })
-    // What was there before stays, rather than something that cannot be decided on.
+    // The old content stays, rather than content that cannot be decided on.
     const closure = this.#environments.closureOf(id)
     if (closure) throw replacementClosed(closure)
     const service = this.#environments.serviceOf(id)
@@ -162,8 +163,8 @@ export class EnvironmentImports {
   }
 
   /**
-   * Removes what did not come to be, unless that is done already, or leaves it to the next start. Returns whether another
-   * environment has the name of the one that was to be replaced.
+   * Removes a new environment that did not take the place, unless that is done already, or leaves it to the next start.
+   * Returns whether another environment has the name of the one that was to be replaced.
    */
   async #discard(
     principal: Principal,
@@ -177,14 +178,14 @@ export class EnvironmentImports {
       return !records.byId('environment', replaced) && records.get('environment', place) !== null
     }
     const discarded = await this.#organization.commit(principal, discard).catch(this.#onFault)
-    // What was filled and never opened only the store knows of; another node may have seen to the note before this one
-    // could read it. One that is open goes with its record, and stays if an exchange went through after all.
+    // A store that was filled and never opened is known to the store alone; another node may have handled the note before
+    // this one could read it. An open environment goes with its record, and stays if the exchange went through after all.
     if (!this.#environments.serviceOf(id)) await this.#drop(id).catch(this.#onFault)
     return discarded?.answer === true
   }
 }
 
-/** The new environment as everybody knows the old one. */
+/** The new environment with the names under which everybody knows the old one. */
 function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): EnvironmentRecord {
   return {
     ...replaced,
@@ -196,13 +197,13 @@ function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): 
   }
 }
 
-/** Throws `ENVIRONMENT_CLOSED` where nobody can say what there is. */
+/** Throws `ENVIRONMENT_CLOSED` where the content cannot be read. */
 function readable(service: EnvironmentService | null, { closure }: ManagedEnvironment): EnvironmentService {
   if (service) return service
   throw environmentClosed(closure?.reason ?? 'it is not open')
 }
 
-/** Throws `DUPLICATE_ENTITY` when there is more than a new environment has. */
+/** Throws `DUPLICATE_ENTITY` when the environment holds more than a new one. */
 async function requireEmpty(service: EnvironmentService): Promise<void> {
   const { answer: counts } = await service.execute('countEnvironment', undefined)
   const { roles, users, policies, resources, tenants } = counts
@@ -214,7 +215,7 @@ async function requireEmpty(service: EnvironmentService): Promise<void> {
   )
 }
 
-/** What the former environment says of itself while it is being removed, and behind that. */
+/** Whether the error is one of an environment that is being removed, or was. */
 function isOfWhatIsGone(error: unknown): boolean {
   return error instanceof AuthzError && (error.code === 'NOT_FOUND' || error.code === 'STORE_CLOSED')
 }

@@ -1,6 +1,6 @@
 /**
- * Environments as the organization knows them (contract B.13). What is in one is kept in its own store, which is opened
- * and removed by whoever follows the organization (`open-environments.ts`).
+ * Environments as the organization knows them (contract B.13). Their content is in stores of their own, which
+ * `open-environments.ts` opens and removes.
  */
 import { presentInstant, presentTimes } from '#management/commands/context.ts'
 import { pageOfLists } from '#management/commands/paging.ts'
@@ -29,7 +29,7 @@ import {
   requireRoom,
 } from './organization-context.ts'
 
-/** Those of one project, always as a bare array. */
+/** The environments of one project, always as a bare array. */
 export function* listEnvironments(
   context: OrganizationReadContext,
   input: { readonly params: ProjectPath; readonly query: EnvironmentsQuery },
@@ -71,7 +71,7 @@ export function addEnvironment(
   }
   const limit = { what: 'environments', maximum: ENVIRONMENTS_MAX }
   requireRoom(context, records.count(lists.all('environment')), limit)
-  // A removal of the project that is under way must look again.
+  // A removal of the project that is under way must run again.
   records.touch(project)
   const environment: EnvironmentRecord = {
     kind: 'environment',
@@ -129,8 +129,8 @@ export function deleteEnvironment(
 }
 
 /**
- * Whether a copy has been under way for so long that the node that makes it must be gone. If it is not, it finds its
- * environment removed, and says so to its caller.
+ * Whether a copy has been under way for so long that the node that makes it must have ended. If it has not, it finds its
+ * environment removed, and tells its caller.
  */
 export function isAbandonedCopy({ now }: OrganizationReadContext, environment: EnvironmentRecord): boolean {
   return environment.isBeingCopied && environment.createdAt + COPY_MS_MAX < now

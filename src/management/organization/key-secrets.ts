@@ -1,4 +1,4 @@
-/** What the management of API keys needs of cryptography; who provides it stands outside. */
+/** The cryptography that the management of API keys needs. It is implemented in `src/secrets`. */
 export interface KeySecrets {
   /** A fresh secret. */
   newSecret(): string

@@ -1,10 +1,10 @@
 /**
- * Keeps what is open here level with what the organization says there is: environments, and the keys that open them. It
- * is told of every change of the organization, whichever node made it, and compares the two; whoever changes the
- * organization waits until it has (`Replica`). One place, so that a start, a creation here and one elsewhere are the same.
+ * Keeps the open environments, and the keys that open them, level with what the organization says there is. It is told of
+ * every change of the organization, whichever node made it, and compares the two. Whoever changes the organization waits
+ * for that (`Replica`). So a start, a creation here and a creation elsewhere are the same.
  *
- * Keys go first: when an environment is closed for good, nobody has a key to it any more. One that cannot be decided on keeps its
- * keys, and none of the others waits for it (`live-environment.ts`).
+ * Keys go first: when an environment is closed for good, nobody has a key to it any more. An environment that cannot be
+ * decided on keeps its keys, and no other environment waits for it (`live-environment.ts`).
  */
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -12,45 +12,48 @@ import type { Closure } from '#replica/closure.ts'
 import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
 
 export interface OpenEnvironment {
-  /** Null while what is stored of it cannot be opened. */
+  /** Null while its store cannot be opened. */
   readonly service: EnvironmentService | null
-  /** Null while it is decided on. */
+  /** Null while the environment is decided on. */
   readonly closure: Closure | null
   /** Whether something was committed in it; false, too, where that cannot be read. */
   readonly isBegun: boolean
-  /** Its index cannot be decided on any more. */
+  /** Reports that its index cannot be decided on any more. */
   fail(error: unknown): void
-  /** Ends what goes on in it, and keeps for the next start what that need not make again. */
+  /** Ends its work, and saves for the next start what that need not make again. */
   close(): Promise<void>
-  /** Ends what goes on in it, and removes all it holds here and in the store. Safe to repeat. */
+  /** Ends its work, and removes all it holds here and in the store. Safe to repeat. */
   remove(): Promise<void>
 }
 
 export interface ManagedEnvironment extends KnownEnvironment {
-  /** Null while it is not open, or what is stored of it cannot be opened. */
+  /** Null while it is not open, or its store cannot be opened. */
   readonly service: EnvironmentService | null
-  /** Why it cannot be decided on; null: it can, or is not open. */
+  /** The reason why it cannot be decided on; null: it can, or is not open. */
   readonly closure: Closure | null
 }
 
-/** A load takes some 100 MB for itself, for as long as it lasts. */
+/** A load takes some 100 MB while it lasts. */
 const OPENED_AT_ONCE = 4
-/** How soon that is tried again which could not be noted of an environment. */
+/** How soon a note about an environment is tried again. */
 const NOTE_AGAIN_MS = 10_000
 
 export interface OpenEnvironmentsOptions {
   readonly organization: Organization
-  /** Opens an environment, so that it decides, or closes it for a reason; makes its store if it is new. */
+  /** Opens an environment, so that it decides, or closes it with a reason. Makes its store if it is new. */
   open(known: KnownEnvironment): Promise<OpenEnvironment>
   /** Removes what a store holds of an environment that is not open. Safe to repeat. */
   drop(environmentId: string): Promise<void>
-  /** Removes what is kept here of environments that others removed while this process was not there. */
+  /** Removes local copies of environments that others removed while this process was not running. */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
-  /** Whether the organization can be written to just now. */
+  /** Whether the organization can be written at present. */
   mayNote(): boolean
   /** Resolves when every thread goes by these secrets. */
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
-  /** An environment could not be removed, or one of those to open met a defect of ours; that is tried again at the next change, or the next start. */
+  /**
+   * Told of an environment that could not be removed, or that met a defect when it was opened. It is tried again at the
+   * next change, or the next start.
+   */
   onFault(error: unknown): void
 }
 
@@ -72,9 +75,9 @@ export class OpenEnvironments {
 
   async apply(): Promise<void> {
     const { organization } = this.#options
-    // What is open then belongs to a history that is gone: it goes with the first commit of the new one.
+    // The open environments belong to a history that is gone. They go with the first commit of the new history.
     if (!organization.isThere()) return
-    // All at one moment: what is removed while this goes on is the next round's, or it would be opened again.
+    // Read at one moment: an environment that is removed meanwhile is left to the next round, or it would be opened again.
     this.#known = organization.environments()
     const noted = organization.removedEnvironmentIds()
     await this.#options.replaceSecrets(organization.secrets())
@@ -82,7 +85,7 @@ export class OpenEnvironments {
     const isToOpen = (known: KnownEnvironment): boolean =>
       !known.isBeingLoaded && !this.#open.has(known.scope.environmentId)
     const waiting = this.#known.filter(isToOpen).values()
-    // One that is long in coming delays no more than what comes behind it.
+    // An environment that takes long delays only those after it in the same row.
     const openOneByOne = async (): Promise<void> => {
       for (const known of waiting) await this.#openOne(known)
     }
@@ -119,30 +122,30 @@ export class OpenEnvironments {
     return this.#open.get(environmentId)?.closure ?? null
   }
 
-  /** The index of an environment cannot be decided on any more. */
+  /** Reports that the index of an environment cannot be decided on any more. */
   fail(environmentId: string, error: unknown): void {
     this.#open.get(environmentId)?.fail(error)
   }
 
-  /** Throws what one of them met, when all have ended. */
+  /** Throws the first error of any of them, when all have ended. */
   async close(): Promise<void> {
     clearTimeout(this.#noting)
     this.#isClosed = true
-    // Together: one that waits for its server delays none of the others.
+    // All at once: one that waits for its server delays no other.
     const closings = await Promise.allSettled(Array.from(this.#open.values(), open => open.close()))
     for (const closing of closings) if (closing.status === 'rejected') throw closing.reason
   }
 
   /**
-   * Before anybody hears that one is open: who finds nothing of it later knows by that note that it was lost. One that cannot be
-   * noted is decided on all the same, and noted later.
+   * Notes that environments have begun, before anybody hears that one is open. If nothing of it is found later, the note
+   * shows that it was lost. An environment that cannot be noted is decided on all the same, and noted later.
    */
   async #noteBegun(): Promise<void> {
     clearTimeout(this.#noting)
     try {
       if (await this.#noteEachBegun()) return
     } catch (error) {
-      // Another node may be noting the same, and the store may be away: it says so itself.
+      // Another node may be making the same note. A store that is away reports that itself.
       if (!(error instanceof AuthzError)) this.#options.onFault(error)
     }
     if (this.#isClosed) return
@@ -150,7 +153,7 @@ export class OpenEnvironments {
     this.#noting.unref()
   }
 
-  /** Whether all that are open have been noted. */
+  /** Whether all open environments have been noted. */
   async #noteEachBegun(): Promise<boolean> {
     const { organization, mayNote } = this.#options
     const open = this.#known.filter(({ scope, isBeingLoaded }) => {
@@ -163,7 +166,7 @@ export class OpenEnvironments {
     return ids.every(id => organization.isBegun(id))
   }
 
-  /** Removes what is open and not known, and what a crash left of environments that were removed. */
+  /** Removes environments that are open and not known any more, and leftovers of removed ones. */
   async #removeOthers(noted: readonly string[]): Promise<void> {
     const { organization, drop, onFault } = this.#options
     const known = new Set(this.#known.map(({ scope }) => scope.environmentId))

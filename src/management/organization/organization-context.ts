@@ -19,9 +19,9 @@ export interface OrganizationContext {
   /** A fresh UUID. */
   newId(): string
   readonly secrets: KeySecrets
-  /** How long a rotated secret stays good unless the caller says otherwise. */
+  /** How long a rotated secret stays valid unless the caller says otherwise. */
   readonly keyOverlapSeconds: number
-  /** Why this process cannot decide on an environment; null: it can, or has nothing to do with it. */
+  /** Why this process cannot decide on an environment; null: it can, or the environment is not open here. */
   closureOf(environmentId: string): Closure | null
 }
 
@@ -33,26 +33,29 @@ export interface OrganizationWriteContext extends OrganizationContext {
   readonly records: Draft
 }
 
-/** Throws `NOT_READY` before the first start has made it. */
+/** Throws `NOT_READY` before the first start has made the organization. */
 export function requireOrganization(records: RecordReader): OrganizationRecord {
   const organization = records.get('organization', rowKeys.organization())
   if (!organization) throw new AuthzError('NOT_READY', 'the organization has not been created yet')
   return organization
 }
 
-/** By key, then by id. Throws `NOT_FOUND`, also for what lies outside a project's key. */
+/** Finds a project by key, then by id. Throws `NOT_FOUND`, also for one that a project's key does not reach. */
 export function requireProject(context: OrganizationReadContext, reference: string): ProjectRecord {
   const { records } = context
   const named = [
     records.get('project', rowKeys.project(reference)),
     isUuid(reference) ? records.byId('project', reference.toLowerCase()) : null,
   ]
-  // Another's project of that key is not there for a project's key, so it must not hide its own of that id.
+  // For a project's key another project of that key does not exist, so it must not hide the key's own project of that id.
   for (const project of named) if (project && mayTouch(context.principal, project)) return project
   throw new AuthzError('NOT_FOUND', `there is no project ${JSON.stringify(reference)}`)
 }
 
-/** By key, then by id, in that project. A copy that is not whole is not there yet. Throws `NOT_FOUND`. */
+/**
+ * Finds an environment by key, then by id, in that project. A copy that is not whole does not exist yet. Throws
+ * `NOT_FOUND`.
+ */
 export function requireEnvironment(
   context: OrganizationReadContext,
   project: ProjectRecord,

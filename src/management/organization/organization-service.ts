@@ -57,7 +57,7 @@ export class OrganizationService {
     return this.commit(principal, context => write(context, input), call, waiting)
   }
 
-  /** What `query` finds, once it is in force: "it is there" may be followed by a call that relies on it. */
+  /** The result of `query`, once its state is in force: a caller may rely on what it was told exists. */
   async read<Result>(
     principal: Principal,
     query: (context: OrganizationReadContext) => Result,

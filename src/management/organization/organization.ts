@@ -17,26 +17,26 @@ import { isAbandonedCopy, removeEnvironment } from './environments.ts'
 import type { KeySecrets } from './key-secrets.ts'
 import { type OrganizationWriteContext, requireOrganization } from './organization-context.ts'
 
-/** The id under which the store keeps the organization itself. */
+/** The id under which the store holds the organization itself. */
 export const ORGANIZATION_STORE_ID = 'organization'
 const DEFAULT_KEY = 'default'
 
-/** A secret as those who check credentials know it: by its hash, for whom it stands, and how long. */
+/** A secret as those who check credentials know it: its hash, whom it stands for, and how long it is valid. */
 export interface KnownSecret {
   readonly hash: string
   readonly principal: Principal
-  /** Null: until it is revoked. */
+  /** Null: valid until it is revoked. */
   readonly validUntil: number | null
 }
 
-/** An environment with the names by which paths may call it. */
+/** An environment, with the names by which paths may call it. */
 export interface KnownEnvironment {
   readonly scope: EnvironmentScope
   readonly projectKey: string
   readonly environmentKey: string
-  /** Nobody calls it yet: it is a copy that is not whole. */
+  /** Whether it is a copy that is not whole, which no path may name yet. */
   readonly isHidden: boolean
-  /** Its store is still being filled, past whoever would open it. */
+  /** Whether its store is still being filled, so that it must not be opened. */
   readonly isBeingLoaded: boolean
 }
 
@@ -147,7 +147,7 @@ export class Organization {
     return requireOrganization(this.#records()).id
   }
 
-  /** What page tokens are signed with. */
+  /** The secret that signs page tokens. */
   tokenSecret(): string {
     return requireOrganization(this.#records()).tokenSecret
   }
@@ -177,7 +177,7 @@ export class Organization {
     return Array.from(removed, ({ id }) => id)
   }
 
-  /** Every secret that opens something, former ones with the moment they end. */
+  /** Every secret that opens something. Former secrets come with the moment at which they end. */
   secrets(): KnownSecret[] {
     const records = this.#records()
     const environments = new Map(this.environments().map(known => [known.scope.environmentId, known]))
@@ -246,7 +246,7 @@ export class Organization {
     if (!organization.isSetUp) records.put({ ...organization, isSetUp: true })
   }
 
-  /** Each is replaced by the other, so that a leaked one is gone with the next start. */
+  /** Replaces the operator's former key by this one, so that a leaked key ends with the next start. */
   #replaceOperatorsKey(context: OrganizationWriteContext, secret: string | null): void {
     const { records } = context
     const keys = [...records.list('api-key', lists.all('api-key'))]
@@ -267,14 +267,14 @@ export class Organization {
     addApiKey(context, { environmentId: id, projectId: null, source: 'configured', secret })
   }
 
-  /** The configured key is known, so it can be sealed under an organization's key that has changed. */
+  /** The configured key is known in clear, so it can be sealed again under a changed key of the organization. */
   #sealAnew(records: Draft, key: ApiKeyRecord, secret: string): void {
     const isSealed = key.sealedSecret && this.#secrets.unseal(key.id, key.sealedSecret) === secret
     const sealedSecret = isSealed ? null : this.#secrets.seal(key.id, secret)
     if (sealedSecret) records.put({ ...key, sealedSecret })
   }
 
-  /** One secret with two meanings would give whoever has it the larger of the two. */
+  /** A secret with two meanings would give its owner the larger of the two. */
   #requireUnused(records: Draft, name: keyof typeof SOURCES, secret: string): void {
     const hash = this.#secrets.hash(secret)
     for (const key of records.list('api-key', lists.all('api-key'))) {
@@ -302,5 +302,5 @@ export class Organization {
   }
 }
 
-/** The keys that a setting makes itself. */
+/** The sources of keys that come from settings. */
 const SOURCES = { API_KEY: 'configured', ADMIN_API_KEY: null } as const

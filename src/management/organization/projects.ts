@@ -1,4 +1,4 @@
-/** Projects: what environments are grouped in (contract B.13). */
+/** Projects, which group environments (contract B.13). */
 import { presentTimes } from '#management/commands/context.ts'
 import { pageOfLists } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -25,7 +25,7 @@ import {
   requireRoom,
 } from './organization-context.ts'
 
-/** Those the caller may see, always as a bare array. */
+/** The projects that the caller may see, always as a bare array. */
 export function* listProjects(
   context: OrganizationReadContext,
   input: { readonly query: ProjectsQuery },

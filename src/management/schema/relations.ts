@@ -34,14 +34,14 @@ export function addRelation(context: WriteContext, relation: NewRelation): Relat
     createdAt: context.now,
     updatedAt: context.now,
   }
-  // A removal of either type that is under way must look again.
+  // A removal of either type that is under way must run again.
   context.records.touch(relation.objectType)
   context.records.touch(relation.subjectType)
   context.records.put(record, relationChange(context, record))
   return record
 }
 
-/** A relation as the engine hears of it. */
+/** A relation in the form in which the engine is told of it. */
 export function relationChange(context: ReadContext, relation: RelationRecord): Change {
   const { objectType, subjectType } = typesOf(context, relation)
   return {
@@ -53,8 +53,8 @@ export function relationChange(context: ReadContext, relation: RelationRecord): 
 }
 
 /**
- * The relation must neither go nor be about to go while it gets a tuple or a derivation entry: one that is retiring (its
- * last tuple was removed) is taken back into use, so that the removal, which rests on that mark, does not happen.
+ * Keeps a relation that gets a tuple or a derivation entry from being removed. A relation that is retiring (its last tuple
+ * was removed) is taken back into use: its mark is removed, which the removal requires.
  */
 export function keepRelation(context: WriteContext, relation: RelationRecord): void {
   context.records.requireUnchanged(relation)

@@ -1,4 +1,4 @@
-/** What a resource's body says of actions and attributes, as records; what stays keeps its id (contract B.4). */
+/** Actions and attributes of a resource's body as records. A part that stays keeps its id (contract B.4). */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { ActionRecord, AttributeRecord } from '#model/records.ts'
 import type { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'

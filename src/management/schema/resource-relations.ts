@@ -60,7 +60,10 @@ export function createRelation(
   return presentRelation(context, record)
 }
 
-/** Removes a relation with its tuples and the entries over it; one of the groups API, too: a later grant makes it anew. */
+/**
+ * Removes a relation with its tuples and the entries over it. It may be one of the groups API, too: a later grant makes it
+ * anew.
+ */
 export function* deleteRelation(
   context: WriteContext,
   input: { readonly params: RelationParams },

@@ -35,7 +35,7 @@ export function* createResource(
   const { body } = input
   const taken = context.records.get('type', rowKeys.type(body.key))
   const type = yield* defineType(context, addType(context, body.key, body.name), wholeOf(body))
-  // What is unknown or does not fit is said before what is there already (contract D-38).
+  // What is unknown or does not fit is answered before what exists already (contract D-38).
   if (taken) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a resource ${JSON.stringify(body.key)} already`)
   }
@@ -52,7 +52,7 @@ export function* replaceResource(
   return presentResource(context, yield* defineType(context, type, wholeOf(body)))
 }
 
-/** The resource that is to be created under the key in the path. An id is ours to give: an unknown one is not found. */
+/** Adds the resource that is to be created under the key in the path. An unknown id is not found: the service gives ids. */
 function addNamed(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceReplace },
@@ -84,7 +84,7 @@ export function* deleteResource(
   yield* removeType(context, requireType(context.records, input.params.resource_id))
 }
 
-/** The body with what clears for everything it leaves out. */
+/** The body, with null, which clears, for everything that it leaves out. */
 function wholeOf(body: ResourceReplace): ResourceUpdate {
   return {
     name: body.name,
@@ -98,7 +98,7 @@ function wholeOf(body: ResourceReplace): ResourceUpdate {
   }
 }
 
-/** Writes what `update` says of a type; what it leaves out stays as it is. Returns the type as it is then. */
+/** Writes what `update` says of a type. What it leaves out stays as it is. Returns the type as it is afterwards. */
 export function* defineType(
   context: WriteContext,
   type: TypeRecord,
@@ -108,7 +108,7 @@ export function* defineType(
   const gone = new Set(
     type.actions.flatMap(({ key }) => (actions && !Object.hasOwn(actions, key) ? [key] : [])),
   )
-  // First what goes with removed actions, roles and relations; then what may name those that are left or new.
+  // First what goes with removed actions, roles and relations. Then what may name the remaining and the new ones.
   const remaining = yield* removeActions(context, type, gone)
   const defined: TypeRecord = {
     ...remaining,
@@ -139,7 +139,7 @@ function* removeOtherRoles(
   const { records } = context
   const others: RoleRecord[] = []
   yield* records.visit('role', lists.rolesOfType(type.id), role => {
-    // Met, so that the commit rests on its being there.
+    // Read through the draft, so that the commit requires it to exist.
     if (!Object.hasOwn(blocks, role.key)) others.push(records.get('role', rowKeyOf(role))!)
   })
   yield* removeRoles(context, others, type)
@@ -150,7 +150,7 @@ function* replaceRoles(
   type: TypeRecord,
   blocks: Readonly<Record<string, RoleBlock>>,
 ): Resumable<void> {
-  // In the first step nothing but what does not exist can fail, which wins over all that may fail in the second.
+  // The first step can fail only for what does not exist, which takes precedence over all failures of the second.
   const replaced: ReplacedRole[] = []
   for (const [key, block] of Object.entries(blocks)) {
     replaced.push(replaceRole(context, type, key, block))

@@ -1,6 +1,6 @@
 /**
- * The rules a role must keep, whichever operation writes it: permissions name actions that exist, `extends` stays
- * in its kind and free of cycles (contract D-21), derivations fit the model (contract B.4).
+ * The rules a role must keep, whichever operation writes it: permissions name actions that exist, derivations fit the
+ * model (contract B.4). The rules of `extends` are in `extends/resolve-extends.ts`.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -8,7 +8,6 @@ import { requireRelation, requireRole, requireType } from '#management/commands/
 import type { Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
-import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type {
   ActionRecord,
   DerivationRecord,
@@ -18,7 +17,6 @@ import type {
 } from '#model/records.ts'
 import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { extendedOf, reachesTooFar } from './extends-reach.ts'
 import { keepRelation } from './relations.ts'
 
 /**
@@ -36,7 +34,10 @@ export function resolvePermissions(
   return [...new Set(texts.map(resolve))]
 }
 
-/** What schemas cannot say of a tenant role's permissions; a matter of shape, so it comes before what exists (D-38). */
+/**
+ * Checks what schemas cannot say of a tenant role's permissions. It is a matter of shape, so it comes before what exists
+ * (D-38).
+ */
 export function checkTenantPermissions(texts: readonly string[]): void {
   for (const text of texts) {
     if (text.includes(':') || isUuid(text)) continue
@@ -47,7 +48,7 @@ export function checkTenantPermissions(texts: readonly string[]): void {
   }
 }
 
-/** What a permission of a tenant role is stored as. O(1) a text of a type once known, O(types) one that is an id. */
+/** How a permission of a tenant role is stored. O(1) for a text of a type once known, O(types) for an id. */
 function tenantPermissions(records: Draft): (text: string) => string {
   const known = new Map<string, TypeRecord>()
   return text => {
@@ -97,8 +98,8 @@ function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | un
 }
 
 /**
- * The type as a role that names an action of it rests on it: the action must not go while the role is written, and a
- * removal of it that is under way must look again.
+ * Returns the type, on which a role that names an action of it rests: the action must not be removed while the role is
+ * written, and a removal that is under way must run again.
  */
 function withContent(records: Draft, type: TypeRecord): TypeRecord {
   records.touch(type)
@@ -109,7 +110,7 @@ function unknownAction(text: string): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no action ${JSON.stringify(text)}`)
 }
 
-/** A role's stored permissions as the engine reads them. */
+/** A role's stored permissions in the form in which the engine takes them. */
 export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permission[] {
   return role.permissions.map(text => {
     if (type !== null) return { type: type.key, action: text }
@@ -118,7 +119,7 @@ export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permis
   })
 }
 
-/** Throws `NOT_FOUND` for what a role would mention in vain, before anything is said of what does not fit (D-38). */
+/** Throws `NOT_FOUND` for what a role mentions and does not exist. It comes before the checks of what does not fit (D-38). */
 export function requireMentions(
   records: Draft,
   type: TypeRecord | null,
@@ -133,37 +134,6 @@ export function requireMentions(
     requireRole(records, requireType(records, entry.on_resource), entry.role)
     requireRelation(records, type, entry.linked_by_relation)
   }
-}
-
-/**
- * Checks that `role` may extend `references` and returns their keys. Roles of one scope only; a cycle is refused.
- * Two commands that would close a cycle together both overwrite or rely on a role of it, so one of them runs again.
- */
-export function resolveExtends(
-  records: Draft,
-  type: TypeRecord | null,
-  roleKey: string,
-  references: readonly string[],
-): string[] {
-  const direct = new Map(
-    references.map(reference => {
-      const role = requireRole(records, type, reference)
-      return [role.key, role] as const
-    }),
-  )
-  const reached = new Set(direct.keys())
-  for (const [key, role] of direct) {
-    // What is mentioned must not go; what that extends in turn must not change, or a circle could close.
-    records.touch(role)
-    const extended = extendedOf(records, role)
-    if (key === roleKey || extended.has(roleKey)) {
-      throw new AuthzError('INVALID_INPUT', `role ${JSON.stringify(roleKey)} would extend itself`)
-    }
-    if (direct.size > 1) for (const other of extended.keys()) reached.add(other)
-    const count = direct.size > 1 ? reached.size : 1 + extended.size
-    if (count > EXTENDS_REACH_MAX) throw reachesTooFar(roleKey)
-  }
-  return [...direct.keys()]
 }
 
 /** The block a body gives, checked against the model; `previousId` keeps the block's id. */
@@ -182,8 +152,8 @@ export function resolveGrantedTo(
 }
 
 /**
- * The relation is defined on the role's own type, its subjects are of the source role's type (contract B.4). It is kept:
- * otherwise one that is about to be removed could leave the entry behind.
+ * Checks an entry: the relation is defined on the role's own type, its subjects are of the source role's type (contract
+ * B.4). The relation is kept, or one that is about to be removed could leave the entry behind.
  */
 export function resolveDerivation(
   context: WriteContext,
@@ -195,7 +165,7 @@ export function resolveDerivation(
   const role = requireRole(records, onType, wanted.role)
   const relation = requireRelation(records, type, wanted.linked_by_relation)
   if (relation.subjectTypeId !== onType.id) {
-    // Gone, if it went while a bulk was being read; the commit will not hold then, and the bulk runs again.
+    // The type may have been removed while a bulk was being read. The commit will not hold then, and the bulk runs again.
     const subjectType = records.byId('type', relation.subjectTypeId)
     throw new AuthzError(
       'MISMATCH_RELATION_TYPE',
@@ -204,7 +174,7 @@ export function resolveDerivation(
     )
   }
   keepRelation(context, relation)
-  // The two it mentions: a removal of either that is under way must look again.
+  // The two things that the entry mentions: a removal of either that is under way must run again.
   records.touch(relation)
   records.touch(role)
   return {

@@ -20,13 +20,8 @@ import type {
   TenantRole,
 } from '#model/wire/role.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import {
-  permissionsOf,
-  requireMentions,
-  resolveExtends,
-  resolveGrantedTo,
-  resolvePermissions,
-} from './role-rules.ts'
+import { resolveExtends } from './extends/resolve-extends.ts'
+import { permissionsOf, requireMentions, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
 
 /**
  * Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken, `LIMIT_EXCEEDED` when
@@ -34,7 +29,7 @@ import {
  */
 export function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
   const taken = context.records.get('role', rowKeys.role(type?.id ?? null, body.key))
-  // What is unknown or does not fit is said before what is there already (contract D-38).
+  // What is unknown or does not fit is answered before what exists already (contract D-38).
   const role = updateRole(context, type, addRole(context, type, body.key, body), body)
   if (taken) {
     const place = type ? ` on resource ${JSON.stringify(type.key)}` : ''
@@ -67,13 +62,13 @@ export function addRole(
     createdAt: context.now,
     updatedAt: context.now,
   }
-  // A removal of the type that is under way must look again.
+  // A removal of the type that is under way must run again.
   if (type !== null) context.records.touch(type)
   putRole(context, role, type)
   return role
 }
 
-/** A role on its way to what its block says. */
+/** A role that has been made bare and is still to get the content of its block. */
 export interface ReplacedRole {
   readonly isNew: boolean
   /** The second step, once all the roles it may refer to are there. */
@@ -81,8 +76,8 @@ export interface ReplacedRole {
 }
 
 /**
- * Makes a role, new or there already, what its block says and nothing else; a role that was there keeps its id and
- * its assignments. In two steps, so that roles replaced together may refer to each other: the first leaves it bare.
+ * Makes a role what its block says and nothing else. A role that exists keeps its id and its assignments. In two steps, so
+ * that roles replaced together may refer to each other: the first step leaves the role bare.
  */
 export function replaceRole(
   context: WriteContext,
@@ -167,7 +162,7 @@ export function putRole(context: WriteContext, role: RoleRecord, type: TypeRecor
   context.records.put(role, roleChange(role, type))
 }
 
-/** A role as the engine hears of it. */
+/** A role in the form in which the engine is told of it. */
 export function roleChange(role: RoleRecord, type: TypeRecord | null): RolePut {
   const { entries, guarded } = role.grantedTo
   return {

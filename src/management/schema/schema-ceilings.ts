@@ -1,10 +1,10 @@
 /**
- * How many parts a schema may have: of one resource as many as go with one removal, which is one commit, and of all as many as an
- * index can name and a compiled schema can hold. Asked of every command's draft before it becomes a commit, whichever way
- * the parts come.
+ * How many parts a schema may have. The parts of one resource must fit one removal, which is one commit. All parts together
+ * must fit the numbers of an index and the compiled schema. Checked for every command's draft before it becomes a commit,
+ * whichever way the parts come.
  *
- * Lists are no requirement of a commit. So whoever adds a part writes the row of the schema, too: of two that add at the same
- * moment the later one is refused, runs again, and counts what the earlier one has added.
+ * Lists are no requirement of a commit. So a command that adds a part writes the row of the schema, too. Of two that add at
+ * the same moment the later one is refused, runs again, and counts what the earlier one has added.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -23,7 +23,7 @@ import type { ListName } from '#store/view.ts'
 
 export interface SchemaCeilings {
   readonly resources: number
-  /** Of an environment, tenant roles included. */
+  /** All roles of an environment, tenant roles included. */
   readonly roles: number
   readonly tenantRoles: number
   readonly relations: number
@@ -41,7 +41,7 @@ export const SCHEMA_CEILINGS: SchemaCeilings = {
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 
-/** The command, with something looked at when it has written all it writes, which may refuse it. */
+/** The command, followed by a check of all it has written, which may refuse it. */
 export function lookedAt<Answer>(
   command: Command<Answer>,
   look: (context: WriteContext) => Resumable<void>,
@@ -55,8 +55,8 @@ export function lookedAt<Answer>(
 }
 
 /**
- * Throws `LIMIT_EXCEEDED` when the draft leaves more parts than there may be: what is stored, and what it changes of that. O(parts
- * that it writes), with a stop after each.
+ * Throws `LIMIT_EXCEEDED` when the draft leaves more parts than there may be: the stored parts and its changes of them.
+ * O(parts that it writes), with a stop after each.
  */
 export function* checkSchemaCeilings(
   { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
@@ -74,7 +74,7 @@ export function* checkSchemaCeilings(
 interface Ceiling {
   readonly list: ListName
   readonly max: number
-  /** What is said when it is reached. */
+  /** The message when the ceiling is reached. */
   readonly isReached: (records: Draft) => string
 }
 
@@ -95,7 +95,7 @@ function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[
   for (const kind of ['type', 'role', 'relation'] as const) {
     for (const [before, after] of records.written(kind)) {
       yield
-      // Another state of the same part, which counts where it did.
+      // The same part in another state, which counts where it counted before.
       if (before?.id === after?.id) continue
       add(before, -1)
       add(after, 1)

@@ -24,7 +24,7 @@ export interface ExportedSchema {
 export interface ExportedResource {
   readonly key: string
   readonly body: ResourceReplace
-  /** What a resource's body does not say. */
+  /** Texts that a resource's body has no place for. */
   readonly relationTexts: readonly RelationText[]
   readonly actionGroups: TypeRecord['actionGroups']
 }
@@ -33,7 +33,7 @@ export interface RelationText {
   readonly key: string
   readonly name: string
   readonly description: string | null
-  /** What the groups API made it for; only where such relations are exported, too. */
+  /** The purpose for which the groups API made the relation. Present only where such relations are exported, too. */
   readonly groupUse: GroupUse | null
 }
 
@@ -43,10 +43,10 @@ export interface SchemaScope {
   readonly roles?: CopyFilter | null | undefined
 }
 
-/** How often a read that others changed on its way starts again, before it holds everybody else up. */
+/** How often a read starts again that others have changed meanwhile. After that it runs without a stop. */
 const ATTEMPTS_MAX = 4
 
-/** As of one state. */
+/** Reads one state. */
 export function* exportSchema(
   { records }: ReadContext,
   input: { readonly scope: SchemaScope },
@@ -118,7 +118,7 @@ export function roleOf(role: RoleRecord, madeRelations: ReadonlySet<string>): Ro
   }
 }
 
-/** The block as a body would say it, with those entries that are asked for. */
+/** The block as a body would have it, with those entries that are asked for. */
 export function grantedToOf(
   { grantedTo }: RoleRecord,
   isAsked: (entry: RoleRecord['grantedTo']['entries'][number]) => boolean,

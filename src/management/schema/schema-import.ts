@@ -1,6 +1,6 @@
 /**
- * Puts an exported schema into an environment, in one commit: all of it is there or nothing. What stands there under the
- * same key is a conflict, or is made what the copy says as PUT would make it: it keeps its id and its facts.
+ * Puts an exported schema into an environment, in one commit: all of it or nothing. A part that exists under the same key
+ * is a conflict, or is replaced by the copied one as PUT would do it: it keeps its id and its facts.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { findRole, requireType } from '#management/commands/lookups.ts'
@@ -17,7 +17,7 @@ import { addType, ensureUserType, findUserType, putType } from './types.ts'
 
 export interface SchemaImport {
   readonly schema: ExportedSchema
-  /** What becomes of what is there by the same key. */
+  /** What happens to parts that exist under the same key. */
   readonly conflictStrategy: 'fail' | 'overwrite'
 }
 
@@ -28,7 +28,8 @@ export interface SchemaImport {
 export function* importSchema(context: WriteContext, input: SchemaImport): Resumable<void> {
   const { schema } = input
   if (input.conflictStrategy === 'fail') requireNoConflict(context, schema)
-  // Resources refer to each other, in circles too: first all are there, then all their roles, then what roles derive from.
+  // Resources refer to each other, also in cycles. So first all of them are made, then all their roles, then what roles
+  // derive from.
   for (const { key, body } of schema.resources) {
     const type = context.records.get('type', rowKeys.type(key)) ?? addType(context, key, body.name)
     yield* defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })
@@ -66,7 +67,7 @@ function conflict(what: string, key: string): AuthzError {
   return new AuthzError('DUPLICATE_ENTITY', message)
 }
 
-/** What the groups API made on a type that is overwritten; it stays, with the grants it is for. */
+/** What the groups API made on a type that is overwritten. It stays, with the grants for which it was made. */
 interface MadeByGroups {
   readonly relations: readonly RelationRecord[]
   readonly roles: ReadonlyMap<string, RoleRecord>
@@ -78,7 +79,7 @@ function* madeByGroups(context: WriteContext, typeKey: string): Resumable<MadeBy
   const roles = new Map<string, RoleRecord>()
   const { records } = context
   yield* records.visit('role', lists.rolesOfType(type.id), ({ key }) => {
-    // Met, so that the commit rests on it.
+    // Read through the draft, so that the commit requires it.
     const role = records.get('role', rowKeys.role(type.id, key))
     if (role !== null) roles.set(key, role)
   })
@@ -104,7 +105,7 @@ function* defineResource(
   const texts = new Map(resource.relationTexts.map(text => [text.key, text]))
   for (const relation of relationsOf(context, type)) {
     const text = texts.get(relation.key)
-    // No engine knows what a relation is called.
+    // Engines do not know the name of a relation.
     if (text) records.put({ ...relation, name: text.name, description: text.description })
   }
 }
@@ -118,7 +119,7 @@ function* deriveRoles(
   const { records } = context
   const type = requireType(records, typeKey)
   const keptRelations = new Set(made.relations.map(({ key }) => key))
-  // A copy may have taken the role of the members from the groups, and with it what it was worth to them.
+  // A copy may have removed the groups' role `member`, and with it what the grants of groups rest on.
   const isKept = ({ relation, onType, role }: DerivationRecord): boolean => {
     const source = records.get('type', rowKeys.type(onType))
     return keptRelations.has(relation) && source !== null && findRole(records, source, role) !== null
@@ -176,7 +177,7 @@ interface Part {
   readonly updatedAt: number
 }
 
-/** The standing parts, those of a wanted key replaced, then the new ones: ids are never taken from elsewhere. */
+/** The existing parts, replaced where a wanted part has their key, then the new ones. Ids are never taken from elsewhere. */
 function merged<Item extends Part>(
   context: WriteContext,
   standing: readonly Item[],

@@ -1,10 +1,10 @@
 /**
- * What goes with a part of the schema (contract C.7), in the commit that removes it: afterwards no stored role, action
- * group or relation mentions it. Its facts have no meaning from that moment on and are purged behind it.
+ * What is removed with a part of the schema (contract C.7), in the same commit: afterwards no stored role, action group or
+ * relation mentions it. Its facts have no meaning from that moment on and are purged afterwards.
  *
- * Lists are no requirement of a commit, so a mention that is being added while the removal is made would be missed. It
- * is not, because who adds a mention of a thing writes the thing's row as well (`Draft.touch`), and the removal of the
- * thing rests on that row.
+ * Lists are no requirement of a commit, so a mention that is being added while the removal is made could be missed. It is
+ * not, because a command that adds a mention of a thing writes the thing's row as well (`Draft.touch`), and the removal of
+ * the thing requires that row to be unwritten.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import {
@@ -50,7 +50,7 @@ export function* removeActions(
 
 /**
  * Removes roles of one type, or tenant roles, with the mentions of them. A relation that the groups API made for such a
- * role goes too: whoever creates a role of that key later finds none of the grants that were meant for this one.
+ * role is removed, too: whoever creates a role of that key later must not find the grants that were meant for this one.
  */
 export function* removeRoles(
   context: WriteContext,
@@ -111,7 +111,7 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   const foreign = listed(context, lists.relationsFromType(type.id)).filter(
     relation => relation.typeId !== type.id,
   )
-  // Met before the first stop: another removal may take them meanwhile, and this runs again then.
+  // Read before the first stop: another removal may take them meanwhile, and this command runs again then.
   const objectTypes = Array.from(new Set(foreign.map(({ typeId }) => typeId)), id => typeById(context, id))
   const roles: RoleRecord[] = []
   yield* records.visit('role', lists.rolesOfType(type.id), role => {
@@ -130,12 +130,12 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   removeDependants(context, [dependantsOfType(type, roles, [...own, ...foreign])])
 }
 
-/** The relations whose objects are of a type; taken out of the list at once, for removing them changes it. */
+/** The relations whose objects are of a type. Taken out of the list at once, since removing them changes it. */
 export function relationsOf(context: WriteContext, type: TypeRecord): RelationRecord[] {
   return listed(context, lists.relationsOfType(type.id))
 }
 
-/** Each is met, so that the commit rests on its being there: it may be removed by others while this goes on. */
+/** Each is read through the draft, so that the commit requires it to exist: others may remove it meanwhile. */
 function listed(context: WriteContext, list: ListName): RelationRecord[] {
   const { records } = context
   return [...records.list('relation', list)].map(record => records.get('relation', rowKeyOf(record))!)
@@ -166,8 +166,8 @@ function dropEntries(
 }
 
 /**
- * Writes the roles of a type, or the tenant roles, that lose anything by the lists given for each. The engine need not be told: what
- * it is told of is what they mentioned, and mentions go with that (contract C.7).
+ * Writes the roles of a type, or the tenant roles, that lose anything by the lists given for each. The engine is not told
+ * of it: with the removal of a thing it drops the mentions of it, too (contract C.7).
  */
 function rewriteRoles(
   context: WriteContext,

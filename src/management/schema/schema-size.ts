@@ -23,7 +23,7 @@ import {
 import { type RoleRecord, type SchemaSizeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
-import { checkExtendsReach } from './extends-reach.ts'
+import { checkExtendsReach } from './extends/extends-ceiling.ts'
 
 type Sums = Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'>
 
@@ -45,7 +45,7 @@ const NOTHING: Sums = { actions: 0, permissions: 0, derivations: 0 }
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 
-/** The command, held to the ceilings: throws `LIMIT_EXCEEDED` when what it leaves says more than a schema may. */
+/** The command, followed by a check: throws `LIMIT_EXCEEDED` when what it leaves says more than a schema may. */
 export function heldToSize<Answer>(
   command: Command<Answer>,
   ceilings = SIZE_CEILINGS,
@@ -58,7 +58,7 @@ export function heldToSize<Answer>(
   }
 }
 
-/** O(what the draft writes of types and roles), and of the whole schema where its sums are not known. */
+/** O(types and roles that the draft writes), and O(schema) where its sums are not known. */
 export function* checkSchemaSize(
   { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
   ceilings = SIZE_CEILINGS,
@@ -103,7 +103,7 @@ function checkPart(
 
 function sumsOf(part: Part | null): Sums {
   if (part === null) return NOTHING
-  // The built-in one has none that a caller could name; a role may go by that key.
+  // The built-in type has no actions that a caller could name. The kind is checked, too, since a role may have that key.
   if (part.kind === 'type' && part.key === USER_TYPE_KEY) return NOTHING
   if (part.kind === 'type') return { ...NOTHING, actions: part.actions.length }
   return { ...NOTHING, permissions: part.permissions.length, derivations: part.grantedTo.entries.length }

@@ -1,4 +1,4 @@
-/** Resource types as rows: how they are made and written. What callers ask of them is in `resources.ts`. */
+/** Resource types as rows: how they are made and written. The operations that callers use are in `resources.ts`. */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -6,7 +6,7 @@ import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import { type ActionRecord, type AttributeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
-/** Keys with this in front are ours: `/user-permissions` says `__tenant:acme` where it names an instance `type:key`. */
+/** Keys that begin with this are reserved: `/user-permissions` says `__tenant:acme` where it names an instance `type:key`. */
 const RESERVED_PREFIX = '__'
 
 /**
@@ -70,7 +70,7 @@ export function ensureUserType(context: WriteContext): TypeRecord {
 /** The parts of a type that are found by key or id. */
 type Part = ActionRecord | AttributeRecord | TypeRecord['actionGroups'][number]
 
-/** The part of that key, else the one of that id (contract B.1). Throws `NOT_FOUND` naming what was looked for. */
+/** The part with that key, else the one with that id (contract B.1). Throws `NOT_FOUND` naming what was looked for. */
 export function requirePart<Found extends Part>(
   parts: readonly Found[],
   reference: string,
@@ -85,7 +85,7 @@ export function requirePart<Found extends Part>(
   )
 }
 
-/** Throws `DUPLICATE_ENTITY` for a key that is taken, `LIMIT_EXCEEDED` when there are as many as a body may give. */
+/** Throws `DUPLICATE_ENTITY` for a key that is taken, `LIMIT_EXCEEDED` when there are as many parts as a body may give. */
 export function checkPartIsNew(
   parts: readonly Part[],
   key: string,
@@ -99,7 +99,7 @@ export function checkPartIsNew(
   throw new AuthzError('LIMIT_EXCEEDED', `${name} has ${parts.length} ${where.what}s, which is the most`)
 }
 
-/** The parts with one of them replaced by what it is now, in its place. */
+/** The parts, with one of them replaced by its new state, in its place. */
 export function withPart<Changed extends Part>(parts: readonly Changed[], changed: Changed): Changed[] {
   return parts.map(part => (part.id === changed.id ? changed : part))
 }

@@ -1,19 +1,19 @@
 /**
- * Fills tables that are empty with the rows of a whole environment, in order and with their lists, as if one commit had put
- * them. Long steps: to be run where nothing else has to be done, and before anybody reads.
+ * Fills empty tables with the rows of a whole environment, in order and with their lists, as if one commit had put them.
+ * Its steps are long: run it in a thread that has nothing else to do, before anybody reads the tables.
  */
 import { CREATED_PER_COMMIT, TableView } from '#store/embedded/table-view.ts'
-import { visitFactLists } from '#store/keyspace/fact-lists.ts'
+import { visitFactLists } from '#store/keyspace/fact-list-membership.ts'
 import type { RowPut } from '#store/ledger.ts'
 import type { Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'
 import { ListBuild } from './list-build.ts'
 import { RowLoad } from './row-load.ts'
 
-/** Of the rows: they are as old as the history. */
+/** The version of all rows: they are as old as the history. */
 const VERSION = 1
 
-/** It has the thread, and some 300 MB, to itself. */
+/** The build has the thread, and some 300 MB, to itself. */
 const LIST_BUILD = { visitLists: visitFactLists, orderedEntries: 4_000_000 }
 
 export class FreshRows {
@@ -31,13 +31,16 @@ export class FreshRows {
     this.#load.add({ key, value, version: VERSION, created: CREATED_PER_COMMIT + this.#load.count })
   }
 
-  /** Resolves when rows, lists and counts are durable; or with the number, from 0, of a row whose key had come before. */
+  /**
+   * Resolves when rows, lists and counts are durable. If two rows had the same key, resolves with the number of the second
+   * one, counted from 0.
+   */
   async write(signal: AbortSignal): Promise<{ readonly repeated: number | null }> {
     await this.#load.write(this.#tables)
     const { repeated, count } = this.#load
     if (repeated !== null) return { repeated: repeated - CREATED_PER_COMMIT }
     const view = new TableView(this.#tables, this.#listRule)
-    // The places of the rows are those of so many commits.
+    // Rows get places (`created`) as if as many commits as are needed had put them.
     const sequence = Math.max(VERSION, Math.ceil(count / CREATED_PER_COMMIT))
     await this.#tables.write(() => view.setSequence(sequence))
     await new ListBuild(this.#tables, view, this.#listRule, LIST_BUILD).run(signal)

@@ -1,6 +1,6 @@
 /**
- * Builds the table of keys for rows that were loaded without it: as many entries at a time as are ordered in memory.
- * Long steps, to be run where nothing else has to be done.
+ * Builds the table of keys for rows that were loaded without it. It orders as many entries at a time as fit its memory. Its
+ * steps are long: run it in a thread that has nothing else to do.
  */
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import type { TableView } from '#store/embedded/table-view.ts'
@@ -11,7 +11,7 @@ import type { Tables } from '#store/tables.ts'
 /** Entries ordered at a time: some 100 MB of them. */
 const ORDERED_ENTRIES = 1_000_000
 
-/** Safe to repeat. The view must not change until it is done. Throws the signal's reason when that is given on the way. */
+/** Safe to repeat. The view must not change until it is done. Throws the signal's reason when the signal is given. */
 export async function buildKeys(tables: Tables, view: TableView, signal: AbortSignal): Promise<void> {
   let items = new PackedItems()
   const flush = async (): Promise<void> => {

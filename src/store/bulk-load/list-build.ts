@@ -1,9 +1,11 @@
 /**
- * Builds the lists and counts of a view that has its rows and nothing else. The entries are made for many rows at a time and
- * written in order (see `ordered-write.ts`); what depends on a list as a whole follows when the lists stand.
+ * Builds the lists and counts of a view that has its rows and nothing else. The entries are made for many rows at a time
+ * and written in order (`ordered-write.ts`). What depends on a whole list follows when the lists are there.
  *
- * Whether a list is counted, and whether its first row stands for the others, is taken to be the same for all lists whose
- * names begin with the same byte. To be run where nothing else has to be done: its steps are long.
+ * Lists whose names begin with the same byte are assumed to be alike: all counted or none, all with a first row that stands
+ * for the others or none.
+ *
+ * Its steps are long: run it in a thread that has nothing else to do.
  */
 import { assert } from '#model/assert.ts'
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
@@ -25,7 +27,7 @@ import { buildKeys } from './key-build.ts'
 
 /** Entries ordered at a time: some 50 MB of them. */
 const ORDERED_ENTRIES = 1_000_000
-/** Counts put in one write. */
+/** Counts in one write. */
 const WRITE_COUNTS = 10_000
 const NOTHING = new Uint8Array(0)
 
@@ -34,7 +36,10 @@ interface ListKind {
   readonly isRepresented: boolean
 }
 
-/** A quick way to the lists of some rows: what the rule says, without what goes with it. False for the others. */
+/**
+ * Visits the lists of a row without decoding it: the lists that the rule names, without their relations to other lists.
+ * False for a row that it cannot read.
+ */
 export type VisitLists = (
   row: Row,
   visit: (name: ListName, isCounted: boolean, isRepresented: boolean) => void,
@@ -42,11 +47,11 @@ export type VisitLists = (
 
 export interface ListBuildOptions {
   readonly visitLists?: VisitLists | null
-  /** Entries ordered at a time, 80 bytes each: the fewer times, the less of the tree is written twice. */
+  /** Entries ordered at a time, 80 bytes each. The larger, the less of the tree is written twice. */
   readonly orderedEntries?: number
 }
 
-/** What a view lacks that has its rows and nothing else. Throws the signal's reason when that is given on the way. */
+/** Builds what a view lacks that has only its rows. Throws the signal's reason when the signal is given. */
 export async function buildKeysAndLists(
   tables: Tables,
   view: TableView,
@@ -86,8 +91,8 @@ export class ListBuild {
   }
 
   /**
-   * Another build may have come some way with the same rows: what it left is what this one makes. Throws the signal's
-   * reason when that is given on the way; the lists are of no use then.
+   * An earlier build of the same rows may have been cut short: what it left is part of what this one makes. Throws the
+   * signal's reason when the signal is given; the lists are of no use then.
    */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal
@@ -118,7 +123,7 @@ export class ListBuild {
     await this.#count()
   }
 
-  /** The rows that stand for a list of theirs. */
+  /** The rows that stand for one of their lists. */
   #firstRows(): number[] {
     const firsts: number[] = []
     for (const [byte, { isRepresented }] of this.#kinds) {
@@ -162,12 +167,12 @@ export class ListBuild {
     await flush()
   }
 
-  /** The entries of the lists that begin with that byte, in order, with their number in their list. */
+  /** The entries of the lists whose names begin with that byte, in order, each with its number in its list. */
   *#groups(byte: number): Iterable<{
     readonly name: Uint8Array
     readonly created: number
     readonly size: number
-    /** Whether the next entry, if any, is of another list. */
+    /** Whether the next entry, if any, belongs to another list. */
     readonly isLast: boolean
   }> {
     let present: { readonly name: Uint8Array; readonly created: number; readonly size: number } | null = null
@@ -186,7 +191,7 @@ export class ListBuild {
     const bytes = (this.#entryBytes[list.length] ??= Buffer.alloc(list.length + CREATED_BYTES))
     bytes.set(list)
     writeCreated(bytes, created, list.length)
-    // Copied there.
+    // `add` copies the bytes.
     this.#entries.add({ bytes, keyStart: 0, keyEnd: bytes.length, rank: created })
   }
 
@@ -225,7 +230,7 @@ export class ListBuild {
   }
 }
 
-/** Behind every entry of the list: `created` stays below 2^53. */
+/** A name after every entry of the list: `created` stays below 2^53. */
 function afterList(list: ListName): Uint8Array {
   return Buffer.concat([list, Buffer.alloc(CREATED_BYTES, 0xff)])
 }

@@ -17,14 +17,14 @@ export class RowLoad {
   /** After a write: the rank of a row whose key had come before, null when none had. */
   repeated: number | null = null
 
-  /** How many have come, those that came twice included. */
+  /** The number of rows that came, repeated ones included. */
   get count(): number {
     return this.#items.count
   }
 
   /**
-   * Writes the rows into tables that have none. Of rows with one key only the newest generation counts, and of that what came
-   * last: whatever else was seen is out of date by now.
+   * Writes the rows into empty tables. Of rows with the same key only the newest generation counts, and of that the row
+   * that came last: the others are out of date.
    */
   async write(tables: Tables): Promise<void> {
     const items = this.#items
@@ -39,7 +39,7 @@ export class RowLoad {
     )
   }
 
-  /** Of those with one key the last one, in place. */
+  /** Of rows with the same key keeps the last one, in place. */
   #newest(byKey: Uint32Array): Uint32Array {
     let kept = 0
     for (let at = 0; at < byKey.length; at += 1) {

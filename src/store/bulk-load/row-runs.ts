@@ -17,7 +17,7 @@ const PIECE_BYTES = 256 * 1_024
 const LENGTH_AT = 8
 const HEAD_BYTES = 12
 
-/** A row as the view stores it (`row-codec.ts`). The bytes are taken away when the next one is asked for. */
+/** A row as the view stores it (`row-codec.ts`). The bytes are valid until the next row is asked for. */
 export interface StoredRow {
   readonly created: number
   readonly bytes: Uint8Array
@@ -32,15 +32,15 @@ export class RowRuns {
   #count = 0
 
   /**
-   * `directory` is made when it is needed, and is nobody else's. `runBytesMax`: bytes of rows in a run; twice as much
-   * is in memory.
+   * `directory` is made when it is needed and must belong to nobody else. `runBytesMax` is the bytes of rows in a run;
+   * twice as much is in memory.
    */
   constructor(directory: string, runBytesMax = RUN_BYTES_MAX) {
     this.#directory = directory
     this.#runBytesMax = runBytesMax
   }
 
-  /** How many have come, those that came twice included. */
+  /** The number of rows that came, repeated ones included. */
   get count(): number {
     return this.#count
   }
@@ -54,8 +54,8 @@ export class RowRuns {
   }
 
   /**
-   * All rows, each once: of those of one generation the newest version. To be called once, when all have come; then the files are
-   * gone. O(rows × runs), and there are few runs.
+   * All rows, each once: of rows of one generation the newest version. Call it once, when all rows have come; it removes
+   * the files. O(rows × runs), and there are few runs.
    */
   *inOrder(): Iterable<StoredRow> {
     this.#endRun()
@@ -70,7 +70,7 @@ export class RowRuns {
     if (last.created >= 0) yield last
   }
 
-  /** The bytes are good until the next one. */
+  /** The bytes are valid until the next row. */
   *#merged(): Iterable<StoredRow> {
     const runs = Array.from({ length: this.#runs }, (_, number) => new RunReader(this.#path(number)))
     try {
@@ -127,7 +127,7 @@ class RunReader implements StoredRow {
   bytes: Uint8Array = new Uint8Array()
   readonly #file: number
   #piece = Buffer.allocUnsafe(PIECE_BYTES)
-  /** What of the piece has been read from the file and not been handed out. */
+  /** Where in the piece the bytes begin that were not handed out yet. */
   #from = 0
   #to = 0
 
@@ -151,7 +151,7 @@ class RunReader implements StoredRow {
     closeSync(this.#file)
   }
 
-  /** Whether there are so many bytes more; they are in the piece then. */
+  /** Whether the file has so many bytes more. Afterwards they are in the piece. */
   #has(bytes: number): boolean {
     if (this.#to - this.#from >= bytes) return true
     const rest = this.#piece.subarray(this.#from, this.#to)

@@ -12,11 +12,11 @@ import type { Entry } from '#store/ledger.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import { encodeEntry, entryId } from './entry-codec.ts'
 
-/** Log entries kept unless told otherwise: what a node may fall behind before it has to load all rows again. */
+/** Log entries kept by default. A node that falls further behind has to load all rows again. */
 export const LOG_ENTRIES_MAX_DEFAULT = 100_000
 /** Entries dropped per commit: more than one, so that a lowered retention is reached without one long write. */
 const TRIM_ENTRIES_MAX = 64
-/** What one read holds in memory at most, beyond its first entry. */
+/** Ceiling of what one read holds in memory, apart from its first entry. */
 const READ_ENTRIES_MAX = 256
 const READ_BYTES_MAX = 1024 * 1024
 
@@ -44,7 +44,7 @@ export class CommitLog {
     return stored && decodeUint48(stored)
   }
 
-  /** Adds the entry and drops what is too old, unless all is still needed. Only inside `Tables.write`. */
+  /** Adds the entry and drops entries that are too old, unless `keepsAll`. Only inside `Tables.write`. */
   append(entry: Entry, { keepsAll = false } = {}): void {
     const sequence = encodeUint48(entry.revision.sequence)
     this.#log.put(sequence, encodeEntry(entry))
@@ -52,7 +52,7 @@ export class CommitLog {
     if (!keepsAll) this.#trim(entry.revision.sequence - this.#entriesMax)
   }
 
-  /** Entries from `first` to `last`, both included: the first ones, as many as fit one read, at least one. */
+  /** Entries from `first` to `last`, both included. Returns as many of the first ones as fit one read, at least one. */
   read(first: number, last: number): LoggedEntry[] {
     const entries: LoggedEntry[] = []
     let sizeBytes = 0

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AuthzError } from '#model/errors.ts'
 
-/** Has a dot, which no environment id has: they share the directory. */
+/** The name has a dot, which no environment id has: both are in the same directory. */
 const LOCK_FILE = 'verdict.lock'
 const SQLITE_BUSY = 5
 
@@ -22,9 +22,9 @@ export class DirectoryLock {
   constructor(directory: string) {
     const file = join(directory, LOCK_FILE)
     try {
-      // SQLite would be content to read it, and then keeps nobody out. Asked without opening it.
+      // SQLite would open a read-only file and then keep nobody out. This checks without opening the file.
       if (existsSync(file)) accessSync(file, constants.W_OK)
-      // No waiting: whoever holds the lock means to keep it.
+      // No waiting: a process that holds the lock keeps it until it ends.
       this.#database = new DatabaseSync(file, { timeout: 0 })
     } catch (error) {
       throw cannotLock(directory, file, error)

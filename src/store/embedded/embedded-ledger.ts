@@ -18,7 +18,7 @@ import type { Revision } from '#model/revision.ts'
 import { textOf } from '#store/keyspace/row-codec.ts'
 import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit, Entry, Ledger, Requirement, Row } from '#store/ledger.ts'
-import { LostStoreError } from '#store/lost-store.ts'
+import { LostStoreError } from '#store/lost-store-error.ts'
 import type { Tables } from '#store/tables.ts'
 import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
@@ -33,9 +33,9 @@ export interface EmbeddedLedgerOptions {
   readonly view: TableView
   /** How many of the newest entries the log keeps, at least 1. */
   readonly logEntriesMax?: number
-  /** Whether empty tables start a history; absent: they do. */
+  /** Whether empty tables begin a history; absent: they do. */
   readonly mayBegin?: boolean
-  /** Makes commits that would keep this thread for too long. Absent: this thread makes all. */
+  /** Makes commits that would keep this thread for too long. Absent: this thread makes all commits. */
   readonly largeWrites?: LargeWrites | null
 }
 
@@ -52,8 +52,8 @@ export class EmbeddedLedger implements Ledger {
   readonly #handed: HandedCommits
 
   /**
-   * The ledger in these tables; empty ones start a history, or are `STORE_DAMAGED` when they may not. Throws `INVALID_INPUT` when
-   * another release wrote them.
+   * Opens the ledger in these tables. Empty tables begin a history; where they may not, throws `STORE_DAMAGED`. Throws
+   * `INVALID_INPUT` when another release wrote them.
    */
   static async open(options: EmbeddedLedgerOptions): Promise<EmbeddedLedger> {
     const { tables, mayBegin = true } = options
@@ -97,7 +97,7 @@ export class EmbeddedLedger implements Ledger {
       const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
-    // Who asks for how long it was kept from everything else is not to be.
+    // A caller that gives `onApplied` learns from it how large its commits may be, so these are made in this thread.
     if (onApplied === undefined && this.#largeWrites?.isLarge(commit)) {
       const sequence = await this.#commitElsewhere(this.#largeWrites, commit)
       if (sequence !== null) return this.#revision(sequence)
@@ -114,7 +114,10 @@ export class EmbeddedLedger implements Ledger {
     return this.#revision(sequence)
   }
 
-  /** Null where it cannot be made there, or it is not known whether it was: made once more, it is made once. */
+  /**
+   * Null where the commit cannot be made there, or where it is unknown whether it was. Then this thread makes it: an id
+   * that was applied already is not applied again.
+   */
   async #commitElsewhere(largeWrites: LargeWrites, commit: Commit): Promise<number | null> {
     const { directory } = this.#tables
     if (directory === null) return null
@@ -138,7 +141,7 @@ export class EmbeddedLedger implements Ledger {
     this.#assertOpen()
     for (const batch of this.#view.batches()) {
       yield batch
-      // Not a normal end: a load that was cut short must not pass for a complete one.
+      // A closed ledger is an error here: a load that was cut short must not pass for a complete one.
       this.#assertOpen()
     }
   }
@@ -151,15 +154,15 @@ export class EmbeddedLedger implements Ledger {
   }
 
   /**
-   * Ends all feeds and refuses what comes. Resolves when no other thread writes into the tables; what this one does finishes with
-   * them, which stay open: they are the caller's.
+   * Ends all feeds and refuses further commits. Resolves when no other thread writes into the tables. Writes of this thread
+   * finish with the tables, which stay open: they belong to the caller.
    */
   async close(): Promise<void> {
     this.#durable.close()
     await Promise.all(this.#elsewhere)
   }
 
-  /** One commit, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */
+  /** Makes one commit, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */
   #write(commit: Commit): number {
     const earlier = this.#log.sequenceOf(commit.id)
     if (earlier !== undefined) return earlier

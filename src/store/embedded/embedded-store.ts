@@ -1,4 +1,4 @@
-/** A store in tables of its own: each environment's ledger and view share them. */
+/** A store in tables of its own: ledger and view of an environment share them. */
 import type { LargeWrites } from '#store/large-writes.ts'
 import { snapshotPlaceIn } from '#store/snapshot-place.ts'
 import type { BeginOptions, EnvironmentStore, Store } from '#store/store.ts'
@@ -14,9 +14,9 @@ export interface EmbeddedStoreOptions {
   readonly logEntriesMax?: number
   readonly largeWrites?: LargeWrites | null
   readonly openTables: (id: string) => Tables
-  /** Throws `STORE_DAMAGED` when there are none. */
+  /** Throws `STORE_DAMAGED` when the environment has no tables. */
   readonly requireTables: (id: string) => void
-  /** Of which environments there are any. */
+  /** The environments that have tables. */
   readonly keptIds: () => readonly string[]
   /** Removes the tables of an environment that is closed, or was never whole. */
   readonly removeTables: (id: string) => void
@@ -52,14 +52,14 @@ export class EmbeddedStore implements Store {
     this.#options.removeTables(id)
   }
 
-  /** What it has is no copy. */
+  /** Its tables are no copies. */
   discardCopies(): void {}
 
   directoryOf(id: string): string | null {
     return this.#options.directoryOf(id)
   }
 
-  /** What it has is the truth. */
+  /** Its tables are the authority, so they are never stale. */
   stalenessMs(): number {
     return 0
   }
@@ -72,7 +72,7 @@ export class EmbeddedStore implements Store {
     return 0
   }
 
-  /** Nothing it waits for is elsewhere. */
+  /** It waits for nothing that is elsewhere. */
   giveUp(): void {}
 
   close(): Promise<void> {

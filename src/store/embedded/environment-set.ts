@@ -1,4 +1,4 @@
-/** The environments a store has open: each opened once, whoever asks for it how often, and closed together. */
+/** The open environments of a store. Each is opened once, however often it is asked for, and all are closed together. */
 import { AuthzError } from '#model/errors.ts'
 import type { BeginOptions } from '#store/store.ts'
 
@@ -20,12 +20,14 @@ export class EnvironmentSet<Opened> {
     if (existing) return existing
     const opening = this.#open(id, options)
     this.#environments.set(id, opening)
-    // One that could not be opened may be tried again.
+    // An environment that could not be opened may be tried again.
     opening.catch(() => this.#environments.delete(id))
     return opening
   }
 
-  /** Takes one out, so that whoever asks for it next opens it anew; null when it is not open. Throws as `get`. */
+  /**
+   * Removes an environment from the set, so that the next request opens it anew; null when it is not open. Throws as `get`.
+   */
   async take(id: string): Promise<Opened | null> {
     this.#check(id)
     const opening = this.#environments.get(id)
@@ -34,14 +36,14 @@ export class EnvironmentSet<Opened> {
     return opened
   }
 
-  /** Opens no more, waits for what is being opened, and returns all that are open. */
+  /** Opens no more environments, waits for those that are being opened, and returns all open ones. */
   async close(): Promise<Opened[]> {
     this.#isClosed = true
     const opened = await Promise.allSettled(this.#environments.values())
     return opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
   }
 
-  /** Ids become parts of names elsewhere. */
+  /** Ids become parts of file names and keys. */
   #check(id: string): void {
     if (this.#isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
     if (ENVIRONMENT_ID.test(id)) return

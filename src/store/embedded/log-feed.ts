@@ -1,9 +1,9 @@
 /**
- * One consumer's way through the log: everything it gets it reads from the log at its own position, the old entries
- * and the newest alike. So there is no seam between catching up and going live at which an entry could be lost or
- * come twice, and a slow consumer costs no memory: one the log is trimmed away from hears `REVISION_TOO_OLD`.
+ * The feed of one consumer. It reads every entry from the log at its own position, old entries and new ones alike. So there
+ * is no seam between catching up and going live at which an entry could be lost or come twice. A slow consumer costs no
+ * memory: when the log is trimmed away from its position it gets `REVISION_TOO_OLD`.
  *
- * `DurableMark` tells consumers how far they may read and wakes them when that moves; nobody polls.
+ * `DurableMark` tells consumers how far they may read and wakes them when that changes. Nobody polls.
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, type Revision } from '#model/revision.ts'
@@ -12,8 +12,8 @@ import type { CommitLog } from './commit-log.ts'
 import { decodeEntry } from './entry-codec.ts'
 
 /**
- * How far a history is readable, and who waits for it to go on. What woke them need not be an entry: whoever is woken looks
- * again, and may find nothing.
+ * How far a history is readable, and the consumers that wait for more. A consumer may be woken for another reason than an
+ * entry: it looks again, and may find nothing.
  */
 export class DurableMark {
   #sequence: number
@@ -34,12 +34,15 @@ export class DurableMark {
     return this.#end !== null
   }
 
-  /** Why it was closed; null: in the ordinary way, or not yet. */
+  /** The reason for which it was closed; null: it was closed in the ordinary way, or is open. */
   get endReason(): AuthzError | null {
     return this.#end?.reason ?? null
   }
 
-  /** Grows whenever those who wait are woken: whoever looked before and after knows whether there was a moment between. */
+  /**
+   * Grows whenever waiting consumers are woken. A consumer that compares two values knows whether it could have missed a
+   * wake.
+   */
   get turns(): number {
     return this.#turns
   }
@@ -51,12 +54,12 @@ export class DurableMark {
     this.#wakeAll()
   }
 
-  /** Makes everyone look again. */
+  /** Makes every consumer look again. */
   nudge(): void {
     this.#wakeAll()
   }
 
-  /** With a reason, whoever reads on hears that; without one they come to a normal end. */
+  /** With a reason, consumers that read on get that error. Without one their feeds end normally. */
   close(reason: AuthzError | null = null): void {
     this.#end ??= { reason }
     this.#wakeAll()
@@ -67,7 +70,7 @@ export class DurableMark {
     this.#waiting.add(wake)
   }
 
-  /** Takes a `notify` back. */
+  /** Cancels a `notify`. */
   forget(wake: () => void): void {
     this.#waiting.delete(wake)
   }
@@ -81,27 +84,31 @@ export class DurableMark {
 }
 
 /**
- * The entries behind `after`, as many as one piece holds; none when there are no more just now. Throws what ends a feed.
+ * Reads the entries after `after`, as many as one piece holds; none when there are no more at the moment. Throws what ends
+ * a feed.
  */
 export type LogReader = (after: number) => readonly Entry[] | Promise<readonly Entry[]>
 
-/** Of so many of the newest large commits; who follows reads each soon after it was made. */
+/** How many of the newest large commits are held. A consumer reads each soon after it was made. */
 const HANDED_MAX = 4
 
 /**
- * What large commits mean to the engine, as who made them had it: so that it need not be read from the log again, which would keep
- * the thread. Whoever follows from further back reads the log, which says the same.
+ * The changes of the newest large commits, as their maker had them. A consumer need not read them from the log, which would
+ * keep the thread. A consumer that is further behind reads the log, which says the same.
  */
 export class HandedCommits {
   readonly #durable: DurableMark
   readonly #commits = new Map<number, HandedCommit>()
 
-  /** `durable`: of their history. */
+  /** `durable` is the mark of the same history. */
   constructor(durable: DurableMark) {
     this.#durable = durable
   }
 
-  /** Before the mark moves there. One that it has passed, with a later commit, was read from the log: it would be kept for nobody. */
+  /**
+   * Called before the mark moves to `sequence`. If the mark has passed it with a later commit, it has been read from the
+   * log and nobody would take it from here.
+   */
   add(sequence: number, { id, changes }: HandedCommit): void {
     if (sequence <= this.#durable.sequence) return
     this.#commits.set(sequence, { id, changes })
@@ -111,7 +118,7 @@ export class HandedCommits {
     }
   }
 
-  /** That commit, once. */
+  /** Removes and returns that commit. */
   take(sequence: number): HandedCommit | undefined {
     const commit = this.#commits.get(sequence)
     this.#commits.delete(sequence)
@@ -125,9 +132,9 @@ export interface LogReaderOptions {
   readonly log: CommitLog
   readonly durable: DurableMark
   readonly epoch: string
-  /** Where all of a commit is not to be read again. */
+  /** Commits whose changes need not be read from the log. */
   readonly handed?: HandedCommits
-  /** Sequence of the newest commit that readers of the view may have met; it may not be durable yet. */
+  /** The sequence of the newest commit that readers of the view may have seen. It may not be durable yet. */
   readonly head: () => number
 }
 
@@ -148,7 +155,7 @@ export function logReader(
   }
 }
 
-/** Its rows are read from the log when somebody asks for them, as the log has them by then. */
+/** The entry of a handed commit. Its rows are read from the log when somebody asks for them. */
 function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitLog): Entry {
   let decoded: Entry | null = null
   const whole = (): Entry => {
@@ -170,7 +177,7 @@ function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitL
   }
 }
 
-/** The two ways in which a feed cannot go on from where it is. */
+/** The two reasons for which a feed cannot go on from its position. */
 export function feedFailure(
   code: 'STORE_RESET' | 'REVISION_TOO_OLD',
   epoch: string,
@@ -190,8 +197,8 @@ export interface LogFeedOptions {
 }
 
 /**
- * The feed `Ledger.feed` documents. A hand-written iterator, because a generator's `return` waits for the pending
- * `next`, which may never come. Overlapping calls of `next` are answered in order.
+ * The feed that `Ledger.feed` documents. It is a hand-written iterator, because a generator's `return` waits for the
+ * pending `next`, which may never come. Overlapping calls of `next` are answered in order.
  */
 export class LogFeed implements AsyncIterableIterator<Entry> {
   readonly #options: LogFeedOptions
@@ -249,7 +256,7 @@ export class LogFeed implements AsyncIterableIterator<Entry> {
     }
   }
 
-  /** Resolves when there may be more to read than there was at that turn, or nothing ever again. */
+  /** Resolves when there may be more to read than at that turn, or when the feed has ended. */
   async #moved(turns: number): Promise<void> {
     const { durable } = this.#options
     if (this.#isEnded || durable.turns !== turns) return

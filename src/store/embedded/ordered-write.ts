@@ -1,15 +1,18 @@
 /**
- * Many entries written in the order of their keys. A tree that is filled in order is written once; one that is filled
- * at random is written over and over, at a tenth of the speed and falling.
+ * Writes many entries in the order of their keys. A tree that is filled in order is written once. A tree that is filled at
+ * random is written over and over, at a tenth of the speed and falling.
  */
 import type { Tables } from '#store/tables.ts'
 
-/** Entries put in one write, some 20 ms: other writers, and the thread, wait for so long. */
+/** Entries in one write, some 20 ms. Other writers, and this thread, wait that long. */
 const WRITE_ENTRIES = 10_000
-/** Writes on their way to the disk while the next is being made: waiting for each costs more time than making it. */
+/**
+ * Writes that may be on their way to the disk while the next one is made: waiting for each would take longer than making
+ * it.
+ */
 const WRITES_UNDER_WAY_MAX = 4
 
-/** Resolves when all is durable. Throws the signal's reason when that is given on the way. */
+/** Resolves when all entries are durable. Throws the signal's reason when the signal is given. */
 export async function writeInOrder<Item>(
   tables: Pick<Tables, 'write'>,
   items: Iterable<Item>,
@@ -30,7 +33,7 @@ export async function writeInOrder<Item>(
   for (let isOver = false; !isOver;) {
     signal?.throwIfAborted()
     const next = writeSome()
-    // It is waited for below; it may fail before.
+    // The write is awaited below and may fail before.
     next.catch(() => undefined)
     underWay.push(next)
     if (underWay.length > WRITES_UNDER_WAY_MAX) isOver = await underWay.shift()!

@@ -19,13 +19,13 @@ const PUT = 4
 const HEAD_BYTES = 1 + 8 + 2
 const VALUE_LENGTH_BYTES = 4
 
-/** Items, and changes, packed between two stops. */
+/** Items or changes packed between two stops. */
 const PACKED_AT_ONCE = 128
 
 export interface PackedCommit {
   readonly id: Uint8Array
   readonly items: readonly Uint8Array[]
-  /** Some of the changes each, as JSON. */
+  /** JSON texts, each of some of the changes. */
   readonly changes: readonly Uint8Array[]
 }
 
@@ -36,7 +36,7 @@ interface Item {
   readonly value: Uint8Array | null
 }
 
-/** What a put row has beside key and value, where it has that already. */
+/** A commit that can be packed. Its puts may already have their generation. */
 type Packable = Pick<Commit, 'id' | 'require' | 'delete' | 'changes'> & {
   readonly put: readonly {
     readonly key: Uint8Array
@@ -45,7 +45,7 @@ type Packable = Pick<Commit, 'id' | 'require' | 'delete' | 'changes'> & {
   }[]
 }
 
-/** O(bytes), with a stop every few rows. Nothing in it is shared with the commit. */
+/** O(bytes), with a stop every few rows. Shares no memory with the commit. */
 export function* packCommit(commit: Packable): Resumable<PackedCommit> {
   const items: Uint8Array[] = []
   const changes: Uint8Array[] = []
@@ -65,7 +65,7 @@ export function* packCommit(commit: Packable): Resumable<PackedCommit> {
   return { id: Uint8Array.from(commit.id), items, changes }
 }
 
-/** The commit that was packed; its puts have the generation they were packed with, or 0. */
+/** The commit that was packed. Its puts have the generation with which they were packed, or 0. */
 export function unpackCommit({ id, items, changes }: PackedCommit) {
   const require: Requirement[] = []
   const removed: Uint8Array[] = []
@@ -82,7 +82,7 @@ export function unpackCommit({ id, items, changes }: PackedCommit) {
   return { id, require, delete: removed, put, changes: all }
 }
 
-/** The memory that changes hands. */
+/** The memory that is moved to the other thread. */
 export function buffersOf({ items, changes }: PackedCommit): ArrayBuffer[] {
   return [...items, ...changes].map(({ buffer }) => buffer as ArrayBuffer)
 }
@@ -103,7 +103,7 @@ function packed(items: readonly Item[]): Uint8Array {
   for (const { key, value } of items) {
     length += HEAD_BYTES + key.length + (value === null ? 0 : VALUE_LENGTH_BYTES + value.length)
   }
-  // Of its own memory, which is given away.
+  // Memory of its own and not of Node's pool, since it is moved away.
   const bytes = Buffer.allocUnsafeSlow(length)
   let at = 0
   for (const { what, number, key, value } of items) {

@@ -89,14 +89,15 @@ export class TableView implements View {
   *scan(list: ListName, options: ScanOptions = {}): Iterable<Row> {
     for (const created of this.places(list, options)) {
       const stored = this.#rows.get(encodeCreated(created))
-      // Gone when a commit came in between: only possible when the consumer held the iterator across an await.
+      // A row can be gone when a commit came in between. That happens only to a consumer that held the iterator across an
+      // await.
       if (stored) yield decodeRow(created, stored)
     }
   }
 
   *places(list: ListName, options: ScanOptions = {}): Iterable<number> {
     const { offset = 0, after = -1 } = options
-    // A table skips without looking at the range's end: past a short list it would walk through all that follow.
+    // A table skips without looking at the end of the range: past a short list it would walk through all lists that follow.
     const size = this.count(list)
     if (size > 0 && offset >= size) return
     const range = { start: listKey(list, after + 1), end: listEnd(list), offset }
@@ -144,7 +145,7 @@ export class TableView implements View {
 
   snapshot(): ViewSnapshot {
     const { table, release } = this.#tables.snapshot()
-    // What is taken of it is the same, and released with it.
+    // The view of a snapshot is itself a snapshot, released with the outer one.
     const snapshot = () => ({ table, release: () => {} })
     return { view: new TableView({ table, snapshot }, this.#listRule), release }
   }
@@ -155,8 +156,8 @@ export class TableView implements View {
   }
 
   /**
-   * Takes over what a commit did and its sequence. Only inside `Tables.write`. Commits may be applied again, also a
-   * run of them from further back, as long as the run then goes on to the newest. O(rows × lists per row).
+   * Applies a commit and takes over its sequence. Only inside `Tables.write`. Commits may be applied again, also a run of
+   * them from further back, as long as the run goes on to the newest. O(rows × lists per row).
    */
   apply(entry: Entry): void {
     const changes = new ListChanges(list => this.count(list))
@@ -176,7 +177,7 @@ export class TableView implements View {
     if (stored && !isSameRow) this.#remove(stored, changes)
     const lists = this.#listRule(row)
     const former = stored && isSameRow ? this.#listRule(stored) : []
-    // Most overwrites leave the row in the lists it was in; those entries are not touched.
+    // Most overwrites leave the row in the same lists. Those entries are not touched.
     const leaving = new Map(former.map(entry => [textOf(entry.list), entry]))
     for (const entry of lists) {
       if (!leaving.delete(textOf(entry.list))) this.#enter(entry, row.created, changes)
@@ -194,12 +195,12 @@ export class TableView implements View {
     this.#keys.remove(row.key)
   }
 
-  /** The row comes into a list, and what that means to others. O(log n). */
+  /** Enters the row into a list, and changes what depends on that. O(log n). */
   #enter(entry: ListEntry, created: number, changes: ListChanges): void {
     const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
     if (representedIn && !changes.isUnrepresented(list)) {
-      // That list has this row already.
+      // The list `within` counts this row already, since its own entry came first.
       const isAlone = within !== undefined && changes.countOf(within) === 1
       const first = isAlone ? undefined : this.#first(list)
       if (first === undefined || created < first) {
@@ -215,13 +216,13 @@ export class TableView implements View {
     if (counted) changes.add(list, 1)
   }
 
-  /** The row leaves a list, and what that means to others. O(log n). */
+  /** Takes the row out of a list, and changes what depends on that. O(log n). */
   #leave(entry: ListEntry, created: number, changes: ListChanges): void {
     const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
     this.#lists.remove(listKey(list, created))
     if (counted) changes.add(list, -1)
-    // A look under one key, where finding the first row of the list would take a cursor.
+    // A look-up under one key is cheap. Finding the first row of the list would need a cursor.
     if (representedIn && this.#lists.get(listKey(representedIn, created))) {
       this.#unlist(representedIn, created, changes)
       changes.leaveUnrepresented({ list, representedIn, within })
@@ -232,7 +233,7 @@ export class TableView implements View {
     }
   }
 
-  /** Lets the oldest of the rows that a list has left stand for them. O(log n). */
+  /** Lets the oldest of the remaining rows stand for the list. O(log n). */
   #represent({ list, representedIn, within }: Unrepresented, changes: ListChanges): void {
     if (within && changes.countOf(within) === 0) return
     const first = this.#first(list)
@@ -273,14 +274,14 @@ function listKey(list: ListName, created: number): Uint8Array {
   return key
 }
 
-/** Behind every entry of the list: `created` stays below 2^53. */
+/** A key after every entry of the list: `created` stays below 2^53. */
 function listEnd(list: ListName): Uint8Array {
   const key = Buffer.alloc(list.length + CREATED_BYTES, 0xff)
   key.set(list)
   return key
 }
 
-/** A list that no row stands for, as far as is known. */
+/** A list for which no row stands any more, as far as is known. */
 interface Unrepresented {
   readonly list: ListName
   readonly representedIn: ListName
@@ -294,8 +295,8 @@ interface ListCount {
 }
 
 /**
- * What a commit does to lists as such. Counts are added up first, so that each is read and written once per commit; and who
- * stands for a list that lost its oldest row is looked up when all its rows have gone that will.
+ * What a commit changes of lists as such. Counts are added up first, so that each is read and written once a commit. For a
+ * list that lost its oldest row another one is looked up at the end, when all rows are gone that will go.
  */
 class ListChanges {
   readonly #byName = new Map<string, ListCount>()
@@ -310,7 +311,7 @@ class ListChanges {
     this.#of(list).count += by
   }
 
-  /** Rows in a counted list as the commit has it so far. */
+  /** The number of rows in a counted list, as the commit has changed it so far. */
   countOf(list: ListName): number {
     return this.#of(list).count
   }
@@ -324,12 +325,12 @@ class ListChanges {
     return this.#unrepresented.size > 0 && this.#unrepresented.has(textOf(list))
   }
 
-  /** The lists that no row stands for any more, if they have any. */
+  /** The lists for which no row stands any more, whether or not they have rows left. */
   unrepresented(): Iterable<Unrepresented> {
     return this.#unrepresented.values()
   }
 
-  /** The counts that are no longer what is stored. */
+  /** The counts that differ from what is stored. */
   *all(): Iterable<ListCount> {
     for (const known of this.#byName.values()) if (known.count !== known.before) yield known
   }

@@ -19,7 +19,7 @@
  */
 import { type AssignmentRecord, type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
-import { BY_ID_LIST, FACT_LISTS, factEntries } from './fact-lists.ts'
+import { BY_ID_LIST, FACT_LISTS, factEntries } from './fact-list-membership.ts'
 import { decodeRecord, KIND_BYTES } from './record-codec.ts'
 import { UUID_BYTES, uuidToBytes, writeUuid } from './uuid-bytes.ts'
 
@@ -49,7 +49,10 @@ const READ_IN_ORDER: ReadonlySet<number> = new Set([
   KIND_BYTES.audit,
 ])
 
-/** Whether who loads an index meets rows of that kind in the order of their creation only; of these there are millions. */
+/**
+ * Whether a load of an index meets rows of that kind in the order of their creation only, so that their keys can be built
+ * later. There are millions of these rows.
+ */
 export function isKeyedLater(key: Uint8Array): boolean {
   return READ_IN_ORDER.has(key[0]!)
 }
@@ -90,7 +93,7 @@ export function userKeyOf(key: Uint8Array): string {
   return decoder.decode(key.subarray(1))
 }
 
-/** An id as it stands in keys. */
+/** An id as it is in keys. */
 export function idBytes(id: string): Uint8Array {
   return uuidToBytes(id)
 }
@@ -187,7 +190,7 @@ export const lists = {
     join(FACT_LISTS.tuplesToOver, [objectId, relationId]),
 }
 
-/** The list every record of its kind is in; what is built in has one of its own. */
+/** The list that every record of its kind is in. Built-in types have a list of their own. */
 function kindListOf(record: StoredRecord): ListName {
   const isBuiltIn = record.kind === 'type' && record.key === USER_TYPE_KEY
   return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
@@ -272,7 +275,7 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
 
 export const listRule: ListRule = row => factEntries(row) ?? recordEntries(row)
 
-/** The same by way of the record: what the quick way must agree with. */
+/** The lists of a row, derived from the decoded record. `factEntries` must agree with it. */
 export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   const record = decodeRecord(row)
   const entries = [counted(kindListOf(record)), ...entriesOf(record)]
@@ -280,7 +283,7 @@ export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   return entries
 }
 
-/** Whether a record is in a list by itself; lists that others put it into or keep it from are not asked about. */
+/** Whether a record is in a list by its own content. Lists that depend on other records are not asked about. */
 export function isListed(record: StoredRecord, list: ListName): boolean {
   if (Buffer.compare(list, kindListOf(record)) === 0) return true
   return entriesOf(record).some(entry => Buffer.compare(entry.list, list) === 0)

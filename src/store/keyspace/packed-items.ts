@@ -1,13 +1,13 @@
 /**
- * Many short byte strings in few large buffers outside the JavaScript heap, in the order of a key in them or of a number that
- * goes with them. 26 bytes an item beside its own, 12 more while they are being ordered.
+ * Many short byte strings in few large buffers outside the JavaScript heap. They can be ordered by a key inside them or by
+ * a number that belongs to each. An item takes 26 bytes besides its own, and 12 more while the items are ordered.
  */
 const CHUNK_BYTES = 16 * 1024 * 1024
 const PREFIX_BYTES = 6
 
 export interface PackedItem {
   readonly bytes: Uint8Array
-  /** Where its key is. */
+  /** Where the key begins in the bytes. */
   readonly keyStart: number
   readonly keyEnd: number
   readonly rank: number
@@ -38,7 +38,7 @@ export class PackedItems {
     this.#ranks[index] = rank
   }
 
-  /** On the memory kept here. */
+  /** The bytes of an item, on the memory kept here. */
   bytes(index: number): Uint8Array {
     return this.#part(index, 0, this.#lengths[index]!)
   }
@@ -51,7 +51,10 @@ export class PackedItems {
     return this.#ranks[index]!
   }
 
-  /** The items' indices by key, those with one key by rank, and then as they came. O(n log n), mostly over numbers. */
+  /**
+   * The items' indices ordered by key, items with the same key by rank, and then as they came. O(n log n), mostly over
+   * numbers.
+   */
   byKey(): Uint32Array {
     const prefixes = new Float64Array(this.#count)
     for (let index = 0; index < this.#count; index += 1) prefixes[index] = this.#prefix(index)
@@ -64,7 +67,10 @@ export class PackedItems {
     )
   }
 
-  /** The first bytes of the key as a number, as if zeros followed it. Without a view of it, of which there would be millions. */
+  /**
+   * The first bytes of the key as a number, as if zeros followed the key. Made without a view of the key: there would be
+   * millions of views.
+   */
   #prefix(index: number): number {
     const place = this.#places[index]!
     const start = place % CHUNK_BYTES
@@ -91,8 +97,8 @@ export class PackedItems {
   }
 
   /**
-   * What is known to be the same in both is left out. Byte by byte: a call into the library costs more than the few bytes that
-   * keys of neighbours have in common.
+   * Compares two keys from byte `from` on: the bytes before are known to be the same. Byte by byte, since a call into the
+   * library costs more than the few bytes that neighbouring keys share.
    */
   #compareKeys(one: number, other: number, from: number): number {
     const [onePlace, otherPlace] = [this.#places[one]!, this.#places[other]!]
@@ -120,7 +126,7 @@ export class PackedItems {
 
   #keep(bytes: Uint8Array): number {
     if (this.#chunkUsed + bytes.length > CHUNK_BYTES) {
-      // One that is too long for a chunk has a longer one to itself.
+      // An item that is too long for a chunk has a longer chunk to itself.
       this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes.length)))
       this.#chunkUsed = 0
     }

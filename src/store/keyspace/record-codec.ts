@@ -140,7 +140,10 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
 
 const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds'])
 
-/** Fields with members that callers name: as JSON text, since msgpackr would rename one of `__proto__`. */
+/**
+ * Fields whose members are named by callers. They are stored as JSON text, since msgpackr would rename a member
+ * `__proto__`.
+ */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
   'attributes',
   'typeAttributes',

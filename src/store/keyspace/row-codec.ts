@@ -77,7 +77,7 @@ export function viewOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8A
   return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
 }
 
-/** Bytes as text that is equal exactly when they are: what maps and sets of byte keys are keyed with. */
+/** Bytes as text. Two texts are equal exactly when their bytes are. For the keys of maps and sets. */
 export function textOf(bytes: Uint8Array): string {
   return String.fromCharCode.apply(null, bytes as unknown as number[])
 }

@@ -12,7 +12,7 @@ import type { ListRule } from '#store/view.ts'
 import { type FromWriteThread, isRefusal, type ToWriteThread } from './write-thread.ts'
 
 export function serveWrites(port: MessagePort, listRule: ListRule): void {
-  // The next is asked for when this one is answered.
+  // The main thread sends the next write when this one is answered.
   port.on('message', (message: ToWriteThread) => {
     void answerTo(message, listRule).then(answer => port.postMessage(answer))
   })
@@ -31,7 +31,7 @@ async function answerTo(message: ToWriteThread, listRule: ListRule): Promise<Fro
 }
 
 async function commit({ directory, logEntriesMax, packed }: ToWriteThread, listRule: ListRule) {
-  // The main thread has it open: a file that is not there was taken away from under it.
+  // The main thread has the tables open. A file that is missing here was taken away from under it.
   requireDataFile(directory)
   const tables = new LmdbTables(directory)
   try {
@@ -47,7 +47,7 @@ async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThre
   const tables = new LmdbTables(directory)
   try {
     const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
-    // What is only logged would be missing for good. Lists that were finished a moment ago may not be on disk yet.
+    // An entry that is only logged would be missing for good. Lists that were finished a moment ago may not be on disk yet.
     assert(copy.isComplete, 'a large entry goes into a copy that is complete')
     const { put, ...entry } = unpackCommit(packed)
     const rows = put.map(row => ({ ...row, version: sequence }))

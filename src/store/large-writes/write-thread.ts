@@ -1,7 +1,7 @@
 /**
- * The thread that makes large writes, one after the other, of several environments in turns. It is started with the first of them,
- * has tables open while it writes into them and no longer, and keeps nobody from ending. What is lost with it is made anew by who
- * asked.
+ * The thread that makes large writes, one after the other, with environments in turns. It is started with the first write.
+ * It has tables open only while it writes into them. It keeps no process from ending. If it dies, the caller of the lost
+ * write makes it anew.
  */
 import { Worker } from 'node:worker_threads'
 import { AuthzError, ConflictError, errorFromData, type ErrorData } from '#model/errors.ts'
@@ -12,26 +12,26 @@ import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit, Entry } from '#store/ledger.ts'
 import { openWrites } from '#store/lmdb/open-writes.ts'
 
-/** From here on a commit is large: rows put and deleted, or bytes of their values. Some 10 ms of writing. */
+/** A commit of at least this size is large: rows put and deleted, or bytes of their values. It takes some 10 ms to write. */
 export const LARGE_ROWS = 256
 const LARGE_BYTES = 262_144
 
-/** What is asked of the thread. */
+/** A request to the thread. */
 export interface ToWriteThread {
   readonly kind: 'commit' | 'apply'
   readonly directory: string
   readonly logEntriesMax: number
   readonly packed: PackedCommit
-  /** Of an entry: where it stands. */
+  /** The sequence of an entry. */
   readonly sequence: number
 }
 
-/** Its answer. */
+/** The thread's answer. */
 export type FromWriteThread =
   | { readonly kind: 'done'; readonly sequence: number }
   | { readonly kind: 'conflict'; readonly key: Uint8Array }
   | { readonly kind: 'refused'; readonly error: ErrorData }
-  /** By a fault, which whoever tries again meets, too. */
+  /** The write met a fault, which another attempt would meet, too. */
   | { readonly kind: 'failed'; readonly reason: string }
 
 /** A write that waits for its turn. */
@@ -42,7 +42,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** What the thread is at. */
+/** The write that the thread is making. */
 interface UnderWay {
   readonly thread: Worker
   readonly resolve: (sequence: number) => void
@@ -52,7 +52,10 @@ interface UnderWay {
 export class WriteThread implements LargeWrites {
   readonly #entry: URL
   readonly #largeRows: number
-  /** By directories: beside the write under way, an environment waits for one of each other. */
+  /**
+   * Waiting writes by directory. An environment waits for the write under way and at most one write of each other
+   * environment.
+   */
   readonly #waiting = new FairQueue<Waiting>()
   #isServing = false
   #thread: Worker | null = null
@@ -87,7 +90,7 @@ export class WriteThread implements LargeWrites {
     return promise
   }
 
-  /** One write after the other, as long as there are some. */
+  /** Makes one write after the other while there are any. */
   async #serve(): Promise<void> {
     this.#isServing = true
     for (let next = this.#next(); next !== null; next = this.#next()) {
@@ -103,7 +106,7 @@ export class WriteThread implements LargeWrites {
   async #make({ job, content }: Waiting): Promise<number> {
     openWrites.begin()
     try {
-      // Not before its turn: of what waits there is no second copy.
+      // Packed only when its turn comes, so that waiting writes have no second copy.
       return await this.#ask({ ...job, packed: await runInSlices(packCommit(content)) })
     } finally {
       openWrites.end()
@@ -115,11 +118,11 @@ export class WriteThread implements LargeWrites {
       try {
         const thread = (this.#thread ??= this.#start())
         thread.postMessage(message, buffersOf(message.packed))
-        // Who waits for a write must not see the process end before.
+        // Keeps the process alive while a caller waits for a write.
         thread.ref()
         this.#underWay = { thread, resolve, reject }
       } catch (cause) {
-        // A thread that the system refuses is thrown at once.
+        // The system can refuse a thread, which throws at once.
         this.#thread?.unref()
         reject(new ThreadLostError('no thread could be asked for a large write', { cause }))
       }
@@ -156,7 +159,7 @@ export class WriteThread implements LargeWrites {
     return call
   }
 
-  /** Ends the thread, behind what it is at. Nobody waits for a write by then. */
+  /** Ends the thread after the write it is making. By then no caller waits for a write. */
   async close(): Promise<void> {
     const thread = this.#thread
     this.#thread = null
@@ -164,7 +167,7 @@ export class WriteThread implements LargeWrites {
   }
 }
 
-/** Whether somebody who tries again would hear the same. */
+/** Whether another attempt would get the same error. */
 export function isRefusal(error: unknown): error is AuthzError {
   return error instanceof AuthzError && error.code !== 'INTERNAL'
 }

@@ -15,7 +15,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
-import { LostStoreError } from '#store/lost-store.ts'
+import { LostStoreError } from '#store/lost-store-error.ts'
 
 const NAME = 'data.mdb'
 const MAGIC = 0xbeefc0de
@@ -36,7 +36,7 @@ const NO_PAGE = 2n ** 64n - 1n
 const BRANCH = 0x01
 const IN_OTHER_PAGES = 0x01
 const NODE_HEAD_BYTES = 8
-/** More than a tree of 2^48 pages has. */
+/** Deeper than any tree of 2^48 pages. */
 const DEPTH_MAX = 32
 
 /** A file that is open, and its size. */
@@ -51,13 +51,13 @@ interface Meta {
   readonly transaction: bigint
   readonly bootId: bigint
   readonly isFlushed: boolean
-  /** Of the tree of free pages; null: there are none. */
+  /** The root of the tree of free pages; null: there are none. */
   readonly freeRoot: number | null
 }
 
 /**
- * Throws `STORE_UNAVAILABLE` when there is a file in that directory which cannot be opened, or is not whole. None, or an empty one,
- * can. O(1); of a file that ends before its last page, O(its free pages).
+ * Throws `STORE_UNAVAILABLE` when that directory has a file that cannot be opened, or is not whole. A missing or empty file
+ * is fine. O(1); for a file that ends before its last page, O(its free pages).
  */
 export function checkDataFile(directory: string): void {
   const path = join(directory, NAME)
@@ -65,11 +65,12 @@ export function checkDataFile(directory: string): void {
   try {
     descriptor = openSync(path, 'r')
   } catch {
-    // That there is none is for lmdb to mend, and anything else for lmdb to say.
+    // lmdb creates a missing file, and reports other problems itself.
     return
   }
   try {
-    // Asked each time, behind what was read: another thread may have it open and write (`composition/build-lists.ts`), and it only grows.
+    // The size is read after the content: another thread may have the file open and write (`composition/build-lists.ts`),
+    // and it only grows.
     const file = {
       descriptor,
       get bytes() {
@@ -82,7 +83,10 @@ export function checkDataFile(directory: string): void {
   }
 }
 
-/** Whether there is a file in that directory, and anything in it. What may not be looked at is there: who opens it says so. */
+/**
+ * Whether that directory has a file with any content. A file that may not be looked at counts: whoever opens it reports
+ * that.
+ */
 export function hasDataFile(directory: string): boolean {
   try {
     return (statSync(join(directory, NAME), { throwIfNoEntry: false })?.size ?? 0) > 0
@@ -92,7 +96,7 @@ export function hasDataFile(directory: string): boolean {
   }
 }
 
-/** Throws `STORE_DAMAGED` where there is none, or nothing in it. */
+/** Throws `STORE_DAMAGED` where the file is missing or empty. */
 export function requireDataFile(directory: string): void {
   if (hasDataFile(directory)) return
   const path = join(directory, NAME)
@@ -108,7 +112,7 @@ function checkFile(file: File, path: string): void {
   }
   const newest = first.transaction >= second.transaction ? first : second
   if (isWhole(file, newest)) return
-  // After the machine went down lmdb goes back to what was on disk before.
+  // After the machine went down lmdb goes back to the state that was last flushed.
   const flushed = metaAt(file, first.pageBytes / 2)
   if (!newest.isFlushed && newest.bootId !== presentBootId() && flushed && isWhole(file, flushed)) return
   const pages = `it has ${file.bytes} bytes, and its pages reach to ${(newest.lastPage + 1) * newest.pageBytes}`
@@ -119,7 +123,7 @@ function unavailable(message: string): AuthzError {
   return new AuthzError('STORE_UNAVAILABLE', message)
 }
 
-/** Null when there is none. */
+/** Null when there is no meta at that position. */
 function metaAt(file: File, position: number): Meta | null {
   const bytes = read(file, position, META_BYTES)
   if (bytes === null || bytes.readUInt32LE(MAGIC_AT) !== MAGIC) return null
@@ -134,7 +138,7 @@ function metaAt(file: File, position: number): Meta | null {
   }
 }
 
-/** Whether all pages that are referred to are in the file. */
+/** Whether all pages that something refers to are in the file. */
 function isWhole(file: File, meta: Meta): boolean {
   const { pageBytes, lastPage } = meta
   const firstMissing = Math.floor(file.bytes / pageBytes)
@@ -149,7 +153,7 @@ function isWhole(file: File, meta: Meta): boolean {
   return free === missing
 }
 
-/** Runs of pages that nothing refers to; null for what cannot be read. */
+/** The runs of pages that nothing refers to; null for a page that cannot be read. */
 function* freePages(
   file: File,
   { freeRoot, pageBytes }: Meta,
@@ -166,7 +170,7 @@ function* freePages(
   }
 }
 
-/** The nodes of a page, each from its head to the end of the page. */
+/** The nodes of a page, each as the bytes from its head to the end of the page. */
 function* nodesOf(page: Buffer): Iterable<Buffer> {
   const count = page.readUInt16LE(20) >> 1
   for (let index = 0; index < count; index += 1) {
@@ -177,7 +181,7 @@ function* nodesOf(page: Buffer): Iterable<Buffer> {
   }
 }
 
-/** The list of pages that a node holds, be it elsewhere; null when it is not there. */
+/** The list of pages that a node holds, in the node or in pages of its own; null when it is not in the file. */
 function listOf(file: File, node: Buffer, pageBytes: number): Buffer | null {
   const bytes = node.readUInt32LE(0)
   const data = node.subarray(NODE_HEAD_BYTES + node.readUInt16LE(6))
@@ -187,7 +191,10 @@ function listOf(file: File, node: Buffer, pageBytes: number): Buffer | null {
   return read(file, Number(data.readBigUInt64LE(0)) * pageBytes + PAGE_HEAD_BYTES, bytes)
 }
 
-/** A count, and as many numbers: a page; or less than 0, the length of a run, whose first page follows; 0 says nothing. */
+/**
+ * A list is a count and as many numbers. A positive number is a page. A negative one is the length of a run whose first
+ * page follows. 0 means nothing.
+ */
 function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonly to: number } | null> {
   if (list === null || list.length < 8) return yield null
   const end = Math.min(Number(list.readBigUInt64LE(0)) + 1, Math.floor(list.length / 8))
@@ -202,14 +209,14 @@ function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonl
   }
 }
 
-/** Null when the file does not reach so far. */
+/** Null when the file does not reach that far. */
 function read({ descriptor, bytes }: File, position: number, length: number): Buffer | null {
   if (!Number.isSafeInteger(position) || position + length > bytes) return null
   const buffer = Buffer.alloc(length)
   return readSync(descriptor, buffer, 0, length, position) === length ? buffer : null
 }
 
-/** As lmdb-js notes it: the first digits of it. 0 where the system tells of none. */
+/** The boot id in the form in which lmdb-js notes it: its first digits. 0 where the system has none. */
 function presentBootId(): bigint {
   try {
     const digits = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').split('-', 1)[0]

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import { notWritten } from '#store/not-written.ts'
+import { notWritten } from '#store/not-written-error.ts'
 import {
   TABLE_KEY_BYTES_MAX,
   type RangeOptions,
@@ -34,7 +34,7 @@ const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
 /** A little more than lmdb's lock file takes for so many readers. */
 const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
-/** With less than that a disk is full: a commit writes some pages at least. */
+/** With less free space than this a disk counts as full: a commit writes some pages at least. */
 const FREE_BYTES_MIN = 64 * 1_024
 /** lmdb reads the number of entries to skip as 32 bits. */
 const OFFSET_MAX = 0xffff_ffff
@@ -44,7 +44,7 @@ export class LmdbTables implements Tables {
   readonly #root: RootDatabase<Uint8Array, Uint8Array>
   readonly #tables = new Map<string, LmdbTable>()
   readonly #access = new Access()
-  /** Settles when every write so far has: in the end durable or refused. */
+  /** Settles when every write so far has settled: durable or refused. */
   #lastWrite: Promise<unknown> = Promise.resolve()
   #closed: Promise<void> | null = null
 
@@ -60,12 +60,12 @@ export class LmdbTables implements Tables {
       makeLockFile(directory)
       this.#root = open<Uint8Array, Uint8Array>({
         path: directory,
-        // Otherwise a dot in the directory's name would make it a file.
+        // Without this, a dot in the directory's name would make lmdb-js take it for a file.
         noSubdir: false,
         maxDbs: TABLES_MAX,
         maxReaders: READERS_MAX,
-        // Otherwise lmdb-js makes a promise of its own per turn that nobody can get hold of: a failed commit (a full disk)
-        // would end the process as an unhandled rejection. Writes still share transactions without it.
+        // With it, lmdb-js makes a promise of its own each turn that nobody can handle: a failed commit (a full disk) would
+        // end the process as an unhandled rejection. Writes share transactions without it, too.
         eventTurnBatching: false,
         noSync: !isFlushed,
         ...ENCODING,
@@ -95,12 +95,12 @@ export class LmdbTables implements Tables {
 
   #write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     const committed = this.#root.childTransaction(() => this.#access.whileWriting(action))
-    // Taken in the same turn: this is the flush of the transaction the action is in. A later one would do, but
-    // under load each write would wait for the one after it. Should it fail, `committed` has failed before.
+    // Taken in the same turn, so it is the flush of the transaction that the action is in. A later one would do, but under
+    // load each write would wait for the one after it. Should the flush fail, `committed` has failed before.
     const flushed = this.#root.flushed.then(ignore, ignore)
     const previous = this.#lastWrite
-    // A transaction that changed nothing has no flush to wait for, but may have read what is not on disk yet: a
-    // repeated commit must not be answered before the first one is durable. Hence all previous ones.
+    // A transaction that changed nothing has no flush of its own, but it may have read what is not on disk yet: a repeated
+    // commit must not be answered before the first one is durable. So this waits for all earlier writes.
     const result = committed.then(async value => {
       onApplied?.()
       await flushed
@@ -112,7 +112,7 @@ export class LmdbTables implements Tables {
   }
 
   refresh(): void {
-    // lmdb-js reads on in one transaction until the next turn of timers.
+    // Otherwise lmdb-js reads on in one transaction until the next turn of timers.
     this.#root.resetReadTxn()
   }
 
@@ -141,7 +141,7 @@ export class LmdbTables implements Tables {
     return this.#closed
   }
 
-  /** lmdb reports a failed commit (a full disk) in two steps: the reason comes in a promise of its own. */
+  /** lmdb-js reports a failed commit (a full disk) in two steps: the reason comes in a promise of its own. */
   async #handleFailure(error: unknown): Promise<never> {
     if (error instanceof Error && 'commitError' in error) {
       const cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
@@ -153,7 +153,7 @@ export class LmdbTables implements Tables {
   async #close(): Promise<void> {
     await this.#lastWrite
     this.#access.close()
-    // lmdb-js waits for the last flush before it closes, and a failed commit never has one. An empty one always does.
+    // lmdb-js waits for the last flush before it closes. A failed commit never has one; an empty commit always does.
     await this.#root.childTransaction(ignore)
     await this.#root.close()
   }
@@ -163,7 +163,7 @@ class LmdbTable implements Table {
   readonly #database: Bytes
   readonly #access: Access
 
-  /** What is read, where that is not the present. */
+  /** The snapshot that is read; null: the present state. */
   readonly #transaction: Transaction | null
 
   constructor(database: Bytes, access: Access, transaction: Transaction | null = null) {
@@ -179,14 +179,14 @@ class LmdbTable implements Table {
 
   get(key: Uint8Array): Uint8Array | undefined {
     this.#access.assertOpen()
-    // Outside a snapshot the reader of the turn is used; naming one costs.
+    // Outside a snapshot lmdb uses the reader of this turn. Naming a transaction costs time.
     if (this.#transaction) return this.#database.get(key, { transaction: this.#transaction })
     return this.#database.getBinary(key)
   }
 
   *range(options: RangeOptions): Iterable<TableEntry> {
     const { start, end, offset = 0 } = options
-    // An empty end would mean none to lmdb.
+    // lmdb would take an empty end for no end.
     if (end?.length === 0) return
     this.#access.assertOpen()
     const range = this.#database.getRange({
@@ -206,7 +206,7 @@ class LmdbTable implements Table {
     }
   }
 
-  // Inside a transaction lmdb writes at once and copies the bytes; the promises it returns say nothing.
+  // Inside a transaction lmdb writes at once and copies the bytes. The promises that it returns mean nothing then.
   put(key: Uint8Array, value: Uint8Array): void {
     this.#access.assertWriting()
     assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, `a key of ${key.length} bytes`)
@@ -219,7 +219,7 @@ class LmdbTable implements Table {
   }
 }
 
-/** What the tables of one environment may do right now, and the cursors that are open on them. */
+/** Whether the tables of one environment may be read or written right now, and the cursors that are open on them. */
 class Access {
   readonly #cursors = new Set<Cursor>()
   readonly #snapshots = new Set<() => void>()
@@ -261,7 +261,7 @@ class Access {
     if (this.#snapshots.delete(end)) end()
   }
 
-  /** lmdb must not be closed under an open cursor: a later step of it would read freed memory. */
+  /** lmdb must not be closed under an open cursor: its next step would read freed memory. */
   close(): void {
     this.#isClosed = true
     for (const cursor of this.#cursors) this.closeCursor(cursor)
@@ -275,12 +275,15 @@ function cannotOpen(directory: string, cause: unknown): AuthzError {
   return new AuthzError('STORE_UNAVAILABLE', message, { cause })
 }
 
-/** Of a commit that the disk refused, which lmdb undoes. Says nothing of where: callers are told. */
+/**
+ * The error of a commit that the disk refused; lmdb undoes such a commit. The message is for callers and names no
+ * directory.
+ */
 function cannotWrite(directory: string, cause: unknown): AuthzError {
   return notWritten(reasonOf(directory, cause), cause)
 }
 
-/** lmdb reports what could be written only in part as a fault of the disk. */
+/** The reason in words. lmdb reports a write that was cut short as an I/O error. */
 function reasonOf(directory: string, cause: unknown): string {
   if (isFull(directory)) return 'no space is left on the disk of the data directory'
   return `the disk of the data directory refuses writes (${cause instanceof Error ? cause.message : String(cause)})`
@@ -302,8 +305,8 @@ function storeClosed(): AuthzError {
 function ignore(): void {}
 
 /**
- * lmdb would make its lock file as a hole that it maps and writes to later: on a disk that is full by then, the process ends by a
- * signal. So it finds one whose bytes are there. Throws what a write to the directory does.
+ * Makes lmdb's lock file with its bytes written. lmdb would make it as a hole that it maps and writes to later; on a disk
+ * that is full by then, that ends the process by a signal. Throws what a write to the directory throws.
  */
 function makeLockFile(directory: string): void {
   const file = join(directory, 'lock.mdb')

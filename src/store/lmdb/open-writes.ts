@@ -1,6 +1,7 @@
 /**
- * The writes of this thread that lmdb is at. Its write thread waits for this one while one is open, and whoever exits the process
- * joins that thread, so that neither ever gets on: an exit comes behind the last write, or by a signal.
+ * Counts the writes of this thread that lmdb is making. While a write is open, lmdb's write thread waits for this thread. A
+ * process that exits joins lmdb's write thread, so neither would ever go on: an exit must come after the last write, or the
+ * process ends by a signal.
  */
 import { AuthzError } from '#model/errors.ts'
 
@@ -9,7 +10,7 @@ class OpenWrites {
   #isOver = false
   #onNone: () => void = () => {}
 
-  /** Throws `STORE_CLOSED` when no more may begin. Each is followed by an `end`. */
+  /** Notes that a write begins. Throws `STORE_CLOSED` when no more may begin. Each `begin` is followed by an `end`. */
   begin(): void {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the process is ending')
     this.#count += 1
@@ -20,7 +21,7 @@ class OpenWrites {
     if (this.#count === 0) this.#onNone()
   }
 
-  /** Lets no more begin; whether all have ended by then. */
+  /** Lets no more writes begin. Resolves to whether all have ended in time. */
   async allEnded(withinMs: number): Promise<boolean> {
     this.#isOver = true
     if (this.#count === 0) return true

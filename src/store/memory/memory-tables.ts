@@ -18,7 +18,7 @@ import {
 export class MemoryTables implements Tables {
   readonly directory = null
   readonly #tables = new Map<string, MemoryTable>()
-  /** What takes back the running write, oldest first; `null` while none runs. */
+  /** The steps that undo the running write, oldest first; `null` while none runs. */
   #undo: (() => void)[] | null = null
   #lastWrite: Promise<unknown> = Promise.resolve()
   #state: 'open' | 'closing' | 'closed' = 'open'
@@ -41,7 +41,7 @@ export class MemoryTables implements Tables {
 
   async write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     if (this.#state !== 'open') throw storeClosed()
-    // Never at once, even when nothing runs: the callers must not get used to what lmdb does not do.
+    // Never runs at once, even when no write runs, since lmdb does not either and callers must not rely on it.
     const result = this.#lastWrite.then(() => this.#run(action))
     this.#lastWrite = result.catch(() => undefined)
     await result
@@ -49,7 +49,7 @@ export class MemoryTables implements Tables {
     return result
   }
 
-  /** No other thread has them. */
+  /** No other thread has these tables. */
   refresh(): void {}
 
   /** O(entries): the arrays are copied, the bytes in them are not. */
@@ -97,7 +97,7 @@ export class MemoryTables implements Tables {
 
 interface TableHooks {
   readonly beforeRead: () => void
-  /** Takes what undoes the change that is about to be made; throws when there must be none. */
+  /** Called before each change with the step that undoes it. Throws outside a write. */
   readonly onWrite: (undo: () => void) => void
 }
 
@@ -105,7 +105,7 @@ class MemoryTable implements Table {
   readonly #hooks: TableHooks
   /** Ascending, no two equal. A key's array stays the same object for as long as the key is there. */
   readonly #keys: Uint8Array[]
-  /** The value at the place of its key. */
+  /** The values, each at the index of its key. */
   readonly #values: Uint8Array[]
 
   constructor(hooks: TableHooks, keys: Uint8Array[] = [], values: Uint8Array[] = []) {
@@ -114,7 +114,7 @@ class MemoryTable implements Table {
     this.#values = values
   }
 
-  /** With the same entries, from now on its own. */
+  /** A copy with the same entries, independent from now on. */
   copy(hooks: TableHooks): MemoryTable {
     return new MemoryTable(hooks, [...this.#keys], [...this.#values])
   }
@@ -134,7 +134,7 @@ class MemoryTable implements Table {
       if (end && Buffer.compare(key, end) >= 0) return
       yield { key: key.slice(), value: this.#values[at]!.slice() }
       this.#hooks.beforeRead()
-      // A write in between may have moved or removed the key: go on with the first one behind it.
+      // A write in between may have moved or removed the key: then go on with the first key after it.
       if (this.#keys[at] !== key) at = this.#place(key)
       if (this.#has(at, key)) at++
     }

@@ -1,4 +1,7 @@
-/** A commit as `commit.lua` takes it, in one call or staged in several; and what its return codes mean. */
+/**
+ * A commit in the form that `commit.lua` takes, in one call or staged in several. Also what the return codes of the script
+ * mean.
+ */
 import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import { textOf } from '#store/keyspace/row-codec.ts'
@@ -7,9 +10,9 @@ import type { RedisKeys } from './redis-keys.ts'
 import type { Argument, RedisLink, Reply } from './redis-link.ts'
 import type { Position } from './redis-log.ts'
 import { COMMIT } from './scripts.ts'
-import { DamagedStoreError } from './store-damage.ts'
+import { DamagedStoreError } from './damaged-store-error.ts'
 
-/** Rows a call carries itself; beyond it they are staged, so that no single command holds up the server with its size. */
+/** Rows that a call carries itself. More rows are staged, so that no single command holds up the server with its size. */
 export const CALL_ROWS_MAX = 500
 /** How long staged rows wait for their commit, in seconds: longer than any sender goes on trying. */
 const STAGED_SECONDS = 120
@@ -19,21 +22,24 @@ export interface CommitSettings {
   readonly epoch: string
   readonly keys: RedisKeys
   readonly logEntriesMax: number
-  /** What the sender has read rests on this; null: on nothing that could be lost. */
+  /** The position that the sender's reads rest on; null: the commit rests on nothing that could be lost. */
   readonly ground: Position | null
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export type CommitOutcome =
   | {
       readonly kind: 'committed'
       readonly sequence: number
-      /** A key that was lost and that nothing of the present state is in: it is begun again. Null: none. */
+      /**
+       * The name of a key that was lost and holds nothing of the present state, so the script begins it again; null: none
+       * was lost.
+       */
       readonly lostKey: string | null
     }
   | { readonly kind: 'conflict'; readonly error: ConflictError; readonly headSequence: number }
 
-/** The rows staged for a call are gone, as a server loses them that is short of memory: it is to be made again. */
+/** The rows staged for a call are gone; a server that is short of memory can lose them. The call is to be made again. */
 export class UnstagedError extends AuthzError {
   constructor() {
     super('STORE_REFUSED', 'nothing was made: the store does not keep the rows that are staged for a commit')
@@ -60,10 +66,10 @@ export class CommitCall {
   }
 
   /**
-   * Makes the call. `knownSequence`: null when the commit has never been sent, else what the sender knew when it was.
-   * Throws what the link throws, `UnstagedError`, `STORE_RESET` when the ledger's history is another one by now, `DamagedStoreError`, and
-   * `STORE_UNAVAILABLE` when it cannot be told any more whether an earlier call was answered by a commit. Unless it is that, or
-   * no answer, nothing was made.
+   * Makes the call. `knownSequence` is null when the commit has never been sent, else the newest sequence that the sender
+   * knew when it was sent. Throws what the link throws, `UnstagedError`, `STORE_RESET` when the ledger has another history
+   * by now, `DamagedStoreError`, and `STORE_UNAVAILABLE` when it can no longer be told whether an earlier call made the
+   * commit. Except for that, and for a missing answer, a throw means that nothing was committed.
    */
   async make(link: RedisLink, knownSequence: number | null): Promise<CommitOutcome> {
     const { epoch, keys, logEntriesMax, ground } = this.#settings
@@ -90,7 +96,7 @@ export class CommitCall {
     return this.#outcome(reply)
   }
 
-  /** A list of its own each time: what an earlier attempt staged may have arrived in part. */
+  /** Uses a new list each time: what an earlier attempt staged may have arrived in part. */
   async #stage(link: RedisLink): Promise<string> {
     this.#attempt += 1
     const name = `${Buffer.from(this.#commit.id).toString('hex')}-${this.#attempt}`
@@ -132,7 +138,7 @@ function requirementItems(requirement: Requirement): Argument[] {
   return [requirement.key, 'c', requirement.created]
 }
 
-/** The client takes bytes as a `Buffer` only. On the same memory. */
+/** The client takes bytes as a `Buffer` only. The result shares the memory. */
 function asBuffer(item: Argument): Argument {
   if (!(item instanceof Uint8Array) || Buffer.isBuffer(item)) return item
   return Buffer.from(item.buffer, item.byteOffset, item.byteLength)

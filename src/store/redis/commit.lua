@@ -35,8 +35,8 @@ local known, kept = tonumber(ARGV[3]), tonumber(ARGV[4])
 local ground, ground_id = tonumber(ARGV[10]), ARGV[11]
 local requirement_count, delete_count, put_count = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
--- What is stored of a row in front of its value: created (7 bytes), then 0 where the commit that created it wrote it
--- last, else 6 and the version (6 bytes). Nil of what no commit has stored.
+-- The part of a stored row before its value: created (7 bytes), then 0 if the commit that created the row wrote it last,
+-- else 6 and the version (6 bytes). Nil for bytes that no commit has stored.
 local function stamp_of(stored)
   if #stored < 8 then
     return nil
@@ -50,7 +50,7 @@ local function stamp_of(stored)
   return nil
 end
 
--- Every node is to hear of it, not only who came upon it.
+-- Every node is to hear of the damage, not only the one that found it.
 local function unreadable()
   redis.pcall('HSET', meta, 'damage', 'rows')
   return { -4, 'rows' }
@@ -63,8 +63,8 @@ local function stamped(created, sequence, value)
   return struct.pack('>I7BI6', created, 6, sequence) .. value
 end
 
--- Fails, in words like Redis's, where a command of a commit would be refused. Not every compatible server can tell: there the
--- commit that meets the refusal is finished by a later script, when it is over.
+-- Fails, in words like Redis's, where a command of the commit would be refused. Not every compatible server can tell that.
+-- There a later script finishes the commit when the refusal is over.
 local function require_right(command, ...)
   local is_known, is_permitted = pcall(redis.acl_check_cmd, command, ...)
   if not is_known then
@@ -101,8 +101,8 @@ if head.damage then
 end
 local sequence = head.sequence + 1
 
--- A version is a number, which a history that was rewound and went on has given again: what the sender read may be another
--- row by now. As far back as ids are known, its ground is known, too.
+-- A version is a number, and a history that was rewound and went on gives the same numbers again: what the sender read may
+-- be another row by now. As far back as ids are known, the ground of the sender is known, too.
 if ground >= head.first then
   local found = redis.call('ZSCORE', ids, ground_id)
   if not found or tonumber(found) ~= ground then
@@ -154,7 +154,7 @@ end
 local deleted = {}
 local row_count = delete_count + put_count
 local part_count = math.max(1, math.ceil(row_count / PART_ROWS))
--- Fields of the entries, and what they mean.
+-- The fields of the entries, and their meaning.
 local entries, parts, row = {}, {}, 0
 for part = 1, part_count do
   local removed, written = {}, {}
@@ -218,11 +218,11 @@ end
 
 for part = 1, part_count do
   local place = text(sequence) .. '-' .. text(head.part + part - 1)
-  -- A log that should be there and is not is begun again by who knows that it was lost.
+  -- A log that should be there and is not is begun again by the call that knows of its loss.
   local is_first = sequence == 1 or lost == 'log'
   if not (is_first or redis.call('XADD', log, 'NOMKSTREAM', place, unpack(entries[part]))) then
     lost, is_first, head.first = 'log', true, sequence
-    -- Who has read all that is gone can tell by it that this goes on from there.
+    -- A node that has read all that is gone can tell by it that this entry goes on from there.
     local fields = entries[part]
     fields[#fields + 1], fields[#fields + 2] = 'b', head.id
   end
@@ -231,7 +231,7 @@ for part = 1, part_count do
   end
 end
 
--- It is made. What goes wrong from here on is made up for by the next script.
+-- The commit is made. The next script makes up for what goes wrong from here on.
 local oldest = math.min(sequence - kept + 1, head.first + TRIMMED_MAX)
 local is_trimmed = oldest > head.first
 if is_trimmed then
@@ -240,12 +240,13 @@ end
 local is_applied = pcall(apply, head, parts)
 if is_applied and is_trimmed then
   redis.pcall('ZREMRANGEBYSCORE', ids, '-inf', text(head.first - 1))
-  -- The entry before the first one stays: who stands there can tell by its id whether this is still its history.
+  -- The entry before the first one stays. A reader that stands there can tell by its id whether this is still its history.
   redis.pcall('XTRIM', log, 'MINID', text(head.first - 1) .. '-0')
 end
 if staged then
   redis.pcall('DEL', staged)
 end
--- A hint: that somebody may not give it must not pass for a commit that was not done. Others find it by their timers.
+-- The message is a hint. A user without the right to publish must not make the commit fail. Other nodes then find the
+-- commit by their timers.
 redis.pcall('PUBLISH', channel, epoch .. '.' .. text(sequence))
 return { 1, sequence, lost }

@@ -9,10 +9,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const COPY_NAME = /^(?<id>.+)\.copy-\d+$/
-/** In the directory of a copy: how many starts in a row have begun with it and not got through it. */
+/** A file in the directory of a copy: how many starts in a row have begun with the copy and not got through it. */
 const STARTS_NAME = 'unfinished-starts'
 
-/** The environments of which there are copies in that directory. */
+/** The environments that have a copy in that directory. */
 export function copiedEnvironments(directory: string): Set<string> {
   return new Set(readdirSync(directory).flatMap(name => COPY_NAME.exec(name)?.groups?.['id'] ?? []))
 }
@@ -48,29 +48,29 @@ export class CopyDirectory {
     }
   }
 
-  /** A start begins with the newest copy. */
+  /** Notes that a start begins with the newest copy. */
   noteStart(): void {
     const starts = this.unfinishedStarts() + 1
     ifPossible(() => writeFileSync(this.#startsFile(), String(starts)))
   }
 
-  /** The newest copy has been read. */
+  /** Notes that the newest copy has been read. */
   noteRead(): void {
     ifPossible(() => rmSync(this.#startsFile(), { force: true }))
   }
 
-  /** Removes all but the newest, whose files must not be open any more. */
+  /** Removes all copies but the newest. Their files must not be open any more. */
   removeOthers(): void {
     for (const number of this.#numbers()) if (number !== this.#newest) this.#remove(number)
   }
 
-  /** Removes them all; none must be open any more. */
+  /** Removes all copies. None must be open any more. */
   removeAll(): void {
     for (const number of this.#numbers()) this.#remove(number)
     this.#newest = 0
   }
 
-  /** Removes the newest one, which must not be open any more; the one before it, if any, is the newest again. */
+  /** Removes the newest copy, which must not be open any more. The copy before it, if any, is the newest again. */
   removeNewest(): void {
     this.#remove(this.#newest)
     this.#newest = Math.max(0, ...this.#numbers())
@@ -97,11 +97,11 @@ export class CopyDirectory {
   }
 }
 
-/** A note that cannot be made, as on a full disk, is no reason not to start, nor to end. */
+/** A note that cannot be made, as on a full disk, must stop neither a start nor an end. */
 function ifPossible(note: () => void): void {
   try {
     note()
   } catch {
-    // What is wrong with the disk others say, who need it.
+    // A disk that fails is reported by those who need it.
   }
 }

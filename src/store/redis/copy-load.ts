@@ -1,6 +1,6 @@
 /**
- * The first load of a local copy: all rows as a scan finds them, then the log from where it stood when the scan began. What
- * changed meanwhile comes twice, and to the same end. The lists are another matter.
+ * The first load of a local copy: all rows as a scan finds them, then the log from where it stood when the scan began.
+ * Changes made meanwhile come twice, with the same result. The lists are built later.
  */
 import { join } from 'node:path'
 import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
@@ -15,20 +15,20 @@ import type { StoreLog } from './store-log.ts'
 
 export interface LoadOptions {
   readonly source: RedisLedger
-  /** An empty one. */
+  /** An empty copy. */
   readonly copy: LocalCopy
-  /** The one it is in. */
+  /** The directory of the copy. */
   readonly directory: string
   readonly environmentId: string
-  /** Whether a row means anything; asked where no account is kept of all of them. */
+  /** Whether a row can be decoded; asked only where no account of all rows is kept. */
   readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
   readonly log: StoreLog
 }
 
 /**
- * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away under the load, `STORE_RESET`
- * when the history was replaced, `DamagedStoreError` when these are not the rows that commits have left, and what the link
- * throws; the copy is of no use then.
+ * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away during the load, `STORE_RESET` when
+ * the history was replaced, `DamagedStoreError` when these are not the rows that commits have left, and what the link
+ * throws. The copy is of no use then.
  */
 export async function loadCopy({
   source,
@@ -47,7 +47,7 @@ export async function loadCopy({
     for (const row of rows) scanned.add(row)
     progress.add(rows.length)
   }
-  // No commit is half done there: what the scan has found is of commits up to that one.
+  // No commit is half done at this position: the scan has found rows of commits up to it.
   const end = await source.standing()
   const upTo = end.position
   const since: Entry[] = []
@@ -64,7 +64,7 @@ export async function loadCopy({
   await copy.write(
     each(withChanges(scanned.inOrder(), since), row => {
       tally.add(row)
-      // Otherwise they are as they were committed, or the account says that they are not.
+      // With an account of all rows this is not needed: the account shows whether the rows are as they were committed.
       if (!isOfAllRows) isEachReadable &&= isReadable(decodeRow(row.created, row.bytes))
     }),
   )

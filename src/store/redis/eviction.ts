@@ -1,18 +1,18 @@
 /**
- * Whether a server throws keys away when it is full. An evicted key is lost data: a ledger never asks for that, and a server that
- * does it to other keys does it to these. A start refuses such a server, unless its operator wants it all the same; while a
- * node runs, and after each connection, it is said again.
+ * Whether a server evicts keys when it is full. An evicted key is lost data. A ledger never asks for eviction, but a server
+ * that evicts other keys evicts these, too. A start refuses such a server, unless the operator allows it. While a node
+ * runs, and after each connection, it is logged again.
  */
 import { Cluster } from 'ioredis'
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
 import type { StoreLog } from './store-log.ts'
 
-/** The policy of a server that keeps everything, and refuses what it has no room for. */
+/** The policy of a server that keeps everything and refuses writes when it is full. */
 const KEEPS_ALL = 'noeviction'
-/** Of a server that does not tell, be it that its user may not ask. */
+/** Stands for a server that does not tell its policy, for example since the user may not ask. */
 const UNKNOWN = 'unknown'
-/** How often it is said. */
+/** How often it is logged, in milliseconds. */
 const SAID_MS = 3_600_000
 
 export class EvictionWatch {
@@ -29,7 +29,7 @@ export class EvictionWatch {
     this.#timer.unref()
   }
 
-  /** Throws `STORE_REFUSED` when the server throws keys away. */
+  /** Throws `STORE_REFUSED` when the server evicts keys. */
   async requireNone(): Promise<void> {
     const policy = await evictionPolicy(this.#client)
     if (policy === null || policy === UNKNOWN) return
@@ -51,7 +51,7 @@ export class EvictionWatch {
   }
 }
 
-/** The first policy that throws keys away, of all servers that keep data; null: there is none. */
+/** The first policy that evicts keys, of all servers that keep data; null: there is none. */
 async function evictionPolicy(client: RedisClient): Promise<string | null> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client]
   const policies = await Promise.all(

@@ -25,26 +25,29 @@ import { EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
 import { isReply } from './redis-link.ts'
 import { pauseMs } from './retry-pause.ts'
 import { StandingFailure } from './standing-failure.ts'
-import { DamagedStoreError } from './store-damage.ts'
+import { DamagedStoreError } from './damaged-store-error.ts'
 import type { StoreLog } from './store-log.ts'
 
-/** Commits on their way into the copy at once. */
+/** Commits that may be on their way into the copy at once. */
 const WRITES_UNDER_WAY_MAX = 128
-/** How long `close` waits for commits that nobody answers. */
+/** How long `close` waits for unanswered commits. */
 const CLOSE_MS_MAX = 3_000
-/** How long a copy whose lists cannot be built is decided from before another is loaded, which costs as much as a start. */
+/**
+ * How long decisions rest on a copy whose lists cannot be built, before another copy is loaded. A load costs as much as a
+ * start.
+ */
 const LISTED_AGAIN_MS = 30_000
-/** How long to wait before another attempt to load, and how long when many have led to nothing. */
+/** How long to wait before another attempt to load, and how long after many failed attempts. */
 const RELOAD_PAUSE_MS = 500
 const RELOAD_PAUSE_MS_MAX = 5_000
 
 /**
- * How often in a row nothing has to be found. Once may be the removal of this environment on another node, of which this one
- * has not heard yet.
+ * An empty Redis counts only when it is found so many times in a row. Found once, it may be the removal of this environment
+ * on another node, of which this one has not heard yet.
  */
 const EMPTY_FOUND_MIN = 2
 
-/** The making of a copy's lists. */
+/** The build of a copy's lists. */
 interface Listing {
   readonly stop: AbortController
   readonly done: Promise<void>
@@ -57,17 +60,17 @@ export interface FollowedEnvironmentOptions {
   readonly heardAt: number
   /** Opens the ledger as it is now and loads a fresh copy of it. */
   readonly load: () => Promise<Followed>
-  /** Builds the lists of a copy that has none. Throws the signal's reason when that is given on the way. */
+  /** Builds the lists of a copy that has none. Throws the signal's reason when the signal is given. */
   readonly buildLists: (copy: LocalCopy, signal: AbortSignal) => Promise<void>
-  /** The former copy is closed: its files may go. */
+  /** Called when the former copy is closed, so its files may be removed. */
   readonly onReplaced: () => void
-  /** All that is made of the present copy, index and lists, has been made. */
+  /** Called when index and lists have been made of the present copy. */
   readonly onRead: () => void
-  /** Another history has taken the place of the present one; returns how many have in this process. */
+  /** Counts that another history has taken the place of the present one. Returns how often that happened in this process. */
   readonly countReplacedHistory: () => number
-  /** What Redis has of it is not whole, so that nobody may decide on the copy. */
+  /** Told when Redis has lost part of the environment, so that nobody may decide on the copy. */
   readonly onDamage: (damage: DamagedStoreError) => void
-  /** What keeps it from following that no store of ours says of itself; it goes on trying with other copies. */
+  /** Told of an unexpected error that keeps the environment from being followed. It goes on trying with other copies. */
   readonly onFault: (error: Error) => void
 }
 
@@ -79,29 +82,29 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #followed: Followed
   #following: Promise<void>
   #listing: Listing
-  /** When this node last knew that it had everything. */
+  /** When the copy that decisions rest on last had everything. */
   #freshAt: number
-  /** The same of the present copy, whether or not decisions rest on it. */
+  /** When the present copy last had everything, whether or not decisions rest on it. */
   #copyFreshAt: number
-  /** Nobody decides on it. */
+  /** Whether nobody decides on the environment at present. */
   #isSetAside = false
-  /** Why it does not follow, by a defect or by damage; null while it does. */
+  /** The defect or damage for which the environment is not followed; null while it is followed. */
   #fault: AuthzError | null = null
-  /** Whether decisions rest on the present copy; until they do, they rest on the former one. */
+  /** Whether decisions rest on the present copy. Until then they rest on the former one. */
   #isTakenOver = true
   #timesFoundEmpty = 0
-  /** Loads in a row that failed, or led to nothing that could be followed. */
+  /** Loads in a row that failed, or led to a copy that could not be followed. */
   #loadsInVain = 0
-  /** What Redis has lost of it; null: nothing. */
+  /** The part of the environment that Redis has lost; null: nothing. */
   #damage: DamagedStoreError | null = null
   readonly #losing: StandingFailure
   readonly #asking: StandingFailure
   readonly #loading: StandingFailure
-  /** Whose history went on differently, or ended: what was committed there may be lost. */
+  /** Ledgers whose history went on differently, or ended: what was committed there may be lost. */
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
   readonly #commits = new Set<Promise<unknown>>()
-  /** Each ends the waiting for a revision. */
+  /** Functions that each end a wait for a revision. */
   readonly #waiting = new Set<() => void>()
   #isGivenUp = false
 
@@ -136,7 +139,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#abort.signal.aborted
   }
 
-  /** Commits are not waited for any more. */
+  /** Ends all waits for commits. */
   giveUp(): void {
     this.#isGivenUp = true
     for (const end of this.#waiting) end()
@@ -148,17 +151,17 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#followed.copy.snapshotPlace
   }
 
-  /** For how long it may have missed what others committed; 0 while nobody decides on it. */
+  /** For how long it may have missed what others committed, in milliseconds; 0 while nobody decides on it. */
   stalenessMs(): number {
     return this.#isSetAside ? 0 : performance.now() - this.#freshAt
   }
 
-  /** Whether the history is gone, and no other has been taken over. */
+  /** Whether the history is gone and no other has been taken over. */
   get isEmptied(): boolean {
     return !this.#isSetAside && this.#timesFoundEmpty >= EMPTY_FOUND_MIN
   }
 
-  /** Why nothing can be committed, nor followed, just now. */
+  /** The reason for which nothing can be committed or followed at present; null: there is none. */
   get fault(): AuthzError | null {
     return this.#fault
   }
@@ -174,7 +177,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     void this.check()
   }
 
-  /** Asks Redis where it stands; fresh is who has all of that. Staleness tells the most of failing. */
+  /**
+   * Asks Redis for its position. A copy that has all up to there is fresh. A failure needs no report, since staleness shows
+   * it.
+   */
   check(): Promise<void> {
     this.#checking ??= this.#compare()
       .catch((error: unknown) => {
@@ -185,15 +191,15 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#checking
   }
 
-  /** What somebody met who asked Redis for something; says it where it goes on. */
+  /** Notes an error of Redis that a caller met. Damage ends decisions; a refusal is logged. */
   noteDoubt(error: unknown): void {
     if (error instanceof DamagedStoreError) this.#noteDamage(error)
     else if (error instanceof AuthzError && isReply(error.cause)) this.#asking.noteFailure(error)
   }
 
   /**
-   * Resolves when the copy has the revision, which was heard of from `from`. Throws `STORE_RESET` when that history was replaced
-   * meanwhile, be it by one of the same epoch that lacks its last commits.
+   * Resolves when the copy has the revision, which `from` has told. Throws `STORE_RESET` when that history was replaced
+   * meanwhile, also by a history of the same epoch that lacks its last commits.
    */
   async reached(revision: Revision, from: RedisLedger): Promise<void> {
     for (;;) {
@@ -202,13 +208,13 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
       try {
         return await copy.reached(revision.sequence)
       } catch (error) {
-        // Replaced by another copy of the same history: that one has it, or will.
+        // The copy was replaced by another one of the same history, which has the revision or will have it.
         if (this.isClosed || this.#followed.copy === copy) throw error
       }
     }
   }
 
-  /** As `reached`, for so long at most: false when it was not by then. */
+  /** As `reached`, for at most `ms` milliseconds: false when the copy does not have the revision by then. */
   async reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean> {
     const over = Promise.withResolvers<boolean>()
     const end = (): void => over.resolve(false)
@@ -222,7 +228,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     }
   }
 
-  /** Waits for the commit when the environment closes. */
+  /** `close` waits for this commit. */
   track<Answer>(commit: Promise<Answer>): Promise<Answer> {
     const settled = commit.then(
       () => void this.#commits.delete(settled),
@@ -243,7 +249,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     await this.#stopListing()
     await this.#followed.copy.close()
     this.#followed.heard.close()
-    // Last: it may be waiting for what the copy was never to have.
+    // Awaited last: the check may be waiting for a revision that the copy was never to have.
     await this.#checking
   }
 
@@ -252,7 +258,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     const { source, copy, heard } = this.#followed
     const known = this.#damage
     const head = await source.position()
-    // What was found meanwhile is newer than the answer, even where both came at once.
+    // Damage that was found meanwhile is newer than this answer, even if both came at once.
     if (this.#damage === known) this.#noteWhole()
     const own = copy.position()
     const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
@@ -276,7 +282,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #noteDamage(damage: DamagedStoreError): void {
     this.#losing.noteFailure(damage)
     this.#damage = damage
-    // Each time: it may not have been open yet when this was found first.
+    // Told each time: when the damage was first found, the environment may not have been open yet.
     this.#options.onDamage(damage)
   }
 
@@ -289,7 +295,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   takeOver(place: SnapshotPlace | null): void {
     if (place !== this.snapshotPlace()) return
     void this.#noteRead(place)
-    // Nothing rested on what was there before.
+    // No decision rested on the former copy.
     if (this.#isSetAside) this.#freshAt = this.#copyFreshAt
     this.#isSetAside = false
     if (this.#isTakenOver) return
@@ -320,7 +326,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     done.catch((cause: unknown) => {
       if (stop.signal.aborted) return
       onFault(new Error(`the lists of environment ${environmentId} cannot be built`, { cause }))
-      // Decisions go on; what follows ends, and another copy is loaded.
+      // Decisions go on. The following ends, and another copy is loaded.
       const { source } = this.#followed
       if (this.#followed.copy !== copy) return
       void pause(LISTED_AGAIN_MS, undefined, { signal: stop.signal }).then(
@@ -342,7 +348,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         await this.#follow()
       } catch (error) {
         if (this.isClosed) return
-        // One that could be followed for a while was not loaded in vain.
+        // A copy that could be followed for a while was not loaded in vain.
         if (this.#followed.source.wasRead) this.#loadsInVain = 0
         if (this.#loadsInVain > 0) await this.#pauseBeforeLoad()
         if (this.isClosed) return
@@ -352,7 +358,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     }
   }
 
-  /** Whoever waits for what follows hears why it does not come, and nobody decides on what is left behind. */
+  /**
+   * Callers that wait for a revision get the reason for which it does not come, and nobody decides on the state that was
+   * left behind.
+   */
   #noteFault(cause: unknown): AuthzError {
     const { environmentId, onFault } = this.#options
     const fault = new AuthzError('STORE_UNAVAILABLE', 'the copy of this environment cannot follow', { cause })
@@ -364,7 +373,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return fault
   }
 
-  /** Applies what the log has, as it comes. Ends with the source. */
+  /** Applies the entries of the log as they come. Ends with the source. */
   async #follow(): Promise<void> {
     const { source, copy } = this.#followed
     const underWay = new Set<Promise<void>>()
@@ -375,7 +384,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         () => void underWay.delete(written),
         (error: unknown) => {
           failure ??= error
-          // Not only when another commit comes.
+          // Ends the feed now, and not only when another commit comes.
           void feed.return()
         },
       )
@@ -387,7 +396,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     if (failure !== null) throw failure
   }
 
-  /** Loads another copy, however long it takes to be possible, and puts it in place of the present one. */
+  /** Loads another copy, however long it takes until that is possible, and puts it in place of the present one. */
   async #replace(reason: AuthzError): Promise<void> {
     const { environmentId, log, load, onReplaced } = this.#options
     const fields = { environment: environmentId, reason: reason.code }

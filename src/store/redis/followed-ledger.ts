@@ -1,4 +1,4 @@
-/** The ledger of a followed environment as services see it: commits go to Redis, everything else is the copy's. */
+/** The ledger of a followed environment as services see it: commits go to Redis, everything else is read from the copy. */
 import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
@@ -7,30 +7,30 @@ import type { LocalCopy } from './local-copy.ts'
 import { COMMIT_MS_MAX, type RedisLedger } from './redis-ledger.ts'
 import type { Position } from './redis-log.ts'
 
-/** How long a commit that Redis has taken is waited for at least, however long it took to get there. */
+/** How long, at least, a caller waits until the copy has a commit that Redis has taken, however long the commit took. */
 const SEEN_MS_MIN = 1_000
 const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
 const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
 
-/** A copy and what it is a copy of. */
+/** A copy and the ledger that it is a copy of. */
 export interface Followed {
   readonly source: RedisLedger
   readonly copy: LocalCopy
-  /** When the copy last had everything. */
+  /** The note of when the copy last had everything. */
   readonly heard: HeardNote
 }
 
-/** What the ledger needs of the environment that it is the ledger of. */
+/** What the ledger needs of its environment. */
 export interface FollowedState {
   readonly followed: Followed
   readonly isClosed: boolean
-  /** Why nothing can be committed, nor followed, just now. */
+  /** The reason for which nothing can be committed or followed at present; null: there is none. */
   readonly fault: AuthzError | null
-  /** Waits for the commit when the environment closes. */
+  /** The environment waits for this commit when it closes. */
   track<Answer>(commit: Promise<Answer>): Promise<Answer>
-  /** Whether the copy has the revision, which was heard of from `from`, within so long. */
+  /** Whether the copy has the revision, which `from` has told, within `ms` milliseconds. */
   reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean>
-  /** Somebody who asked Redis for something met that. */
+  /** Reports an error of Redis that a caller met. */
   noteDoubt(error: unknown): void
 }
 
@@ -46,7 +46,7 @@ export class FollowedLedger implements Ledger {
     return { epoch: source.epoch, sequence: copy.mark.sequence }
   }
 
-  /** Resolves when the copy has it, too: who wrote reads what was written. */
+  /** Resolves when the copy has the commit, too, so that its writer reads what it wrote. */
   async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
     const { source, copy } = this.#open()
     if (commit.epoch !== undefined && commit.epoch !== source.epoch) throw historyReplaced()
@@ -62,7 +62,7 @@ export class FollowedLedger implements Ledger {
       await this.#seen(revision, source, until, new AuthzError('STORE_UNAVAILABLE', UNKNOWN))
       return revision
     } catch (error) {
-      // Whoever tries again needs what was in the way.
+      // Another attempt needs to read the row that was in the way.
       if (error instanceof ConflictError) {
         const { epoch, mark } = source
         const head = { epoch, sequence: mark.sequence }
@@ -73,7 +73,7 @@ export class FollowedLedger implements Ledger {
     }
   }
 
-  /** As `reached`, but not for ever: what Redis took may be lost before anybody could read it. */
+  /** As `reached`, but bounded in time: Redis may lose the commit before anybody could read it. */
   async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: AuthzError): Promise<void> {
     const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
     if (!(await this.#environment.reachedWithin(withinMs, revision, source))) throw otherwise

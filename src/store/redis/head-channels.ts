@@ -1,7 +1,7 @@
 /**
- * The signal that there is something new: one connection that listens to the channels of all environments. Signals may be
- * lost, and are after every interruption; whoever listens is told when that may have happened. A Redis that refuses the
- * channels of a node that runs loses all of them, until it is asked again and has nothing against it.
+ * The signals that an environment has a new commit: one connection that listens to the channels of all environments.
+ * Signals may be lost, and are after every interruption; listeners are told when that may have happened. If Redis refuses
+ * the channels of a running node, all signals are lost until it accepts them again.
  */
 import { Cluster } from 'ioredis'
 import type { RedisClient } from './redis-client.ts'
@@ -10,9 +10,9 @@ import { StandingFailure } from './standing-failure.ts'
 import type { StoreLog } from './store-log.ts'
 
 export interface HeadListener {
-  /** A commit was made there. */
+  /** The environment has a new commit. */
   onHead(epoch: string, sequence: number): void
-  /** Something may have been missed. */
+  /** A signal may have been missed. */
   onDoubt(): void
 }
 
@@ -38,8 +38,8 @@ export class HeadChannels {
   }
 
   /**
-   * Listens from now on, and after every interruption again. Throws as a link does when Redis refuses the first channel of
-   * all: that is a start, whose operator has the rights wrong. A refusal later is noted.
+   * Listens from now on, and again after every interruption. Throws as a link does when Redis refuses the first channel of
+   * all: that is a start whose operator has the rights wrong. A later refusal is noted.
    */
   async listen(channel: string, listener: HeadListener): Promise<void> {
     this.#listeners.set(channel, listener)
@@ -51,15 +51,18 @@ export class HeadChannels {
     }
   }
 
-  /** Listens there no more; what Redis still sends is for nobody. */
+  /** Ends listening there. Messages that still come are ignored. */
   leave(channel: string): void {
     this.#listeners.delete(channel)
     if (this.#client.status === 'ready') void this.#client.unsubscribe(channel).catch(() => undefined)
   }
 
-  /** Makes sure that the connection lives, of which nothing may be heard for long, and asks again for what was refused. */
+  /**
+   * Makes sure that the connection is alive, on which nothing may come for long, and subscribes again to channels that were
+   * refused.
+   */
   async probe(): Promise<void> {
-    // The client of a cluster listens on a connection of its own choice, and may lose what it had subscribed to unseen.
+    // The client of a cluster listens on a connection of its own choice, and may lose its subscriptions without a sign.
     const isOwed = this.#client instanceof Cluster || this.#refusal.reason !== null
     if (isOwed) await this.#subscribeToAll({ isInDoubt: false })
     else await this.#client.ping().catch(() => undefined)
@@ -79,7 +82,7 @@ export class HeadChannels {
     if (isInDoubt) for (const listener of this.#listeners.values()) listener.onDoubt()
   }
 
-  /** False without a connection: it is asked again when there is one. Throws what Redis says against it. */
+  /** False without a connection: the next connection subscribes. Throws the refusal of Redis. */
   async #subscribe(channels: readonly string[]): Promise<boolean> {
     if (this.#client.status !== 'ready' || channels.length === 0) return false
     try {

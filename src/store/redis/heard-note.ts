@@ -9,7 +9,7 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In the directory of a copy. */
+/** The file in the directory of a copy. */
 const NAME = 'heard'
 const BYTES = 256
 
@@ -18,12 +18,12 @@ export interface Clocks {
   wallMs(): number
   /** Milliseconds since some moment of this boot. */
   sinceBootMs(): number
-  /** Names the boot; null where nothing does. */
+  /** Names the boot of the machine; null where the system does not tell it. */
   readonly boot: string | null
 }
 
 interface Noted {
-  /** Which store it was heard from. */
+  /** The store that the copy is of. */
   readonly store: string
   readonly wallMs: number
   readonly boot: string | null
@@ -36,14 +36,14 @@ export class HeardNote {
   readonly #clocks: Clocks
   #file: number | null = null
 
-  /** `store` names what the copy is of: what was heard from another one counts for nothing. */
+  /** `store` names the store that the copy is of. A note about another store does not count. */
   constructor(directory: string, store: string, clocks: Clocks = CLOCKS) {
     this.#path = join(directory, NAME)
     this.#store = store
     this.#clocks = clocks
   }
 
-  /** How long ago that moment is, at the least; null when nobody knows. Milliseconds. */
+  /** How long ago that moment is, at the least, in milliseconds; null when it is unknown. */
   agoMs(): number | null {
     const noted = this.#read()
     if (noted === null || noted.store !== this.#store) return null
@@ -54,7 +54,7 @@ export class HeardNote {
     return agoMs >= 0 ? agoMs : null
   }
 
-  /** The copy had everything so long ago. A disk that takes no note keeps nobody from deciding. */
+  /** Notes that the copy had everything `agoMs` milliseconds ago. A disk that takes no note stops no decisions. */
   note(agoMs: number): void {
     const { boot, wallMs, sinceBootMs } = this.#clocks
     const noted: Noted = {
@@ -67,7 +67,7 @@ export class HeardNote {
       this.#file ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT, 0o600)
       writeSync(this.#file, JSON.stringify(noted).padEnd(BYTES), 0)
     } catch {
-      // What is wrong with the disk others say, who need it.
+      // A disk that fails is reported by those who need it.
     }
   }
 
@@ -91,7 +91,7 @@ const CLOCKS: Clocks = {
   boot: bootName(),
 }
 
-/** Only Linux has one. */
+/** Only Linux has a boot id. */
 function bootName(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

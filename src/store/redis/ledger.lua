@@ -14,25 +14,25 @@ local meta, rows, log, ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local CREATED_PER_COMMIT = 65536
 -- Rows in one log entry and in one command: Lua passes about 8,000 values to a function at most.
 local PART_ROWS = 500
--- Entries that leave the log in one commit: a lowered retention is reached without one long stop.
+-- Entries that leave the log in one commit, so that a lowered retention is reached without one long stop.
 local TRIMMED_MAX = 64
--- Log entries read at once by who brings the rows level.
+-- Log entries read at once while the rows are brought level with the log.
 local READ_PARTS = 16
--- Sums of rows are modulo this: what is added stays exact.
+-- Sums of rows are modulo this number, so additions stay exact.
 local SUM_LIMIT = 281474976710656
 
 local function text(number)
   return string.format('%.0f', number)
 end
 
--- What a row adds to the sum of all rows: 48 bits of a hash of key and stored value (`row-tally.ts`).
+-- The amount that a row adds to the sum of all rows: 48 bits of a hash of key and stored value (`row-tally.ts`).
 local function share_of(key, stored)
   local hash = redis.sha1hex(struct.pack('>I2', #key) .. key .. stored)
   return tonumber(string.sub(hash, 1, 6), 16) * 16777216 + tonumber(string.sub(hash, 7, 12), 16)
 end
 
--- Where the ledger stands; nil where there is none. `is_counted`: count and sum are of this sequence, which they are not where
--- another release has committed since.
+-- The position of the ledger; nil where there is no ledger. `is_counted`: count and sum belong to this sequence. They do
+-- not where another release has committed since.
 local function head_of()
   local found = redis.call('HMGET', meta, 'epoch', 'sequence', 'id', 'first', 'count', 'sum', 'summed', 'damage')
   if not found[1] then
@@ -48,12 +48,12 @@ local function head_of()
     sum = tonumber(found[6] or ''),
     is_counted = sequence ~= nil and tonumber(found[7] or '') == sequence,
     damage = found[8] or (not (sequence and found[3] and found[4]) and 'meta') or nil,
-    -- Of the entry that the next commit begins with.
+    -- The part number of the first entry of the next commit.
     part = 0,
   }
 end
 
--- What a part means, as `apply` takes it, from its fields in the log.
+-- The meaning of a part, in the form that `apply` takes, from its fields in the log.
 local function taken_apart(fields)
   local part = { id = fields[2], removed = {}, written = {} }
   local at = 5
@@ -75,7 +75,8 @@ local function taken_apart(fields)
   return part
 end
 
--- Brings rows, ids and meta level with the next commit, all of whose parts these are. To the same end, however often.
+-- Brings rows, ids and meta level with the next commit, of which these are all parts. Safe to repeat: the result is the
+-- same.
 local function apply(head, parts)
   local sequence, id = head.sequence + 1, parts[1].id
   local count, sum = parts[#parts].count, parts[#parts].sum
@@ -99,8 +100,8 @@ local function apply(head, parts)
   head.count, head.sum = tonumber(count or ''), tonumber(sum or '')
 end
 
--- Brings everything level with the log, in which there is hardly ever anything left to do. What a script appended of a commit
--- and could not finish counts for nothing: it lacks its last part, and the next commit goes behind it.
+-- Brings everything level with the log. There is hardly ever anything left to do. The parts of a commit that a script could
+-- not finish do not count: the last part is missing, and the next commit goes after them.
 local function finish(head)
   local parts, from = {}, text(head.sequence + 1) .. '-0'
   while true do
@@ -130,13 +131,13 @@ local function finish(head)
   end
 end
 
--- Finds what is lost of the keys, where that can be told at once.
+-- Finds keys that are lost, where that can be told at once.
 local function examine(head)
   local count = redis.call('HLEN', rows)
   if not head.damage and head.is_counted and head.count ~= count then
     head.damage = 'rows'
   end
-  -- All that goes with the ids is to know what was sent before: from here on it is known again.
+  -- With the ids only the knowledge of what was sent before is lost. From here on it is known again.
   if head.sequence > 0 and not redis.call('ZSCORE', ids, head.id) then
     head.first = head.sequence + 1
   end

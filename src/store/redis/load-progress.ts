@@ -1,4 +1,4 @@
-/** Says how far a load is: a line every few seconds, and one at the end of a long one. */
+/** Logs how far a load is: a line every few seconds, and one at the end of a long load. */
 import type { StoreLog } from './store-log.ts'
 
 const EVERY_MS = 2_000

@@ -32,7 +32,7 @@ import type { Table, Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'
 import type { Position } from './redis-log.ts'
 
-/** Raised when the stored form of anything in the tables, or what the list rule makes of rows, changes. */
+/** Raised when the stored form of anything in the tables changes, or the result of the list rule for the same rows. */
 const FORMAT = '2'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -44,16 +44,16 @@ const KEYS = {
   complete: encoder.encode('complete'),
 }
 
-/** Commits of which it is known how long they took: more than are on their way into the copy at once. */
+/** Commits whose time is remembered: more than are on their way into the copy at once. */
 const KEPT_MS_COUNT = 1_024
 
 export interface LocalCopyOptions {
   readonly tables: Tables
   readonly listRule: ListRule
   readonly logEntriesMax: number
-  /** Makes writes that would keep this thread for too long. Absent: this thread makes all. */
+  /** Makes writes that would keep this thread for too long. Absent: this thread makes all writes. */
   readonly largeWrites?: LargeWrites | null
-  /** Whether loads do without finding a row by that key: the table of keys follows with the lists then. */
+  /** Whether loads of an index never look up rows with that key. The table of keys is built with the lists then. */
   readonly isKeyedLater: (key: Uint8Array) => boolean
 }
 
@@ -65,23 +65,23 @@ export class LocalCopy {
   readonly #listRule: ListRule
   readonly #log: CommitLog
   readonly #isKeyedLater: (key: Uint8Array) => boolean
-  /** Of the newest commit in the log, or in the rows as they were loaded. */
+  /** The sequence of the newest commit in the log, or of the rows as they were loaded. */
   #sequence: number
-  /** Of the commit there; kept here as well, since the tables show it only when it is on disk. */
+  /** The id of that commit. Kept here as well, since the tables show it only when it is on disk. */
   #id: Uint8Array | null
   #isComplete: boolean
   readonly #keptMs = new Float64Array(KEPT_MS_COUNT)
-  /** How far it is on disk; closed with it. */
+  /** How far the copy is on disk. Closed with the copy. */
   readonly mark: DurableMark
   readonly #logEntriesMax: number
   readonly #largeWrites: LargeWrites | null
   readonly #handed: HandedCommits
-  /** Resolves when what comes may be written, which has to come behind what another thread writes. Null: at once. */
+  /** Resolves when this thread may write again, after a write of another thread. Null: it may write at once. */
   #turn: Promise<void> | null = null
   /** The last write of this thread. */
   #lastHere: Promise<void> = Promise.resolve()
 
-  /** The copy in these tables, which are closed where it cannot be opened. */
+  /** The copy in these tables. Closes the tables if the copy cannot be opened. */
   static in(tables: Tables, options: Omit<LocalCopyOptions, 'tables'>): LocalCopy {
     try {
       return new LocalCopy({ ...options, tables })
@@ -110,7 +110,10 @@ export class LocalCopy {
     this.#handed = new HandedCommits(this.mark)
   }
 
-  /** Whether it is one, of that history if one is named, of which the last run left all rows in a form that this release reads. */
+  /**
+   * Whether the tables hold a copy, of that history if one is named, of which the last run left all rows in a form that
+   * this release reads.
+   */
   isUsable(epoch: string | null): boolean {
     const format = this.#meta.get(KEYS.format)
     const hasRows = this.#isComplete || this.#meta.get(KEYS.logged) !== undefined
@@ -122,12 +125,12 @@ export class LocalCopy {
     )
   }
 
-  /** Whether it has its lists. */
+  /** Whether the copy has its lists. */
   get isComplete(): boolean {
     return this.#isComplete
   }
 
-  /** How far it has followed. */
+  /** The position up to which the copy has followed. */
   position(): Position {
     const id = this.#id?.length ? { id: this.#id } : {}
     return { epoch: this.epoch, sequence: this.#sequence, ...id }
@@ -145,7 +148,7 @@ export class LocalCopy {
     })
   }
 
-  /** Takes all rows, in the order of their creation. */
+  /** Writes all rows, in the order of their creation. */
   async write(rows: Iterable<StoredRow>): Promise<void> {
     const [table, keys] = [this.#tables.table('rows'), this.#tables.table('keys')]
     await writeInOrder(this.#tables, rows, ({ created, bytes }) => {
@@ -156,7 +159,10 @@ export class LocalCopy {
     })
   }
 
-  /** The rows are as they were at that position. Resolves when that is durable, and the copy can be followed from. */
+  /**
+   * Notes that the rows are as they were at that position. Resolves when that is durable; then the copy can be followed
+   * from there.
+   */
   async loaded({ sequence, id = new Uint8Array() }: Position): Promise<void> {
     await this.#tables.write(() => {
       this.view.setSequence(sequence)
@@ -168,7 +174,7 @@ export class LocalCopy {
     this.mark.advance(sequence)
   }
 
-  /** Takes over what was logged while the lists were being built; from then on the copy is complete. */
+  /** Applies what was logged while the lists were being built. After that the copy is complete. */
   async complete(): Promise<void> {
     while (!this.#isComplete) {
       await this.#tables.write(() => {
@@ -193,28 +199,31 @@ export class LocalCopy {
     return buildKeysAndLists(this.#tables, this.view, this.#listRule, signal)
   }
 
-  /** Applies a commit; in the order of the history, without waiting for one before the next. Resolves when it is durable. */
+  /**
+   * Applies a commit. Calls come in the order of the history, without waiting for the call before. Resolves when the commit
+   * is durable.
+   */
   apply(entry: Entry): Promise<void> {
     const [largeWrites, { directory }] = [this.#largeWrites, this.#tables]
     if (largeWrites === null || directory === null || !this.#isComplete || !largeWrites.isLarge(entry)) {
       return this.#applyHere(entry)
     }
-    // What waits for that turn, too, has begun when this one goes on.
+    // Writes that wait for the same turn have begun before this one goes on.
     const before = (this.#turn ?? Promise.resolve()).then(() => this.#lastHere)
     return this.#inTurn(before.then(() => this.#applyElsewhere(largeWrites, directory, entry)))
   }
 
-  /** In the order of the calls, behind what another thread is at. */
+  /** Writes in the order of the calls, after a write of another thread. */
   #applyHere(entry: Entry): Promise<void> {
     if (this.#turn === null) return (this.#lastHere = this.#write(entry))
-    // Not before this one has begun may another.
+    // The next write may begin only after this one has begun.
     return this.#turn.then(() => (this.#lastHere = this.#write(entry)))
   }
 
-  /** Whatever comes while that is under way waits for it; what comes behind a write that failed is not made either. */
+  /** Makes later writes wait for this one. After a failed write they are not made either. */
   #inTurn(writing: Promise<void>): Promise<void> {
     this.#turn = writing
-    // Those that wait have begun by then, a turn of the event loop later.
+    // The waiting writes have begun by then, a turn of the event loop later.
     const end = (): void => {
       setImmediate(() => {
         if (this.#turn === writing) this.#turn = null
@@ -262,7 +271,7 @@ export class LocalCopy {
     return this.#keptMs[sequence % KEPT_MS_COUNT]!
   }
 
-  /** Resolves when it has that sequence. Throws the reason when it is closed before. */
+  /** Resolves when the copy has that sequence. Throws the reason when the copy is closed before. */
   async reached(sequence: number): Promise<void> {
     while (this.mark.sequence < sequence) {
       if (this.mark.isClosed)
@@ -277,7 +286,7 @@ export class LocalCopy {
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
-  /** Ends its feeds, for that reason if there is one; finishes what is being written. */
+  /** Ends the feeds of the copy, with the reason if there is one, and finishes writes under way. */
   async close(reason: AuthzError | null = null): Promise<void> {
     this.mark.close(reason)
     await this.#turn?.catch(() => undefined)

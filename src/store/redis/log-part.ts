@@ -19,7 +19,7 @@ import { decodeStoredRow } from './stored-row.ts'
 /** A stream entry as the client delivers it. */
 export type StreamEntry = readonly [id: Buffer, fields: readonly Buffer[]]
 
-/** Where a stream entry is. */
+/** The place of a stream entry. */
 export interface Place {
   readonly sequence: number
   readonly part: number
@@ -36,7 +36,7 @@ export function commitIdOf([, fields]: StreamEntry): Uint8Array {
   return viewOf(fields[1]!)
 }
 
-/** The commit id in front of a part that begins a log anew; null for any other. */
+/** The commit id before a part that begins a log anew; null for any other part. */
 export function formerIdOf([, fields]: StreamEntry): Uint8Array | null {
   return fields.at(-2)?.toString('latin1') === 'b' ? viewOf(fields.at(-1)!) : null
 }

@@ -25,7 +25,7 @@ if not found then
   if epoch == '' then
     return { 0 }
   end
-  -- Leftovers of what was removed, or of a server that lost some of its keys and none that matters.
+  -- These keys are leftovers of a removal, or of a server that lost some of its keys and none that matters.
   redis.call('DEL', rows, log, ids)
   redis.call('HSET', meta, 'format', format, 'epoch', epoch, 'sequence', '0', 'id', '', 'first', '1',
     'count', '0', 'sum', '0', 'summed', '0', 'since', '0', 'base', '0')
@@ -46,7 +46,7 @@ if head.damage then
 end
 local position = { 1, head.epoch, head.sequence, head.id, text(count), '', '', '' }
 if not head.is_counted then
-  -- From here on. Who may not write it down does without.
+  -- The account begins here. A user without the right to write it goes on without an account.
   local at = text(head.sequence)
   local begun = redis.pcall('HSET', meta, 'count', text(count), 'sum', '0', 'summed', at, 'since', at, 'base', '')
   head.is_counted = type(begun) == 'number'

@@ -1,33 +1,33 @@
 /**
- * How connections to Redis are made: the one place that knows options of the client and what the topologies differ in. A
- * cluster is one client with a connection to each of its nodes; the others are one connection.
+ * How connections to Redis are made: the one place that knows the options of the client and the differences of the
+ * topologies. A cluster is one client with a connection to each of its nodes; the other topologies are one connection.
  */
 import { isIP } from 'node:net'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
 import { pauseMs } from './retry-pause.ts'
 
-/** Made again by itself whenever it is lost. */
+/** A client. It connects again by itself whenever its connection is lost. */
 export type RedisClient = Redis | Cluster
 
-/** First pause before a lost connection is made again, and the longest; each is shortened by chance. */
+/** The first pause before a lost connection is made again, and the longest. Each is shortened by a random part. */
 const RECONNECT_MS_MIN = 50
 const RECONNECT_MS_MAX = 2_000
-/** A server that says nothing for so long while an answer is due is taken for gone. Longer than any command takes. */
+/** A server that is silent for so long while an answer is due counts as gone. It is longer than any command takes. */
 const SILENCE_MS_MAX = 5_000
 const CONNECT_MS_MAX = 3_000
-/** How often a cluster is asked which node has what, besides whenever one of them says that it has moved. */
+/** How often a cluster is asked which node has which slots, apart from when a node says that a slot has moved. */
 const SLOTS_REFRESH_MS = 5_000
 
-/** A client that is being connected; commands before it is ready are refused. `name`: as `CLIENT LIST` shows it. */
+/** A client that is connecting. Commands before it is ready are refused. `name` is what `CLIENT LIST` shows. */
 export function connect(address: RedisAddress, name: string): RedisClient {
   const client = clientOf(address, `verdict-${name}`)
-  // The client prints what nobody listens to. Whoever wants to know why there is no connection listens as well.
+  // The client prints errors that nobody listens to. `connectionFailure` listens as well and logs them.
   client.on('error', () => undefined)
   return client
 }
 
-/** The next connection of a client, for any number of those who wait: a listener for each would pass for a leak. */
+/** The next connection of a client, for any number of waiters. A listener for each would count as a leak in Node. */
 export class NextConnection {
   readonly #waiting = new Set<() => void>()
 
@@ -39,7 +39,7 @@ export class NextConnection {
     client.on('end', wake)
   }
 
-  /** Resolves when a connection is made the next time, when none ever will be, and at the latest after so long. */
+  /** Resolves when a connection is made the next time, when none ever will be, and at the latest after `withinMs`. */
   async made(withinMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, withinMs)
@@ -70,22 +70,22 @@ function clientOf(address: RedisAddress, connectionName: string): RedisClient {
 }
 
 const EVERY_CONNECTION = {
-  // A script whose answer was lost may have run: whoever sent it sends it again, in a form that says so.
+  // A script whose answer was lost may have run. The sender sends it again, in a form that says so.
   autoResendUnfulfilledCommands: false,
-  // With the above the client would leave unanswered commands pending for ever; with 0 it fails them when the
-  // connection does.
+  // With the option above the client would leave unanswered commands pending for ever. With 0 it fails them when the
+  // connection fails.
   maxRetriesPerRequest: 0,
-  // For the same reason nothing waits in a queue of the client's: who sends knows whether there is a connection.
+  // For the same reason nothing waits in a queue of the client: the sender knows whether there is a connection.
   enableOfflineQueue: false,
-  // Binary replies throughout, whatever else the server could say.
+  // Replies are in the same protocol and binary, whichever other protocol the server could speak.
   protocol: 2,
   socketTimeout: SILENCE_MS_MAX,
   connectTimeout: CONNECT_MS_MAX,
-  // Not of use to a client that keeps no other state, and not every compatible server knows the command.
+  // The command is of no use to a client that keeps no other state, and not every compatible server knows it.
   disableClientInfo: true,
-  // Whoever subscribes has to look what was missed as well, so it subscribes again itself.
+  // A subscriber has to look for missed commits as well, so it subscribes again itself.
   autoResubscribe: false,
-  // A replica that was the primary until just now: look for the new one.
+  // The server is a replica that was the primary until just now: connect anew, to the new primary.
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   retryStrategy: reconnectPauseMs,
 } as const satisfies RedisOptions
@@ -101,7 +101,7 @@ function sentinelOptions({ sentinels, master, sentinelLogin, isEncrypted }: Sent
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: reconnectPauseMs,
     sentinelCommandTimeout: CONNECT_MS_MAX,
-    // A primary that was cut off goes on for a while without knowing that another has taken its place.
+    // A primary that was cut off goes on for a while and does not know that another has taken its place.
     failoverDetector: true,
   }
 }
@@ -110,7 +110,7 @@ function clusterOf(
   { nodes, isEncrypted }: ClusterAddress,
   options: typeof EVERY_CONNECTION & ReturnType<typeof loginOf> & { readonly connectionName: string },
 ): Cluster {
-  // Whether and when a lost connection to a node is made again is the cluster's business.
+  // The cluster client decides whether and when a lost connection to a node is made again.
   const { retryStrategy: _pause, ...nodeOptions } = options
   return new Cluster([...nodes], {
     redisOptions: { ...nodeOptions, ...(isEncrypted && { tls: {} }) },
@@ -118,7 +118,7 @@ function clusterOf(
     clusterRetryStrategy: reconnectPauseMs,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     slotsRefreshTimeout: CONNECT_MS_MAX,
-    // The client would send a command again that may have run, and say nothing of it.
+    // Otherwise the client would send a command again that may have run, and tell nobody.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
   })
@@ -128,7 +128,7 @@ function loginOf({ username, password }: Login) {
   return { ...(username !== null && { username }), ...(password !== null && { password }) }
 }
 
-/** The name is for servers that have several certificates; an address is none. */
+/** The name is for servers that have several certificates. An address is not a name. */
 function tlsOf({ host }: RedisHost): { servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {}
 }

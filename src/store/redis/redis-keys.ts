@@ -1,6 +1,6 @@
 /**
- * Every key of a Redis ledger. Those of one environment share a hash tag, so that one script may touch them all wherever
- * a cluster keeps them. Who writes them, and what they hold, in `docs/redis.md`.
+ * Every key of a Redis ledger. The keys of one environment share a hash tag, so that one script may touch them all wherever
+ * a cluster keeps them. `docs/redis.md` says who writes them and what they hold.
  */
 
 export interface RedisKeys {
@@ -16,7 +16,7 @@ export interface RedisKeys {
   readonly removed: string
   /** Pub/sub channel: `<epoch>.<sequence>` of each commit. */
   readonly channel: string
-  /** List: the rows of one large commit on their way; gone after a while by itself. */
+  /** List: the rows of one large commit on their way. It expires after a while. */
   staged(name: string): string
 }
 

@@ -1,8 +1,8 @@
 /**
- * The ledger of one environment in Redis: thin, since the script that commits is the one that decides.
+ * The ledger of one environment in Redis. It is thin, since the script that commits also decides.
  *
- * A commit whose answer is lost is sent again under its id until it is known what became of it. The feed reads the stream
- * from where its reader stands; what is published only says that there may be more.
+ * A commit whose answer is lost is sent again under its id until its outcome is known. The feed reads the stream from the
+ * position of its reader; a published message only says that there may be more.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, historyReplaced } from '#model/errors.ts'
@@ -10,28 +10,28 @@ import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import { DurableMark, LogFeed } from '#store/embedded/log-feed.ts'
 import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
-import { notWritten } from '#store/not-written.ts'
+import { notWritten } from '#store/not-written-error.ts'
 import { CommitCall, UnstagedError } from './commit-call.ts'
-import type { RedisKeys } from './redis-keys.ts'
+import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { isReply, type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 import { type Position, RedisLog } from './redis-log.ts'
 import { pauseMs } from './retry-pause.ts'
 import type { RowTally } from './row-tally.ts'
 import { OPEN, VERIFY } from './scripts.ts'
 import { StandingFailure } from './standing-failure.ts'
-import { DamagedStoreError } from './store-damage.ts'
+import { DamagedStoreError } from './damaged-store-error.ts'
 import { SILENT, type StoreLog } from './store-log.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
-/** The version of everything the keys hold. Raised when a release before could not read any more what this one writes. */
+/** The version of everything that the keys hold. Raised when an earlier release could no longer read what this one writes. */
 const FORMAT = '1'
 /** Rows asked for in one step of a scan: about a millisecond of the server's time. */
 const SCAN_ROWS = 1_000
-/** How long a commit is sent again, and waited for, before its sender is told that nobody knows. */
+/** How long a commit is sent again, and waited for, before its sender is told that its outcome is unknown. */
 export const COMMIT_MS_MAX = 10_000
-/** How soon a feed that got no answer asks again, at the latest. */
+/** A feed that got no answer asks again after this time at the latest. */
 const READ_AGAIN_MS = 200
-/** How soon one that was refused asks again, when that goes on. */
+/** A feed that is refused again and again asks after this time. */
 const READ_AGAIN_MS_MAX = 2_000
 
 export interface RedisLedgerOptions {
@@ -40,23 +40,23 @@ export interface RedisLedgerOptions {
   readonly logEntriesMax: number
   /** Whether to begin a history where there is none. */
   readonly mayBegin: boolean
-  /** Hears what Redis has against reading and writing; absent: nobody does. */
+  /** Where refusals of reads and commits are logged; absent: nowhere. */
   readonly log?: StoreLog
-  /** What its lines are about. */
+  /** Fields of those log lines. */
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** Where the ledger stands, and what account is kept of the rows there. */
+/** The position of the ledger, and the account that is kept of its rows. */
 export interface Standing {
   readonly position: Position
   readonly rowCount: number
-  /** As the scripts write it; null while nobody keeps it. */
+  /** In the form in which the scripts write it; null while no account is kept. */
   readonly account: { readonly sum: string; readonly since: string } | null
-  /** Whether the account is of all rows, and not only of what has changed since it was begun. */
+  /** Whether the account is of all rows, and not only of the changes since it was begun. */
   readonly isOfAllRows: boolean
 }
 
-/** There is no history where there has been one, or where one was to be found. */
+/** There is no history where one was, or where one should be. */
 export class EmptyStoreError extends AuthzError {
   constructor() {
     super('STORE_RESET', 'the store holds no history any more')
@@ -68,7 +68,7 @@ export class RedisLedger implements Ledger {
   readonly #keys: RedisKeys
   readonly #logEntriesMax: number
   readonly #underWay = new Set<Promise<unknown>>()
-  /** Whether Redis has said that this is its history, in a form that this release reads. */
+  /** Whether Redis has confirmed that this is its history, in a form that this release reads. */
   #isConfirmed: boolean
   readonly #closing = new AbortController()
   readonly #log: StoreLog
@@ -76,9 +76,9 @@ export class RedisLedger implements Ledger {
   readonly #reading: StandingFailure
   readonly #writing: StandingFailure
   #wasRead = false
-  /** Where the ledger stood when it was opened. */
+  /** The position at which the ledger was opened. */
   readonly start: Position
-  /** The newest commit heard of; moved by whoever hears of one. */
+  /** The newest commit known. Whoever hears of a newer one moves it. */
   readonly mark: DurableMark
 
   /**
@@ -91,23 +91,32 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * The ledger that was open when a local copy stood there, without asking Redis: it is asked before anything else is, and
-   * whoever reads or commits then meets what `open` throws, or `STORE_RESET` where another history has taken its place.
+   * Opens the ledger at the position of a local copy, without asking Redis. The first read or commit asks Redis whether
+   * this is its history, and throws what `open` throws, or `STORE_RESET` where another history has taken its place.
    */
   static resume(options: Omit<RedisLedgerOptions, 'mayBegin'>, position: Position): RedisLedger {
     return new RedisLedger({ ...options, mayBegin: false }, position, false)
   }
 
-  /** Whether a history is there, whole or damaged; none is begun. Throws what the link throws. */
-  static async isThere(options: Pick<RedisLedgerOptions, 'link' | 'keys'>): Promise<boolean> {
-    try {
-      await look(options, '')
-      return true
-    } catch (error) {
-      if (error instanceof EmptyStoreError) return false
-      if (error instanceof DamagedStoreError) return true
-      throw error
+  /**
+   * Whether Redis has a history of any of these environments, whole or damaged. Begins none. Throws what the link throws.
+   * O(environments), one after the other.
+   */
+  static async isAnyThere(
+    link: RedisLink,
+    prefix: string,
+    environmentIds: readonly string[],
+  ): Promise<boolean> {
+    for (const id of environmentIds) {
+      try {
+        await look({ link, keys: redisKeys(prefix, id) }, '')
+        return true
+      } catch (error) {
+        if (error instanceof DamagedStoreError) return true
+        if (!(error instanceof EmptyStoreError)) throw error
+      }
     }
+    return false
   }
 
   private constructor(options: RedisLedgerOptions, start: Position, isConfirmed: boolean) {
@@ -138,7 +147,7 @@ export class RedisLedger implements Ledger {
     return this.start.epoch
   }
 
-  /** Whether a feed has been able to read on from its place. */
+  /** Whether a feed has been able to read on from its position. */
   get wasRead(): boolean {
     return this.#wasRead
   }
@@ -148,14 +157,14 @@ export class RedisLedger implements Ledger {
     return { epoch, sequence }
   }
 
-  /** The head and the commit there, as Redis has them. Throws as `standing`. */
+  /** The newest sequence and its commit id, as Redis has them. Throws as `standing`. */
   async position(): Promise<Position> {
     return (await this.standing()).position
   }
 
   /**
-   * Where Redis has it, everything level. Throws `STORE_RESET` when the history is another one by now, `DamagedStoreError`, and
-   * what the link throws. O(1) for Redis.
+   * The position of Redis, after its keys have been brought level. Throws `STORE_RESET` when the history is another one by
+   * now, `DamagedStoreError`, and what the link throws. O(1) for Redis.
    */
   async standing(): Promise<Standing> {
     this.#assertOpen()
@@ -163,8 +172,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Throws `DamagedStoreError` when all rows, as they have been read where the ledger stood like that, are not those that
-   * commits have left there; the ledger is marked then, for every node.
+   * Throws `DamagedStoreError` when the rows that were read are not those that commits have left at that position. The
+   * ledger is then marked as damaged, for every node.
    */
   async verify({ rowCount, account, position }: Standing, rows: RowTally): Promise<void> {
     if (account === null) return
@@ -172,10 +181,10 @@ export class RedisLedger implements Ledger {
     await this.#verify(position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0')
   }
 
-  /** Marks the ledger, for every node, as one with rows that cannot be read, and throws `DamagedStoreError`. */
+  /** Marks the ledger, for every node, as one with rows that cannot be read. Throws `DamagedStoreError`. */
   async refuseUnreadable(): Promise<never> {
     await this.#verify(this.epoch, '', '', '', 'unreadable')
-    // Of a history that is gone.
+    // The rows were of a history that is gone.
     throw historyReplaced()
   }
 
@@ -190,8 +199,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * A commit that was made on a view at that position: also a history that was rewound behind it is noticed then, and the
-   * commit refused with `STORE_RESET`.
+   * A commit that was made on a view at the position `ground`. A history that was rewound before that position is noticed,
+   * too: the commit is refused with `STORE_RESET`.
    */
   async commitOn(ground: Position | null, commit: Commit): Promise<Revision> {
     this.#assertOpen()
@@ -207,12 +216,12 @@ export class RedisLedger implements Ledger {
     return done
   }
 
-  /** Throws `DamagedStoreError` for a row that cannot be read; the ledger is marked then, for every node. */
+  /** Throws `DamagedStoreError` for a row that cannot be read. The ledger is then marked as damaged, for every node. */
   async *rows(): AsyncIterable<readonly Row[]> {
     const scan = (cursor: string): Promise<Reply> => {
       this.#assertOpen()
       const reply = this.#link.send('HSCAN', this.#keys.rows, cursor, 'COUNT', SCAN_ROWS)
-      // It is waited for below, if the consumer goes on so far.
+      // The reply is awaited below, if the consumer goes on that far.
       reply.catch(() => undefined)
       return reply
     }
@@ -220,7 +229,7 @@ export class RedisLedger implements Ledger {
     while (asked) {
       const [cursor, found] = (await asked) as readonly [Buffer, readonly Buffer[]]
       const next = cursor.toString('latin1')
-      // The server looks for the next ones while these are being taken.
+      // The server looks for the next rows while these are being taken.
       asked = next === '0' ? null : scan(next)
       const batch: Row[] = []
       for (let at = 0; at < found.length; at += 2) {
@@ -229,12 +238,12 @@ export class RedisLedger implements Ledger {
         batch.push(row)
       }
       if (batch.length > 0) yield batch
-      // Not a normal end: a load that was cut short must not pass for a complete one.
+      // A closed ledger is an error here: a load that was cut short must not pass for a complete one.
       this.#assertOpen()
     }
   }
 
-  /** With the id of the commit at `after`, also a history that was changed up to there is noticed: `STORE_RESET`. */
+  /** The id of the commit at `after` shows also a history that was changed before that position: `STORE_RESET`. */
   feed(after: Position): LogFeed {
     this.#assertOpen()
     const log = new RedisLog(this.#link, this.#keys, after)
@@ -247,9 +256,9 @@ export class RedisLedger implements Ledger {
         refusals = 0
         return entries
       } catch (error) {
-        // The end of the connection is not the end of the feed. Nobody else may notice it, nor that the server says "not now":
-        // the client of a cluster stays ready when it loses one server. What is refused may be granted again, and what is
-        // lost restored.
+        // The end of the connection is not the end of the feed. Nobody else may notice that end, nor a server that says
+        // "not now": the client of a cluster stays ready when it loses one server. What is refused may be granted again,
+        // and what is lost restored.
         if (error instanceof UnansweredError) await this.#link.recovered(READ_AGAIN_MS, refusals)
         else if (isRefusal(error) || error instanceof DamagedStoreError)
           await this.#pause(pauseMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
@@ -263,7 +272,7 @@ export class RedisLedger implements Ledger {
     return new LogFeed({ read, durable: this.mark, after })
   }
 
-  /** Ends all feeds and refuses what comes; resolves when the commits under way are done. The link stays open. */
+  /** Ends all feeds and refuses further commits. Resolves when the commits under way are done. The link stays open. */
   async close(reason: AuthzError | null = null): Promise<void> {
     this.mark.close(reason)
     this.#closing.abort()
@@ -316,7 +325,9 @@ export class RedisLedger implements Ledger {
     if (!this.#isConfirmed) await this.#standing()
   }
 
-  /** A log that does not go on from there may be part of what was lost: then it is not for a feed to end. */
+  /**
+   * A log that does not go on from there may be part of what was lost: then the damage counts and not the end of the feed.
+   */
   async #readOn(log: RedisLog): Promise<readonly Entry[]> {
     await this.#confirm()
     try {
@@ -326,11 +337,11 @@ export class RedisLedger implements Ledger {
       if (!isEnd) throw error
     }
     await this.#standing()
-    // What was lost may have come back between the two.
+    // What was lost may have come back between the two reads.
     return log.read()
   }
 
-  /** What is known by the ids and the log alone begins with that commit; rows are whole. */
+  /** Logs a lost key. Ids and log begin anew with that commit; rows are whole. */
   #noteLost(key: string | null): void {
     if (key === null) return
     const fields = { ...this.#fields, key }
@@ -354,7 +365,7 @@ function positionOf(epoch: Reply | undefined, sequence: Reply | undefined, id: R
   return { epoch: String(epoch), sequence: Number(sequence), ...named }
 }
 
-/** Where the ledger stands; `candidate`: the epoch of the history to begin where there is none, or nothing. */
+/** The position of the ledger. `candidate` is the epoch of the history to begin where there is none; empty: none is begun. */
 async function look(
   { link, keys }: Pick<RedisLedgerOptions, 'link' | 'keys'>,
   candidate: string,
@@ -380,17 +391,17 @@ async function look(
   }
 }
 
-/** Whether Redis has answered, and said no. */
+/** Whether Redis has answered with a refusal. */
 function isRefusal(error: unknown): error is AuthzError {
   return error instanceof AuthzError && error.code === 'STORE_REFUSED'
 }
 
-/** Without an answer it is the connection that fails, which says so itself. */
+/** Without an answer it is the connection that fails, which is logged elsewhere. */
 function saysWhy(error: unknown): boolean {
   return error instanceof AuthzError && isReply(error.cause)
 }
 
-/** What Redis lacks, by what it says, which may itself name keys and users. */
+/** What Redis lacks, by its message. The message itself may name keys and users, so it is not shown. */
 const MENDABLE: readonly (readonly [RegExp, string])[] = [
   [/^OOM /, 'Redis has no memory left for it (maxmemory)'],
   [/^MISCONF /, 'Redis cannot save what it has to its disk (stop-writes-on-bgsave-error)'],
@@ -408,8 +419,8 @@ function mendableReason(error: unknown): string | null {
 }
 
 /**
- * As whoever sent the commit is told: whether it may have been made. An error of the script says that this call has made nothing;
- * one before it, that nobody has answered, may have.
+ * The error for the sender of the commit, which tells whether the commit may have been made. An error of the script means
+ * that this call has made nothing. A call before it that got no answer may have.
  */
 function asCommitFailure(error: unknown, wasSent: boolean): unknown {
   if (error instanceof UnansweredError && (wasSent || error.wasSent)) return error

@@ -1,6 +1,6 @@
 /**
- * A connection as the store uses it: sends commands, runs scripts, and tells apart the two ways of failing. Redis said no:
- * then nothing was done. Or there was no answer: then nobody knows, and the sender decides whether to ask again.
+ * A connection as the store uses it: it sends commands, runs scripts, and tells apart two kinds of failure. Either Redis
+ * said no: then nothing was done. Or there was no answer: then nobody knows, and the sender decides whether to ask again.
  */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ export type Argument = string | number | Uint8Array
 /** A reply: texts as `Buffer`s. */
 export type Reply = Buffer | number | null | readonly Reply[]
 
-/** No answer came, since the connection failed or there was none; or none that counts: the server cannot answer just now. */
+/** No answer came, since the connection failed or there was none. Or the server said that it cannot answer just now. */
 export class UnansweredError extends AuthzError {
   /** Whether the command may have reached the server. */
   readonly wasSent: boolean
@@ -28,17 +28,17 @@ export class Script {
   readonly text: string
   readonly sha: string
 
-  /** Of these files, one behind the other. */
+  /** The script is the texts of these files, in order. */
   constructor(...urls: readonly URL[]) {
     this.text = urls.map(url => readFileSync(url, 'utf8')).join('')
     this.sha = hash('sha1', this.text, 'hex')
   }
 }
 
-/** How soon a server that is there is asked again, and how soon when it has said no often. */
+/** How soon a connected server is asked again, and how soon after it has refused often. */
 const AGAIN_MS = 50
 const AGAIN_MS_MAX = 1_000
-/** What a server says that cannot answer just now, having done nothing. */
+/** Replies of a server that cannot answer just now and has done nothing. */
 const NOT_NOW = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF) /
 
 export class RedisLink {
@@ -61,13 +61,14 @@ export class RedisLink {
     }
   }
 
-  /** Runs a script, which the server is given anew when it has forgotten it. Throws as `send`. */
+  /** Runs a script. Sends its text again when the server has forgotten it. Throws as `send`. */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
     try {
       return await this.send('EVALSHA', script.sha, keys.length, ...keys, ...args)
     } catch (error) {
       if (!isForgotten(error)) throw error
-      // Brings the text along and makes the server keep it: no moment in between at which it could be forgotten again.
+      // `EVAL` brings the text along and makes the server keep it, so there is no moment at which it could be forgotten in
+      // between.
       return this.send('EVAL', script.text, keys.length, ...keys, ...args)
     }
   }
@@ -77,11 +78,11 @@ export class RedisLink {
   }
 
   /**
-   * Resolves when asking again is worthwhile: when there is a connection, never at once, and at the latest after so long.
-   * `attempt`: how often in a row it has been asked before.
+   * Resolves when it is worth asking again: when there is a connection, never at once, and at the latest after `withinMs`.
+   * `attempt` is how often in a row it has been asked before.
    */
   async recovered(withinMs: number, attempt = 0): Promise<void> {
-    // A server that is connected and said "not now".
+    // The server is connected and said "not now".
     const againMs = this.isReady ? pauseMs(attempt, AGAIN_MS, AGAIN_MS_MAX) : withinMs
     await this.#nextConnection.made(Math.min(withinMs, againMs))
   }
@@ -91,29 +92,29 @@ export class RedisLink {
     this.#client.on('ready', listener)
   }
 
-  /** Whether nothing is worth asking again. */
+  /** Whether the link was given up, so that asking again is of no use. */
   get isGivenUp(): boolean {
     return this.#isGivenUp
   }
 
-  /** Ends the connection for good; what is pending fails at once. */
+  /** Ends the connection for good. Pending commands fail at once. */
   giveUp(): void {
     this.#isGivenUp = true
     this.close()
   }
 
-  /** Ends the connection; what is pending fails. */
+  /** Ends the connection. Pending commands fail. */
   close(): void {
     this.#client.disconnect()
   }
 }
 
-/** Whether Redis itself said so. */
+/** Whether the error is a reply of Redis itself. */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError'
 }
 
-/** A failure of the client in the words of the store. */
+/** An error of the client as an error of the store. */
 export function failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (!isReply(error)) return new UnansweredError(true, error)

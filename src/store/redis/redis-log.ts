@@ -21,7 +21,7 @@ import type { RedisLink, Reply } from './redis-link.ts'
 /** Stream entries in one reply: more than the parts of the largest commit. */
 const ENTRIES_PER_READ = 256
 
-/** A revision, and the id of the commit there, where that is known. */
+/** A revision, and the id of its commit where that is known. */
 export interface Position extends Revision {
   readonly id?: Uint8Array
 }
@@ -31,7 +31,7 @@ export class RedisLog {
   readonly #keys: RedisKeys
   readonly #epoch: string
   #sequence: number
-  /** Its last part, so that the others need not be read again. */
+  /** The last part of the commit at the position, so that its other parts need not be read again. */
   #part = 0
   #id: Uint8Array | null
 
@@ -44,11 +44,11 @@ export class RedisLog {
   }
 
   /**
-   * The commits behind the position, some at a time, none when there are no more; the position is behind them then.
-   * Throws `STORE_RESET`, `REVISION_TOO_OLD`, and what the link throws.
+   * The commits after the position, some at a time; none when there are no more. The position moves behind them. Throws
+   * `STORE_RESET`, `REVISION_TOO_OLD`, and what the link throws.
    */
   async read(): Promise<readonly Entry[]> {
-    // Asked first: whatever replaces the history later shows in the log.
+    // Read before the log: if the history is replaced afterwards, the log shows it.
     const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
     const log = this.#range(`${this.#sequence}-${this.#part}`)
     const [[epoch, sequence, id], parts] = await Promise.all([
@@ -62,12 +62,15 @@ export class RedisLog {
     const next = behind < 0 ? [] : parts.slice(behind)
     const [last, [first]] = [own.at(-1), next]
     if (last) this.#compare(last)
-    // In front of the first commit there is nothing to compare.
+    // Before the first commit there is nothing to compare.
     else if (this.#sequence > 0) this.#compareWithout({ sequence: Number(sequence), id: id ?? null }, first)
     return this.#take(next)
   }
 
-  /** What is at the own position must be what was read there. The head is behind the log while a commit is not finished. */
+  /**
+   * The entry at the own position must be the one that was read there. The head is behind the log while a commit is not
+   * finished.
+   */
   #compare(last: StreamEntry): void {
     const id = commitIdOf(last)
     if (this.#id !== null && !isSame(this.#id, id)) {
@@ -77,7 +80,7 @@ export class RedisLog {
     this.#part = placeOf(last).part
   }
 
-  /** The log has nothing at the own position. Was it lost, it may lack nothing that is still to be read. */
+  /** The log has nothing at the own position. If the log was lost, it may still have everything that is to be read. */
   #compareWithout(
     head: { readonly sequence: number; readonly id: Uint8Array | null },
     next: StreamEntry | undefined,
@@ -89,8 +92,8 @@ export class RedisLog {
   }
 
   /**
-   * The whole commits among the parts. Of one that is cut off the rest is fetched if it is the only one; one that has none is
-   * not made.
+   * The whole commits among the parts. If the only commit is cut off by the reply, its rest is fetched. A commit without a
+   * last part was not made.
    */
   async #take(found: readonly StreamEntry[]): Promise<readonly Entry[]> {
     const entries: Entry[] = []

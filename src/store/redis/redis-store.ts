@@ -1,19 +1,15 @@
 /**
- * A store whose ledgers are in Redis, shared with other processes. Two connections: one for commands, one that listens. A
- * timer compares where each environment stands, since signals may be lost.
+ * A store whose ledgers are in Redis, shared with other processes. It has two connections: one for commands, one that
+ * listens. A timer compares the position of each environment with Redis, since signals may be lost.
  *
- * A start that finds no Redis goes on alone, from the local copies, as the process before it would have: for as long as
- * they may be decided by, from when they last had everything (`heard-note.ts`). What Redis says against it, it says as soon as it
- * is there: a ledger that was resumed asks it first.
+ * A start that finds no Redis goes on alone, from the local copies, as the process before it would have. It decides for as
+ * long as the copies allow, counted from when they last had everything (`heard-note.ts`). A ledger that was resumed like
+ * that asks Redis first as soon as Redis is there, and learns what speaks against it.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { EnvironmentSet } from '#store/embedded/environment-set.ts'
-import type { LargeWrites } from '#store/large-writes.ts'
-import type { Row } from '#store/ledger.ts'
 import type { BeginOptions, EnvironmentStore, Store } from '#store/store.ts'
-import type { Tables } from '#store/tables.ts'
-import type { ListRule } from '#store/view.ts'
 import { copiedEnvironments, CopyDirectory } from './copy-directory.ts'
 import { loadCopy } from './copy-load.ts'
 import { EvictionWatch } from './eviction.ts'
@@ -21,68 +17,39 @@ import { FollowedEnvironment } from './followed-environment.ts'
 import type { Followed } from './followed-ledger.ts'
 import { HeadChannels } from './head-channels.ts'
 import { HeardNote } from './heard-note.ts'
-import { Histories } from './histories.ts'
 import { LocalCopy } from './local-copy.ts'
 import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
 import { isReply, RedisLink, UnansweredError } from './redis-link.ts'
-import { placeName, type RedisAddress } from './redis-url.ts'
+import type { RedisStoreOptions } from './redis-store-options.ts'
+import { placeName } from './redis-url.ts'
+import { RemovedEnvironments } from './removed-environments.ts'
 import { connectionFailure, StandingFailure } from './standing-failure.ts'
-import { DamagedStoreError } from './store-damage.ts'
-import type { StoreLog } from './store-log.ts'
+import { DamagedStoreError } from './damaged-store-error.ts'
 
 /** How long a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
-/** How long it waits for Redis where a local copy can stand in, at most. */
+/** How long, at most, a start waits for Redis when it could go on from a local copy. */
 const ALONE_AFTER_MS_MAX = 2_000
-/** How long it waits for a connection before it tries again to open an environment. */
+/** How long a start waits for a connection before it tries again to open an environment. */
 const OPEN_AGAIN_MS = 1_000
-/** Starts in a row that do not get through a copy, be it that they are killed, before another is loaded. */
+/**
+ * After so many starts in a row that did not get through a copy, for example since they were killed, another copy is
+ * loaded.
+ */
 const UNFINISHED_STARTS_MAX = 3
-/** Comparisons in the time after which a node is stale, so that one that failed does not make it so. */
+/** Comparisons within the time after which a node is stale, so that a single failed one does not make it stale. */
 const CHECKS_PER_STALE = 5
 const CHECK_MS_MAX = 1_000
 
-export interface RedisStoreOptions {
-  readonly address: RedisAddress
-  readonly listRule: ListRule
-  readonly logEntriesMax: number
-  /** Exists, and is nobody else's. */
-  readonly directory: string
-  /** Tables in a directory that need not exist yet. */
-  readonly openTables: (directory: string) => Tables
-  readonly staleAfterMs: number
-  /** For how long a local copy may stand in, from when it last had everything; 0: however long. */
-  readonly maxStaleMs: number
-  /** Whether to go on with a server that throws keys away when it is full. */
-  readonly allowsEviction: boolean
-  /** Rows up to which a view is loaded whole before anything is read; beyond it the lists follow. */
-  readonly listedAtOnceMax: number
-  /** Whether loads of an index do without finding rows by that key. */
-  readonly isKeyedLater: (key: Uint8Array) => boolean
-  /** Whether a row means anything. */
-  readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
-  /** Makes writes into copies that would keep this thread for too long; null: it makes all. */
-  readonly largeWrites: LargeWrites | null
-  /** Builds keys and lists of the copy in that directory in another thread; null: it is done in this one. */
-  readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
-  readonly log: StoreLog
-  /** Told of an environment of which Redis has lost a part, so that nobody may decide by what is known here. */
-  readonly onDamage: (environmentId: string, damage: AuthzError) => void
-  /** Told of what keeps an environment from being followed, by a defect or by damage. */
-  readonly onFault: (environmentId: string, error: Error) => void
-  /** Called after everything else is closed. */
-  readonly release: () => void
-}
-
-/** What an environment is followed from. */
+/** What the following of an environment begins with. */
 interface Beginning {
   readonly source: RedisLedger
   readonly copy: LocalCopy
-  /** When the copy had everything, by `performance.now()`: before this process began, it may be. */
+  /** When the copy had everything, by `performance.now()`. It may be before this process began. */
   readonly heardAt: number
-  /** Whether Redis was not asked. */
+  /** Whether the ledger was resumed without asking Redis. */
   readonly isResumed: boolean
 }
 
@@ -97,15 +64,15 @@ export class RedisStore implements Store {
   readonly #connections: readonly Connection[]
   readonly #link: RedisLink
   readonly #channels: HeadChannels
-  readonly #histories: Histories
+  readonly #removed: RemovedEnvironments
   readonly #environments = new EnvironmentSet<FollowedEnvironment>((id, options) => this.#open(id, options))
   readonly #following = new Map<string, FollowedEnvironment>()
-  /** Directories of the copies that this process found when it was started. */
+  /** Directories of the copies that this process found at its start. */
   readonly #begunWith = new Set<string>()
-  /** What is waited for of these is not wanted any more. */
+  /** Environments that are being dropped, so that waits for them end. */
   readonly #dropping = new Set<string>()
   readonly #timer: NodeJS.Timeout
-  /** Names it in what is noted beside its copies. */
+  /** Names the store in the notes beside its copies. */
   readonly #name: string
   readonly #openedAt = performance.now()
   #isAlone = false
@@ -114,8 +81,8 @@ export class RedisStore implements Store {
   #closed: Promise<void> | null = null
 
   /**
-   * Throws `STORE_UNAVAILABLE` when there is no server to be had, with what its connections fail of, and no copy to go on
-   * from; a server that refuses is not away. Throws `STORE_REFUSED` when the server throws keys away.
+   * Throws `STORE_UNAVAILABLE`, with the reason of its connections, when no server can be reached and there is no copy to
+   * go on from. A server that refuses can be reached. Throws `STORE_REFUSED` when the server evicts keys.
    */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const store = new RedisStore(options)
@@ -140,7 +107,7 @@ export class RedisStore implements Store {
     this.#connections = [commands, signals]
     this.#link = new RedisLink(commands.client)
     this.#channels = new HeadChannels(signals.client, log)
-    this.#histories = new Histories(this.#link, address.prefix)
+    this.#removed = new RemovedEnvironments(this.#link, address.prefix)
     this.#eviction = new EvictionWatch(commands.client, log)
     this.#link.onReady(() => {
       this.#isAlone = false
@@ -154,7 +121,7 @@ export class RedisStore implements Store {
     return this.#environments.get(id, options)
   }
 
-  /** Other nodes find it gone: they keep their copies until they drop it as well. */
+  /** Other nodes find the environment gone. They keep their copies until they drop it as well. */
   async drop(id: string): Promise<void> {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     this.#dropping.add(id)
@@ -165,9 +132,9 @@ export class RedisStore implements Store {
       this.#channels.leave(channel)
       await environment.close()
     }
-    // Before anything goes: whoever finds nothing there knows that nothing was lost.
-    await this.#histories.markRemoved(id)
-    // At once: some of them without the others would be taken for damage.
+    // The mark comes before the removal: a node that finds nothing then knows that nothing was lost.
+    await this.#removed.add(id)
+    // All keys at once: some of them without the others would count as damage.
     await this.#link.send('UNLINK', meta, rows, log, ids)
     new CopyDirectory(this.#options.directory, id).removeAll()
   }
@@ -179,7 +146,7 @@ export class RedisStore implements Store {
     }
   }
 
-  /** The ledger is elsewhere: what is filled is filled through it. */
+  /** The ledger is in Redis: an environment can be filled only through it. */
   directoryOf(): null {
     return null
   }
@@ -248,7 +215,7 @@ export class RedisStore implements Store {
     return Math.min(ALONE_AFTER_MS_MAX, this.#options.staleAfterMs)
   }
 
-  /** Resolves when there are connections, and at the latest so long after it was opened. */
+  /** Resolves when there are connections, and at the latest `withinMs` after the store was opened. */
   async #waitForConnections(withinMs: number): Promise<void> {
     const waits = this.#connections.map(async ({ client }) => {
       const leftMs = this.#openedAt + withinMs - performance.now()
@@ -264,7 +231,7 @@ export class RedisStore implements Store {
     return new AuthzError('STORE_UNAVAILABLE', `${message}: ${reason ?? 'nothing answers there'}`)
   }
 
-  /** Whether a copy of any environment may be decided by. */
+  /** Whether any environment has a copy that may be decided on. */
   #hasStandIn(): boolean {
     const { directory } = this.#options
     for (const id of copiedEnvironments(directory)) {
@@ -288,7 +255,10 @@ export class RedisStore implements Store {
     )
   }
 
-  /** However long it takes to be possible: one that is begun in an interruption is opened behind it, or from its copy. */
+  /**
+   * Opens an environment, however long it takes until that is possible. During an interruption it is opened after it, or
+   * from its copy.
+   */
   async #open(id: string, options: BeginOptions): Promise<FollowedEnvironment> {
     const { log } = this.#options
     const said = {
@@ -297,7 +267,7 @@ export class RedisStore implements Store {
     }
     const refusal = new StandingFailure({ log, fields: { environment: id }, ...said })
     const from = performance.now()
-    // Those that a start cannot reach are waited for in the same time.
+    // Environments that a start cannot reach are all waited for within the same time.
     const patientUntil = Math.max(from + this.#aloneAfterMs, this.#openedAt + FIRST_CONNECTION_MS_MAX)
     let { onUnreachable } = options
     for (let attempt = 0; ; attempt += 1) {
@@ -307,12 +277,13 @@ export class RedisStore implements Store {
         return opened
       } catch (error) {
         if (!(error instanceof UnansweredError) || this.#closed || this.#dropping.has(id)) throw error
-        // Without an answer it is the connection that fails, which says so itself.
+        // Without an answer it is the connection that fails, which is logged elsewhere.
         if (isReply(error.cause)) refusal.noteFailure(error)
         const isPatienceOver = performance.now() - from >= this.#aloneAfterMs
         const alone = this.#isAlone || isPatienceOver ? await this.#openAlone(id) : null
         if (alone) return alone
-        // Those that have one are not to wait for it. The first of all is waited for as a start without copies waits.
+        // Environments that have a copy are not to wait for this one. The first of all is waited for as a start without
+        // copies waits.
         if (this.#isAlone && this.#following.size === 0)
           await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
         if (this.#isAlone) throw this.#noConnection()
@@ -331,25 +302,26 @@ export class RedisStore implements Store {
     const mayBegin = begin === 'always'
     const source = await this.#ledger(keys, id, { mayBegin }).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
-      // By the local copies: another node may know of more.
+      // The environments known from the local copies. Another node may know of more.
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
-      if (begin === 'never' || (await this.#histories.isAnyThere(others))) throw new DamagedStoreError(null)
+      const isLost = begin === 'never' || (await RedisLedger.isAnyThere(this.#link, address.prefix, others))
+      if (isLost) throw new DamagedStoreError(null)
       return this.#ledger(keys, id, { mayBegin: true })
     })
-    await this.#histories.forgetRemoved(id)
+    await this.#removed.forget(id)
     const copies = new CopyDirectory(directory, id)
     const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))
     return this.#follow(id, copies, { source, copy, heardAt: performance.now(), isResumed: false })
   }
 
-  /** From the local copy, as it is; null when there is none that may stand in. */
+  /** Opens from the local copy as it is; null when no copy may stand in. */
   async #openAlone(id: string): Promise<FollowedEnvironment | null> {
     const { directory, logEntriesMax, address, log } = this.#options
     const copies = new CopyDirectory(directory, id)
     const newest = copies.newest()
     const heardAgoMs = newest === null ? null : new HeardNote(newest, this.#name).agoMs()
     if (!this.#mayStandIn(heardAgoMs)) return null
-    // Before the copy is opened: it grows older meanwhile, and a large one takes a while.
+    // Computed before the copy is opened: it grows older meanwhile, and a large one takes a while.
     const heardAt = performance.now() - heardAgoMs
     const copy = await this.#found(copies, null, id)
     if (copy === null) return null
@@ -363,7 +335,7 @@ export class RedisStore implements Store {
     return environment
   }
 
-  /** Resolves when the copy has all that the source had when it was opened; one that is resumed has. */
+  /** Resolves when the copy has all that the source had when it was opened. A resumed copy has it at once. */
   async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
     const { address, log, onDamage, onFault } = this.#options
     const { source, copy, heardAt, isResumed } = begin
@@ -399,19 +371,19 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Commits do not need the right to publish, and nobody would notice that it is lacking but by how late other nodes hear of
-   * them. What is said is known to all who hear it.
+   * Commits do not need the right to publish. Without this check nobody would notice that it is missing, except that other
+   * nodes hear of commits late. The message is one that all listeners know already.
    */
   async #requirePublishing({ channel }: RedisKeys, { epoch, sequence }: Revision): Promise<void> {
     await this.#link.send('PUBLISH', channel, `${epoch}.${sequence}`)
   }
 
-  /** The copy that the last run left, if it is whole, one of that history where one is named, and can be read. */
+  /** The copy that the last run left, if it is whole, can be read, and is of that history where one is named; else null. */
   async #found(copies: CopyDirectory, epoch: string | null, id: string): Promise<LocalCopy | null> {
     const directory = copies.newest()
     if (directory === null) return null
     const { log } = this.#options
-    // An interruption has the same start come here again.
+    // After an interruption the same start comes here again.
     if (!this.#begunWith.has(directory)) {
       const starts = copies.unfinishedStarts()
       if (starts >= UNFINISHED_STARTS_MAX) {
@@ -434,8 +406,7 @@ export class RedisStore implements Store {
   async #load(copies: CopyDirectory, keys: RedisKeys, id: string): Promise<Followed> {
     const source = await this.#ledger(keys, id, { mayBegin: false }).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
-      if (await this.#histories.isRemoved(id))
-        throw new AuthzError('STORE_RESET', 'the environment was removed')
+      if (await this.#removed.has(id)) throw new AuthzError('STORE_RESET', 'the environment was removed')
       throw (await this.#isAnotherThere(id)) ? new DamagedStoreError(null) : error
     })
     const copy = await this.#loaded(copies, source, id)
@@ -451,19 +422,19 @@ export class RedisStore implements Store {
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
 
-  /** Whether it is not Redis as a whole that is away. */
+  /** Whether this node hears of other environments, so that Redis as a whole is not away. */
   #hearsOthers(): boolean {
     const [first] = this.#following.values()
     return first !== undefined && first.stalenessMs() < this.#options.staleAfterMs
   }
 
   /**
-   * Whether Redis has not lost everything, where it has nothing of that environment. The one that is asked was followed first: it
-   * knows of the others, so nothing is known of one without it.
+   * Whether Redis has other environments while it has nothing of that one. The environment that was followed first is the
+   * organization's, without which no other is known.
    */
   async #isAnotherThere(id: string): Promise<boolean> {
     const [first] = [...this.#following.keys()].filter(other => other !== id)
-    return first !== undefined && this.#histories.isAnyThere([first])
+    return first !== undefined && RedisLedger.isAnyThere(this.#link, this.#options.address.prefix, [first])
   }
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
@@ -484,7 +455,7 @@ export class RedisStore implements Store {
     }
   }
 
-  /** Beside everything else, where there is a way to; it may take minutes. */
+  /** Builds the lists in another thread where there is one. It may take minutes. */
   async #buildLists(copy: LocalCopy, directory: string, signal: AbortSignal): Promise<void> {
     const { buildLists } = this.#options
     await (buildLists ? buildLists(directory, signal) : copy.buildLists(signal))

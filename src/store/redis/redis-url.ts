@@ -38,7 +38,7 @@ export interface SingleAddress extends EveryRedisAddress {
 export interface SentinelAddress extends EveryRedisAddress {
   readonly topology: 'sentinel'
   readonly sentinels: readonly RedisHost[]
-  /** The name by which the sentinels know the server that takes writes. */
+  /** The name by which the sentinels know the primary. */
   readonly master: string
   readonly sentinelLogin: Login
   readonly database: number
@@ -133,7 +133,7 @@ function parseParameters(query: string, known: readonly string[]): URLSearchPara
   return parameters
 }
 
-/** Braces would be taken for a hash tag, and colons separate the parts of our keys. */
+/** Braces would count as a hash tag, and colons separate the parts of our keys. */
 function parsePrefix(text: string): string {
   if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text
   throw refusal('prefix is 1 to 64 letters, digits, dots, _ and -')
@@ -143,7 +143,7 @@ function refusal(reason: string): AuthzError {
   return new AuthzError('INVALID_INPUT', `the Redis store URL: ${reason}`)
 }
 
-/** What servers and keys an address means: not who logs in there. */
+/** Names the servers and keys that an address means, without who logs in there. */
 export function placeName({ login: _login, ...place }: RedisAddress): string {
   const named = place.topology === 'sentinel' ? { ...place, sentinelLogin: null } : place
   return hash('sha256', JSON.stringify(named), 'hex').slice(0, 32)

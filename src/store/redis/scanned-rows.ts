@@ -1,11 +1,11 @@
-/** What a scan found of rows that may have been written while it went on, brought up to date. Pure. */
+/** Brings the rows that a scan found up to date with the commits made while it went on. Pure. */
 import type { StoredRow } from '#store/bulk-load/row-runs.ts'
 import { encodeRow, keyOf, textOf } from '#store/keyspace/row-codec.ts'
 import type { Entry, Row } from '#store/ledger.ts'
 
 /**
- * The rows as they are after those commits, in the order of their creation. What a scan found of rows that were written
- * or removed while it went on counts for nothing: the commits say what became of them.
+ * The rows as they are after those commits, in the order of their creation. A row that was written or removed while the
+ * scan went on is taken from the commits, whatever the scan found of it.
  */
 export function* withChanges(scanned: Iterable<StoredRow>, since: readonly Entry[]): Iterable<StoredRow> {
   const changed = new Map<string, Row | null>()

@@ -1,4 +1,4 @@
-/** The scripts that Redis runs for us. Each begins with what they share, `ledger.lua`. */
+/** The scripts that Redis runs. Each begins with the text they share, `ledger.lua`. */
 import { Script } from './redis-link.ts'
 
 export const OPEN = scriptOf('open.lua')

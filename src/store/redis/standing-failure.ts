@@ -1,6 +1,6 @@
 /**
- * What fails, is tried again without end, and so would be said without end: it is said when it begins and when its reason
- * becomes another, and once more when it is over.
+ * Logs a failure that is tried again without end. It is logged when it begins, when its reason changes, and when it is
+ * over, but not at each attempt.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
@@ -9,7 +9,7 @@ import type { StoreLog } from './store-log.ts'
 
 export interface StandingFailureOptions {
   readonly log: StoreLog
-  /** What it is about. */
+  /** Fields of its log lines. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly failing: string
   readonly over: string
@@ -24,12 +24,12 @@ export class StandingFailure {
     this.#options = options
   }
 
-  /** Null while nothing fails. */
+  /** The reason; null while nothing fails. */
   get reason(): string | null {
     return this.#reason
   }
 
-  /** Whether it is the server that says no, and would say so again, as to a password. */
+  /** Whether the server refuses and would refuse again, as for a wrong password. */
   get isRefusal(): boolean {
     return this.#isRefusal
   }
@@ -52,7 +52,7 @@ export class StandingFailure {
   }
 }
 
-/** Why that client has no connection, for as long as it has none. */
+/** Logs why that client has no connection, for as long as it has none. */
 export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): StandingFailure {
   const said = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
   const standing = new StandingFailure({ log, fields: { connection }, ...said })
@@ -67,12 +67,15 @@ function isRefusal(error: unknown): boolean {
   return isReply(error) && !(failure(error) instanceof UnansweredError)
 }
 
-/** In the words of who refused, without the parts that may be of the store URL: addresses, and what was sent. */
+/**
+ * The reason in the words of the server or client, without parts that may be of the store URL: addresses, and what was
+ * sent.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code, lastNodeError } = error as { readonly code?: string; readonly lastNodeError?: unknown }
   if (error instanceof AuthzError) return error.cause === undefined ? error.message : reasonOf(error.cause)
-  // Of a cluster: what the last of its servers said.
+  // For a cluster: what its last server said.
   if (lastNodeError instanceof Error) return reasonOf(lastNodeError)
   // Node's own messages name the address.
   if (code !== undefined) return code

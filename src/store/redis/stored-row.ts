@@ -9,13 +9,13 @@ import { decodeUint48, viewOf } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
 
 const CREATED_BYTES = 7
-/** Of a row that was written once. */
+/** Bytes before the value of a row that was written once. */
 export const STAMP_BYTES = CREATED_BYTES + 1
 export const VERSION_BYTES = 6
 /** Places in creation order per commit. */
 export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
-/** The row stored under `key`; null for what no commit has stored. Its key and value share memory with the bytes. */
+/** The row stored under `key`; null for bytes that no commit has stored. Its key and value share memory with the bytes. */
 export function decodeStoredRow(key: Uint8Array, stored: Uint8Array): Row | null {
   if (stored.length < STAMP_BYTES) return null
   const created = stored[0]! * 2 ** 48 + decodeUint48(stored, 1)

@@ -1,15 +1,15 @@
 /**
- * The text of an answer. Where that is a long list it is made item by item, so that others get their turns, and comes as bytes:
- * those can be handed to another thread, which a text of megabytes would have to copy and to encode.
+ * The text of an answer. A long list is made into text item by item, so that other work gets its turns, and comes as bytes.
+ * Bytes can be moved to another thread; a text of megabytes would have to be copied and encoded.
  */
 import { jsonText } from '#model/json-text.ts'
 
-/** Characters that are made in one go: some tenths of a millisecond. */
+/** Characters made in one step: some tenths of a millisecond. */
 const SLICE_LENGTH = 131_072
 
 const encoder = new TextEncoder()
 
-/** A list, or an envelope around one. What `JSON.stringify` would write of it. */
+/** What `JSON.stringify` would write of `told`, a list or an envelope around one. */
 export async function answerText(told: unknown): Promise<string | Uint8Array<ArrayBuffer>> {
   const items: unknown = Array.isArray(told) ? told : (told as { readonly data?: unknown } | null)?.data
   if (!Array.isArray(items) || items.length < 2) return jsonText(told)
@@ -32,7 +32,7 @@ export async function answerText(told: unknown): Promise<string | Uint8Array<Arr
   return joined([encoder.encode(head), ...slices, encoder.encode(tail)])
 }
 
-/** What stands around the items of an envelope. */
+/** The text before and after the items of an envelope. */
 function around(envelope: Readonly<Record<string, unknown>>): readonly [head: string, tail: string] {
   const names = Object.keys(envelope).filter(name => envelope[name] !== undefined)
   const fields = names.map(

@@ -12,7 +12,7 @@ import type { Credential } from './messages.ts'
 
 interface Known extends Credential {
   readonly hash: Buffer
-  /** By the clock that is never turned. */
+  /** By the monotonic clock. */
   readonly endsAtMs: number
 }
 
@@ -27,7 +27,7 @@ interface Clocks {
 export class CredentialCheck {
   readonly #clocks: Clocks
   #known = new Map<string, Known>()
-  /** Headers with good tokens that were sent, so that each is read and hashed once; never more than there are credentials. */
+  /** Headers that carried a valid token, so that each is read and hashed once. Never more than there are credentials. */
   #sent = new Map<string, Known>()
 
   constructor(clocks: Clocks) {
@@ -57,12 +57,13 @@ export class CredentialCheck {
   readonly authenticate = (authorization: string): Principal | null => {
     const known = this.#sent.get(authorization) ?? this.#find(authorization)
     if (known === null) return null
-    // A secret that was rotated ends by itself, wherever nobody is there to say so. Few were, and the clock takes time.
+    // A rotated secret ends by itself, also when nobody is there to revoke it. The clock is read only for rotated secrets:
+    // few are, and reading it takes time.
     const isInForce = known.validUntil === null || this.#clocks.elapsedMs() < known.endsAtMs
     return isInForce ? known.principal : null
   }
 
-  /** The same as before, where it was known before. */
+  /** The end of the secret by the monotonic clock; unchanged if it was computed before. */
   #endOf({ secretHash, validUntil }: Credential): number {
     if (validUntil === null) return Infinity
     const before = this.#known.get(secretHash)
@@ -76,15 +77,15 @@ export class CredentialCheck {
     const secretHash = hash('sha256', token, 'hex')
     const known = this.#known.get(secretHash)
     if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
-    // There are many ways to write it, and as many places would be taken.
+    // Only the usual spelling is remembered. A header can be spelled in many ways, and each would take a place.
     if (authorization === USUAL_SCHEME + token) this.#sent.set(authorization, known)
     return known
   }
 }
 
 /**
- * The same, with texts of this thread where each decision compares them: the kind of its key and the environment's id.
- * Others' keys do not decide.
+ * The principal with interned texts where each decision compares them: the kind of its key and the environment's id. Keys
+ * of other kinds do not decide.
  */
 function withInternedTexts(principal: Principal): Principal {
   if (principal.kind !== 'environment') return principal

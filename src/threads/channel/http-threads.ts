@@ -1,6 +1,6 @@
 /**
- * The HTTP threads as the main thread holds them: starts them, hands them indexes, runs their management requests, and
- * closes them. The death of one is the death of the process: whoever owns this hears of it once.
+ * The HTTP threads as the main thread holds them: it starts them, hands them indexes, runs their management requests, and
+ * closes them. When one dies the process must end: the owner of this object is told of it once.
  */
 import { Worker } from 'node:worker_threads'
 import type { Waiting } from '#decisions/decision-pool.ts'
@@ -26,15 +26,15 @@ import { SharedCount } from './shared-count.ts'
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 
 /**
- * Megabytes for new objects, a third of which is in use: a megabyte, the least V8 has. It would let this grow to 48,
- * and then collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms; a megabyte is
- * collected thirteen times as often in an eighth of that, and in smaller steps still (`composition/v8-tuning.ts`). The p99 of
- * single decisions near the peak is half of what it was. What it costs: bulks of 10,000 that are parsed (not read from
- * their bytes) are a fifth fewer a second, since their objects survive. An operator's `--max-semi-space-size` goes
- * before it.
+ * Megabytes for new objects. A third of it is in use at a time: a megabyte, the least that V8 allows. V8 would let it grow
+ * to 48 and then collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms. A megabyte is
+ * collected thirteen times as often, each time in an eighth of that, and in smaller steps still
+ * (`composition/v8-tuning.ts`). It halves the p99 of single decisions near the peak. The cost: bulks of 10,000 that are
+ * parsed, not read from their bytes, are a fifth fewer a second, since their objects survive. An operator's
+ * `--max-semi-space-size` takes precedence.
  */
 const NEW_OBJECTS_MB = 3
-/** For how long nobody must have come when the port is closed, and how long that is waited for. */
+/** The port is closed once no connection has come for this long. */
 const QUIET_MS = 20
 const HOLD_MS_MAX = 1_000
 /** How long `close` lets the threads work off what is in flight. */
@@ -44,7 +44,7 @@ interface Pending {
   readonly waitingFor: Set<Worker>
 }
 
-/** What failed: the name that its caller knows it by, and what was to be done. */
+/** The request that failed: the name by which its caller knows it, and the operation. */
 export interface FailedRequest {
   readonly requestId: string
   readonly operation: string
@@ -53,15 +53,15 @@ export interface FailedRequest {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  /** `waiting`: whether somebody still does. */
+  /** `waiting` tells whether the caller still waits. */
   execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
   /** The metrics of the process, as text. */
   scrape(): Promise<string>
-  /** A thread says where it counts. */
+  /** A thread has said where its counters are. */
   onCounters(thread: string, handle: ThreadCountersHandle): void
-  /** An operation met a defect of ours; its caller is told `INTERNAL`, and nobody else hears of the reason. */
+  /** An operation met a defect of the service. Its caller is told `INTERNAL`; only this hook has the reason. */
   onFault(error: unknown, request: FailedRequest): void
-  /** A thread ended that was not asked to, or answered with an error of its own; or an invariant is broken. */
+  /** A thread ended without being asked to, a thread answered with an error of its own, or an invariant is broken. */
   onDeath(error: Error): void
 }
 
@@ -70,18 +70,21 @@ export class HttpThreads {
   readonly #threads = new Map<Worker, string>()
   readonly #pending = new Map<number, Pending>()
   readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
-  /** Calls that were not answered yet, of each thread. */
+  /** Unanswered calls of each thread. */
   readonly #callsOfThreads = new Map<Worker, Map<number, { isGone: boolean }>>()
   #lastAcknowledge = 0
   #isClosing = false
-  /** Connections that have come to the threads; null before there are threads. */
+  /** Number of connections that the threads have accepted; null before there are threads. */
   #accepted: SharedCount | null = null
 
   constructor(options: HttpThreadsOptions) {
     this.#options = options
   }
 
-  /** Starts the threads, all on one port, and returns it; 0 is for one thread only. Throws when one cannot listen. */
+  /**
+   * Starts the threads, all on one port, and returns the port. Port 0 is for a single thread only. Throws when a thread
+   * cannot listen.
+   */
   async start(options: HttpThreadOptions<unknown>): Promise<number> {
     this.#accepted = new SharedCount(options.counts, 'accepted')
     let { port } = options
@@ -113,7 +116,7 @@ export class HttpThreads {
     })
   }
 
-  /** Resolves when all threads that live go by these credentials and no others. */
+  /** Resolves when all living threads go by these credentials and no others. */
   replaceCredentials(credentials: readonly Credential[]): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'credentials', credentials, acknowledge }))
   }
@@ -122,12 +125,12 @@ export class HttpThreads {
     this.#send({ kind: 'state', state })
   }
 
-  /** Hands an index to every thread; resolves when all that live decide on it. */
+  /** Hands an index to every thread; resolves when all living threads decide on it. */
   attach(environmentId: string, index: AttachedIndex): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, index, acknowledge }))
   }
 
-  /** Tells every thread how far the organization is followed; what moves in it afterwards they see by themselves. */
+  /** Gives every thread the cell that says how far the organization is followed. They see later moves by themselves. */
   followOrganization(progress: ProgressHandle): void {
     this.#send({ kind: 'organization', progress })
   }
@@ -137,12 +140,12 @@ export class HttpThreads {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, reason, acknowledge }))
   }
 
-  /** Goes on serving, and asks callers to take their next requests elsewhere. */
+  /** Goes on serving, and asks callers to send their next requests elsewhere. */
   drain(): void {
     this.#send({ kind: 'drain' })
   }
 
-  /** Seconds each thread has been at work since it started. */
+  /** Seconds that each thread has been busy since it started. */
   *activeSeconds(): Iterable<readonly [thread: string, seconds: number]> {
     for (const [thread, name] of this.#threads) {
       yield [name, thread.performance.eventLoopUtilization().active / 1_000]
@@ -150,9 +153,10 @@ export class HttpThreads {
   }
 
   /**
-   * Stops listening, lets what is in flight finish, and ends the threads. Every connection that was made is served: no new
-   * ones are answered until all threads have stopped listening, and they do when no more come, since who waits for an
-   * answer makes no other; what the kernel has when a port is closed it would reset.
+   * Stops listening, lets requests in flight finish, and ends the threads. Every connection that was made is served, since
+   * the kernel resets connections that wait at a port that is closed. So no new request is answered until all threads have
+   * stopped listening, and they stop once no more connections come: a caller that waits for an answer makes no new
+   * connection.
    */
   async close(): Promise<void> {
     this.#isClosing = true
@@ -162,8 +166,9 @@ export class HttpThreads {
   }
 
   /**
-   * Ends the threads without their requests, before a process in trouble exits: it is aborted if one still listens. Whether all have
-   * come to their ends within that time; one that is stuck, or has a thread that is, has not.
+   * Ends the threads without finishing their requests, before a process in trouble exits: the HTTP library aborts the
+   * process if one still listens. Returns whether all ended in time. A thread that is stuck, or has a pool thread that is,
+   * does not.
    */
   async abandon(withinMs: number): Promise<boolean> {
     const patience = new Promise<boolean>(resolve => setTimeout(resolve, withinMs, false))
@@ -175,7 +180,7 @@ export class HttpThreads {
     let accepted
     do {
       accepted = this.#accepted?.value
-      // Behind what the threads have been told of by the kernel.
+      // Comes after the connections that the kernel has already reported to the threads.
       await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
       await new Promise(resolve => setTimeout(resolve, QUIET_MS))
       await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
@@ -219,7 +224,7 @@ export class HttpThreads {
       const told = isCreated ? given.body : given
       return { json: told === undefined ? null : await answerText(told), isCreated, revision }
     }
-    // Of what cannot be told as well.
+    // An answer that cannot be made into text is an error, too.
     const answer = await work().catch((error: unknown): ManagementAnswerMessage => ({
       error: this.#dataOf(error, request),
     }))
@@ -230,7 +235,7 @@ export class HttpThreads {
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread, moved)
   }
 
-  /** Nobody waits for the answer any more. It may have crossed this on its way. */
+  /** The caller has left. The answer may already be on its way. */
   #abandon(thread: Worker, call: number): void {
     const waiting = this.#callsOfThreads.get(thread)?.get(call)
     if (waiting) waiting.isGone = true
@@ -244,11 +249,11 @@ export class HttpThreads {
     return calls
   }
 
-  /** What a thread is told of an error that is answered in this turn. A fault is reported here, where its reason is known. */
+  /** The error as data for the thread, which answers it. A fault is reported here, where its reason is known. */
   #dataOf(error: unknown, request: FailedRequest): ErrorData {
     if (!isUnreportedFault(error)) return errorToData(error)
     this.#options.onFault(error, request)
-    // What else is wrong nobody knows: as in a thread, it is the end, behind the answer.
+    // Nobody knows what else a broken invariant has spoiled. As in a thread, it ends the process, after the answer.
     if (error instanceof InvariantError) setImmediate(() => this.#options.onDeath(error))
     return { ...errorToData(error), isReported: true }
   }
@@ -295,7 +300,7 @@ export class HttpThreads {
     pending.resolve()
   }
 
-  /** A thread that ended decides nothing any more: what waits for it, waits for the others. */
+  /** A thread that ended decides nothing any more: acknowledgements are awaited from the others only. */
   #forget(thread: Worker): void {
     this.#threads.delete(thread)
     this.#piecesOfThreads.get(thread)?.end()

@@ -1,21 +1,21 @@
 /**
- * Keeps each key to so many requests a second, in all threads of the process together: one shared cell a key, which holds
- * the second and how many requests came in it. With a new second counting begins anew, so that across the border of two of
- * them twice as many may pass. What is refused is not counted.
+ * Limits each key to a number of requests a second, in all threads of the process together. Each key has one shared cell
+ * with the present second and the number of its requests in it. Counting starts anew with each second, so across the border
+ * of two seconds twice as many may pass. Refused requests are not counted.
  */
 import { API_KEYS_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 
-/** To be posted as it is. */
+/** Can be posted to a thread as it is. */
 export type KeyRatesHandle = Int32Array
 
-/** Where the requests with a key are counted. */
+/** Where the requests of a key are counted. */
 interface KeySlot {
   readonly principal: Principal
   readonly slot: number
 }
 
-/** One for each key there may be, and one for that of the settings. */
+/** One slot for each possible key, and one for the organization's key of the settings. */
 const SLOT_COUNT = API_KEYS_MAX + 1
 /** A cell: 12 bits of the second, 20 bits of the count. */
 const COUNT_BITS = 20
@@ -46,7 +46,7 @@ export class KeyRates {
   /** Whether the key may be used once more in this second. */
   readonly take = (keyId: string | null): boolean => {
     const slot = this.#slots.get(keyId)
-    // Its credential was replaced on the way; the next request will not get here.
+    // The credential was replaced since it was checked. The next request with it will be refused earlier.
     if (slot === undefined) return true
     const second = Math.floor(this.#now() / 1_000) & SECOND_MASK
     for (;;) {

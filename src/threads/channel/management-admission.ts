@@ -11,29 +11,32 @@
 import { abandoned } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** More would only wait over there. */
+/** More reads at once would only wait in the main thread. */
 export const READS_UNDER_WAY_MAX = 8
 const CHANGES_UNDER_WAY_MAX = 256
-/** Bytes of bodies under way of one share; one alone may have more. */
+/** Bytes of bodies that one share may have under way. A single larger body may go alone. */
 const CHANGE_BYTES_UNDER_WAY_MAX = 4_194_304
-/** Answers of all shares that have not gone out; beyond it no read is begun. */
+/** Bytes of answers of all shares that have not gone out. Above this no read is begun. */
 const ANSWER_BYTES_MAX = 268_435_456
 
-/** One request: whose, and what it costs. */
+/** One request: whose it is, and what it costs. */
 export interface Asked {
-  /** What the places are shared by. */
+  /** Requests with the same share compete for the same places. */
   readonly share: string
   readonly isRead: boolean
-  /** Of its body. */
+  /** Bytes of the request's body. */
   readonly bytes: number
 }
 
 export interface Place {
   /** Resolves when the request may be sent; rejects with `OVERLOADED` when it was given up before. */
   readonly begun: Promise<void>
-  /** Its answer has come, and is there until it has gone out. */
+  /** The answer has come, and takes memory until it has gone out. */
   answered(bytes: number): void
-  /** Nobody waits for it any more, or its answer has gone out: if it was sent, to be called behind `answered`. Once. */
+  /**
+   * Frees the place: the caller has left, or the answer has gone out. For a request that was sent, comes after `answered`.
+   * Called once.
+   */
   leave(): void
 }
 
@@ -50,7 +53,7 @@ interface Waiter {
 }
 
 interface Share {
-  /** Waiting, under way, or with an answer on its way out. */
+  /** Requests that wait, are under way, or whose answer is on its way out. */
   count: number
   readonly reads: Lane
   readonly changes: Lane
@@ -61,12 +64,12 @@ export class ManagementAdmission {
   readonly #shares = new Map<string, Share>()
   #answerBytes = 0
 
-  /** `shareMax`: requests of one share that wait or are under way. */
+  /** `shareMax` is the ceiling for requests of one share that wait or are under way. */
   constructor(shareMax: number) {
     this.#shareMax = shareMax
   }
 
-  /** Throws `RATE_LIMITED` when there are too many of its share. */
+  /** Throws `RATE_LIMITED` when its share has too many requests. */
   enter({ share: name, isRead, bytes }: Asked): Place {
     const share = this.#shares.get(name) ?? newShare()
     if (share.count >= this.#shareMax) {
@@ -99,7 +102,7 @@ export class ManagementAdmission {
         if (share.count === 0) this.#shares.delete(name)
         if (!isBegun) {
           lane.waiting.splice(lane.waiting.indexOf(waiter), 1)
-          // It may have been turned away for another reason.
+          // Nobody may be listening to `begun` when the caller was refused for another reason.
           begun.catch(() => undefined)
           reject(abandoned())
           return

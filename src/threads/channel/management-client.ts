@@ -1,7 +1,8 @@
 /**
- * Sends management requests from an HTTP thread to the thread that writes, and gives each its answer. There is a ceiling
- * for those of all threads together, and half of it for those of one environment: what comes faster than it is done is refused
- * at once and not piled up. A call whose caller has left is not sent; if it was, the other thread is told.
+ * Sends management requests from an HTTP thread to the main thread, which writes, and hands each its answer. There is a
+ * ceiling for the requests of all threads together, and half of it for those of one environment: a request above it is
+ * refused at once and not queued. A call whose caller has left is not sent; if it was sent already, the main thread is
+ * told.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Caller } from '#decisions/decision-pool.ts'
@@ -19,9 +20,9 @@ export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
   readonly json: string | Uint8Array | null
   readonly isCreated: boolean
-  /** `<epoch>.<sequence>`: the state the answer tells of, or several, separated by commas. */
+  /** `<epoch>.<sequence>`: the state that the answer is from, or several, separated by commas. */
   readonly revision: string
-  /** The body, where it comes in pieces. */
+  /** The body of an answer that comes in pieces. */
   readonly pieces?: PieceSource
 }
 
@@ -33,7 +34,7 @@ interface Waiting {
 const NO_BODY = { json: null, isCreated: false }
 
 interface Queue {
-  /** Requests of all threads that have not been answered yet. */
+  /** Unanswered requests of all threads. */
   readonly inFlight: SharedCount
   readonly max: number
   /** How many threads there are. */
@@ -44,9 +45,9 @@ export class ManagementClient {
   readonly #port: MessagePort
   readonly #queue: Queue
   readonly #waiting = new Map<number, Waiting>()
-  /** What callers send in pieces, by call. */
+  /** Bodies of callers that are sent in pieces, by call. */
   readonly #bodies = new Map<number, PieceSource>()
-  /** What is answered in pieces, by call. */
+  /** Answers that come in pieces, by call. */
   readonly #answers = new Map<number, RemotePieces>()
   readonly #admission: ManagementAdmission
   #lastCall = 0
@@ -54,17 +55,17 @@ export class ManagementClient {
   constructor(port: MessagePort, queue: Queue) {
     this.#port = port
     this.#queue = queue
-    // Connections of one caller are spread over the threads.
+    // This thread's part of the ceiling: the connections of one caller are spread over the threads.
     this.#admission = new ManagementAdmission(Math.max(1, Math.floor(queue.max / 2 / queue.threads)))
   }
 
   /**
    * Resolves when the change is visible to every decision of the process. Rejects with the operation's `AuthzError`, with
-   * `OVERLOADED` when too many are waiting already or the caller leaves, and with `RATE_LIMITED` when too many of them are of the
-   * same environment.
+   * `OVERLOADED` when too many requests wait already or the caller leaves, and with `RATE_LIMITED` when too many of them
+   * are of the same environment.
    */
   async execute(request: ManagementRequest, { caller, isRead, body }: AskedBy): Promise<ManagementReply> {
-    // What is read or sent in pieces has ceilings of its own, and may take its time.
+    // Imports and exports have ceilings of their own, and may take their time.
     const isInPieces = request.about === 'content'
     const place = isInPieces
       ? null
@@ -87,7 +88,8 @@ export class ManagementClient {
     let call = 0
     let isAnswered = false
     let isOver = false
-    // In its place until both: or who leaves and comes again would have the other thread begin any number of them.
+    // The request keeps its place until both the answer has come and the caller is done. Otherwise a caller that leaves and
+    // comes again could have the main thread begin any number of requests.
     const leave = (): void => {
       if (isOver && (isAnswered || call === 0)) place.leave()
       else if (isOver) this.#send({ kind: 'abandon', call })
@@ -139,7 +141,7 @@ export class ManagementClient {
     } else waiting.resolve(answer)
   }
 
-  /** The main thread wants the next piece of a body. */
+  /** The main thread asks for the next piece of a body. */
   async pullBody(call: number): Promise<void> {
     this.#send({ kind: 'body-piece', call, piece: await answerPull(this.#bodies.get(call)) })
   }
@@ -173,7 +175,10 @@ function messageOf(request: ManagementRequest, body?: PieceSource) {
   return (call: number): FromHttpThread => ({ kind: 'manage', call, request, hasBody: body !== undefined })
 }
 
-/** The environment that a request is about or whose key it has. Other keys are trusted with more than one. */
+/**
+ * The environment that a request is about, or whose key it carries. Other keys may reach several environments, and are
+ * trusted with that.
+ */
 function shareOf(request: ManagementRequest): string {
   const { principal } = request
   if (principal.kind === 'environment') return principal.environmentId

@@ -7,7 +7,7 @@ import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ThreadCountersHandle } from '#telemetry/thread-counters.ts'
-import type { DeadlineHandle } from '#threads/indexes/decision-deadline.ts'
+import type { DeadlineHandle } from '#threads/indexes/staleness-deadline.ts'
 import type { ProgressHandle } from '#threads/indexes/index-progress.ts'
 import type { AttachedIndex } from '#threads/indexes/shared-indexes.ts'
 import type { KeyRatesHandle } from './key-rates.ts'
@@ -18,9 +18,9 @@ import type { SharedCountsHandle } from './shared-count.ts'
 export interface Credential {
   readonly secretHash: string
   readonly principal: Principal
-  /** Where the requests with the key are counted; its secrets, new and former, share one place. */
+  /** Where the requests with the key are counted. The new and the former secret of a key share one counter. */
   readonly slot: number
-  /** Milliseconds since 1970, exclusive; null: until it is replaced. */
+  /** Milliseconds since 1970, exclusive; null: valid until it is replaced. */
   readonly validUntil: number | null
 }
 
@@ -31,13 +31,13 @@ export interface HttpThreadOptions<Settings> {
   readonly port: number
   /** Signs page tokens; lower-case hex. */
   readonly tokenSecret: string
-  /** Known before the first request is taken, so that a valid key is told to wait and not that it is unknown. */
+  /** Known before the first request is taken, so that a valid key is answered "not ready" and not "unknown". */
   readonly credentials: readonly Credential[]
-  /** What is open and under way in all threads. */
+  /** Counts of what is open and under way in all threads. */
   readonly counts: SharedCountsHandle
-  /** How often each key was used in the present second; null: nobody counts. */
+  /** How often each key was used in the present second; null: uses are not counted. */
   readonly keyRates: KeyRatesHandle | null
-  /** Until when it may decide. */
+  /** The node's deadline: until when the thread may decide. */
   readonly deadline: DeadlineHandle
   readonly settings: Settings
 }
@@ -56,7 +56,10 @@ export type ToHttpThread =
       readonly index: AttachedIndex
       readonly acknowledge: number
     }
-  /** Forget the environment's index; with a reason for whoever asks it is closed, without one it is gone. Acknowledged. */
+  /**
+   * Forget the environment's index. With a reason the environment is closed and callers are told; without one it is gone.
+   * Acknowledged.
+   */
   | {
       readonly kind: 'detach'
       readonly environmentId: string
@@ -70,13 +73,13 @@ export type ToHttpThread =
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
   /** Send the next piece of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }
-  /** Nobody asks for the rest of the body. */
+  /** The rest of the body is not wanted. */
   | { readonly kind: 'cancel-body'; readonly call: number }
   /** A piece of the answer to that call, which the thread asked for. */
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
-  /** Go on serving, and ask callers to take the next request elsewhere. */
+  /** Go on serving, and ask callers to send the next request elsewhere. */
   | { readonly kind: 'drain' }
-  /** Take connections and requests, and answer those that come from now on when `close` says so. Acknowledged. */
+  /** Take connections and requests, but answer those that come from now on only when `close` says so. Acknowledged. */
   | { readonly kind: 'hold'; readonly acknowledge: number }
   /** Take no more connections. Acknowledged. */
   | { readonly kind: 'stop-listening'; readonly acknowledge: number }
@@ -84,29 +87,29 @@ export type ToHttpThread =
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
-  /** As bytes where it is long: those are moved, not copied. */
+  /** A long answer comes as bytes, which are moved and not copied. */
   | { readonly json: string | Uint8Array | null; readonly isCreated: boolean; readonly revision: string }
-  /** It comes in pieces, which are to be asked for. */
+  /** The answer comes in pieces, which the thread asks for. */
   | { readonly inPieces: true; readonly revision: string }
   | { readonly error: ErrorData }
 
 export type FromHttpThread =
-  /** Where this thread counts, for whoever makes metrics of it; comes before all else. */
+  /** Where this thread counts, for the metrics. Comes before all other messages. */
   | { readonly kind: 'counters'; readonly handle: ThreadCountersHandle }
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly message: string }
   | { readonly kind: 'acknowledged'; readonly acknowledge: number }
-  /** `hasBody`: a body comes in pieces, when they are asked for. */
+  /** `hasBody`: the body comes in pieces, which the main thread asks for. */
   | {
       readonly kind: 'manage'
       readonly call: number
       readonly request: ManagementRequest
       readonly hasBody: boolean
     }
-  /** Nobody waits for the answer to that call any more. */
+  /** The caller of that call has left. */
   | { readonly kind: 'abandon'; readonly call: number }
   | { readonly kind: 'body-piece'; readonly call: number; readonly piece: PieceAnswer }
   | { readonly kind: 'pull-answer'; readonly call: number }
   | { readonly kind: 'cancel-answer'; readonly call: number }
-  /** The metrics of the process; answered like a management request, with text in place of JSON. */
+  /** Asks for the metrics of the process; answered like a management request, with text in place of JSON. */
   | { readonly kind: 'scrape'; readonly call: number; readonly requestId: string }

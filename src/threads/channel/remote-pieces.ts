@@ -1,8 +1,8 @@
-/** Pieces of bytes that another thread has: asked for in a message, one at a time. */
+/** Pieces of bytes that another thread holds. Each is asked for by a message, one at a time. */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError, type ErrorData, errorFromData, errorToData } from '#model/errors.ts'
 
-/** What a piece was answered to be: bytes, the end (null), or why there will be none any more. */
+/** The answer to a request for a piece: bytes, the end (null), or the error that ended the source. */
 export type PieceAnswer = { readonly bytes: Uint8Array | null } | { readonly error: ErrorData }
 
 export class RemotePieces implements PieceSource {
@@ -10,10 +10,13 @@ export class RemotePieces implements PieceSource {
   readonly #onCancel: () => void
   #waiting: { resolve(piece: Uint8Array | null): void; reject(error: unknown): void } | null = null
   #isOver = false
-  /** Why there is no end. */
+  /** The error that ended the source before its end. */
   #failure: AuthzError | null = null
 
-  /** `pull` asks the other thread for the next piece, which it answers with `receive`; `onCancel` tells it to forget the rest. */
+  /**
+   * `pull` asks the other thread for the next piece, which comes by `receive`. `onCancel` tells the other thread to forget
+   * the rest.
+   */
   constructor(pull: () => void, onCancel: () => void) {
     this.#pull = pull
     this.#onCancel = onCancel
@@ -48,13 +51,13 @@ export class RemotePieces implements PieceSource {
   }
 }
 
-/** The answer to whoever asks for pieces of what is gone, with the thread that had it or before it. */
+/** The answer to a request for a piece of a source that is gone, with its thread or before. */
 export function lostPiece(): PieceAnswer {
   const message = 'the other side ended before all pieces had come'
   return { error: errorToData(new AuthzError('MALFORMED_REQUEST', message)) }
 }
 
-/** Answers one request for a piece of a source. `dataOf`: what the other thread is told of an error. */
+/** Answers one request for a piece of a source. `dataOf` makes an error into what the other thread is told. */
 export async function answerPull(
   source: PieceSource | undefined,
   dataOf: (error: unknown) => ErrorData = errorToData,
@@ -67,7 +70,7 @@ export async function answerPull(
   }
 }
 
-/** Whether nothing comes behind it. */
+/** Whether the answer is the last of its source. */
 export function isLastPiece(answer: PieceAnswer): boolean {
   return 'error' in answer || answer.bytes === null
 }

@@ -1,9 +1,12 @@
-/** Numbers that all threads of the process keep together, each in a shared cell: what is open or under way right now, and how many connections came. */
+/**
+ * Numbers that all threads of the process keep together, each in a shared cell: what is open or under way right now, and
+ * how many connections have been accepted.
+ */
 
-/** Which cell counts what. */
+/** The cell of each count. */
 const CELLS = { connections: 0, management: 1, accepted: 2 } as const
 
-/** To be posted as it is. */
+/** Can be posted to a thread as it is. */
 export type SharedCountsHandle = Int32Array
 
 export function createSharedCounts(): SharedCountsHandle {
@@ -23,7 +26,7 @@ export class SharedCount {
     return Atomics.load(this.#cells, this.#index)
   }
 
-  /** Adds, and returns the sum. Atomic: of several who take the last place, one gets it. */
+  /** Adds, and returns the sum. Atomic: when several threads take the last place, one gets it. */
   add(change: 1 | -1): number {
     return Atomics.add(this.#cells, this.#index, change) + change
   }

@@ -1,4 +1,4 @@
-/** The bodies and answers in pieces between the main thread and one HTTP thread, as the main thread holds them. */
+/** The main thread's side of bodies and answers that go in pieces between it and one HTTP thread. */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { FromHttpThread, ToHttpThread } from './messages.ts'
@@ -11,7 +11,7 @@ export function isAboutPieces(message: FromHttpThread): message is PieceMessage 
   return kind === 'body-piece' || kind === 'pull-answer' || kind === 'cancel-answer'
 }
 
-/** An answer, and what the thread is told of an error on the way to its end. */
+/** An answer in pieces, and how an error on the way to its end is told to the thread. */
 interface KeptAnswer {
   readonly source: PieceSource
   readonly dataOf: (error: unknown) => ErrorData
@@ -26,7 +26,7 @@ export class ThreadPieces {
     this.#send = send
   }
 
-  /** The body of a call, which the thread has. */
+  /** The body of a call. The thread has the bytes. */
   bodyOf(call: number): PieceSource {
     const body = new RemotePieces(
       () => this.#send({ kind: 'pull-body', call }),
@@ -55,7 +55,7 @@ export class ThreadPieces {
     }
   }
 
-  /** The thread is gone. */
+  /** The thread has ended. */
   end(): void {
     for (const body of this.#bodies.values()) body.receive(lostPiece())
     for (const { source } of this.#answers.values()) source.cancel()

@@ -7,29 +7,29 @@ import { AuthzError } from '#model/errors.ts'
 import { environmentClosed } from '#replica/closure.ts'
 import { interned } from '#threads/interned.ts'
 import { type JobIndex, markGone } from '#threads/pool/pool-jobs.ts'
-import { DecisionDeadline } from './decision-deadline.ts'
+import { StalenessDeadline } from './staleness-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
 import type { AttachedIndex } from './shared-indexes.ts'
 
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
-  readonly deadline: DecisionDeadline
-  /** For the threads of a pool. */
+  readonly deadline: StalenessDeadline
+  /** The same index in the form that threads of a pool need. */
   readonly index: JobIndex
 }
 
 export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: IndexHandle) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
-  /** Why those are closed that are. */
+  /** The reason of each closed environment. */
   readonly #closed = new Map<string, string>()
   #organization: IndexProgress | null = null
   #attachments = 0
-  readonly #deadline: DecisionDeadline
+  readonly #deadline: StalenessDeadline
 
-  /** `open` makes a reader of what an index writer handed out. `deadline`: the node's; absent where nothing can be missed. */
-  constructor(open: (handle: IndexHandle) => DecisionEngine, deadline = new DecisionDeadline()) {
+  /** `open` makes a reader of the handle of an index. `deadline` is the node's; absent where nothing can be missed. */
+  constructor(open: (handle: IndexHandle) => DecisionEngine, deadline = new StalenessDeadline()) {
     this.#open = open
     this.#deadline = deadline
   }
@@ -40,14 +40,14 @@ export class EngineReaders implements EngineSource, ProgressSource {
       if (this.#deadline.isOver) throw this.#stale()
       return this.#absent(environmentId)
     }
-    // Never behind the node's.
+    // An environment's deadline is never later than the node's, so this check is enough.
     if (attached.deadline.isOver) throw this.#stale()
     return attached.engine
   }
 
   /**
-   * The engine as a decision has it, and what another thread needs to have the same. Throws `NOT_READY`, `ENVIRONMENT_CLOSED` or
-   * `STALE`.
+   * The engine by which this thread decides, and what another thread needs to have the same. Throws `NOT_READY`,
+   * `ENVIRONMENT_CLOSED` or `STALE`.
    */
   shareable(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex } {
     const engine = this.engine(environmentId)
@@ -56,7 +56,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return { engine, index: this.#attached.get(environmentId)!.index }
   }
 
-  /** Every index there is. */
+  /** The handles of all indexes. */
   handles(): IndexHandle[] {
     return Array.from(this.#attached.values(), ({ index }) => index.handle)
   }
@@ -92,7 +92,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     })
   }
 
-  /** Decides nothing more for the environment; with a reason it is closed, and who asks is told. */
+  /** Ends decisions for the environment. With a reason it is closed, and callers are told the reason. */
   detach(environmentId: string, reason: string | null): void {
     if (reason === null) this.#closed.delete(environmentId)
     else this.#closed.set(environmentId, reason)
@@ -109,7 +109,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return new AuthzError('STALE', `${what}; try another`)
   }
 
-  /** Null for one that is not loaded yet. Throws `ENVIRONMENT_CLOSED`. */
+  /** Null for an environment that is not loaded yet. Throws `ENVIRONMENT_CLOSED` for a closed one. */
   #absent(environmentId: string): null {
     const reason = this.#closed.get(environmentId)
     if (reason !== undefined) throw environmentClosed(reason)

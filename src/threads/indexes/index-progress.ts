@@ -1,10 +1,10 @@
 /**
- * How far an index is: its history's epoch, and the sequence of the newest commit in it, in one shared cell that main writes
- * and the threads that decide read and wait on.
+ * How far an index is: the epoch of its history, and the sequence of the newest commit in it. The sequence is in a shared
+ * cell: the main thread writes it, the threads that decide read it and wait on it.
  */
 import { formatRevision, type Revision } from '#model/revision.ts'
 
-/** What goes from main to the threads. */
+/** The form in which the main thread hands it to the threads. */
 export interface ProgressHandle {
   readonly epoch: string
   readonly cell: BigInt64Array
@@ -19,19 +19,19 @@ export function createProgress({ epoch, sequence }: Revision): ProgressHandle {
   return { epoch, cell }
 }
 
-/** Says that the index has that commit; called after it has. */
+/** Publishes that the index has the commit. Called after the commit is in the index. */
 export function publishProgress({ cell }: ProgressHandle, sequence: number): void {
   // Release: whoever reads the new sequence finds the commit in the index.
   Atomics.store(cell, SEQUENCE, BigInt(sequence))
   Atomics.notify(cell, SEQUENCE)
 }
 
-/** Of the newest commit in the index. */
+/** The sequence of the newest commit in the index. */
 export function publishedSequence({ cell }: ProgressHandle): number {
   return Number(Atomics.load(cell, SEQUENCE))
 }
 
-/** Where an index is. */
+/** The revision that an index is at. */
 export function revisionAt(handle: ProgressHandle): Revision {
   return { epoch: handle.epoch, sequence: publishedSequence(handle) }
 }
@@ -54,11 +54,11 @@ export class IndexProgress {
 
   /** Whether the index has that sequence. */
   has(sequence: number): boolean {
-    // Acquire: what was in the index before the sequence was published is seen.
+    // Acquire: the thread then sees what was in the index before the sequence was published.
     return publishedSequence(this.#handle) >= sequence
   }
 
-  /** The same, or whether it comes to it in time. Everyone who waits looks at every commit. */
+  /** Resolves to whether the index has, or reaches in time, that sequence. Every waiter is woken at every commit. */
   async reaches(sequence: number, withinMs: number): Promise<boolean> {
     const until = performance.now() + withinMs
     for (;;) {

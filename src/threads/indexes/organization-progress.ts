@@ -1,6 +1,6 @@
 /**
- * How far this process follows the organization, for the threads that answer callers: what of its keys and environments is in
- * force. It moves when what follows from a commit has been done, not before.
+ * How far this process follows the organization: which of its keys and environments are in force. For the threads that
+ * answer callers. It moves after the effects of a commit are done, never before.
  */
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
@@ -18,7 +18,7 @@ export class OrganizationProgress implements IndexHost {
   readonly #tell: (progress: ProgressHandle) => void
   #progress: ProgressHandle | null = null
 
-  /** `follower` does what follows from the organization's changes; `tell` is called when another history begins. */
+  /** `follower` applies the organization's changes. `tell` is called when another history begins. */
   constructor(follower: Follower, tell: (progress: ProgressHandle) => void) {
     this.#follower = follower
     this.#tell = tell

@@ -11,7 +11,7 @@ import { runInSlices } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import { createDeadline, type DeadlineHandle } from './decision-deadline.ts'
+import { createDeadline, type DeadlineHandle } from './staleness-deadline.ts'
 import {
   createProgress,
   type ProgressHandle,
@@ -30,7 +30,7 @@ export interface IndexBytes {
 export interface IndexFigures {
   readonly assignments: number
   readonly tuples: number
-  /** Of everything else: tenants, users, instances and their containers. */
+  /** The number of all other records: tenants, users, instances and their containers. */
   readonly records: number
   readonly closuresBuilt: number
   readonly containersVoided: number
@@ -40,40 +40,46 @@ export interface IndexFigures {
 /** The writing side of an index, and what a thread needs to read it. */
 export interface IndexWriter extends ChangeSink {
   readonly handle: IndexHandle
-  /** What stands in the index, and what was built and voided in it. */
+  /** What the index holds, and what was built and voided in it. */
   figures(): IndexFigures
   /** Bytes of each region. */
   bytes(): IndexBytes
   /**
-   * As `apply`, in short steps, which end when everybody sees the changes; nothing else may be applied meanwhile. Throws
-   * `LIMIT_EXCEEDED`, with nothing changed, for what an index cannot name.
+   * As `apply`, in short steps. When they end, everybody sees the changes. Nothing else may be applied meanwhile. Throws
+   * `LIMIT_EXCEEDED`, with nothing changed, when the index has no numbers left for the changes.
    */
   applyInSteps(changes: readonly Change[]): Generator<void>
-  /** Holds room for a commit; returns what gives it back. Throws `LIMIT_EXCEEDED` when there is none. */
+  /** Reserves room for a commit. Returns a function that gives it back. Throws `LIMIT_EXCEEDED` when there is no room. */
   holdRoom(changes: readonly Change[]): () => void
-  /** Collects what removals left, so many short steps of it. False when nothing is left. */
+  /** Collects what removals left behind, in so many short steps. False when nothing is left. */
   collect(steps: number): boolean
-  /** Builds closures ahead of the questions, about so many records' worth of work. False when nothing is left. */
+  /** Builds closures before they are asked for, about so many records' worth of work. False when nothing is left. */
   precompute(work: number): boolean
   /** Ends all decisions on the index, for good. Safe to repeat. */
   retire(): void
-  /** Resolves when the index is retired, be it by a thread that reads it, with true; with false after `letGo`. */
+  /** Resolves to true when the index is retired, by this thread or one that reads it; to false after `letGo`. */
   whenRetired(): Promise<boolean>
-  /** Nobody needs to know of the index any more. */
+  /** Ends the wait of `whenRetired`: the index is not used any more. */
   letGo(): void
-  /** The index as it can be kept, if nothing changes it meanwhile; null while something waits to be collected. */
+  /**
+   * The index in the form in which it can be saved, if nothing changes it meanwhile; null while removals wait to be
+   * collected.
+   */
   save(): unknown
 }
 
-/** Where indexes are kept, in the form in which writers save them. Nothing throws: without it all is as right, and slower. */
+/**
+ * Where indexes are saved, in the form that writers give them. No method throws: without a saved index everything is right,
+ * but a start is slower.
+ */
 export interface KeptIndexes {
-  /** Null when there is none that may be used. */
+  /** Null when there is no index that may be used. */
   read(
     environmentId: string,
     place: SnapshotPlace,
     epoch: string,
   ): Promise<{ readonly revision: Revision; readonly writer: IndexWriter } | null>
-  /** Gives it up when it cannot be done by then (`performance.now()`). */
+  /** Gives up when it is not done by `until`, a time of `performance.now()`. */
   write(
     kept: { readonly environmentId: string; readonly revision: Revision; readonly saved: unknown },
     place: SnapshotPlace,
@@ -83,17 +89,20 @@ export interface KeptIndexes {
 
 interface SharedIndexesOptions {
   readonly createWriter: () => IndexWriter
-  /** Null: each start loads everything. */
+  /** Null: each start loads everything from the rows. */
   readonly kept: KeptIndexes | null
   /** What warms the code of writers up, step by step; null: it is cold when the first changes come. */
   readonly rehearsal: (() => Iterable<unknown>) | null
   /** Until when threads may decide on an index of that environment; absent: nothing can be missed. */
   readonly deadlineOf?: (environmentId: string) => DeadlineHandle
-  /** Hands an index to every thread that decides; resolves when all have heard. */
+  /** Hands an index to every thread that decides; resolves when all of them have it. */
   readonly attach: (environmentId: string, index: AttachedIndex) => Promise<void>
-  /** Takes it back. With a reason the environment is closed for it: who asks is told. */
+  /** Takes the index back from all threads. With a reason the environment is closed, and callers are told the reason. */
   readonly detach: (environmentId: string, reason: string | null) => Promise<void>
-  /** An index ended without a commit that was being applied: by a thread that reads it, or while what removals left was collected. */
+  /**
+   * Told when an index ended otherwise than by a commit that was being applied: a reader found it broken, or the collection
+   * of what removals left failed.
+   */
   readonly onFault: (environmentId: string, error: unknown) => void
 }
 
@@ -109,9 +118,9 @@ interface Loaded {
   readonly progress: ProgressHandle
 }
 
-/** Changes applied in one section while loading, before the event loop gets a turn. */
+/** Changes applied in one section while loading, before the event loop turns. */
 const LOAD_PART_CHANGES = 1_000
-/** Records' worth of closures built in one turn: about half a millisecond. */
+/** Work of building closures in one turn, in records: about half a millisecond. */
 const PRECOMPUTED_A_TURN = 2_000
 /** Records and facts from which on a rehearsal, 0.2 s, takes less than what has brought them here; it is done once. */
 const REHEARSED_FROM = 100_000
@@ -122,7 +131,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   readonly #collecting = new Set<IndexWriter>()
-  /** All of them together have that long. */
+  /** When the saving of all indexes must be done, by `performance.now()`; null before the first is saved. */
   #keepUntil: number | null = null
   #keeping: Promise<void> = Promise.resolve()
   #rehearsed: Promise<void> | null = null
@@ -149,7 +158,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     writer.apply(part)
     while (writer.precompute(PRECOMPUTED_A_TURN)) await nextTurn()
     const loaded = { writer, progress: createProgress(revision) }
-    // Before anybody decides on it and builds closures: a process that ends in a crash need not load all this again.
+    // Saved before anybody decides on it and builds closures. A process that later crashes then need not load all this
+    // again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
     await this.#rehearseFor(writer)
     this.#take(environmentId, loaded)
@@ -172,7 +182,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     await attach(environmentId, { index: writer.handle, progress, deadline: deadlineOf(environmentId) })
   }
 
-  /** One after the other, in the order of the calls: of several at once none might be whole in time. */
+  /** Indexes are saved one after the other, in the order of the calls: of several at once none might be whole in time. */
   keep(environmentId: string, place: SnapshotPlace): Promise<void> {
     const keeping = this.#keeping.then(() => this.#keep(environmentId, place))
     this.#keeping = keeping.catch(() => undefined)
@@ -198,7 +208,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   }
 
   async close(environmentId: string, reason: string): Promise<void> {
-    // At once: what a commit left half done is no state, and threads hear of it when they come to it.
+    // Retired at once: a commit that is half done is no valid state. Readers find out when they next read it.
     this.#forget(environmentId)?.retire()
     await this.#options.detach(environmentId, reason)
   }
@@ -207,7 +217,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     return this.#loaded.get(environmentId)?.writer.holdRoom(changes) ?? (() => {})
   }
 
-  /** An environment's index as it is now; null while there is none. */
+  /** Figures of an environment's index as it is now; null while there is none. */
   look(environmentId: string): (IndexFigures & { sequence: number; bytes: IndexBytes }) | null {
     const loaded = this.#loaded.get(environmentId)
     if (!loaded) return null
@@ -237,7 +247,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     return this.#loaded.get(environmentId)?.writer === writer
   }
 
-  /** Threads that read an index end it when they come upon what cannot be. The one that did says what that was. */
+  /** A reader that finds an index broken retires it, and reports what it found. This reports the end of the index. */
   async #watch(environmentId: string, writer: IndexWriter): Promise<void> {
     const isRetired = await writer.whenRetired()
     if (!isRetired || !this.#isInUse(environmentId, writer)) return
@@ -272,7 +282,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     await this.#options.kept?.write(kept, place, until)
   }
 
-  /** In idle moments, a step a turn: requests and commits go first. */
+  /** Runs in idle moments, a step a turn: requests and commits go first. */
   async #collect(environmentId: string, writer: IndexWriter): Promise<void> {
     this.#collecting.add(writer)
     try {

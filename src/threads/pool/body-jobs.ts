@@ -1,15 +1,15 @@
-/** What an HTTP thread and the thread that reads its large bodies say to each other: plain data, and shared memory. */
+/** The messages between an HTTP thread and the thread that reads its large bodies: plain data, and shared memory. */
 import type { Query } from '#model/decision.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { QueryForm } from '#model/packed-queries.ts'
 import type { Principal } from '#model/principal.ts'
 import type { JobIndex, ThreadJob } from './pool-jobs.ts'
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export interface BodyThreadData<Settings> {
   readonly settings: Settings
   readonly tokenSecret: string
-  /** Whether somebody hears of the decisions, and of the questions, too. */
+  /** Whether decisions are observed, and whether their questions are, too. */
   readonly observes: 'nothing' | 'decisions' | 'questions'
 }
 
@@ -18,10 +18,10 @@ export interface BodyRequest {
   readonly operationId: string
   readonly principal: Principal | null
   readonly contentEncoding: string | undefined
-  /** As of `SharedBody`. */
+  /** See `SharedBody`. */
   readonly segments: readonly SharedArrayBuffer[]
   readonly bytes: number
-  /** What is decided on; in its place, why nothing can be decided; null: the body is only read and checked. */
+  /** The index to decide on, or the reason why nothing can be decided; null: the body is only read and checked. */
   readonly on: JobIndex | { readonly refusal: ErrorData } | null
   /** Shared: not 0 once the caller has left. */
   readonly over: Int32Array
@@ -40,21 +40,21 @@ export interface BodyAnswer {
         readonly bytes: Uint8Array
         readonly isOfParts: boolean
       }
-  /** What was decided on the way, for those who hear of decisions. */
+  /** The decisions made on the way, for observers. */
   readonly decided: readonly Decided[]
 }
 
-/** Decisions, and what was asked. */
+/** Decisions, and their questions. */
 export interface Decided {
-  /** Whether it was one alone, and not a bulk or a batch. */
+  /** Whether it was a single decision, and not a bulk or a batch. */
   readonly isSingle: boolean
-  /** 1 or 0 for each. */
+  /** 1 or 0 for each decision. */
   readonly decisions: Uint8Array
-  /** Of questions that are packed; of others they are there themselves, with long names cut. */
+  /** Packed questions; or, if they were not packed, the questions themselves with long names cut. */
   readonly asked: PackedData | readonly Query[]
 }
 
-/** As `PackedQueries`. Without the questions' keys where they are not recorded. */
+/** As `PackedQueries`. Where the questions are not recorded, their keys are missing. */
 export interface PackedData {
   readonly count: number
   /** Null: the keys are not recorded. */

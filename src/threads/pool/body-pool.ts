@@ -32,23 +32,23 @@ const NO_BYTES = new Uint8Array(0)
  */
 const HEAP_BYTES_A_BODY_BYTE = 48
 const HEAP_MEBIBYTES_MIN = 512
-/** Of the bytes that may wait, what may be one environment's. */
+/** The part of the bytes that may wait which one environment may have. */
 const SHARE = 1 / 2
 
 export interface BodyPoolOptions extends PoolThreadEvents {
   /** The module that does the jobs, see `body-jobs.ts`. */
   readonly entry: URL
   readonly data: BodyThreadData<unknown>
-  /** How long one body may be. */
+  /** Ceiling of one body, in bytes. */
   readonly bodyBytesMax: number
-  /** Bodies that may wait or be under way at once, and the bytes they may have together. */
+  /** Ceilings of bodies that wait or are under way at once: their number, and their bytes together. */
   readonly jobsMax: number
   readonly bytesMax: number
-  /** What another thread needs to decide for the environment. Throws what a decision would. */
+  /** What another thread needs to decide for the environment. Throws what a decision would throw. */
   index(environmentId: string): JobIndex
-  /** Hears of the decisions as if they had been made in this thread; null: they are not recorded. */
+  /** Told of the decisions as if they had been made in this thread; null: they are not recorded. */
   readonly observer: DecisionObserver | null
-  /** Hears the name of a request before the observer hears of its decisions. */
+  /** Told the name of a request before the observer is told of its decisions. */
   readonly onCall: ((requestId: string) => void) | null
 }
 
@@ -62,9 +62,9 @@ export class BodyPool implements BodyReader {
   readonly #options: BodyPoolOptions
   readonly #threads: PoolThreads<BodyJob>
   readonly #queue = new FairQueue<Waiting>()
-  /** Environments one of whose bodies the thread has. */
+  /** Environments of which the thread has a body. */
   readonly #underWay = new Set<string>()
-  /** That wait or are under way. */
+  /** Bodies that wait or are under way. */
   #count = 0
   #bytes = 0
   readonly #bytesOf = new Map<string, number>()
@@ -91,12 +91,12 @@ export class BodyPool implements BodyReader {
     })
   }
 
-  /** Those that have not ended. */
+  /** Threads that have not ended. */
   get threads(): readonly Worker[] {
     return this.#threads.list
   }
 
-  /** How much it has to do, and has done. */
+  /** Figures of the work that waits and that was done. */
   figures(): PoolFigures {
     const { list } = this.#threads
     return { jobs: this.#count, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
@@ -121,7 +121,7 @@ export class BodyPool implements BodyReader {
     this.#threads.letGo()
   }
 
-  /** Ends the thread; what waits is refused. */
+  /** Ends the thread. Bodies that wait are refused. */
   async close(): Promise<void> {
     const closed = this.#threads.close()
     for (const { reject } of this.#queue.takeAll(() => true)) reject(shuttingDown())
@@ -131,7 +131,7 @@ export class BodyPool implements BodyReader {
   #admit(share: string, bytes: number): void {
     if (this.#threads.isClosed) throw shuttingDown()
     if (this.#hasRoom(share, bytes)) return
-    // They give their room back in a microtask: who comes now is one too many, and who comes next is not.
+    // The dropped jobs give their room back in a microtask: the present caller is still one too many, the next one is not.
     for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(nobodyWaits())
     throw tooManyReads()
   }
@@ -164,7 +164,7 @@ export class BodyPool implements BodyReader {
     }
   }
 
-  /** To whoever received them. */
+  /** The bodies are left to the threads that received them. */
   #leaveAll(): void {
     for (const { resolve } of this.#queue.takeAll(() => true)) resolve(null)
   }
@@ -184,7 +184,7 @@ export class BodyPool implements BodyReader {
 
   async #done(work: BodyWork): Promise<BodyOutcome> {
     const { operationId, principal, contentEncoding, requestId, body, waiting } = work
-    // The key may have been revoked while it waited.
+    // The key may have been revoked while the body waited.
     work.identify()
     const over = newOver()
     waiting.whenOver(() => markOver(over))
@@ -205,13 +205,13 @@ export class BodyPool implements BodyReader {
     const { outcome } = answer
     work.identify()
     if (outcome.kind === 'refused') throw errorFromData(outcome.error)
-    // The process may have been stopped meanwhile: what it knew then may be too old to be told.
+    // The process may have been stopped meanwhile: the state it decided by may be too old to be answered.
     if (on !== null && !('refusal' in on)) this.#options.index(environmentId)
     this.#tell(environmentId, requestId, answer)
     return outcome
   }
 
-  /** The refusal counts only once the body is found good. */
+  /** A refusal counts only once the body is found good, so it goes along with the body. */
   #indexNow(environmentId: string): BodyRequest['on'] {
     try {
       return this.#options.index(environmentId)

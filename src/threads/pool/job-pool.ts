@@ -48,9 +48,9 @@ export class JobPool implements DecisionPool {
   readonly #threads: PoolThreads<PoolJob>
   readonly #memory = new MemoryStock()
   readonly #schedule: JobSchedule<Job, Bulk>
-  /** Jobs without an answer. */
+  /** Jobs that have no answer yet. */
   #jobCount = 0
-  /** What is read here while the pool has no threads. */
+  /** Reads that this thread does while the pool has no threads. */
   readonly #readsHere: SlicedReads
   #isTurnPlanned = false
 
@@ -66,18 +66,18 @@ export class JobPool implements DecisionPool {
     })
   }
 
-  /** Whether its threads have started; until then this thread does everything. */
+  /** Whether the threads of the pool have started. Until then this thread does everything. */
   get isWarm(): boolean {
     return this.#threads.isWarm
   }
 
-  /** How much it has to do, and has done. */
+  /** Figures of the work that waits and that was done. */
   figures(): PoolFigures {
     const { list } = this.#threads
     return { jobs: this.#jobCount, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
   }
 
-  /** Those that have not ended; some may still be starting. */
+  /** Threads that have not ended; some may still be starting. */
   get threads(): readonly Worker[] {
     return this.#threads.list
   }
@@ -138,12 +138,15 @@ export class JobPool implements DecisionPool {
     return this.#readsHere.run({ work: readWith<Kind>(engineNow().engine, job), waiting, check: engineNow })
   }
 
-  /** An index was replaced or taken back: has the threads let go of it, which they would only at their next job. */
+  /**
+   * An index was replaced or taken back: has the threads release it now. By themselves they would do so only at their next
+   * job.
+   */
   letGo(): void {
     this.#threads.letGo()
   }
 
-  /** Ends the threads; what waits is refused. */
+  /** Ends the threads. Jobs that wait are refused. */
   async close(): Promise<void> {
     const closed = this.#threads.close()
     for (const job of this.#schedule.clear()) job.reject(shuttingDown())
@@ -158,9 +161,9 @@ export class JobPool implements DecisionPool {
     }
   }
 
-  /** Queues a job; it counts until it has its first outcome. */
+  /** Queues a job. It counts until it has its first outcome. */
   #queued<Value>(jobWith: (outcome: Outcome<Value>) => Job): Promise<Value> {
-    // Only here: there may have been no memory for what was admitted.
+    // Counted only here: making the job may have failed for lack of memory.
     this.#jobCount++
     return new Promise((resolve, reject) => {
       let isOver = false
@@ -186,7 +189,7 @@ export class JobPool implements DecisionPool {
     else job.reject(nobodyWaits())
   }
 
-  /** Gives the threads of the pool the next parts of what waits; the rest is done here, turn by turn. */
+  /** Gives the threads of the pool the next parts of the queue. This thread does the rest, turn by turn. */
   #giveOut(): void {
     if (!this.#schedule.isEmpty && !this.isWarm) this.#threads.warmUp()
     while (this.isWarm && this.#schedule.hasRoom(this.#threads.running, this.#jobCount)) {
@@ -198,7 +201,7 @@ export class JobPool implements DecisionPool {
     }
     if (!this.#isTurnPlanned && this.#schedule.hasBulk) {
       this.#isTurnPlanned = true
-      // Between two parts the event loop turns: single decisions that have come meanwhile go first.
+      // Between two parts the event loop turns, so single decisions that have come meanwhile go first.
       setImmediate(() => this.#takeTurn())
     }
   }
@@ -209,7 +212,7 @@ export class JobPool implements DecisionPool {
     if (bulk !== null) {
       const part = this.#schedule.beginOwnPart(bulk)
       try {
-        // The engine as it is now: one that was taken back meanwhile decides nothing any more.
+        // The engine is asked for anew: an index that was taken back meanwhile decides nothing any more.
         const { engine } = this.#options.engine(bulk.environmentId)
         decidePart(engine, bulk.shared, part)
         this.#endIfDone(bulk)
@@ -244,7 +247,7 @@ export class JobPool implements DecisionPool {
       .run({ kind: 'search', index, search: search.job })
       .finally(() => this.#schedule.endWhole(search))
       .then(page => {
-        // As for a bulk: it may be too old by now.
+        // As for a bulk: the state may be too old by now.
         this.#options.engine(search.environmentId)
         search.resolve(page as KeyPage)
       })
@@ -261,7 +264,7 @@ export class JobPool implements DecisionPool {
       .run({ kind: 'read', index, read: read.job, over })
       .finally(() => {
         this.#schedule.endWhole(read)
-        // Behind that the next large one may begin.
+        // After this answer the next large job may begin.
         this.#giveOut()
       })
       .then(answer => {
@@ -271,7 +274,10 @@ export class JobPool implements DecisionPool {
       .catch(read.reject)
   }
 
-  /** What a job is to be decided on that may have waited for long; null if by now it must not be: it is answered so. */
+  /**
+   * The index for a job that may have waited long. Null if the job must not be decided any more: then it has been answered
+   * with the reason.
+   */
   #indexNow(job: Job): JobIndex | null {
     try {
       return this.#options.engine(job.environmentId).index
@@ -294,7 +300,8 @@ export class JobPool implements DecisionPool {
 
   #resolve(bulk: Bulk): void {
     try {
-      // The process may have been stopped since its parts were begun: what it knew then may be too old to be told.
+      // The process may have been stopped since the parts were begun: the state they were decided by may be too old to be
+      // answered.
       this.#options.engine(bulk.environmentId)
       bulk.resolve(verdictsOf(bulk.shared).slice())
     } catch (error) {
@@ -302,14 +309,14 @@ export class JobPool implements DecisionPool {
     }
   }
 
-  /** One bad part is the answer to the whole; its memory is used again when no thread writes into it any more. */
+  /** One failed part is the answer to the whole bulk. Its memory is used again when no thread writes into it any more. */
   #fail(bulk: Bulk, error: unknown): void {
     bulk.reject(error)
     this.#schedule.cutOff(bulk)
     this.#endIfDone(bulk)
   }
 
-  /** Does the searches and reads that wait as one that came now would be done, one a turn, as long as the pool has no threads. */
+  /** Does one of the waiting searches and reads in this thread each turn, as long as the pool has no threads. */
   #searchHere(): void {
     const job = this.#schedule.nextWhole()
     if (job === null || job.kind === 'bulk' || this.isWarm) return

@@ -21,7 +21,7 @@ export const PARTS_AHEAD = 8
 /** The same for a job that is alone: this thread reads no other body then, and could do itself what it gives away. */
 const LONE_PARTS_AHEAD = 2
 
-/** Some neighbours among the checks of a bulk. */
+/** Neighbouring checks of a bulk. */
 export interface BulkPart {
   readonly from: number
   readonly count: number
@@ -29,18 +29,18 @@ export interface BulkPart {
 
 /** How far a bulk has come. */
 export class BulkProgress {
-  /** All its checks. */
+  /** The number of all its checks. */
   readonly count: number
   /** The first check that is in no part yet. */
   next = 0
-  /** Parts that the pool has and is not done with. */
+  /** Parts that the pool has been given and has not finished. */
   running = 0
 
   constructor(count: number) {
     this.count = count
   }
 
-  /** Whether all parts that were begun are done, and none will be begun any more. */
+  /** Whether all parts that were begun are done, and no more will be begun. */
   get isDone(): boolean {
     return this.next === this.count && this.running === 0
   }
@@ -49,7 +49,7 @@ export class BulkProgress {
 /** What the schedule asks of a job. */
 export interface ScheduledJob {
   readonly waiting: { readonly isGone: boolean }
-  /** Null: a job that is done whole. */
+  /** Null: the job is done whole. */
   readonly progress: BulkProgress | null
   /** Whether its answer may be as large as an answer may be: the pool has at most one such job a thread. */
   readonly isLarge: boolean
@@ -59,15 +59,18 @@ export interface BulkJob extends ScheduledJob {
   readonly progress: BulkProgress
 }
 
-/** `Bulk` are those of the jobs that are cut into parts. */
+/** `Bulk` is the type of those jobs that are cut into parts. */
 export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
   readonly #threads: number
   readonly #onDropped: (job: Job) => void
-  /** Not begun, or begun and with checks left; the oldest first. */
+  /** Jobs that are not begun, or begun and with checks left; the oldest first. */
   readonly #queue: Job[] = []
   #largeRunning = 0
 
-  /** `threads`: of the pool. `onDropped` hears of each job that was dropped because its caller has left. */
+  /**
+   * `threads` is the number of threads of the pool. `onDropped` is told of each job that was dropped because its caller has
+   * left.
+   */
   constructor(threads: number, onDropped: (job: Job) => void) {
     this.#threads = threads
     this.#onDropped = onDropped
@@ -85,17 +88,19 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     this.#queue.push(job)
   }
 
-  /** Takes all jobs out. */
+  /** Removes and returns all jobs. */
   clear(): Job[] {
     return this.#queue.splice(0)
   }
 
-  /** Whether the pool may be given more. `running`: what it has now; `jobs`: those that have no answer yet. */
+  /**
+   * Whether the pool may be given more. `running` is the number of parts it has now, `jobs` that of jobs without an answer.
+   */
   hasRoom(running: number, jobs: number): boolean {
     return running < this.#threads * (jobs > 1 ? PARTS_AHEAD : LONE_PARTS_AHEAD)
   }
 
-  /** The oldest job that the pool may begin or go on with; null: there is none. */
+  /** The oldest job that the pool may begin or go on with; null: none. */
   next(): Job | null {
     return this.#first(job => !job.isLarge || this.#largeRunning < this.#threads)
   }
@@ -115,7 +120,7 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     this.#first(() => false)
   }
 
-  /** A job is begun that is done whole, or was answered without being begun. */
+  /** Removes a job that was begun as a whole, or answered without being begun. */
   remove(job: Job): void {
     const place = this.#queue.indexOf(job)
     if (place >= 0) this.#queue.splice(place, 1)
@@ -159,7 +164,7 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     return { from, count }
   }
 
-  /** The oldest that is accepted; on the way to it, those whose callers have left are dropped. O(jobs). */
+  /** The oldest job that is accepted. Jobs before it whose callers have left are dropped. O(jobs). */
   #first(accepts: (job: Job) => boolean): Job | null {
     for (let place = 0; place < this.#queue.length;) {
       const job = this.#queue[place]!
@@ -181,11 +186,14 @@ function isBulk(job: ScheduledJob): job is BulkJob {
   return job.progress !== null
 }
 
-/** Half of what is left, shared among all threads; at least so many that as many such parts as the pool has ahead are half of the bulk. */
+/**
+ * The checks of the next part for the pool: half of what is left, divided by the number of threads. At least so many that
+ * as many parts as the pool takes ahead make up half of the bulk.
+ */
 function poolPartChecks({ count, next }: BulkProgress, threads: number): number {
   const fewest = Math.min(POOL_PART_CHECKS_MIN, count / (2 * PARTS_AHEAD * threads))
   const share = (count - next) / (2 * (threads + 1))
-  // The engine decides so many at a time.
+  // The engine decides this many at a time, so parts are multiples of it.
   const checks = Math.ceil(Math.max(share, fewest) / OWN_PART_CHECKS) * OWN_PART_CHECKS
   return Math.min(POOL_PART_CHECKS_MAX, checks)
 }

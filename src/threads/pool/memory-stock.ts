@@ -1,7 +1,8 @@
 /**
- * Shared memory that is used again: fresh memory costs about a millisecond a MiB when it is touched first, and V8 does not count
- * it, so that what was dropped would wait for a collection that nothing brings about. None is ever dropped: there is as much as was
- * in use at once. Sizes are powers of two, so that what one bulk gave back fits the next.
+ * A stock of shared memory that is used again. Fresh memory costs about a millisecond a MiB when it is first touched. And
+ * V8 does not count shared memory, so dropped memory would wait for a collection that nothing causes. So none is ever
+ * dropped: the stock is as large as what was once in use together. Sizes are powers of two, so that what one bulk gave back
+ * fits the next.
  */
 
 const BYTES_MIN = 256 * 1_024
@@ -10,8 +11,8 @@ export class MemoryStock {
   readonly #kept: SharedArrayBuffer[] = []
 
   /**
-   * At least so many bytes, with anything in them: those given back last, most of which still lie in the caches; of none of that size
-   * the smallest that is larger.
+   * Returns memory of at least so many bytes, with any content. Takes the memory of that size that was given back last,
+   * most of which is still in the caches; else the smallest that is larger.
    */
   take(bytes: number): SharedArrayBuffer {
     const size = Math.max(BYTES_MIN, 2 ** Math.ceil(Math.log2(bytes)))
@@ -21,7 +22,7 @@ export class MemoryStock {
       : (this.#takeLarger(size) ?? new SharedArrayBuffer(size))
   }
 
-  /** The memory is not used any more. */
+  /** Takes back memory that is not used any more. */
   giveBack(memory: SharedArrayBuffer): void {
     this.#kept.push(memory)
   }

@@ -1,6 +1,6 @@
 /**
- * What an HTTP thread gives the threads of its pool, as plain data and shared memory, and how either decides a part of
- * a bulk. A job brings the index along, so a pool thread needs to know nothing before it, and one that is new is as
+ * The jobs that an HTTP thread gives the threads of its pool, as plain data and shared memory, and how each of them decides
+ * a part of a bulk. A job brings its index along. So a pool thread needs to know nothing before it, and a new thread is as
  * good as any.
  */
 import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
@@ -10,12 +10,12 @@ import type { ErrorData } from '#model/errors.ts'
 import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
 import type { BulkPart } from './job-schedule.ts'
 
-/** The index a job is decided on; one that is attached anew has another number. */
+/** The index that a job is decided on. An index that is attached anew has another number. */
 export interface JobIndex {
   readonly environmentId: string
   readonly attachment: number
   readonly handle: IndexHandle
-  /** Shared: not 0 once it was replaced or taken back, and must not be held any more. */
+  /** Shared: not 0 once the index was replaced or taken back. The thread must not hold it any more then. */
   readonly gone: Int32Array
 }
 
@@ -27,7 +27,7 @@ export function isGone({ gone }: JobIndex): boolean {
   return Atomics.load(gone, 0) !== 0
 }
 
-/** The `over` of a read that waits for the answer. */
+/** The `over` of a read whose caller still waits. */
 export function newOver(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 }
@@ -51,9 +51,9 @@ export interface SharedBulk {
 
 /** What every thread of a pool does. */
 export type ThreadJob =
-  /** Does nothing, and tells by that that the thread has started. */
+  /** Does nothing. Its answer shows that the thread has started. */
   | { readonly kind: 'warm-up' }
-  /** Lets go of the indexes that are gone. */
+  /** Releases the indexes that are gone. */
   | { readonly kind: 'let-go' }
 
 export type PoolJob =
@@ -74,8 +74,8 @@ export type PoolJob =
     }
 
 /**
- * What a job throws on purpose crosses threads as data, and so does what it found wrong in the index, with the words for the log;
- * anything else is a fault of the thread, and rejects.
+ * The answer to a job. An error that the job threw on purpose crosses threads as data. So does a fault that it found in the
+ * index, with the text for the log. Any other error is a fault of the thread, and rejects.
  */
 export type PoolAnswer<Value> =
   { readonly value: Value } | { readonly error: ErrorData } | { readonly indexFault: string }
@@ -136,7 +136,7 @@ export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
   return new Uint8Array(memory, 0, count)
 }
 
-/** Has the engine decide a part of the bulk, and leaves the verdicts where they belong. Throws what the engine throws. */
+/** Decides a part of the bulk and writes the verdicts to their places. Throws what the engine throws. */
 export function decidePart(engine: DecisionEngine, bulk: SharedBulk, { from, count }: BulkPart): void {
   const { memory, bodyBytes, forms } = bulk
   const places = placesOf(bulk.count, bodyBytes)

@@ -1,6 +1,6 @@
 /**
- * The threads of a Piscina pool: started when there is something to do, watched, started anew when one has died. What they
- * do, and in which order, is up to their owner (`job-pool.ts`, `body-pool.ts`).
+ * The threads of a Piscina pool: started when there is something to do, watched, and started anew when one has died. Their
+ * owner (`job-pool.ts`, `body-pool.ts`) decides what they do, and in which order.
  */
 import type { Transferable, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -15,15 +15,18 @@ export interface PoolThreadsOptions extends PoolThreadEvents {
   /** The module that does the jobs. */
   readonly entry: URL
   readonly threads: number
-  /** Jobs that a thread takes at once. */
+  /** Jobs that a thread takes ahead. */
   readonly jobsAhead: number
-  /** What the threads know from the start. */
+  /** Data that the threads have from the start. */
   readonly workerData?: unknown
-  /** Beyond it V8 collects garbage at any price, and then ends the thread. Absent: its own measure. */
+  /**
+   * Ceiling of a thread's heap: above it V8 collects garbage at any price, and then ends the thread. Absent: V8's own
+   * ceiling.
+   */
   readonly heapMebibytesMax?: number
-  /** All threads have started, or one of them is done with a job. */
+  /** All threads have started, or a thread has finished a job. */
   onFree(): void
-  /** A thread has ended. Whether and when others start is not known: Piscina does not tell of threads that cannot. */
+  /** A thread has ended. Piscina does not report whether and when another starts. */
   onCold(): void
 }
 
@@ -31,13 +34,13 @@ export class PoolThreads<Job> {
   readonly #options: PoolThreadsOptions
   readonly #pool: Piscina<Job | ThreadJob, PoolAnswer<unknown>>
   readonly #watched = new WeakSet<object>()
-  /** Jobs in the pool: never more than its threads take, so that what waits, waits with the owner. */
+  /** Jobs in the pool. Never more than its threads take, so jobs that wait, wait with the owner. */
   #running = 0
-  /** Time its threads have worked, all together, up to that moment. */
+  /** Milliseconds that the ended work of all threads took together. */
   #busyMs = 0
   #busyUntil = performance.now()
   #isWarm = false
-  /** Of the threads that are being started. */
+  /** Aborts the start that is under way; null: no start is. */
   #warmingUp: AbortController | null = null
   #warmUpNotBefore = 0
   #isClosed = false
@@ -46,8 +49,8 @@ export class PoolThreads<Job> {
     this.#options = options
     this.#pool = new Piscina({
       filename: options.entry.href,
-      // Piscina tries `require` before `import`, and a thread that is ended while it requires a module ends the process:
-      // V8 aborts ("IsGraphAsync") where Node asks it about modules that were not instantiated.
+      // Piscina tries `require` before `import`. A thread that is ended while it requires a module ends the process: V8
+      // aborts ("IsGraphAsync") when Node asks it about modules that were not instantiated.
       execArgv: [...workerFlags(), '--no-experimental-require-module'],
       workerData: options.workerData,
       ...(options.heapMebibytesMax === undefined
@@ -57,18 +60,18 @@ export class PoolThreads<Job> {
       maxThreads: options.threads,
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: options.jobsAhead,
-      // An idle thread sleeps in `Atomics.wait` and runs no event loop: quickest to wake, and it need not hear of anything
-      // between jobs, since each brings its index along (and `letGo` is a job).
+      // An idle thread sleeps in `Atomics.wait` and runs no event loop. That wakes it fastest. It need not hear of anything
+      // between jobs, since each job brings its index along (and `letGo` is a job).
       atomics: 'sync',
     })
     this.#pool.on('error', error => {
-      // The end of a thread that had started is seen as such, below; what waits for one that could not, waits for ever.
+      // The end of a thread that had started is noticed below. A job for a thread that could not start would wait for ever.
       this.#warmingUp?.abort(error)
     })
     this.#pool.on('workerCreate', () => this.#watchThreads())
   }
 
-  /** Whether all have started; until then none is given anything. */
+  /** Whether all threads have started. Until then none is given a job. */
   get isWarm(): boolean {
     return this.#isWarm
   }
@@ -77,25 +80,26 @@ export class PoolThreads<Job> {
     return this.#isClosed
   }
 
-  /** Jobs that they have been given and are not done with. */
+  /** Jobs that the threads have been given and have not finished. */
   get running(): number {
     return this.#running
   }
 
-  /** Those that have not ended; some may still be starting. */
+  /** Threads that have not ended; some may still be starting. */
   get list(): readonly Worker[] {
     return this.#pool.threads
   }
 
-  /** The time they have worked until now, all together. */
+  /** Milliseconds that all threads have worked until now, together. */
   busyMs(): number {
     this.#changeRunning(0)
     return this.#busyMs
   }
 
   /**
-   * Resolves with what the job comes to. Rejects with the `AuthzError` it ended in, with `OVERLOADED` when its thread has died or
-   * the pool was closed, and with a fault that is reported for an index that cannot be right. What is transferred is theirs then.
+   * Resolves with the result of the job. Rejects with the `AuthzError` the job threw, with `OVERLOADED` when its thread has
+   * died or the pool was closed, and with a fault, already reported, for a broken index. Transferred memory belongs to the
+   * pool thread afterwards.
    */
   async run(job: Job, transferList: Transferable[] = []): Promise<unknown> {
     this.#changeRunning(1)
@@ -108,7 +112,8 @@ export class PoolThreads<Job> {
       }
       return answer.value
     } catch (error) {
-      // What the job itself found. Anything else is of its thread, which was ended on purpose or died.
+      // An `AuthzError` comes from the job itself. Any other error comes from its thread, which was ended on purpose or
+      // died.
       if (error instanceof AuthzError) throw error
       throw this.#isClosed ? shuttingDown() : new AuthzError('OVERLOADED', THREAD_ENDED)
     } finally {
@@ -117,30 +122,33 @@ export class PoolThreads<Job> {
     }
   }
 
-  /** An index was replaced or taken back: has the threads let go of it, which they would only at their next job. */
+  /**
+   * An index was replaced or taken back: has the threads release it now. By themselves they would do so only at their next
+   * job.
+   */
   letGo(): void {
     if (this.#pool.threads.length === 0 || this.#isClosed) return
-    // Only so many are sure to reach every thread, however much each has to do.
+    // Only this many jobs are sure to reach every thread, however busy each is.
     const jobs = Array.from({ length: this.#options.threads * this.#options.jobsAhead }, () => {
       return this.#pool.run({ kind: 'let-go' })
     })
     void Promise.allSettled(jobs)
   }
 
-  /** Starts those that have not started. False: that failed a moment ago, or the pool is closed. */
+  /** Starts the threads that have not started. False: a start failed a moment ago, or the pool is closed. */
   warmUp(): boolean {
     if (this.#warmingUp !== null) return true
     if (this.#isClosed || performance.now() < this.#warmUpNotBefore) return false
     const warmingUp = new AbortController()
     this.#warmingUp = warmingUp
     const { signal } = warmingUp
-    // A thread that the system refuses is thrown at once, and is no defect of the request that asked for it.
+    // The system can refuse a thread, which throws at once. That is no defect of the request that needed the thread.
     const starts = Array.from({ length: this.#options.threads }, async () =>
       this.#pool.run({ kind: 'warm-up' }, { signal }),
     )
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue
-      // Piscina does not tell of one that ends by itself before it has started.
+      // Piscina does not report a thread that ends by itself before it has started.
       thread.once('exit', code => {
         if (this.#warmingUp !== warmingUp) return
         warmingUp.abort(new Error(`a thread of the pool ended with code ${code} before all had started`))
@@ -152,7 +160,7 @@ export class PoolThreads<Job> {
           this.#isWarm = true
         },
         (error: unknown) => {
-          // A job that comes later tries again.
+          // A later job tries again.
           this.#warmUpNotBefore = performance.now() + WARM_UP_PAUSE_MS
           if (!this.#isClosed) this.#options.onStartFailure(signal.aborted ? signal.reason : error)
         },
@@ -180,7 +188,7 @@ export class PoolThreads<Job> {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue
       this.#watched.add(thread)
-      // It is gone from the thread once it has ended.
+      // The id is gone from the `Worker` once the thread has ended.
       const { threadId } = thread
       let reason: Error = new Error('a thread of the pool ended by itself')
       thread.once('error', error => {
@@ -196,7 +204,7 @@ export class PoolThreads<Job> {
   }
 }
 
-/** How much pools have to do, and have done. */
+/** Figures of the work of pools: what waits and what was done. */
 export interface PoolFigures {
   readonly jobs: number
   readonly threads: number

@@ -1,4 +1,4 @@
-/** The jobs of a pool: what is asked, who waits for the answer, and how far each has come. */
+/** The jobs of a pool: the question, the caller who waits for the answer, and the progress of each. */
 import type { Leaver, SearchJob, SlicedJob, Waiting } from '#decisions/decision-pool.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { BulkProgress, ScheduledJob } from './job-schedule.ts'

@@ -85,7 +85,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
   ]
 }
 
-/** What counts of an entity or an action: members nobody knows are ignored, and null is absent. */
+/** The members of an entity or an action that count. Unknown members are ignored, and null counts as absent. */
 function known(of: {
   readonly type?: string
   readonly id?: string | null
@@ -95,7 +95,7 @@ function known(of: {
   return [of.type, of.id, of.name, of.properties]
 }
 
-/** Without a token the beginning; with one, where it says, in pages of the size the walk began with. */
+/** Without a token the beginning; with one the position it names, in pages of the size with which the walk began. */
 function positionOf(
   { tokens, searchPageSize, searchPageSizeMax }: SearchOptions,
   bound: readonly unknown[],
@@ -116,7 +116,7 @@ function positionOf(
   return position
 }
 
-/** Two names for one thing: either, or both alike. */
+/** One value that may be given by two names: by either, or by both alike. */
 function oneOf<Value>(
   name: string,
   value: Value | null,
@@ -130,7 +130,7 @@ function oneOf<Value>(
 }
 
 interface Search {
-  /** What the token for the next page is bound to. */
+  /** The parts of the request to which the token for the next page is bound. */
   readonly bound: readonly unknown[]
   readonly position: PagePosition
   readonly found: KeyPage | Promise<KeyPage>

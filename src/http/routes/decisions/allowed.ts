@@ -23,16 +23,19 @@ import {
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 
 export interface AllowedOptions {
-  /** Whether answers explain themselves; takes time, so it is off unless asked for. */
+  /** Whether answers explain themselves. That takes time, so it is off by default. */
   readonly hasDebug: boolean
-  /** Whether bodies of the usual kind are read from their bytes. With debug they are not: it tells the question again. */
+  /**
+   * Whether bodies of the usual kind are read from their bytes. With debug they are not, since the answer repeats the
+   * question.
+   */
   readonly hasBytesPath: boolean
   readonly bulkChecksMax: number
-  /** As of `BulkReader`. */
+  /** See `BulkReader`. */
   readonly unlikePartsMax?: number | undefined
 }
 
-/** Explained decisions of a bulk written without a stop. */
+/** Explained decisions of a bulk that are written without a stop. */
 const WRITTEN_AT_ONCE = 64
 
 /** A deny and an allow. */
@@ -119,7 +122,7 @@ function told(
   return { status: 200, body: new RawJson(write(explained)) }
 }
 
-/** A decision with its reasons as JSON, but for the last brace. */
+/** A decision with its reasons as JSON, without the last brace. */
 function resultOf(question: AllowedQuery, one: ToldDecision): string {
   const { allow } = one
   return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question), one)}`
@@ -143,7 +146,7 @@ async function explainedBulk(
   const explained = await decisions.explainAll(environmentId, questions.map(queryOf), caller)
   const parts: Uint8Array[] = [Buffer.from('{"allow":[')]
   for (const [index, one] of explained.entries()) {
-    // Some at a time, as they were explained: all of them would keep the thread.
+    // Some at a time, as they were explained: writing all of them at once would keep the thread.
     if (index % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await new Promise(resolve => setImmediate(resolve))
     parts.push(Buffer.from(`${index === 0 ? '' : ','}${withQuestion(questions[index]!, one)}`))
   }

@@ -15,10 +15,10 @@ const BUFFER_BYTES_MIN = 16 * 1_024
 /** The answer of `/allowed/bulk`: `{"allow":[{"allow":true,"result":true},…]}`. */
 export const bulkAnswer = answerWith('{"allow":[', allow => `{"allow":${allow},"result":${allow}}`)
 
-/** That of a batch of evaluations: `{"evaluations":[{"decision":true},…]}`. */
+/** The answer to a batch of evaluations: `{"evaluations":[{"decision":true},…]}`. */
 export const evaluationsAnswer = answerWith('{"evaluations":[', decision => `{"decision":${decision}}`)
 
-/** The reply with verdicts that are there, or will be. */
+/** The reply for verdicts that are known, or promised. */
 export function replyWith(
   verdicts: Verdicts | Promise<Verdicts>,
   write: (verdicts: Verdicts) => LentJson,
@@ -42,7 +42,7 @@ function answerWith(head: string, result: (decision: boolean) => string): (decis
   return decisions => {
     const bytesMax = headBytes.length + decisions.length * resultBytesMax + endBytes.length
     const bytes = buffers.take(Math.max(bytesMax, BUFFER_BYTES_MIN))
-    // Each result brings a comma. That of the first one is where the head ends.
+    // A comma comes before each result. The comma of the first one is overwritten by the end of the head.
     let at = decisions.length === 0 ? headBytes.length : headBytes.length - 1
     let index = 0
     for (; index + ROW <= decisions.length; index += ROW) {

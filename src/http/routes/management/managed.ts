@@ -21,19 +21,19 @@ import { assert } from '#model/assert.ts'
 export interface ManagementReply {
   /** The answer as JSON; null: there is none. */
   readonly json: string | Uint8Array | null
-  /** Whether the answer is about something that did not exist before, where callers can tell. */
+  /** Whether the answer is about a thing that did not exist before, where the status tells callers so. */
   readonly isCreated: boolean
-  /** The state the answer tells of, or several, separated by commas. */
+  /** The state that the answer is from, or several, separated by commas. */
   readonly revision: string
-  /** The answer, where it comes in pieces. */
+  /** The answer, if it comes in pieces. */
   readonly pieces?: PieceSource
 }
 
-/** Carries a request to the thread that writes. */
+/** Carries a request to the main thread, which writes. */
 export interface ManagementGateway {
   /**
-   * Resolves when the change, if any, is in force. Rejects with the operation's `AuthzError`. Work that is not begun is given up
-   * when the caller leaves, and so is what is long at its next stop.
+   * Resolves when the change, if any, is in force. Rejects with the operation's `AuthzError`. When the caller leaves, work
+   * that has not begun is dropped, and long work ends at its next stop.
    */
   execute(request: ManagementRequest, by: AskedBy): Promise<ManagementReply>
 }
@@ -196,7 +196,7 @@ function replyOf({ json, isCreated, revision }: ManagementReply): Reply {
   return { status: isCreated ? 201 : 200, body: rawJson(json), headers }
 }
 
-/** JSON that came from the thread that writes. */
+/** JSON that came from the main thread. */
 export function rawJson(json: string | Uint8Array): RawJson | RawBytes {
   return typeof json === 'string' ? new RawJson(json) : new RawBytes(json)
 }

@@ -1,20 +1,20 @@
 /**
- * No role extends more than `EXTENDS_REACH_MAX` others, directly and through others. Of a role that is written that is seen when
- * its mentions are resolved (`role-rules.ts`), but one that extends more than before makes those reach further that extend
- * it, however far, and so does one of a bulk that is written after them.
+ * The ceiling of `extends`: no role extends more than `EXTENDS_REACH_MAX` others, directly and through others. A role that is
+ * written is checked in `resolve-extends.ts`. This file checks the roles that extend it. They reach further when that role
+ * extends more than before, or when a bulk writes it after them.
  */
 import type { Draft } from '#management/commands/draft.ts'
-import type { Extended } from '#management/commands/extended-roles.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { extendedOf } from './extended-roles.ts'
 
 /**
- * Throws `LIMIT_EXCEEDED` for a role that the draft makes reach too many. O(roles beside those that extend more than before), and
- * what those reach that extend them. Lists are no requirement: a role that is made to extend one of those at the same moment
- * writes its row, so that one of the two runs again.
+ * Throws `LIMIT_EXCEEDED` for a role that the draft makes reach too many. O(roles of the types in which a role extends more than
+ * before), and what the roles that extend it reach. The commit does not require the list to be unchanged: a command that makes
+ * another role extend one of these at the same moment writes the row of that one, so one of the two commands runs again.
  */
 export function* checkExtendsReach(records: Draft): Resumable<void> {
   const grown = new Map<string | null, { readonly keys: Set<string>; isStanding: boolean }>()
@@ -34,7 +34,7 @@ export function* checkExtendsReach(records: Draft): Resumable<void> {
         else extendedBy.set(other, [key])
       }
     }
-    // Roles that are stored can extend none that is new.
+    // No stored role can extend a new one: then only roles that the draft writes can.
     if (isStanding) yield* records.visit('role', lists.rolesOfType(typeId), note)
     else for (const [, after] of records.written('role')) if (after?.typeId === typeId) note(after)
     // The set is its own worklist: a `Set` iterates over late additions.
@@ -54,16 +54,9 @@ export function reachesTooFar(roleKey: string): AuthzError {
   )
 }
 
-/** All that a role extends in the draft, itself left out; on whose content the commit rests then. */
-export function extendedOf(records: Draft, role: RoleRecord): Extended {
-  return records.extended.of(role, key => {
-    const other = records.get('role', rowKeys.role(role.typeId, key))
-    if (other !== null) records.requireUnchanged(other)
-    return other
-  })
-}
-
-/** How many it extends; more than the ceiling where that are too many. O(1) for one that extends one, once known. */
+/**
+ * How many roles the role extends. Counting ends above the ceiling. O(1) for a role that extends one whose reach is known.
+ */
 function reachOf(records: Draft, role: RoleRecord): number {
   const direct = role.extends.flatMap(key => {
     const other = records.get('role', rowKeys.role(role.typeId, key))

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { AssignmentRecord, TupleRecord } from '#model/records.ts'
-import { factEntries, visitFactLists } from '#store/keyspace/fact-lists.ts'
+import { factEntries, visitFactLists } from '#store/keyspace/fact-list-membership.ts'
 import { recordEntries, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { ListEntry } from '#store/view.ts'

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
-import { IndexFiles } from '../../src/composition/index-files.ts'
+import { SavedIndexFiles } from '../../src/composition/saved-index-files.ts'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import {
@@ -197,7 +197,7 @@ test('a file of another history is thrown away before anything is made of it', a
   const store = await openStore(`lmdb:${directory}`, listRule)
   onTestFinished(() => store.close())
   const place = (await store.environment(environmentId)).snapshotPlace()!
-  const files = new IndexFiles(1, createLog('silent'))
+  const files = new SavedIndexFiles(1, createLog('silent'))
   expect((await files.read(environmentId, place, epoch!))?.revision.epoch).toBe(epoch)
   expect(existsSync(path)).toBe(true)
   expect(await files.read(environmentId, place, randomUUID())).toBe(null)

@@ -1,4 +1,7 @@
-/** Imports in a thread of their own, straight into the files of an environment that nobody has open. */
+/**
+ * The main thread's side of an import: it starts a thread that writes straight into the files of an environment that nobody
+ * has open yet.
+ */
 import { Worker } from 'node:worker_threads'
 import type { ContentCounts } from '#management/content/content-import.ts'
 import type { ContentLoader } from '#management/content/content-loader.ts'
@@ -6,46 +9,46 @@ import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError, errorFromData, type ErrorData } from '#model/errors.ts'
 import { noteWritingThread } from './writing-threads.ts'
 
-export type ToContentThread =
+export type ToImportThread =
   | { readonly kind: 'piece'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' }
 
-export type FromContentThread =
+export type FromImportThread =
   | { readonly kind: 'taken' }
   | { readonly kind: 'done'; readonly counts: ContentCounts }
   | { readonly kind: 'failed'; readonly error: ErrorData }
 
-/** What the thread starts with. */
-export interface ContentThreadData {
+/** The data that the thread starts with. */
+export interface ImportThreadData {
   readonly directory: string
   readonly now: number
   readonly attributesBytesMax: number
   readonly heldBytesMax: number
 }
 
-export interface ContentThreadOptions {
+export interface ImportThreadOptions {
   readonly entry: URL
   readonly directoryOf: (environmentId: string) => string
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** As of `ContentImportOptions`. */
+  /** See `ContentImportOptions`. */
   readonly attributesBytesMax: number
   readonly heldBytesMax: number
-  /** The reason of a failure that is told as `INTERNAL`. */
+  /** Told the reason of a failure whose caller is told `INTERNAL`. */
   readonly onFault: (error: unknown) => void
 }
 
-export class ContentThread implements ContentLoader {
-  readonly #options: ContentThreadOptions
+export class ImportThread implements ContentLoader {
+  readonly #options: ImportThreadOptions
 
-  constructor(options: ContentThreadOptions) {
+  constructor(options: ImportThreadOptions) {
     this.#options = options
   }
 
   async load(environmentId: string, source: PieceSource): Promise<ContentCounts> {
     const { entry, directoryOf, now, attributesBytesMax, heldBytesMax } = this.#options
-    const workerData: ContentThreadData = {
+    const workerData: ImportThreadData = {
       directory: directoryOf(environmentId),
       now: now(),
       attributesBytesMax,
@@ -66,19 +69,19 @@ export class ContentThread implements ContentLoader {
       throw new AuthzError('INTERNAL', 'an import ended without an answer')
     } finally {
       source.cancel()
-      thread.postMessage({ kind: 'stop' } satisfies ToContentThread)
-      // It holds the files open until then.
+      thread.postMessage({ kind: 'stop' } satisfies ToImportThread)
+      // The thread holds the files open until it has ended.
       await ended
     }
   }
 }
 
-/** Tells whoever waits for a thread that it has ended by itself. */
+/** Rejects what waits for a thread when the thread ends by itself. */
 class ThreadLife {
   #reason: AuthzError | null = null
   #onEnd: (reason: AuthzError) => void = () => {}
 
-  /** Made right after the thread: an error that nobody hears ends the process. */
+  /** Made right after the thread: an `error` event that nobody listens to ends the process. */
   constructor(thread: Worker, onFault: (error: unknown) => void) {
     const end = (cause: unknown): void => {
       this.#reason ??= new AuthzError('INTERNAL', 'the thread that imports died', { cause })
@@ -88,15 +91,15 @@ class ThreadLife {
       onFault(error)
       end(error)
     })
-    // Behind its error, if it had one, and behind its last word: to a main thread that was busy both come in one turn.
+    // Comes after the thread's error and after its last message. A busy main thread may receive all of them in one turn.
     thread.once('exit', () => {
       queueMicrotask(() => end(new Error('the thread that imports ended by itself')))
     })
   }
 
   /**
-   * What is waited for, one thing at a time, unless the thread ends before. A race of promises would keep every piece
-   * to the end.
+   * Awaits `wait` unless the thread ends before. One wait at a time. `Promise.race` would keep every piece in memory to the
+   * end.
    */
   during<Value>(wait: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
@@ -107,10 +110,10 @@ class ThreadLife {
   }
 }
 
-/** Sends a message and waits for what the thread says to it. Throws what it failed with. */
-function answerOf(thread: Worker, message: ToContentThread): Promise<FromContentThread> {
+/** Sends a message and resolves to the thread's answer. Throws the error that the thread failed with. */
+function answerOf(thread: Worker, message: ToImportThread): Promise<FromImportThread> {
   return new Promise((resolve, reject) => {
-    thread.once('message', (answer: FromContentThread) => {
+    thread.once('message', (answer: FromImportThread) => {
       if (answer.kind === 'failed') reject(errorFromData(answer.error))
       else resolve(answer)
     })

@@ -1,7 +1,7 @@
 /** The thread of an import into files. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { ContentFilling } from '#composition/content-filling.ts'
+import { ImportWork } from '#composition/import-work.ts'
 import { assert } from '#model/assert.ts'
 
 assert(parentPort, 'this thread is started by the main thread')
-void new ContentFilling(parentPort, workerData)
+void new ImportWork(parentPort, workerData)

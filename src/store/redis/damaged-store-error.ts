@@ -1,7 +1,13 @@
-/** What Redis kept of an environment is not whole any more: a key was lost, or holds what no commit has left there. */
+/**
+ * The error of an environment that Redis does not have whole any more: a key was lost, or holds something that no commit
+ * has left there.
+ */
 import { AuthzError } from '#model/errors.ts'
 
-/** `key`: which, by its last name (`redis-keys.ts`); null: all of them are gone. Nothing was read, nothing was written. */
+/**
+ * `key` is the last part of the key's name (`redis-keys.ts`); null: all keys are gone. Nothing was read and nothing was
+ * written.
+ */
 export class DamagedStoreError extends AuthzError {
   readonly key: string | null
 

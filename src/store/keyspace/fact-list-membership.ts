@@ -114,9 +114,9 @@ const LISTS_OF_KIND = new Map<
   ],
 ])
 
-/** How msgpack begins 16 bytes, and nothing. */
+/** The first bytes of msgpack for 16 bytes, and for nil. */
 const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
-/** Bytes of a number after its first one, by that. */
+/** The bytes of a msgpack number after its first byte, by the first byte. */
 const NUMBER_BYTES: Readonly<Record<number, number>> = {
   0xcb: 8,
   0xca: 4,
@@ -159,13 +159,13 @@ export function factEntries(row: FactRow): ListEntry[] | null {
   return entries
 }
 
-/** Views of one buffer, by the number of ids in a name, so that a name makes no garbage. */
+/** Views of one buffer, by the number of ids in a name, so that no name makes garbage. */
 const SCRATCH = new Uint8Array(1 + 3 * UUID_BYTES)
 const SCRATCH_NAMES = [0, 1, 2, 3].map(ids => SCRATCH.subarray(0, 1 + ids * UUID_BYTES))
 
 /**
- * The names of the lists of a fact, each only until the next one comes, and what kind of list it is. False, and nothing
- * told, where `factEntries` is null.
+ * Calls `visit` for each list of a fact, with its name and kind. The name is valid until the next call. Returns false,
+ * without a call, where `factEntries` returns null.
  */
 export function visitFactLists(
   row: FactRow,
@@ -193,7 +193,7 @@ function listsOf({ key, value }: FactRow) {
   return { name: ofKind.name, lists: isOnInstance ? ofKind.onInstance : ofKind.inTenant, tenantAt }
 }
 
-/** Where the tenant's id stands in the value of a fact: behind its own id and its time. */
+/** Where the tenant's id is in the value of a fact: after the fact's own id and its time. */
 function tenantIn(value: Uint8Array): number | null {
   const numberAt = ID_START + UUID_BYTES
   const first = value[numberAt] ?? NIL
@@ -203,14 +203,14 @@ function tenantIn(value: Uint8Array): number | null {
   return value[head] === BYTES_8 && value[head + 1] === UUID_LENGTH ? head + 2 : null
 }
 
-/** Whether an assignment is on an instance; null when that cannot be read. */
+/** Whether an assignment is on an instance; null when the value cannot be read like this. */
 function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
   const head = value[tenantAt + UUID_BYTES]
   if (head === NIL) return false
   return head === BYTES_8 ? true : null
 }
 
-/** A list's name: its first byte and its ids, copied from where they stand. */
+/** Writes a list's name: its first byte and its ids, copied from key and value. */
 function writeName(
   name: Uint8Array,
   head: number,

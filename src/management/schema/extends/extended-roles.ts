@@ -1,25 +1,47 @@
 /**
- * What roles extend in the end, as one draft leaves it: found once for each role that others extend, and anew when one of those on
- * the way changes. So a bulk of roles that extend the same chain costs what they are, and not that many walks along it.
+ * What roles extend, directly and through others, as one draft leaves it. The result is kept for each role that others extend, and
+ * dropped when the draft changes a role on the way. So a bulk of roles that extend the same chain walks along it once.
  */
+import type { Draft } from '#management/commands/draft.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
 
-/** Roles kept of all walks together: a bulk may extend as many chains as it has roles. */
+/** Ceiling of the roles kept in all results together: a bulk may extend as many chains as it has roles. */
 const KEPT_MAX = 100_000
 
-/** By key: roles that a role extends, directly and through others, are of its own resource. */
-export type Extended = ReadonlyMap<string, RoleRecord>
+/** The roles by key: a role extends only roles of its own scope, so keys are unambiguous. */
+type Extended = ReadonlyMap<string, RoleRecord>
+
+const memos = new WeakMap<Draft, ExtendedRoles>()
+
+/** All roles that `role` extends in the draft, itself left out. The commit then requires each of them to be unchanged. */
+export function extendedOf(records: Draft, role: RoleRecord): Extended {
+  return memoOf(records).of(role, key => {
+    const other = records.get('role', rowKeys.role(role.typeId, key))
+    if (other !== null) records.requireUnchanged(other)
+    return other
+  })
+}
+
+function memoOf(records: Draft): ExtendedRoles {
+  const known = memos.get(records)
+  if (known) return known
+  const memo = new ExtendedRoles()
+  memos.set(records, memo)
+  records.watch('role', (before, after) => memo.changed(before, after))
+  return memo
+}
 
 export class ExtendedRoles {
   readonly #known = new Map<string, Extended>()
-  /** Ids of all roles that were met on the way. */
+  /** Ids of all roles that a kept result was found through. */
   readonly #met = new Set<string>()
   #kept = 0
 
   /**
-   * All that the role extends, itself left out, unless they are more than `EXTENDS_REACH_MAX`: then one more. `look` is called
-   * for each when it is met first.
+   * All roles that `role` extends, itself left out. Over the ceiling the walk ends with at least `EXTENDS_REACH_MAX` + 1 of them. `look`
+   * reads a role and is called for each when the walk meets it first.
    */
   of(role: RoleRecord, look: (key: string) => RoleRecord | null): Extended {
     const known = this.#known.get(role.id)
@@ -49,7 +71,7 @@ export class ExtendedRoles {
     return found
   }
 
-  /** The draft leaves the role in another way than before: null for one that is not there. */
+  /** The draft changes a role from `before` to `after`; null for an absent role. */
   changed(before: RoleRecord | null, after: RoleRecord | null): void {
     if (before === null || !this.#met.has(before.id)) return
     const isSame = after?.extends.length === before.extends.length

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { ContentThread } from '#threads/content-thread.ts'
+import { ImportThread } from '#threads/import-thread.ts'
 import { HANG_MS } from '../support/hang.ts'
 
 /** Its sender says nothing for as long as the thread lives. */
@@ -18,7 +18,7 @@ test.each([
   ['silently', 'process.exit(0)', []],
 ])('a thread that ends %s while nobody asks it anything fails the import', async (_, code, faults) => {
   const heard: string[] = []
-  const thread = new ContentThread({
+  const thread = new ImportThread({
     entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
     directoryOf: () => '',
     now: Date.now,
@@ -40,7 +40,7 @@ test('what a thread said last is heard, even by a main thread that was busy unti
       parentPort.postMessage({ kind: 'done', counts: { users: 7 } })
       parentPort.close()
     })`
-  const thread = new ContentThread({
+  const thread = new ImportThread({
     entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
     directoryOf: () => '',
     now: Date.now,

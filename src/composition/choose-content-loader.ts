@@ -1,13 +1,20 @@
-/** How imports get into a store: straight into its files, where there are any. */
+/**
+ * Chooses how an import gets into this store: a thread writes straight into its files, or, where there are no files, the
+ * ledger commits it.
+ */
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { type ContentLoader, LedgerLoader } from '#management/content/content-loader.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
-import { ContentThread } from '#threads/content-thread.ts'
+import { ImportThread } from '#threads/import-thread.ts'
 import { WORKER_URLS } from './worker-urls.ts'
 
-export function contentLoader(store: Store, surroundings: Surroundings, heldBytesMax: number): ContentLoader {
+export function chooseContentLoader(
+  store: Store,
+  surroundings: Surroundings,
+  heldBytesMax: number,
+): ContentLoader {
   const { now, newId, newCommitId, attributesBytesMax, onBackgroundFault: onFault } = surroundings
   const isInFiles = store.directoryOf(ORGANIZATION_STORE_ID) !== null
   if (!isInFiles) {
@@ -21,8 +28,8 @@ export function contentLoader(store: Store, surroundings: Surroundings, heldByte
     }))
   }
   const directoryOf = (id: string) => store.directoryOf(id)!
-  return new ContentThread({
-    entry: WORKER_URLS.contentImport,
+  return new ImportThread({
+    entry: WORKER_URLS.imports,
     directoryOf,
     now,
     attributesBytesMax,

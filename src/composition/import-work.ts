@@ -1,6 +1,7 @@
 /**
- * Fills the tables of an environment that nobody has open with the rows that lines of text mean. The main thread sends the text
- * piece by piece, each when the one before was taken; `stop` ends it before its time.
+ * What the thread of an import does: it fills the tables of an environment that nobody has open yet with the rows that the
+ * lines of the text stand for. The main thread sends the text piece by piece, each when the piece before was taken. A
+ * `stop` message ends the import early.
  */
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,10 +14,10 @@ import { errorToData } from '#model/errors.ts'
 import { FreshRows } from '#store/bulk-load/fresh-rows.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import type { ContentThreadData, FromContentThread, ToContentThread } from '#threads/content-thread.ts'
+import type { ImportThreadData, FromImportThread, ToImportThread } from '#threads/import-thread.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
-export class ContentFilling {
+export class ImportWork {
   readonly #main: MessagePort
   readonly #directory: string
   readonly #tables: LmdbTables
@@ -24,16 +25,16 @@ export class ContentFilling {
   readonly #lines = new ContentLines()
   readonly #content: ContentImport
   readonly #stop = new AbortController()
-  /** The line each row came from. */
+  /** The number of the line that each row came from. */
   #rowLines = new Uint32Array(65_536)
   #rowCount = 0
 
-  /** Takes messages from now on; closes the port when it has come to its end. */
-  constructor(main: MessagePort, { directory, now, attributesBytesMax, heldBytesMax }: ContentThreadData) {
+  /** Takes messages from now on. Closes the port at the end. */
+  constructor(main: MessagePort, { directory, now, attributesBytesMax, heldBytesMax }: ImportThreadData) {
     const ids = new TimeOrderedIds(Date.now)
     this.#main = main
     this.#directory = directory
-    // Waiting for the disk after every write would take longer than everything else.
+    // No flush after every write: the waits for the disk would take longer than everything else.
     this.#tables = new LmdbTables(directory, { isFlushed: false })
     this.#rows = new FreshRows(this.#tables, listRule)
     this.#content = new ContentImport({
@@ -43,10 +44,10 @@ export class ContentFilling {
       attributesBytesMax,
       heldBytesMax,
     })
-    main.on('message', (message: ToContentThread) => void this.#receive(message))
+    main.on('message', (message: ToImportThread) => void this.#receive(message))
   }
 
-  async #receive(message: ToContentThread): Promise<void> {
+  async #receive(message: ToImportThread): Promise<void> {
     try {
       if (message.kind === 'piece') {
         this.#takeAll(this.#lines.take(message.bytes))
@@ -66,8 +67,8 @@ export class ContentFilling {
     }
   }
 
-  /** The files are closed when the main thread hears of the end. */
-  async #end(last: FromContentThread | null): Promise<void> {
+  /** The files are closed before the main thread hears of the end. */
+  async #end(last: FromImportThread | null): Promise<void> {
     await this.#tables.close()
     if (last?.kind === 'done') await flushAll(this.#directory)
     if (last) this.#send(last)
@@ -88,12 +89,12 @@ export class ContentFilling {
     }
   }
 
-  #send(message: FromContentThread): void {
+  #send(message: FromImportThread): void {
     this.#main.postMessage(message)
   }
 }
 
-/** What was written is on disk, the names of the files included. */
+/** Flushes all files of the directory, and the directory itself, which holds their names. */
 async function flushAll(path: string): Promise<void> {
   for (const name of [...(await readdir(path)).map(file => join(path, file)), path]) {
     const file = await open(name, 'r')

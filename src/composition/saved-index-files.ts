@@ -1,12 +1,13 @@
 /**
- * Indexes kept in files from one start to the next. A file is used only if all of this holds, else it is thrown away
- * and everything is loaded: this very code wrote it, the tables beside it carry its mark, it is of their history, and
- * every byte is as it was written.
+ * The files of saved indexes: written at a stop, read at the next start. A file is used only if four things hold: this very
+ * code wrote it, the tables beside it carry its mark, it is of their history, and every byte is as it was written. Otherwise it
+ * is deleted and the index is loaded.
  *
  *     magic 8 │ bytes of about u32 │ CRC-32 of about u32 │ about: JSON │ header │ graph │ closures │ schema │ CRC-32 of the four u32
  *
- * It is written beside its final name and renamed when it is on disk; then the tables get its mark. A crash in between leaves a
- * file without a mark. A checksum guards against accidents; whoever may write to the data directory may do anything anyway.
+ * The file is written beside its final name and renamed when it is on disk. Then the tables get its mark. A crash in between
+ * leaves a file without a mark. The checksums guard against accidents only: whoever may write to the data directory may do
+ * anything anyway.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -28,13 +29,13 @@ const MAGIC = Buffer.from('VERDICT1')
 const PREAMBLE_BYTES = 16
 const CRC_BYTES = 4
 const PARTS = ['header', 'graph', 'closures', 'schema'] as const
-/** Bytes read or written at a time: some milliseconds of the thread for the checksum. */
+/** Bytes read or written at a time. Their checksum takes some milliseconds. */
 const PIECE_BYTES = 4 * 1024 * 1024
-/** Smaller indexes are loaded as quickly. */
+/** Indexes smaller than this are not saved: loading them is as quick. */
 const KEPT_BYTES_MIN = 1024 * 1024
 
 interface About {
-  /** Of the code that wrote it. */
+  /** The fingerprint of the code that wrote the file. */
   readonly code: string
   readonly mark: string
   readonly revision: Revision
@@ -42,12 +43,12 @@ interface About {
   readonly state: SavedState
 }
 
-export class IndexFiles implements KeptIndexes {
+export class SavedIndexFiles implements KeptIndexes {
   readonly #threadId: number
   readonly #log: StoreLog
   #code: string | null = null
 
-  /** `threadId`: of the thread that writes indexes. */
+  /** `threadId` is the id of the thread that writes indexes. */
   constructor(threadId: number, log: StoreLog) {
     this.#threadId = threadId
     this.#log = log
@@ -110,7 +111,7 @@ export class IndexFiles implements KeptIndexes {
     }
   }
 
-  /** Keeps the index, which must not change until it is kept, unless it is small. Throws when that takes too long. */
+  /** Saves the index unless it is small. The index must not change until then. Throws when it takes longer than `until`. */
   async #write(
     place: SnapshotPlace,
     { revision, saved }: { readonly revision: Revision; readonly saved: SavedIndex },
@@ -145,7 +146,7 @@ export class IndexFiles implements KeptIndexes {
   }
 }
 
-/** Of every file of the code: what numbers in an index mean is decided in many of them. */
+/** A hash over every file of the code, since many of them decide what the numbers in an index mean. */
 function fingerprintOf(directory: string): string {
   const hash = createHash('sha256').update(process.arch)
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(

@@ -1,0 +1,45 @@
+/**
+ * Marks in Redis for environments that a node removed. Other nodes find nothing of such an environment any more: the mark tells
+ * them that it was removed and not lost.
+ */
+import { AuthzError } from '#model/errors.ts'
+import { redisKeys } from './redis-keys.ts'
+import { type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
+
+/** How long a mark is kept. After a day no node follows the environment any more. */
+const REMOVED_SECONDS = 86_400
+
+export class RemovedEnvironments {
+  readonly #link: RedisLink
+  readonly #prefix: string
+
+  constructor(link: RedisLink, prefix: string) {
+    this.#link = link
+    this.#prefix = prefix
+  }
+
+  async has(environmentId: string): Promise<boolean> {
+    const marks = await this.#link.send('LRANGE', this.#keyOf(environmentId), 0, 0)
+    return (marks as readonly Reply[]).length > 0
+  }
+
+  /** A server that is full refuses the mark. That is no failure: the removal that follows makes room. */
+  async add(environmentId: string): Promise<void> {
+    const key = this.#keyOf(environmentId)
+    try {
+      await this.#link.send('RPUSH', key, environmentId)
+      await this.#link.send('EXPIRE', key, REMOVED_SECONDS)
+    } catch (error) {
+      if (!(error instanceof AuthzError) || error instanceof UnansweredError) throw error
+    }
+  }
+
+  /** For an environment that begins anew under the same id. */
+  async forget(environmentId: string): Promise<void> {
+    await this.#link.send('UNLINK', this.#keyOf(environmentId))
+  }
+
+  #keyOf(environmentId: string): string {
+    return redisKeys(this.#prefix, environmentId).removed
+  }
+}
