@@ -161,26 +161,6 @@ export const writeOperations = {
   updateUserAttribute: updateAttribute,
 }
 
-/** Operations after which a relation made by the groups API may have lost its last tuple (contract C.5). */
-export const tupleRemovals: ReadonlySet<OperationName> = new Set<OperationName>([
-  'deleteGroup',
-  'deleteRelation',
-  'deleteRelationshipTuple',
-  'deleteRelationshipTuples',
-  'deleteResource',
-  'deleteResourceInstance',
-  'deleteResourceInstances',
-  'deleteResourceRole',
-  'deleteTenant',
-  'deleteTenantRole',
-  'deleteTenants',
-  'importSchema',
-  'removeGroupRole',
-  'replaceResource',
-  'unassignGroup',
-  'updateResource',
-])
-
 type Operations = typeof readOperations & typeof writeOperations
 
 export type OperationName = keyof Operations
