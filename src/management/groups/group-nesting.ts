@@ -152,3 +152,7 @@ function* pageOfLinks(
     },
   })
 }
+
+export const reads = { listGroupChildren, listGroupParents }
+
+export const writes = { assignGroup, unassignGroup }

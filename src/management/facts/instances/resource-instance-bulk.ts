@@ -32,3 +32,5 @@ export function deleteResourceInstances(
   }
   return deleteEach(context, input, remove, 'instance')
 }
+
+export const writes = { deleteResourceInstances, replaceResourceInstances }

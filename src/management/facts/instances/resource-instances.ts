@@ -171,3 +171,7 @@ export function instanceKeyOf(records: RecordReader, instance: InstanceRecord) {
   assert(type, 'an instance that is read lives no longer than its type')
   return { type: type.key, key: instance.key }
 }
+
+export const reads = { getResourceInstance }
+
+export const writes = { createResourceInstance, deleteResourceInstance, updateResourceInstance }

@@ -26,3 +26,5 @@ export function deleteTenants(context: WriteContext, input: { readonly body: Bul
   }
   return deleteEach(context, input, remove, 'tenant')
 }
+
+export const writes = { createTenants, deleteTenants }

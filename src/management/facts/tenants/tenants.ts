@@ -124,3 +124,7 @@ export function presentTenant(context: OperationContext, tenant: TenantRecord): 
     last_action_at: presentInstant(tenant.createdAt),
   }
 }
+
+export const reads = { getTenant, listTenants, listTenantsEverywhere }
+
+export const writes = { createTenant, deleteTenant, updateTenant }

@@ -42,3 +42,5 @@ export function deleteUsers(context: WriteContext, input: { readonly body: BulkI
   }
   return deleteEach(context, input, remove, 'user')
 }
+
+export const writes = { createUsers, deleteUsers, replaceUsers }

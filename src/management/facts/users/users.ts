@@ -125,3 +125,7 @@ export function removeUser(context: WriteContext, user: UserRecord): void {
   context.records.delete(user, { kind: 'user-removed', user: user.key })
   removeDependants(context, [dependantsOf(user)])
 }
+
+export const reads = { getUser }
+
+export const writes = { createUser, deleteUser, replaceUser, updateUser }
