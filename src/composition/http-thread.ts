@@ -87,7 +87,11 @@ export class HttpThread {
       settings.poolThreads === 0 ? null : new ThreadPools(this.#engines, telemetry, { settings, tokenSecret })
     this.#pools = pools
     telemetry.measure(counters => {
-      if (pools) counters.pool(pools.figures())
+      if (!pools) return
+      const { jobs, threads, busySeconds } = pools.figures()
+      counters.set('poolJobs', jobs)
+      counters.set('poolThreads', threads)
+      counters.set('poolBusySeconds', busySeconds)
     })
     const edge = this.#edge(onFault)
     const answers = new LargeAnswers(settings.listedBytesMax)

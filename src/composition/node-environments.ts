@@ -1,7 +1,7 @@
 /** The environments of this node. Before the organization is open there are none. */
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
 import type { Store } from '#store/store.ts'
-import type { EnvironmentFigures, EnvironmentState } from '#telemetry/metrics.ts'
+import type { EnvironmentFigures, EnvironmentState } from '#telemetry/sampled-metrics.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 
 export class NodeEnvironments {

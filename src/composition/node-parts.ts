@@ -40,7 +40,8 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   }
   const surroundings = surroundingsOf(config, {
     onCommit: (outcome, tookMs, error) => {
-      metrics.observeCommit(outcome, tookMs)
+      mainCounters.add('commits', 1, outcome)
+      if (outcome === 'done') mainCounters.observe('commitSeconds', tookMs / 1_000)
       standing.noteCommit(outcome, error)
       if (outcome === 'failed') log.error({ err: error, tookMs: Math.round(tookMs) }, 'a commit failed')
     },

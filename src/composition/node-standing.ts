@@ -1,7 +1,7 @@
 /** What this node says of itself: the state that the health routes of its threads tell. */
 import { type NodeState, STARTING } from '#decisions/node-state.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { CommitOutcome } from '#telemetry/metrics.ts'
+import type { CommitOutcome } from '#management/commands/surroundings.ts'
 
 export class NodeStanding {
   readonly #onChange: (state: NodeState) => void

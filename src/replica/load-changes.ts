@@ -11,8 +11,15 @@ import { roleChange } from '#management/schema/roles.ts'
 import type { Change, InstanceKey } from '#model/change.ts'
 import type { RecordKind, RecordOf, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
-import { FACT_KEY_IDS, idBytes, recordsBegin, userKeyOf } from '#store/keyspace/keyspace.ts'
-import { decodeAs, decodeRecord, hasNoProfile, ID_START, KIND_BYTES } from '#store/keyspace/record-codec.ts'
+import { idBytes, recordsBegin, userKeyOf } from '#store/keyspace/keyspace.ts'
+import {
+  decodeAs,
+  decodeRecord,
+  hasNoProfile,
+  ID_START,
+  idInKey,
+  KIND_BYTES,
+} from '#store/keyspace/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 import { IdTable } from './id-table.ts'
@@ -22,7 +29,12 @@ export function loadChanges(view: View): Iterable<Change> {
   return new ChangesOf(view).all()
 }
 
-const [FIRST_ID, SECOND_ID, THIRD_ID] = FACT_KEY_IDS
+const USER_AT = idInKey('assignment', 'userId')
+const SCOPE_AT = idInKey('assignment', 'scopeId')
+const ROLE_AT = idInKey('assignment', 'roleId')
+const OBJECT_AT = idInKey('tuple', 'objectId')
+const RELATION_AT = idInKey('tuple', 'relationId')
+const SUBJECT_AT = idInKey('tuple', 'subjectId')
 const USER_BYTES_MIN = ID_START + 16
 
 class ChangesOf {
@@ -135,20 +147,20 @@ class ChangesOf {
   }
 
   #assignmentChange(key: Uint8Array): Change | null {
-    const user = this.#users.get(key, FIRST_ID)
-    const role = this.#roles.get(key, THIRD_ID)
+    const user = this.#users.get(key, USER_AT)
+    const role = this.#roles.get(key, ROLE_AT)
     if (user === undefined || !role) return null
-    const instance = this.#instances.get(key, SECOND_ID)
+    const instance = this.#instances.get(key, SCOPE_AT)
     if (instance) return { kind: 'assignment-put', user, role: role.key, scope: { instance } }
-    const tenant = this.#tenants.get(key, SECOND_ID)
+    const tenant = this.#tenants.get(key, SCOPE_AT)
     if (tenant === undefined) return null
     return { kind: 'assignment-put', user, role: role.key, scope: { tenant } }
   }
 
   #tupleChange(key: Uint8Array): Change | null {
-    const object = this.#instances.get(key, FIRST_ID)
-    const relation = this.#relations.get(key, SECOND_ID)
-    const subject = this.#instances.get(key, THIRD_ID)
+    const object = this.#instances.get(key, OBJECT_AT)
+    const relation = this.#relations.get(key, RELATION_AT)
+    const subject = this.#instances.get(key, SUBJECT_AT)
     if (!object || !relation || !subject) return null
     return { kind: 'tuple-put', subject, relation: relation.key, object }
   }

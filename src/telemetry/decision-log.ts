@@ -134,8 +134,8 @@ export class DecisionLog {
       tenant: asked.tenant === null ? null : cut(asked.tenant),
       allow: isAllowed,
     }
-    if (this.#isDropped(`${JSON.stringify(record)}\n`)) counters?.logged(0, 1)
-    else counters?.logged(1, 0)
+    const isDropped = this.#isDropped(`${JSON.stringify(record)}\n`)
+    counters?.add('decisionLogRecords', 1, isDropped ? 'dropped' : 'written')
   }
 
   /** Writes what is buffered, unless that takes too long. */

@@ -26,7 +26,7 @@ export class LoopMeter {
 
   #beat(): void {
     const now = performance.now()
-    this.#counters.loopDelayed(Math.max(0, now - this.#due))
+    this.#counters.observe('loopDelaySeconds', Math.max(0, now - this.#due) / 1_000)
     this.#due = now + EVERY_MS
     this.#beats += 1
     this.#onBeat()
@@ -34,6 +34,6 @@ export class LoopMeter {
   }
 
   #readHeap(): void {
-    this.#counters.heapUsed(getHeapStatistics().used_heap_size)
+    this.#counters.set('heapBytes', getHeapStatistics().used_heap_size)
   }
 }

@@ -5,10 +5,21 @@
  * Cells are read while they are written: a sum may be one request ahead of its count, as in any scrape. Aligned numbers of
  * 64 bits are read and written whole on the machines this runs on.
  *
- *   │ few single cells │ limits │ batch sizes │ loop delays │ statuses × endpoint │ latencies × outcome × endpoint │
- *
- * Of histograms: a cell for each bound, one for what is beyond the last, and the sum.
+ * The metrics stand one behind the other, as in their table (`counted-metrics.ts`), those last whose number of cells is known late.
+ * Each has cells for every combination of the values of its labels: one, or of histograms one for each bound, one for what is beyond the
+ * last, and the sum.
  */
+import {
+  COUNTED_METRICS,
+  type CountedName,
+  type CountedRow,
+  type HistogramName,
+  type LabelOf,
+  type LateValues,
+  type MetricKind,
+  OUTCOMES,
+  STATUSES,
+} from './counted-metrics.ts'
 
 /** What another thread needs to read the counters: to be posted as it is, once all endpoints have their numbers. */
 export interface ThreadCountersHandle {
@@ -23,7 +34,7 @@ export interface ThreadCountersHandle {
 export interface CountedMetric {
   readonly name: string
   readonly help: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly type: MetricKind
   readonly aggregator: 'sum'
   readonly values: {
     readonly value: number
@@ -32,40 +43,62 @@ export interface CountedMetric {
   }[]
 }
 
-const LATENCY_BOUNDS_SECONDS = [
-  25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 10,
-]
-const DELAY_BOUNDS_SECONDS = [1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 5]
-const BATCH_BOUNDS = [1, 10, 100, 1_000, 10_000, 100_000]
-
-/** By status: `aborted` are requests whose callers went away, or were sent away, before there was an answer. */
-const OUTCOMES = ['answered', 'refused', 'failed', 'aborted'] as const
-const STATUSES = [0, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503] as const
 const STATUS_MAX = 599
 /** Requests that no route was found for. */
 const NO_ENDPOINT = 'none'
 
-const IN_FLIGHT = 0
-const CONNECTIONS = 1
-const ALLOWED = 2
-const DENIED = 3
-const HEAP_BYTES = 4
-const LOGGED = 5
-const NOT_LOGGED = 6
-const POOL_JOBS = 7
-const POOL_THREADS = 8
-const POOL_BUSY_SECONDS = 9
-const SINGLE_CELLS = 10
+/** The place of a status among those of an endpoint. */
+const PLACE_OF_STATUS = new Uint8Array(STATUS_MAX + 1).fill(STATUSES.indexOf('other'))
+PLACE_OF_STATUS[0] = STATUSES.indexOf('aborted')
+for (const [place, status] of STATUSES.entries()) {
+  if (Number(status) > 0) PLACE_OF_STATUS[Number(status)] = place
+}
 
-const LATENCY_CELLS = LATENCY_BOUNDS_SECONDS.length + 2
-const DELAY_CELLS = DELAY_BOUNDS_SECONDS.length + 2
-const BATCH_CELLS = BATCH_BOUNDS.length + 2
-/** One more, for the statuses that are not in the table. */
-const STATUS_CELLS = STATUSES.length + 1
+const ROWS = Object.entries(COUNTED_METRICS) as readonly (readonly [CountedName, CountedRow])[]
 
-/** The cell of a status within those of an endpoint. */
-const CELL_OF_STATUS = new Uint8Array(STATUS_MAX + 1).fill(STATUSES.length)
-for (const [index, status] of STATUSES.entries()) CELL_OF_STATUS[status] = index
+function isSizedLate({ by = {} }: CountedRow): boolean {
+  return Object.values(by).some(values => values === 'endpoints' || values === 'limits')
+}
+
+/** The place of the value of a metric's only label. */
+function placeOf(name: CountedName, label: string): number {
+  const { by }: CountedRow = COUNTED_METRICS[name]
+  const [values] = Object.values(by ?? {})
+  return (values as readonly string[]).indexOf(label)
+}
+
+/** How many cells there are for one combination of labels. */
+function cellsOf({ bounds }: CountedRow): number {
+  return bounds ? bounds.length + 2 : 1
+}
+
+/** Where the cells of each metric begin, and how many there are of all. */
+function layoutOf(limitCount: number, endpointsMax: number) {
+  const sizes: Readonly<Record<LateValues, number>> = {
+    endpoints: 1 + endpointsMax,
+    limits: limitCount,
+    thread: 1,
+  }
+  const at: Partial<Record<CountedName, number>> = {}
+  let count = 0
+  const isLate = ([, row]: (typeof ROWS)[number]) => isSizedLate(row)
+  for (const [name, row] of [...ROWS.filter(each => !isLate(each)), ...ROWS.filter(isLate)]) {
+    at[name] = count
+    const labels = Object.values(row.by ?? {})
+    count += labels.reduce(
+      (cells, values) => cells * (typeof values === 'string' ? sizes[values] : values.length),
+      cellsOf(row),
+    )
+  }
+  return { at: at as Readonly<Record<CountedName, number>>, count }
+}
+
+/** Of what is counted with every request or decision, and stands in the same place in all threads. */
+const { requestsInFlight: IN_FLIGHT, checks: ALLOWED } = layoutOf(0, 0).at
+const DENIED = ALLOWED + 1
+const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
+const LATENCY_CELLS = cellsOf(COUNTED_METRICS.requestSeconds)
+const STATUS_CELLS = STATUSES.length
 
 /** Questions of a bulk or a batch; of those in bytes some may be nobody's, which are no decisions (`packed-queries.ts`). */
 type AskedAtOnce = readonly unknown[] | { readonly nobodysCount: number }
@@ -73,17 +106,13 @@ type AskedAtOnce = readonly unknown[] | { readonly nobodysCount: number }
 export class ThreadCounters {
   readonly handle: ThreadCountersHandle
   readonly #cells: Float64Array
-  readonly #limitsAt = SINGLE_CELLS
-  readonly #batchesAt: number
-  readonly #delaysAt: number
-  readonly #statusesAt: number
-  readonly #latenciesAt: number
+  readonly #at: Readonly<Record<CountedName, number>>
+  readonly #requestsAt: number
+  readonly #requestSecondsAt: number
 
   /** Counters at zero, for the limits of these names and at most so many endpoints. */
   static create(limits: readonly string[], endpointsMax: number): ThreadCounters {
-    const perEndpoint = STATUS_CELLS + OUTCOMES.length * LATENCY_CELLS
-    const fixed = SINGLE_CELLS + limits.length + BATCH_CELLS + DELAY_CELLS
-    const count = fixed + (1 + endpointsMax) * perEndpoint
+    const { count } = layoutOf(limits.length, endpointsMax)
     const cells = new Float64Array(new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT))
     return new ThreadCounters({ cells, endpoints: [NO_ENDPOINT], limits, endpointsMax })
   }
@@ -92,10 +121,24 @@ export class ThreadCounters {
   constructor(handle: ThreadCountersHandle) {
     this.handle = handle
     this.#cells = handle.cells
-    this.#batchesAt = this.#limitsAt + handle.limits.length
-    this.#delaysAt = this.#batchesAt + BATCH_CELLS
-    this.#statusesAt = this.#delaysAt + DELAY_CELLS
-    this.#latenciesAt = this.#statusesAt + (1 + handle.endpointsMax) * STATUS_CELLS
+    this.#at = layoutOf(handle.limits.length, handle.endpointsMax).at
+    this.#requestsAt = this.#at.requests
+    this.#requestSecondsAt = this.#at.requestSeconds
+  }
+
+  /** Adds to a counter, to that with the label where it has one. */
+  add<Name extends CountedName>(name: Name, by: number, label?: LabelOf<Name>): void {
+    this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]! += by
+  }
+
+  /** Sets a gauge, or a counter to what another counts. */
+  set(name: CountedName, value: number): void {
+    this.#cells[this.#at[name]] = value
+  }
+
+  /** Adds a value to a histogram. */
+  observe(name: HistogramName, value: number): void {
+    this.#observe(this.#at[name], COUNTED_METRICS[name].bounds, value)
   }
 
   /** The number under which an endpoint is counted, a new one if need be; that of none for null, and when all are taken. */
@@ -115,20 +158,20 @@ export class ThreadCounters {
   ended(endpoint: number, status: number, elapsedMs: number): void {
     const cells = this.#cells
     cells[IN_FLIGHT]! -= 1
-    cells[this.#statusesAt + endpoint * STATUS_CELLS + CELL_OF_STATUS[status]!]! += 1
+    cells[this.#requestsAt + endpoint * STATUS_CELLS + PLACE_OF_STATUS[status]!]! += 1
     const outcome = status === 0 ? 3 : status < 400 ? 0 : status < 500 ? 1 : 2
-    const row = this.#latenciesAt + (endpoint * OUTCOMES.length + outcome) * LATENCY_CELLS
-    this.#observe(row, LATENCY_BOUNDS_SECONDS, elapsedMs / 1_000)
+    const row = this.#requestSecondsAt + (endpoint * OUTCOMES.length + outcome) * LATENCY_CELLS
+    this.#observe(row, LATENCY_BOUNDS, elapsedMs / 1_000)
   }
 
   /** A connection came (1) or went (-1). */
   connected(change: 1 | -1): void {
-    this.#cells[CONNECTIONS]! += change
+    this.add('connections', change)
   }
 
   limitReached(limit: string): void {
     const index = this.handle.limits.indexOf(limit)
-    if (index >= 0) this.#cells[this.#limitsAt + index]! += 1
+    if (index >= 0) this.#cells[this.#at.limitReached + index]! += 1
   }
 
   decided(isAllowed: boolean): void {
@@ -156,28 +199,7 @@ export class ThreadCounters {
     const count = decisions.length - nobodysCount
     this.#cells[ALLOWED]! += allowed
     this.#cells[DENIED]! += count - allowed
-    if (count > 0) this.#observe(this.#batchesAt, BATCH_BOUNDS, count)
-  }
-
-  loopDelayed(delayMs: number): void {
-    this.#observe(this.#delaysAt, DELAY_BOUNDS_SECONDS, delayMs / 1_000)
-  }
-
-  heapUsed(bytes: number): void {
-    this.#cells[HEAP_BYTES] = bytes
-  }
-
-  /** Records of the decision log: how many went there, how many found no room. */
-  logged(written: number, dropped: number): void {
-    this.#cells[LOGGED]! += written
-    this.#cells[NOT_LOGGED]! += dropped
-  }
-
-  /** The pool beside the thread, as it is now. */
-  pool(figures: { readonly jobs: number; readonly threads: number; readonly busySeconds: number }): void {
-    this.#cells[POOL_JOBS] = figures.jobs
-    this.#cells[POOL_THREADS] = figures.threads
-    this.#cells[POOL_BUSY_SECONDS] = figures.busySeconds
+    if (count > 0) this.observe('batchChecks', count)
   }
 
   #observe(row: number, bounds: readonly number[], value: number): void {
@@ -190,82 +212,50 @@ export class ThreadCounters {
 
   /** What has been counted so far; endpoints that nobody has called are left out. */
   metrics(thread: string): CountedMetric[] {
-    const cells = this.#cells
-    return [
-      gauge('verdict_http_requests_in_flight', 'Requests that are being received, decided or answered.', [
-        { value: cells[IN_FLIGHT]!, labels: {} },
-      ]),
-      gauge('verdict_http_connections', 'Open connections.', [{ value: cells[CONNECTIONS]!, labels: {} }]),
-      counter('verdict_http_requests_total', 'Requests, by endpoint and status.', this.#requests()),
-      {
-        ...histogram('verdict_http_request_duration_seconds', LATENCY_HELP),
-        values: this.#latencies(),
-      },
-      counter('verdict_checks_total', 'Checks, by decision; those of bulks one by one.', [
-        { value: cells[ALLOWED]!, labels: { decision: 'allow' } },
-        { value: cells[DENIED]!, labels: { decision: 'deny' } },
-      ]),
-      {
-        ...histogram('verdict_batch_checks', 'Checks in a bulk or a batch.'),
-        values: this.#histogram('verdict_batch_checks', BATCH_BOUNDS, this.#batchesAt, {}),
-      },
-      counter(
-        'verdict_limit_reached_total',
-        'Requests and connections turned away at a limit.',
-        this.handle.limits.map((limit, index) => ({
-          value: cells[this.#limitsAt + index]!,
-          labels: { limit },
-        })),
-      ),
-      counter('verdict_decision_log_records_total', 'Records of the decision log, by what became of them.', [
-        { value: cells[LOGGED]!, labels: { result: 'written' } },
-        { value: cells[NOT_LOGGED]!, labels: { result: 'dropped' } },
-      ]),
-      {
-        ...histogram(
-          'verdict_event_loop_delay_seconds',
-          'How late a timer was that is due ten times a second.',
-        ),
-        values: this.#histogram('verdict_event_loop_delay_seconds', DELAY_BOUNDS_SECONDS, this.#delaysAt, {
-          thread,
-        }),
-      },
-      gauge('verdict_pool_jobs', 'Large bulks and searches that wait or are under way.', [
-        { value: cells[POOL_JOBS]!, labels: {} },
-      ]),
-      gauge('verdict_pool_threads', 'Threads of the pools that have started.', [
-        { value: cells[POOL_THREADS]!, labels: {} },
-      ]),
-      counter('verdict_pool_busy_seconds_total', 'Time the threads of the pools have worked, all together.', [
-        { value: cells[POOL_BUSY_SECONDS]!, labels: {} },
-      ]),
-      gauge('verdict_thread_heap_bytes', 'JavaScript heap in use, by thread; the indexes are not in it.', [
-        { value: cells[HEAP_BYTES]!, labels: { thread } },
-      ]),
-    ]
+    return ROWS.map(([name, row]) => ({
+      name: row.name,
+      help: row.help,
+      type: row.kind,
+      aggregator: 'sum',
+      values: this.#values(this.#at[name], row, thread),
+    }))
   }
 
-  #requests(): CountedMetric['values'] {
+  #values(from: number, row: CountedRow, thread: string): CountedMetric['values'] {
+    const { by = {}, bounds } = row
+    const size = cellsOf(row)
+    const isSparse = Object.values(by).includes('endpoints')
     const values: CountedMetric['values'] = []
-    for (const [index, endpoint] of this.handle.endpoints.entries()) {
-      for (let at = 0; at < STATUS_CELLS; at++) {
-        const value = this.#cells[this.#statusesAt + index * STATUS_CELLS + at]!
-        const status = at === 0 ? 'aborted' : (STATUSES[at] ?? 'other')
-        if (value > 0) values.push({ value, labels: { endpoint, status: String(status) } })
-      }
+    for (const { place, labels } of this.#combinations(Object.entries(by), thread)) {
+      const at = from + place * size
+      if (isSparse && this.#cells.subarray(at, at + size).every(count => count === 0)) continue
+      if (bounds) values.push(...this.#histogram(row.name, bounds, at, labels))
+      else values.push({ value: this.#cells[at]!, labels })
     }
     return values
   }
 
-  #latencies(): CountedMetric['values'] {
-    const name = 'verdict_http_request_duration_seconds'
-    return this.handle.endpoints.flatMap((endpoint, index) =>
-      OUTCOMES.flatMap((outcome, at) => {
-        const row = this.#latenciesAt + (index * OUTCOMES.length + at) * LATENCY_CELLS
-        const isAny = this.#cells.subarray(row, row + LATENCY_CELLS - 1).some(count => count > 0)
-        return isAny ? this.#histogram(name, LATENCY_BOUNDS_SECONDS, row, { endpoint, outcome }) : []
-      }),
-    )
+  /** The values of all labels, the first one's outermost, with their place among the cells of a metric. */
+  *#combinations(
+    by: readonly (readonly [label: string, values: readonly string[] | LateValues])[],
+    thread: string,
+    outer: { readonly place: number; readonly labels: Readonly<Record<string, string>> } = {
+      place: 0,
+      labels: {},
+    },
+  ): Iterable<{ readonly place: number; readonly labels: Readonly<Record<string, string>> }> {
+    const [first, ...others] = by
+    if (!first) {
+      yield outer
+      return
+    }
+    const [label, known] = first
+    const { endpoints, limits } = this.handle
+    const values = typeof known === 'object' ? known : { endpoints, limits, thread: [thread] }[known]
+    for (const [index, value] of values.entries()) {
+      const place = outer.place * values.length + index
+      yield* this.#combinations(others, thread, { place, labels: { ...outer.labels, [label]: value } })
+    }
   }
 
   #histogram(
@@ -286,19 +276,4 @@ export class ThreadCounters {
       { metricName: `${name}_count`, value: count, labels },
     ]
   }
-}
-
-const LATENCY_HELP =
-  'From the head of a request until its answer was handed to the socket, by endpoint and outcome.'
-
-function counter(name: string, help: string, values: CountedMetric['values']): CountedMetric {
-  return { name, help, type: 'counter', aggregator: 'sum', values }
-}
-
-function gauge(name: string, help: string, values: CountedMetric['values']): CountedMetric {
-  return { name, help, type: 'gauge', aggregator: 'sum', values }
-}
-
-function histogram(name: string, help: string): Omit<CountedMetric, 'values'> {
-  return { name, help, type: 'histogram', aggregator: 'sum' }
 }

@@ -1,9 +1,12 @@
-/** The lists of facts from the bytes of their rows are those that the records are in. */
+/**
+ * The lists that facts are in, as they are stored; from the bytes of rows as from records. A view that was built by one release is
+ * read by the next: who changes a name here must have all lists built anew.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { AssignmentRecord, TupleRecord } from '#model/records.ts'
 import { factEntries, visitFactLists } from '#store/keyspace/fact-list-membership.ts'
-import { recordEntries, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import { lists, recordEntries, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { ListEntry } from '#store/view.ts'
 
@@ -51,11 +54,90 @@ function expectAlike(record: AssignmentRecord | TupleRecord): void {
       if (within) expect(names.slice(0, place)).toContain(hex(within))
     }
   }
-  const lists = expected.map(({ list, counted, representedIn }) =>
+  const told = expected.map(({ list, counted, representedIn }) =>
     JSON.stringify([hex(list), counted, representedIn !== undefined]),
   )
-  expect(visited(row)).toEqual(lists.toSorted())
+  expect(visited(row)).toEqual(told.toSorted())
 }
+
+const KNOWN = { userId: idOf('a'), roleId: idOf('b'), tenantId: idOf('c') }
+const NAMES: Readonly<Record<string, string>> = {
+  a: 'user',
+  b: 'role',
+  c: 'tenant',
+  d: 'instance',
+  e: 'subject',
+  f: 'relation',
+  0: 'object',
+}
+
+function idOf(digit: string): string {
+  return '88888888-4444-4444-4444-cccccccccccc'.replaceAll(/\w/g, digit)
+}
+
+/** The first byte of a list, and whose ids follow. */
+function words(name: Uint8Array): string {
+  const ids = hex(name.subarray(1)).matchAll(/(.)\1{31}/g)
+  return [String(name[0]), ...Array.from(ids, ([, digit]) => NAMES[digit!])].join(' ')
+}
+
+function inWords(record: AssignmentRecord | TupleRecord): string[] {
+  const [ofKind, ...others] = recordEntries(rowOf(record))
+  expect(ofKind).toEqual({ list: lists.all(record.kind), counted: true })
+  return others.map(({ list, counted, representedIn, within, displaces }) =>
+    [
+      words(list) + (counted ? '' : ' (not counted)'),
+      ...(representedIn ? [`its first in ${words(representedIn)}`] : []),
+      ...(within ? [`within ${words(within)}`] : []),
+      ...(displaces ? [`keeps ${words(displaces.owner)} out of ${words(displaces.from)}`] : []),
+    ].join(', '),
+  )
+}
+
+const OF_ANY_ASSIGNMENT = [
+  '17 user, keeps 2 user out of 24',
+  '20 tenant user (not counted), its first in 22 tenant, within 17 user',
+  '30 tenant role user (not counted), its first in 31 tenant role, within 17 user',
+  '21 role user (not counted), its first in 23 role, within 17 user',
+]
+
+test('a tenant role is listed under', () => {
+  const record = { kind: 'assignment', id: randomUUID(), ...KNOWN, instanceId: null, createdAt: 1 } as const
+  expect(inWords(record)).toEqual(['18 role', '19 tenant', '16 user', ...OF_ANY_ASSIGNMENT])
+})
+
+test('a role on an instance is listed under', () => {
+  const record = {
+    kind: 'assignment',
+    id: randomUUID(),
+    ...KNOWN,
+    instanceId: idOf('d'),
+    createdAt: 1,
+  } as const
+  const expected = ['18 role', '19 tenant', '9 instance', '10 instance role', ...OF_ANY_ASSIGNMENT]
+  expect(inWords(record)).toEqual(expected)
+})
+
+test('a tuple is listed under', () => {
+  const [subjectId, relationId, objectId, tenantId] = [idOf('e'), idOf('f'), idOf('0'), idOf('c')]
+  const ids = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
+  expect(inWords({ kind: 'tuple', ...ids, createdAt: 1 })).toEqual([
+    '27 tenant',
+    '11 subject',
+    '12 object',
+    '13 relation',
+    '14 subject relation',
+    '15 object relation',
+  ])
+})
+
+test('no two lists of an environment have the first byte in common', () => {
+  const { all, ...others } = lists
+  const ids = [idOf('a'), idOf('b'), idOf('c')]
+  const named = Object.values(others).map(name => (name as (...ids: string[]) => Uint8Array)(...ids))
+  const heads = [all('tuple'), ...named].map(([head]) => head!)
+  expect(heads.filter((head, place) => heads.indexOf(head) !== place)).toEqual([])
+})
 
 test.each(TIMES)(
   'an assignment made at %d is in the lists of its user, role, tenant and instance',

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
+import { documentOf } from '../../packaging/documents.ts'
 import { askedIn } from '../support/promql.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'
 
@@ -46,6 +47,23 @@ test.each(graphs)('the graph "$title" asks for metrics and labels that exist', (
     const known = new Set([...SCRAPED, ...askedIn(expr).metrics.flatMap(metric => [...labelsOf(metric)])])
     expect(shown.filter(label => !known.has(label))).toEqual([])
   }
+})
+
+test('a metric of any kind that no graph asks for gets one, with labels that exist', async () => {
+  const path = 'docs/grafana-dashboard.json'
+  const dashboard = JSON.parse(text(path)) as { panels: readonly Panel[] }
+  const names = ['verdict_checks_total', 'verdict_index_bytes', 'verdict_commit_duration_seconds']
+  const isAsked = ({ targets = [] }: Panel) =>
+    targets.some(({ expr }) => names.some(name => expr.includes(name)))
+  const others = dashboard.panels.filter(panel => !isAsked(panel))
+  const written = await documentOf(path, JSON.stringify({ ...dashboard, panels: others }))
+  const added = (JSON.parse(written) as { panels: readonly Panel[] }).panels.slice(others.length)
+  const expressions = added.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  const asked = expressions.flatMap(expression =>
+    askedIn(expression).metrics.map(name => name.replace(/_bucket$/, '')),
+  )
+  expect(asked.toSorted()).toEqual(names.toSorted())
+  expect(expressions.flatMap(findings)).toEqual([])
 })
 
 test('what does not exist is found', () => {

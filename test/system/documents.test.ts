@@ -1,8 +1,9 @@
-/** The documents lead where they say: every relative link ends at a file, and every claim of compatibility at a test. */
+/** The documents say what the code declares, and lead where they say: every relative link ends at a file, and every claim of compatibility at a test. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { DOCUMENT_PATHS, documentOf, documentText } from '../../packaging/documents.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const documents = [
@@ -19,6 +20,11 @@ const documents = [
 function textOf(document: string): string {
   return readFileSync(join(root, document), 'utf8')
 }
+
+test.each(DOCUMENT_PATHS)('%s says what the code declares', async path => {
+  const text = documentText(path)
+  expect(await documentOf(path, text), '`npm run documents` writes it').toBe(text)
+})
 
 test.each(documents)('every relative link of %s ends at a file', document => {
   const targets = [...textOf(document).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!)

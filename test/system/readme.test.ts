@@ -120,12 +120,3 @@ test('every setting has a name of its own in the code', () => {
   const names = Object.values(settings).map(({ as }) => as)
   expect(new Set(names).size).toBe(names.length)
 })
-
-test('the table of docs/settings.md lists every setting with its default and meaning', () => {
-  const rows = [...textOf('docs/settings.md').matchAll(/^\| `([A-Z_]+)`\s+\| (.*?)\s+\| (.*?)\s+\|$/gm)].map(
-    row => row.slice(1),
-  )
-  expect(rows).toEqual(
-    Object.entries(settings).map(([name, { shownDefault, meaning }]) => [name, shownDefault, meaning]),
-  )
-})

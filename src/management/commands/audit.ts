@@ -149,3 +149,5 @@ function presentEntry(records: RecordReader, record: AuditRecord): AuditEntry {
     is_input_cut: record.isInputCut,
   }
 }
+
+export const reads = { listAuditEntries }

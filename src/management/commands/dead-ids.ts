@@ -7,6 +7,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
+import { idFieldsOf } from './dependences.ts'
 
 /** Ids of what is dead. */
 export type DeadIds = Pick<ReadonlySet<string>, 'has' | 'size'>
@@ -134,20 +135,12 @@ export function deadIdsIn(purges: Iterable<Row>): Set<string> {
 /** Whether a record is, or belongs to, one of the dead. Types, users, tenants go at once: their rows are never dead. */
 export function isDead(record: StoredRecord, dead: DeadIds): boolean {
   if (dead.size === 0) return false
-  switch (record.kind) {
-    case 'instance':
-      return dead.has(record.id) || dead.has(record.typeId) || dead.has(record.tenantId)
-    case 'assignment': {
-      const { userId, roleId, tenantId, instanceId } = record
-      return (
-        [userId, roleId, tenantId].some(id => dead.has(id)) || (instanceId !== null && dead.has(instanceId))
-      )
-    }
-    case 'tuple': {
-      const { subjectId, relationId, objectId, tenantId } = record
-      return dead.has(subjectId) || dead.has(objectId) || dead.has(relationId) || dead.has(tenantId)
-    }
-    default:
-      return false
+  const fields = idFieldsOf(record.kind)
+  if (fields.length === 0) return false
+  const ids = record as unknown as Readonly<Record<string, string | null>>
+  for (const field of fields) {
+    const id = ids[field]!
+    if (id !== null && dead.has(id)) return true
   }
+  return dead.has(record.id)
 }

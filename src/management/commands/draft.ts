@@ -220,6 +220,14 @@ export class Draft extends RecordReader {
     this.#changes.push(...changes)
   }
 
+  /** Whether this draft removes a record of that kind that is stored. O(those of the kind that it has met). */
+  removes(kind: RecordKind): boolean {
+    for (const { row, record, written } of this.#ofKind(kind)) {
+      if (written && row !== null && record === null) return true
+    }
+    return false
+  }
+
   /** The records of that kind that this draft writes or removes: as they are stored, and as it leaves them; null for none. */
   *written<Kind extends RecordKind>(
     kind: Kind,

@@ -7,11 +7,13 @@
  * piece. So there always is a purge. Once the thing is gone nobody adds any more, since that requires the thing, and a
  * purge sees all that came before.
  */
-import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { PurgeRecord, RelationRecord, RoleRecord, StoredRecord, TypeRecord } from '#model/records.ts'
+import { isFactList } from '#store/keyspace/fact-list-membership.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { decodeAs } from '#store/keyspace/record-codec.ts'
+import { decodeAs, type FactKind } from '#store/keyspace/record-codec.ts'
 import type { ListName } from '#store/view.ts'
 import type { WriteContext } from './context.ts'
+import { listsOfDependants } from './dependences.ts'
 import type { Draft } from './draft.ts'
 
 /** Rows that go in the same commit as the thing, some 2 ms of work, so that most removals leave next to nothing behind. */
@@ -53,40 +55,24 @@ export function removedBy(records: Draft): number {
   return removed
 }
 
-export function dependantsOfUser(userId: string): Dead {
-  return { deadIds: [userId], lists: [lists.assignmentsOfUser(userId)] }
-}
-
-export function dependantsOfTenant(tenantId: string): Dead {
-  return {
-    deadIds: [tenantId],
-    lists: [
-      lists.assignmentsOfTenant(tenantId),
-      lists.tuplesOfTenant(tenantId),
-      lists.instancesOfTenant(tenantId),
-    ],
+/**
+ * Whether the draft takes away facts of a kind: those that it removes by itself, and those that depend on what it names dead. O(rows
+ * of facts and purges that it has met).
+ */
+export function takesAway(records: Draft, kind: FactKind): boolean {
+  if (records.removes(kind)) return true
+  for (const [before, after] of records.written('purge')) {
+    if (before === null && after?.lists.some(list => isFactList(kind, list))) return true
   }
+  return false
 }
 
-export function dependantsOfInstance(instanceId: string): Dead {
-  return {
-    deadIds: [instanceId],
-    lists: [
-      lists.assignmentsOnInstance(instanceId),
-      lists.tuplesFrom(instanceId),
-      lists.tuplesTo(instanceId),
-    ],
-  }
-}
-
-/** The facts that use a role. Mentions of it in other roles are rows of the schema, and the caller's to change. */
-export function dependantsOfRole(role: RoleRecord): Dead {
-  return { deadIds: [role.id], lists: [lists.assignmentsOfRole(role.id)] }
-}
-
-/** The facts that use a relation. Derivation entries over it are rows of the schema, and the caller's to change. */
-export function dependantsOfRelation(relation: RelationRecord): Dead {
-  return { deadIds: [relation.id], lists: [lists.tuplesOver(relation.id)] }
+/**
+ * The rows that depend on a thing. What mentions a part of the schema in other parts is not among them: these are the caller's to
+ * change.
+ */
+export function dependantsOf({ kind, id }: Pick<StoredRecord, 'kind' | 'id'>): Dead {
+  return { deadIds: [id], lists: listsOfDependants(kind, id) }
 }
 
 /**
@@ -98,8 +84,7 @@ export function dependantsOfType(
   roles: readonly RoleRecord[],
   relations: readonly RelationRecord[],
 ): Dead {
-  const parts = [...roles.map(dependantsOfRole), ...relations.map(dependantsOfRelation)]
-  return together([{ deadIds: [type.id], lists: [lists.instancesOfType(type.id)] }, ...parts])
+  return together([type, ...roles, ...relations].map(dependantsOf))
 }
 
 /** Several removals as one. */

@@ -1,3 +1,6 @@
+/** What became of an attempt to commit: `conflict` lost to another writer. */
+export type CommitOutcome = 'done' | 'conflict' | 'failed'
+
 /** What the services take from the outside world, so that tests can turn the clock and the services stay free of I/O. */
 export interface Surroundings {
   /** Milliseconds since 1970. */
@@ -13,7 +16,7 @@ export interface Surroundings {
   /** Ceiling of the attributes of one thing, in bytes of JSON. */
   readonly attributesBytesMax: number
   /** What became of an attempt to commit, and how long the store took. `failed` comes with the reason. */
-  onCommit(outcome: 'done' | 'conflict' | 'failed', elapsedMs: number, error?: unknown): void
+  onCommit(outcome: CommitOutcome, elapsedMs: number, error?: unknown): void
   /** Background work that failed; it is tried again at the next occasion. */
   onBackgroundFault(error: unknown): void
 }

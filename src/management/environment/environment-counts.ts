@@ -28,3 +28,5 @@ export function* countEnvironment({ records }: ReadContext): Resumable<Environme
     tenants: records.count(lists.all('tenant')),
   }
 }
+
+export const reads = { countEnvironment }

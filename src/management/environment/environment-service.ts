@@ -20,6 +20,7 @@ import { AuditTransfer } from '#management/content/audit-transfer.ts'
 import { contentLines } from '#management/content/content-export.ts'
 import { ContentStream, type PieceSource } from '#management/content/content-stream.ts'
 import {
+  mayLeaveRelationsUnused,
   removeRetiredRelation,
   retireRelation,
   unusedGroupRelations,
@@ -42,7 +43,6 @@ import {
   type OperationName,
   type ReadOperation,
   readOperations,
-  tupleRemovals,
   type WriteOperation,
   writeOperations,
 } from './operations.ts'
@@ -147,12 +147,14 @@ export class EnvironmentService {
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
-    const answered = await this.#commit(
-      audited((context: WriteContext) => write(context, input), call, 'environment'),
-      asker,
-    )
+    const command = audited((context: WriteContext) => write(context, input), call, 'environment')
+    let mayLeaveUnused = false
+    const looked = lookedAt(command, function* ({ records }) {
+      mayLeaveUnused = yield* mayLeaveRelationsUnused(records)
+    })
+    const answered = await this.#commit(looked, asker)
     this.resumePurges()
-    if (!tupleRemovals.has(name)) return answered
+    if (!mayLeaveUnused) return answered
     const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
       // The removal itself is done; what is left over goes at the next occasion.
       this.#surroundings.onBackgroundFault(error)

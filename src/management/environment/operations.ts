@@ -1,185 +1,94 @@
 /**
  * The table of management operations: every one a pure function of the records it reads, its input and its context,
- * synchronous or, where it may take long, resumable. Routes name them, threads send their names, `EnvironmentService` runs them.
+ * synchronous or, where it may take long, resumable. The file of a noun names its own at its end, `reads` that change nothing and `writes`.
+ * Routes name them, threads send their names, `EnvironmentService` runs them.
  */
-import { listAuditEntries } from '#management/commands/audit.ts'
+import * as audit from '#management/commands/audit.ts'
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import type { AnswerOf } from '#management/commands/resumable.ts'
-import { factReads, factWrites } from '#management/facts/fact-operations.ts'
-import { addGroupMember, listGroupUsers, removeGroupMember } from '#management/groups/group-members.ts'
-import {
-  assignGroup,
-  listGroupChildren,
-  listGroupParents,
-  unassignGroup,
-} from '#management/groups/group-nesting.ts'
-import { addGroupRole, listGroupRoles, removeGroupRole } from '#management/groups/group-roles.ts'
-import {
-  createGroup,
-  deleteGroup,
-  getGroup,
-  getGroupRecord,
-  listGroupRecords,
-  listGroups,
-} from '#management/groups/groups.ts'
-import {
-  createActionGroup,
-  deleteActionGroup,
-  getActionGroup,
-  listActionGroups,
-  updateActionGroup,
-} from '#management/schema/action-groups.ts'
-import {
-  createAction,
-  deleteAction,
-  getAction,
-  listActions,
-  updateAction,
-} from '#management/schema/actions.ts'
-import {
-  createAttribute,
-  createUserAttribute,
-  deleteAttribute,
-  getAttribute,
-  listAttributes,
-  listUserAttributes,
-  updateAttribute,
-} from '#management/schema/attributes.ts'
-import { putRolesInBulk } from '#management/schema/bulk-roles.ts'
-import {
-  createRelation,
-  deleteRelation,
-  getRelation,
-  listRelations,
-} from '#management/schema/resource-relations.ts'
-import {
-  addImplicitGrant,
-  addResourceRolePermissions,
-  createResourceRole,
-  deleteResourceRole,
-  getResourceRole,
-  listResourceRoles,
-  removeImplicitGrant,
-  removeResourceRolePermissions,
-  setImplicitGrantConditions,
-  updateResourceRole,
-} from '#management/schema/resource-roles.ts'
-import {
-  createResource,
-  deleteResource,
-  getResource,
-  listResources,
-  replaceResource,
-  updateResource,
-} from '#management/schema/resources.ts'
-import { exportSchema } from '#management/schema/schema-export.ts'
-import { importSchema } from '#management/schema/schema-import.ts'
-import {
-  addTenantRolePermissions,
-  createTenantRole,
-  deleteTenantRole,
-  getTenantRole,
-  listTenantRoles,
-  removeTenantRolePermissions,
-  updateTenantRole,
-} from '#management/schema/tenant-roles.ts'
-import { countEnvironment } from './environment-counts.ts'
+import * as roleAssignmentBulk from '#management/facts/assignments/role-assignment-bulk.ts'
+import * as roleAssignmentLists from '#management/facts/assignments/role-assignment-lists.ts'
+import * as roleAssignments from '#management/facts/assignments/role-assignments.ts'
+import * as resourceInstanceBulk from '#management/facts/instances/resource-instance-bulk.ts'
+import * as resourceInstanceLists from '#management/facts/instances/resource-instance-lists.ts'
+import * as resourceInstances from '#management/facts/instances/resource-instances.ts'
+import * as tenantBulk from '#management/facts/tenants/tenant-bulk.ts'
+import * as tenantUsers from '#management/facts/tenants/tenant-users.ts'
+import * as tenants from '#management/facts/tenants/tenants.ts'
+import * as relationshipTupleBulk from '#management/facts/tuples/relationship-tuple-bulk.ts'
+import * as relationshipTupleLists from '#management/facts/tuples/relationship-tuple-lists.ts'
+import * as relationshipTuples from '#management/facts/tuples/relationship-tuples.ts'
+import * as userBulk from '#management/facts/users/user-bulk.ts'
+import * as userLists from '#management/facts/users/user-lists.ts'
+import * as userRoles from '#management/facts/users/user-roles.ts'
+import * as users from '#management/facts/users/users.ts'
+import * as groupMembers from '#management/groups/group-members.ts'
+import * as groupNesting from '#management/groups/group-nesting.ts'
+import * as groupRoles from '#management/groups/group-roles.ts'
+import * as groups from '#management/groups/groups.ts'
+import * as actionGroups from '#management/schema/action-groups.ts'
+import * as actions from '#management/schema/actions.ts'
+import * as attributes from '#management/schema/attributes.ts'
+import * as bulkRoles from '#management/schema/bulk-roles.ts'
+import * as resourceRelations from '#management/schema/resource-relations.ts'
+import * as resourceRoles from '#management/schema/resource-roles.ts'
+import * as resources from '#management/schema/resources.ts'
+import * as schemaExport from '#management/schema/schema-export.ts'
+import * as schemaImport from '#management/schema/schema-import.ts'
+import * as tenantRoles from '#management/schema/tenant-roles.ts'
+import * as environmentCounts from './environment-counts.ts'
 
 export const readOperations = {
-  ...factReads,
-  countEnvironment,
-  exportSchema,
-  getAction,
-  getActionGroup,
-  getAttribute,
-  getGroup,
-  getGroupRecord,
-  getRelation,
-  getResource,
-  getResourceRole,
-  getTenantRole,
-  getUserAttribute: getAttribute,
-  listActionGroups,
-  listActions,
-  listAttributes,
-  listAuditEntries,
-  listGroupChildren,
-  listGroupParents,
-  listGroupRecords,
-  listGroupRoles,
-  listGroups,
-  listGroupUsers,
-  listRelations,
-  listResourceRoles,
-  listResources,
-  listTenantRoles,
-  listUserAttributes,
+  ...actionGroups.reads,
+  ...actions.reads,
+  ...attributes.reads,
+  ...audit.reads,
+  ...environmentCounts.reads,
+  ...groupMembers.reads,
+  ...groupNesting.reads,
+  ...groupRoles.reads,
+  ...groups.reads,
+  ...relationshipTupleLists.reads,
+  ...resourceInstanceLists.reads,
+  ...resourceInstances.reads,
+  ...resourceRelations.reads,
+  ...resourceRoles.reads,
+  ...resources.reads,
+  ...roleAssignmentLists.reads,
+  ...schemaExport.reads,
+  ...tenantRoles.reads,
+  ...tenants.reads,
+  ...userLists.reads,
+  ...users.reads,
 }
 
 export const writeOperations = {
-  ...factWrites,
-  addGroupMember,
-  addGroupRole,
-  addImplicitGrant,
-  addResourceRolePermissions,
-  addTenantRolePermissions,
-  assignGroup,
-  createAction,
-  createActionGroup,
-  createAttribute,
-  createGroup,
-  createRelation,
-  createResource,
-  createResourceRole,
-  createTenantRole,
-  createUserAttribute,
-  deleteAction,
-  deleteActionGroup,
-  deleteAttribute,
-  deleteGroup,
-  deleteRelation,
-  deleteResource,
-  deleteResourceRole,
-  deleteTenantRole,
-  deleteUserAttribute: deleteAttribute,
-  importSchema,
-  putRolesInBulk,
-  removeGroupMember,
-  removeGroupRole,
-  removeImplicitGrant,
-  removeResourceRolePermissions,
-  removeTenantRolePermissions,
-  replaceResource,
-  setImplicitGrantConditions,
-  unassignGroup,
-  updateAction,
-  updateActionGroup,
-  updateAttribute,
-  updateResource,
-  updateResourceRole,
-  updateTenantRole,
-  updateUserAttribute: updateAttribute,
+  ...actionGroups.writes,
+  ...actions.writes,
+  ...attributes.writes,
+  ...bulkRoles.writes,
+  ...groupMembers.writes,
+  ...groupNesting.writes,
+  ...groupRoles.writes,
+  ...groups.writes,
+  ...relationshipTupleBulk.writes,
+  ...relationshipTuples.writes,
+  ...resourceInstanceBulk.writes,
+  ...resourceInstances.writes,
+  ...resourceRelations.writes,
+  ...resourceRoles.writes,
+  ...resources.writes,
+  ...roleAssignmentBulk.writes,
+  ...roleAssignments.writes,
+  ...schemaImport.writes,
+  ...tenantBulk.writes,
+  ...tenantRoles.writes,
+  ...tenantUsers.writes,
+  ...tenants.writes,
+  ...userBulk.writes,
+  ...userRoles.writes,
+  ...users.writes,
 }
-
-/** Operations after which a relation made by the groups API may have lost its last tuple (contract C.5). */
-export const tupleRemovals: ReadonlySet<OperationName> = new Set<OperationName>([
-  'deleteGroup',
-  'deleteRelation',
-  'deleteRelationshipTuple',
-  'deleteRelationshipTuples',
-  'deleteResource',
-  'deleteResourceInstance',
-  'deleteResourceInstances',
-  'deleteResourceRole',
-  'deleteTenant',
-  'deleteTenantRole',
-  'deleteTenants',
-  'importSchema',
-  'removeGroupRole',
-  'replaceResource',
-  'unassignGroup',
-  'updateResource',
-])
 
 type Operations = typeof readOperations & typeof writeOperations
 

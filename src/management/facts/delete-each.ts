@@ -1,8 +1,9 @@
 /** Bulk deletions of things that have dependants (contract B.9 to B.11, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
-import { type Dead, removeDependants } from '#management/commands/removal.ts'
+import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import type { RecordKind } from '#model/records.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 
 interface Removed {
@@ -12,14 +13,14 @@ interface Removed {
 }
 
 /**
- * Removes what the idents name, and then what depends on any of it. One that is named twice, by key and by id for one, is
+ * Removes what the idents name, things of one kind, and then what depends on any of it. One that is named twice, by key and by id for one, is
  * removed once. `remove` deletes the record, or throws where there is none.
  */
 export function* deleteEach(
   context: WriteContext,
   { body }: { readonly body: BulkIdents },
   remove: (ident: string) => Removed,
-  dependantsOf: (id: string) => Dead,
+  kind: RecordKind,
 ): Resumable<Empty> {
   const removed = new Map<string, string>()
   yield* forEachElement(body.idents, ['body', 'idents'], ident => {
@@ -27,6 +28,9 @@ export function* deleteEach(
     const { id, names } = remove(ident)
     for (const name of [ident, id, ...names]) removed.set(name, id)
   })
-  removeDependants(context, [...new Set(removed.values())].map(dependantsOf))
+  removeDependants(
+    context,
+    [...new Set(removed.values())].map(id => dependantsOf({ kind, id })),
+  )
   return {}
 }

@@ -78,3 +78,7 @@ export function* listGroupUsers(
     },
   })
 }
+
+export const reads = { listGroupUsers }
+
+export const writes = { addGroupMember, removeGroupMember }

@@ -154,3 +154,7 @@ function* pageOfLinks(
     },
   })
 }
+
+export const reads = { listGroupChildren, listGroupParents }
+
+export const writes = { assignGroup, unassignGroup }

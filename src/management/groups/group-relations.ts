@@ -4,8 +4,10 @@
  * derivation entry that gives it its meaning, and both go when the last tuple does (contract C.5).
  */
 import type { WriteContext } from '#management/commands/context.ts'
+import type { Draft } from '#management/commands/draft.ts'
 import { findRole } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { takesAway } from '#management/commands/removal.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { addRelation } from '#management/schema/relations.ts'
 import { isSameDerivation } from '#management/schema/role-rules.ts'
@@ -174,6 +176,20 @@ export function ensureDerivation(
   records.touch(relation)
   const entries = [...role.grantedTo.entries, entry]
   putRole(context, { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }, type)
+}
+
+/**
+ * Whether what a draft takes away may be the last that a relation made by the groups API was needed for: a tuple, or an entry that
+ * somebody else derives by. Seen in its rows, whichever command wrote them. O(facts, purges and roles that it has met), with a stop
+ * after each role.
+ */
+export function* mayLeaveRelationsUnused(records: Draft): Resumable<boolean> {
+  if (takesAway(records, 'tuple')) return true
+  for (const [before, after] of records.written('role')) {
+    yield
+    if (before?.grantedTo.entries.some(entry => after === null || !hasDerivation(after, entry))) return true
+  }
+  return false
 }
 
 /**

@@ -134,3 +134,7 @@ function presentGroupRole(granted: {
     resource_instance: { id: granted.object.id, key: granted.object.key },
   }
 }
+
+export const reads = { listGroupRoles }
+
+export const writes = { addGroupRole, removeGroupRole }

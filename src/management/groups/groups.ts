@@ -128,3 +128,7 @@ function pageOfGroups<Item>(
     present,
   })
 }
+
+export const reads = { getGroup, getGroupRecord, listGroupRecords, listGroups }
+
+export const writes = { createGroup, deleteGroup }

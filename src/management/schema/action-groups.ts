@@ -106,3 +106,7 @@ function presentActionGroup(context: ReadContext, type: TypeRecord, group: Actio
     actions: [...group.actions],
   }
 }
+
+export const reads = { getActionGroup, listActionGroups }
+
+export const writes = { createActionGroup, deleteActionGroup, updateActionGroup }

@@ -100,3 +100,7 @@ function presentAction(context: ReadContext, type: TypeRecord, action: ActionRec
     permission_name: `${type.key}:${action.key}`,
   }
 }
+
+export const reads = { getAction, listActions }
+
+export const writes = { createAction, deleteAction, updateAction }

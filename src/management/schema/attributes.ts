@@ -120,3 +120,14 @@ function presentAttribute(context: ReadContext, type: TypeRecord, attribute: Att
     built_in: type.key === USER_TYPE_KEY,
   }
 }
+
+export const reads = { getAttribute, getUserAttribute: getAttribute, listAttributes, listUserAttributes }
+
+export const writes = {
+  createAttribute,
+  createUserAttribute,
+  deleteAttribute,
+  deleteUserAttribute: deleteAttribute,
+  updateAttribute,
+  updateUserAttribute: updateAttribute,
+}

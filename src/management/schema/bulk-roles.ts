@@ -41,3 +41,5 @@ export function* putRolesInBulk(
 function nameOf(key: string, type: TypeRecord | null): string {
   return type === null ? key : `${type.key}#${key}`
 }
+
+export const writes = { putRolesInBulk }

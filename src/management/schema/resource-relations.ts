@@ -71,3 +71,7 @@ export function* deleteRelation(
   const type = requireType(context.records, input.params.resource_id)
   yield* removeRelations(context, [requireRelation(context.records, type, input.params.relation_id)], type)
 }
+
+export const reads = { getRelation, listRelations }
+
+export const writes = { createRelation, deleteRelation }

@@ -157,3 +157,16 @@ function locate(
   const type = requireType(records, params.resource_id)
   return { type, role: requireRole(records, type, params.role_id) }
 }
+
+export const reads = { getResourceRole, listResourceRoles }
+
+export const writes = {
+  addImplicitGrant,
+  addResourceRolePermissions,
+  createResourceRole,
+  deleteResourceRole,
+  removeImplicitGrant,
+  removeResourceRolePermissions,
+  setImplicitGrantConditions,
+  updateResourceRole,
+}

@@ -219,3 +219,7 @@ export function* listResources(
   })
   return arrayOrEnvelope(page, include_total_count)
 }
+
+export const reads = { getResource, listResources }
+
+export const writes = { createResource, deleteResource, replaceResource, updateResource }

@@ -147,3 +147,5 @@ function byKey<Item extends { readonly key: string }, Value>(
 ): Record<string, Value> {
   return Object.fromEntries(items.map(item => [item.key, valueOf(item)]))
 }
+
+export const reads = { exportSchema }

@@ -209,3 +209,5 @@ function actionsOf(type: TypeRecord) {
 function typeKeyOf(context: WriteContext, typeId: string): string | undefined {
   return context.records.byId('type', typeId)?.key
 }
+
+export const writes = { importSchema }

@@ -7,12 +7,7 @@
  * the thing requires that row to be unwritten.
  */
 import type { WriteContext } from '#management/commands/context.ts'
-import {
-  dependantsOfRelation,
-  dependantsOfRole,
-  dependantsOfType,
-  removeDependants,
-} from '#management/commands/removal.ts'
+import { dependantsOf, dependantsOfType, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { assert } from '#model/assert.ts'
 import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
@@ -74,7 +69,7 @@ export function* removeRoles(
     })
     yield* removeRelations(context, grants, type)
   }
-  removeDependants(context, roles.map(dependantsOfRole))
+  removeDependants(context, roles.map(dependantsOf))
 }
 
 /** Removes relations of one object type with the derivation entries over them. */
@@ -85,7 +80,7 @@ export function* removeRelations(
 ): Resumable<void> {
   yield* takeOutRelations(context, relations, objectType)
   yield
-  removeDependants(context, relations.map(dependantsOfRelation))
+  removeDependants(context, relations.map(dependantsOf))
 }
 
 /** The part of the removal that concerns the schema. */

@@ -80,3 +80,13 @@ export function removeTenantRolePermissions(
   const permissions = role.permissions.filter(name => !removed.includes(name))
   return presentTenantRole(context, updateRole(context, null, role, { permissions }))
 }
+
+export const reads = { getTenantRole, listTenantRoles }
+
+export const writes = {
+  addTenantRolePermissions,
+  createTenantRole,
+  deleteTenantRole,
+  removeTenantRolePermissions,
+  updateTenantRole,
+}

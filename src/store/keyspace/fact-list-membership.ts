@@ -1,118 +1,224 @@
 /**
- * The lists that facts are in, straight from the bytes of their rows: of them there are millions, and a list build
- * would spend most of its time on turning ids into text and back. The same as the key space says of the record; a row
- * in another form than the codec's usual one is left to that.
+ * The lists that facts are in, assignments and tuples: one table, and what follows from it. That is the names of the lists, the
+ * entries of a record, and the entries of a row straight from its bytes. Of such rows there are millions, and a list build would
+ * spend most of its time on turning ids into text and back. A row in another form than the codec's usual one is read as a record.
  */
-import type { ListEntry } from '#store/view.ts'
-import { ID_START, KIND_BYTES } from './record-codec.ts'
-import { UUID_BYTES } from './uuid-bytes.ts'
+import { assert } from '#model/assert.ts'
+import type { RecordOf } from '#model/records.ts'
+import type { ListEntry, ListName } from '#store/view.ts'
+import { type FactKind, ID_START, idInKey, KIND_BYTES } from './record-codec.ts'
+import { joinIds, UUID_BYTES } from './uuid-bytes.ts'
 
-/** The first byte of the names of lists that facts are in. Stored. */
-export const FACT_LISTS = {
-  ofKind: 1,
-  assignmentsOnInstance: 9,
-  holders: 10,
-  tuplesFrom: 11,
-  tuplesTo: 12,
-  tuplesOver: 13,
-  tuplesFromOver: 14,
-  tuplesToOver: 15,
-  tenantRolesOf: 16,
-  assignmentsOfUser: 17,
-  assignmentsOfRole: 18,
-  assignmentsOfTenant: 19,
-  heldInTenant: 20,
-  heldRole: 21,
-  usersOfTenant: 22,
-  usersOfRole: 23,
-  usersWithoutRoles: 24,
-  tuplesOfTenant: 27,
-  heldRoleInTenant: 30,
-  usersOfRoleInTenant: 31,
-} as const
-/** Names a thing by its id; no list of facts, but one that theirs refer to. */
+/** The first bytes of the names of lists that facts refer to, but are not in. Stored. */
 export const BY_ID_LIST = 2
-
-/** Where an id of a fact stands: at that place of its key, or, 0, as the tenant in its value. */
-type IdPlace = 0 | 1 | 17 | 33
-const TENANT = 0
-const [FIRST, SECOND, THIRD] = [1, 17, 33] as const
+export const OF_KIND_LIST = 1
+export const USERS_WITHOUT_ROLES_LIST = 24
 
 interface FactList {
+  /** Whose list it is. */
+  readonly of: FactKind
+  /** The first byte of its name. Stored: never reused for something else. */
   readonly head: number
-  readonly ids: readonly IdPlace[]
-  readonly counted: boolean
-  /** The list in which the first row of this one stands for all, and its ids. */
-  readonly representedIn?: readonly [head: number, ids: readonly IdPlace[]]
-  /** The counted list that has all of its rows, and its ids. */
-  readonly within?: readonly [head: number, ids: readonly IdPlace[]]
-  /** While it has rows, the thing of this id is not in the list of those without. */
-  readonly displaces?: IdPlace
+  /** The ids in its name. A list by `instanceId` has what is on an instance, and nothing else. */
+  readonly ids: readonly IdField[]
+  /** Absent: it is counted. */
+  readonly counted?: false
+  /** It has no assignments on instances. */
+  readonly only?: 'tenant roles'
+  /** What these mean: `ListEntry`. The ids of the other list are among those of this one. */
+  readonly representedIn?: FactListName
+  readonly within?: FactListName
+  /** While it has rows, the thing with this id is not in the list of users without roles. */
+  readonly displaces?: IdField
 }
 
-const [USER, SCOPE, ROLE] = [FIRST, SECOND, THIRD]
-const IN_TENANT: readonly FactList[] = [{ head: FACT_LISTS.tenantRolesOf, ids: [USER], counted: true }]
-const ON_INSTANCE: readonly FactList[] = [
-  { head: FACT_LISTS.assignmentsOnInstance, ids: [SCOPE], counted: true },
-  { head: FACT_LISTS.holders, ids: [SCOPE, ROLE], counted: true },
-]
-const HELD_BY_USER = [FACT_LISTS.assignmentsOfUser, [USER]] as const
-const OF_ASSIGNMENTS: readonly FactList[] = [
-  { head: FACT_LISTS.assignmentsOfRole, ids: [ROLE], counted: true },
-  { head: FACT_LISTS.assignmentsOfTenant, ids: [TENANT], counted: true },
-  { head: FACT_LISTS.assignmentsOfUser, ids: [USER], counted: true, displaces: USER },
-  {
-    head: FACT_LISTS.heldInTenant,
-    ids: [TENANT, USER],
+type IdField = 'userId' | 'roleId' | 'tenantId' | 'instanceId' | 'subjectId' | 'relationId' | 'objectId'
+
+/** A row's entries have this order; a list stands behind the one it is `within`. */
+const TABLE = {
+  assignmentsOfRole: { of: 'assignment', head: 18, ids: ['roleId'] },
+  assignmentsOfTenant: { of: 'assignment', head: 19, ids: ['tenantId'] },
+  /** The tenant roles a user holds. */
+  tenantRolesOf: { of: 'assignment', head: 16, ids: ['userId'], only: 'tenant roles' },
+  assignmentsOnInstance: { of: 'assignment', head: 9, ids: ['instanceId'] },
+  /** Who holds one role on one instance, e.g. the members of a group. */
+  holders: { of: 'assignment', head: 10, ids: ['instanceId', 'roleId'] },
+  assignmentsOfUser: { of: 'assignment', head: 17, ids: ['userId'], displaces: 'userId' },
+  /** What one user holds in one tenant, roles on its instances included. Not counted. */
+  heldInTenant: {
+    of: 'assignment',
+    head: 20,
+    ids: ['tenantId', 'userId'],
     counted: false,
-    representedIn: [FACT_LISTS.usersOfTenant, [TENANT]],
-    within: HELD_BY_USER,
+    representedIn: 'usersOfTenant',
+    within: 'assignmentsOfUser',
   },
-  {
-    head: FACT_LISTS.heldRoleInTenant,
-    ids: [TENANT, ROLE, USER],
+  /** Where in one tenant one user holds one role. Not counted. */
+  heldRoleInTenant: {
+    of: 'assignment',
+    head: 30,
+    ids: ['tenantId', 'roleId', 'userId'],
     counted: false,
-    representedIn: [FACT_LISTS.usersOfRoleInTenant, [TENANT, ROLE]],
-    within: HELD_BY_USER,
+    representedIn: 'usersOfRoleInTenant',
+    within: 'assignmentsOfUser',
   },
-  {
-    head: FACT_LISTS.heldRole,
-    ids: [ROLE, USER],
+  /** Where one user holds one role. Not counted. */
+  heldRole: {
+    of: 'assignment',
+    head: 21,
+    ids: ['roleId', 'userId'],
     counted: false,
-    representedIn: [FACT_LISTS.usersOfRole, [ROLE]],
-    within: HELD_BY_USER,
+    representedIn: 'usersOfRole',
+    within: 'assignmentsOfUser',
   },
-]
-const [OBJECT, RELATION, SUBJECT] = [FIRST, SECOND, THIRD]
-const OF_TUPLES: readonly FactList[] = [
-  { head: FACT_LISTS.tuplesOfTenant, ids: [TENANT], counted: true },
-  { head: FACT_LISTS.tuplesFrom, ids: [SUBJECT], counted: true },
-  { head: FACT_LISTS.tuplesTo, ids: [OBJECT], counted: true },
-  { head: FACT_LISTS.tuplesOver, ids: [RELATION], counted: true },
-  { head: FACT_LISTS.tuplesFromOver, ids: [SUBJECT, RELATION], counted: true },
-  { head: FACT_LISTS.tuplesToOver, ids: [OBJECT, RELATION], counted: true },
-]
-const LISTS_OF_KIND = new Map<
-  number,
-  {
-    readonly name: Uint8Array
-    readonly inTenant: readonly FactList[]
-    readonly onInstance: readonly FactList[]
+  /** One assignment, the oldest, of each user who holds any in the tenant. */
+  usersOfTenant: { of: 'assignment', head: 22, ids: ['tenantId'] },
+  /** One assignment, the oldest, of each user who holds the role in the tenant. */
+  usersOfRoleInTenant: { of: 'assignment', head: 31, ids: ['tenantId', 'roleId'] },
+  /** One assignment, the oldest, of each user who holds the role anywhere. */
+  usersOfRole: { of: 'assignment', head: 23, ids: ['roleId'] },
+
+  tuplesOfTenant: { of: 'tuple', head: 27, ids: ['tenantId'] },
+  tuplesFrom: { of: 'tuple', head: 11, ids: ['subjectId'] },
+  tuplesTo: { of: 'tuple', head: 12, ids: ['objectId'] },
+  tuplesOver: { of: 'tuple', head: 13, ids: ['relationId'] },
+  tuplesFromOver: { of: 'tuple', head: 14, ids: ['subjectId', 'relationId'] },
+  tuplesToOver: { of: 'tuple', head: 15, ids: ['objectId', 'relationId'] },
+} as const
+
+type FactListName = keyof typeof TABLE
+const FACT_LISTS: Readonly<Record<FactListName, FactList>> = TABLE
+
+/** From the ids of a list, in the order of the table, to its name. More than those may be given, as to whom `map` calls. */
+export const factLists = Object.fromEntries(
+  Object.entries(FACT_LISTS).map(([name, { head, ids }]) => [
+    name,
+    (...given: readonly string[]) => joinIds(head, given.slice(0, ids.length)),
+  ]),
+) as unknown as {
+  readonly [Name in FactListName]: (...ids: TextOfEach<(typeof TABLE)[Name]['ids']>) => ListName
+}
+type TextOfEach<Ids extends readonly IdField[]> = { readonly [At in keyof Ids]: string }
+
+/** Whether that is a list of facts of the kind, by one or more of their ids. */
+export function isFactList(kind: FactKind, list: ListName): boolean {
+  return Object.values(FACT_LISTS).some(({ of, head }) => of === kind && head === list[0])
+}
+
+/** Where an id of a fact stands: at that place of its key, or, 0, as the tenant in its value. */
+type IdPlace = number
+const TENANT = 0
+
+/** Which list, and where its ids stand in a row. */
+interface PlacedList {
+  readonly head: number
+  readonly ids: readonly IdField[]
+  readonly places: readonly IdPlace[]
+}
+
+/** A row of the table with the rows that it names. */
+interface OwnList extends PlacedList {
+  readonly counted: boolean
+  readonly representedIn: PlacedList | null
+  readonly within: PlacedList | null
+  readonly owner: PlacedList | null
+}
+
+function placeOf(kind: FactKind, id: IdField): IdPlace {
+  if (id === 'tenantId') return TENANT
+  return id === 'instanceId' ? idInKey('assignment', 'scopeId') : idInKey(kind, id)
+}
+
+function placed(kind: FactKind, head: number, ids: readonly IdField[]): PlacedList {
+  return { head, ids, places: ids.map(id => placeOf(kind, id)) }
+}
+
+function named(name: FactListName | undefined): PlacedList | null {
+  if (name === undefined) return null
+  const { of, head, ids } = FACT_LISTS[name]
+  return placed(of, head, ids)
+}
+
+/** The lists that the facts of a kind are in by themselves: not those in which one of them stands for others. */
+function ownLists(kind: FactKind, isOnInstance: boolean): OwnList[] {
+  const representing = new Set(Object.values(FACT_LISTS).map(({ representedIn }) => representedIn))
+  return Object.entries(FACT_LISTS).flatMap(([name, list]): OwnList[] => {
+    const { of, head, ids, only, displaces } = list
+    const isOwn = of === kind && !representing.has(name as FactListName)
+    const isOfOther = isOnInstance ? only === 'tenant roles' : ids.includes('instanceId')
+    if (!isOwn || isOfOther) return []
+    return [
+      {
+        ...placed(kind, head, ids),
+        counted: list.counted ?? true,
+        representedIn: named(list.representedIn),
+        within: named(list.within),
+        owner: displaces ? placed(kind, BY_ID_LIST, [displaces]) : null,
+      },
+    ]
+  })
+}
+
+interface ListsOfKind {
+  readonly ofKind: ListName
+  readonly inTenant: readonly OwnList[]
+  readonly onInstance: readonly OwnList[]
+}
+
+function listsOfKind(kind: FactKind): ListsOfKind {
+  return {
+    ofKind: Uint8Array.of(OF_KIND_LIST, KIND_BYTES[kind]),
+    inTenant: ownLists(kind, false),
+    onInstance: ownLists(kind, true),
   }
->([
-  [
-    KIND_BYTES.assignment,
-    {
-      name: Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES.assignment),
-      inTenant: [...IN_TENANT, ...OF_ASSIGNMENTS],
-      onInstance: [...ON_INSTANCE, ...OF_ASSIGNMENTS],
-    },
-  ],
-  [
-    KIND_BYTES.tuple,
-    { name: Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES.tuple), inTenant: OF_TUPLES, onInstance: OF_TUPLES },
-  ],
-])
+}
+
+const OF_KIND: Readonly<Record<FactKind, ListsOfKind>> = {
+  assignment: listsOfKind('assignment'),
+  tuple: listsOfKind('tuple'),
+}
+const OF_KIND_BYTE: ReadonlyMap<number, ListsOfKind> = new Map(
+  Object.entries(OF_KIND).map(([kind, lists]) => [KIND_BYTES[kind as FactKind], lists]),
+)
+
+/** What the table says, with the names of the lists made by whoever has the ids. */
+function entriesWith(
+  { ofKind }: ListsOfKind,
+  lists: readonly OwnList[],
+  nameOf: (list: PlacedList) => ListName,
+): ListEntry[] {
+  const entries: ListEntry[] = [{ list: ofKind, counted: true }]
+  for (const list of lists) {
+    const { counted, representedIn, within, owner } = list
+    entries.push({
+      list: nameOf(list),
+      counted,
+      ...(representedIn && { representedIn: nameOf(representedIn) }),
+      ...(within && { within: nameOf(within) }),
+      ...(owner && {
+        displaces: { owner: nameOf(owner), from: Uint8Array.of(USERS_WITHOUT_ROLES_LIST) },
+      }),
+    })
+  }
+  return entries
+}
+
+/** The lists of a fact. */
+export function entriesOfFact(record: RecordOf<FactKind>): ListEntry[] {
+  const ofKind = OF_KIND[record.kind]
+  const isOnInstance = record.kind === 'assignment' && record.instanceId !== null
+  const ids = record as unknown as Readonly<Record<IdField, string | undefined>>
+  return entriesWith(ofKind, isOnInstance ? ofKind.onInstance : ofKind.inTenant, list =>
+    joinIds(
+      list.head,
+      list.ids.map(id => {
+        const value = ids[id]
+        assert(value, `a ${record.kind} has no ${id}`)
+        return value
+      }),
+    ),
+  )
+}
 
 /** The first bytes of msgpack for 16 bytes, and for nil. */
 const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
@@ -131,32 +237,16 @@ interface FactRow {
   readonly value: Uint8Array
 }
 
-/** The lists of an assignment or a tuple; null when it is neither, or not to be read like this. */
+/** The same from the bytes of a row; null when it is no fact, or not to be read like this. */
 export function factEntries(row: FactRow): ListEntry[] | null {
   const found = listsOf(row)
   if (!found) return null
-  const { name, lists, tenantAt } = found
-  const nameOf = (head: number, ids: readonly IdPlace[]): Uint8Array => {
-    const bytes = new Uint8Array(1 + ids.length * UUID_BYTES)
-    writeName(bytes, head, ids, row, tenantAt)
-    return bytes
-  }
-  const entries: ListEntry[] = [{ list: name, counted: true }]
-  for (const { head, ids, counted, representedIn, within, displaces } of lists) {
-    entries.push({
-      list: nameOf(head, ids),
-      counted,
-      ...(representedIn && { representedIn: nameOf(...representedIn) }),
-      ...(within && { within: nameOf(...within) }),
-      ...(displaces && {
-        displaces: {
-          owner: nameOf(BY_ID_LIST, [displaces]),
-          from: Uint8Array.of(FACT_LISTS.usersWithoutRoles),
-        },
-      }),
-    })
-  }
-  return entries
+  const { ofKind, lists, tenantAt } = found
+  return entriesWith(ofKind, lists, list => {
+    const name = new Uint8Array(1 + list.places.length * UUID_BYTES)
+    writeName(name, list, row, tenantAt)
+    return name
+  })
 }
 
 /** Views of one buffer, by the number of ids in a name, so that no name makes garbage. */
@@ -173,24 +263,24 @@ export function visitFactLists(
 ): boolean {
   const found = listsOf(row)
   if (!found) return false
-  const { name, lists, tenantAt } = found
-  visit(name, true, false)
-  for (const { head, ids, counted, representedIn } of lists) {
-    const scratch = SCRATCH_NAMES[ids.length]!
-    writeName(scratch, head, ids, row, tenantAt)
-    visit(scratch, counted, representedIn !== undefined)
+  const { ofKind, lists, tenantAt } = found
+  visit(ofKind.ofKind, true, false)
+  for (const list of lists) {
+    const scratch = SCRATCH_NAMES[list.places.length]!
+    writeName(scratch, list, row, tenantAt)
+    visit(scratch, list.counted, list.representedIn !== null)
   }
   return true
 }
 
 function listsOf({ key, value }: FactRow) {
-  const ofKind = LISTS_OF_KIND.get(key[0]!)
+  const ofKind = OF_KIND_BYTE.get(key[0]!)
   if (!ofKind) return null
   const tenantAt = tenantIn(value)
   if (tenantAt === null) return null
   const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
   if (isOnInstance === null) return null
-  return { name: ofKind.name, lists: isOnInstance ? ofKind.onInstance : ofKind.inTenant, tenantAt }
+  return { ofKind, lists: isOnInstance ? ofKind.onInstance : ofKind.inTenant, tenantAt }
 }
 
 /** Where the tenant's id is in the value of a fact: after the fact's own id and its time. */
@@ -213,14 +303,13 @@ function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
 /** Writes a list's name: its first byte and its ids, copied from key and value. */
 function writeName(
   name: Uint8Array,
-  head: number,
-  ids: readonly IdPlace[],
+  { head, places }: PlacedList,
   { key, value }: FactRow,
   tenantAt: number,
 ): void {
   name[0] = head
   let to = 1
-  for (const place of ids) {
+  for (const place of places) {
     const from = place === TENANT ? value : key
     const at = place === TENANT ? tenantAt : place
     for (let index = 0; index < UUID_BYTES; index += 1) name[to++] = from[at + index]!

@@ -17,29 +17,20 @@
  *                                  removed-environment 20 │ id
  * ```
  */
-import { type AssignmentRecord, type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
-import { BY_ID_LIST, FACT_LISTS, factEntries } from './fact-list-membership.ts'
+import {
+  BY_ID_LIST,
+  entriesOfFact,
+  factEntries,
+  factLists,
+  OF_KIND_LIST,
+  USERS_WITHOUT_ROLES_LIST,
+} from './fact-list-membership.ts'
 import { decodeRecord, KIND_BYTES } from './record-codec.ts'
-import { UUID_BYTES, uuidToBytes, writeUuid } from './uuid-bytes.ts'
+import { joinIds, uuidToBytes } from './uuid-bytes.ts'
 
-const NO_ID = '00000000-0000-0000-0000-000000000000'
-const encoder = new TextEncoder()
-const NO_BYTES = new Uint8Array(0)
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
-function join(head: number, ids: readonly (string | null)[], key = ''): Uint8Array {
-  const keyBytes = key === '' ? NO_BYTES : encoder.encode(key)
-  const bytes = new Uint8Array(1 + ids.length * UUID_BYTES + keyBytes.length)
-  bytes[0] = head
-  let offset = 1
-  for (const id of ids) {
-    writeUuid(bytes, offset, id ?? NO_ID)
-    offset += UUID_BYTES
-  }
-  bytes.set(keyBytes, offset)
-  return bytes
-}
 
 const READ_IN_ORDER: ReadonlySet<number> = new Set([
   KIND_BYTES.user,
@@ -59,34 +50,31 @@ export function isKeyedLater(key: Uint8Array): boolean {
 
 /** Where records lie: the key of each kind, from what identifies it. */
 export const rowKeys = {
-  type: (key: string) => join(KIND_BYTES.type, [], key),
-  role: (typeId: string | null, key: string) => join(KIND_BYTES.role, [typeId], key),
-  relation: (typeId: string, key: string) => join(KIND_BYTES.relation, [typeId], key),
-  tenant: (key: string) => join(KIND_BYTES.tenant, [], key),
-  user: (key: string) => join(KIND_BYTES.user, [], key),
-  instance: (typeId: string, key: string) => join(KIND_BYTES.instance, [typeId], key),
+  type: (key: string) => joinIds(KIND_BYTES.type, [], key),
+  role: (typeId: string | null, key: string) => joinIds(KIND_BYTES.role, [typeId], key),
+  relation: (typeId: string, key: string) => joinIds(KIND_BYTES.relation, [typeId], key),
+  tenant: (key: string) => joinIds(KIND_BYTES.tenant, [], key),
+  user: (key: string) => joinIds(KIND_BYTES.user, [], key),
+  instance: (typeId: string, key: string) => joinIds(KIND_BYTES.instance, [typeId], key),
   assignment: (userId: string, scopeId: string, roleId: string) =>
-    join(KIND_BYTES.assignment, [userId, scopeId, roleId]),
+    joinIds(KIND_BYTES.assignment, [userId, scopeId, roleId]),
   tuple: (objectId: string, relationId: string, subjectId: string) =>
-    join(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
-  purge: (id: string) => join(KIND_BYTES.purge, [id]),
-  audit: (id: string) => join(KIND_BYTES.audit, [id]),
-  schema: () => join(KIND_BYTES.schema, []),
-  schemaSize: () => join(KIND_BYTES['schema-size'], []),
-  organization: () => join(KIND_BYTES.organization, []),
-  project: (key: string) => join(KIND_BYTES.project, [], key),
-  environment: (projectId: string, key: string) => join(KIND_BYTES.environment, [projectId], key),
-  apiKey: (id: string) => join(KIND_BYTES['api-key'], [id]),
-  removedEnvironment: (id: string) => join(KIND_BYTES['removed-environment'], [id]),
+    joinIds(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
+  purge: (id: string) => joinIds(KIND_BYTES.purge, [id]),
+  audit: (id: string) => joinIds(KIND_BYTES.audit, [id]),
+  schema: () => joinIds(KIND_BYTES.schema, []),
+  schemaSize: () => joinIds(KIND_BYTES['schema-size'], []),
+  organization: () => joinIds(KIND_BYTES.organization, []),
+  project: (key: string) => joinIds(KIND_BYTES.project, [], key),
+  environment: (projectId: string, key: string) => joinIds(KIND_BYTES.environment, [projectId], key),
+  apiKey: (id: string) => joinIds(KIND_BYTES['api-key'], [id]),
+  removedEnvironment: (id: string) => joinIds(KIND_BYTES['removed-environment'], [id]),
 }
 
 /** The byte with which the keys of a kind begin. */
 export function recordsBegin(kind: RecordKind): number {
   return KIND_BYTES[kind]
 }
-
-/** Where the three ids in the key of a fact begin: of user, scope and role; of object, relation and subject. */
-export const FACT_KEY_IDS = [1, 1 + UUID_BYTES, 1 + 2 * UUID_BYTES] as const
 
 /** The caller's key of a user, from the key of the row. */
 export function userKeyOf(key: Uint8Array): string {
@@ -138,56 +126,25 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
   }
 }
 
-/** The lists rows are in, each in creation order. */
+/** The lists rows are in, each in creation order; those of facts by their table. */
 export const lists = {
-  all: (kind: RecordKind): ListName => Uint8Array.of(FACT_LISTS.ofKind, KIND_BYTES[kind]),
+  ...factLists,
+  all: (kind: RecordKind): ListName => Uint8Array.of(OF_KIND_LIST, KIND_BYTES[kind]),
   /** At most one row: the thing with that id. Not counted. Kinds that are never looked up by id are not in it. */
-  byId: (id: string): ListName => join(BY_ID_LIST, [id]),
+  byId: (id: string): ListName => joinIds(BY_ID_LIST, [id]),
   /** The types there are without the callers' doing; they are in no other list of types. */
-  builtInTypes: (): ListName => join(29, []),
-  rolesOfType: (typeId: string | null): ListName => join(3, [typeId]),
-  relationsOfType: (typeId: string): ListName => join(4, [typeId]),
-  relationsFromType: (subjectTypeId: string): ListName => join(5, [subjectTypeId]),
-  groups: (): ListName => join(6, []),
-  groupsOfType: (typeId: string): ListName => join(7, [typeId]),
-  groupsOfTenant: (tenantId: string): ListName => join(8, [tenantId]),
+  builtInTypes: (): ListName => joinIds(29, []),
+  rolesOfType: (typeId: string | null): ListName => joinIds(3, [typeId]),
+  relationsOfType: (typeId: string): ListName => joinIds(4, [typeId]),
+  relationsFromType: (subjectTypeId: string): ListName => joinIds(5, [subjectTypeId]),
+  groups: (): ListName => joinIds(6, []),
+  groupsOfType: (typeId: string): ListName => joinIds(7, [typeId]),
+  groupsOfTenant: (tenantId: string): ListName => joinIds(8, [tenantId]),
   /** The relations made by the groups API. */
-  groupRelations: (): ListName => join(28, []),
-  instancesOfType: (typeId: string): ListName => join(26, [typeId]),
-  instancesOfTenant: (tenantId: string): ListName => join(25, [tenantId]),
-  /** The tenant roles a user holds. */
-  tenantRolesOf: (userId: string): ListName => join(FACT_LISTS.tenantRolesOf, [userId]),
-  assignmentsOfUser: (userId: string): ListName => join(FACT_LISTS.assignmentsOfUser, [userId]),
-  assignmentsOfRole: (roleId: string): ListName => join(FACT_LISTS.assignmentsOfRole, [roleId]),
-  assignmentsOfTenant: (tenantId: string): ListName => join(FACT_LISTS.assignmentsOfTenant, [tenantId]),
-  assignmentsOnInstance: (instanceId: string): ListName =>
-    join(FACT_LISTS.assignmentsOnInstance, [instanceId]),
-  /** Who holds one role on one instance, e.g. the members of a group. */
-  holders: (instanceId: string, roleId: string): ListName => join(FACT_LISTS.holders, [instanceId, roleId]),
-  /** What one user holds in one tenant, roles on its instances included. Not counted. */
-  heldInTenant: (tenantId: string, userId: string): ListName =>
-    join(FACT_LISTS.heldInTenant, [tenantId, userId]),
-  /** Where in one tenant one user holds one role. Not counted. */
-  heldRoleInTenant: (tenantId: string, roleId: string, userId: string): ListName =>
-    join(FACT_LISTS.heldRoleInTenant, [tenantId, roleId, userId]),
-  /** Where one user holds one role. Not counted. */
-  heldRole: (roleId: string, userId: string): ListName => join(FACT_LISTS.heldRole, [roleId, userId]),
-  /** One assignment, the oldest, of each user who holds any in the tenant. */
-  usersOfTenant: (tenantId: string): ListName => join(FACT_LISTS.usersOfTenant, [tenantId]),
-  /** One assignment, the oldest, of each user who holds the role in the tenant. */
-  usersOfRoleInTenant: (tenantId: string, roleId: string): ListName =>
-    join(FACT_LISTS.usersOfRoleInTenant, [tenantId, roleId]),
-  /** One assignment, the oldest, of each user who holds the role anywhere. */
-  usersOfRole: (roleId: string): ListName => join(FACT_LISTS.usersOfRole, [roleId]),
-  usersWithoutRoles: (): ListName => join(FACT_LISTS.usersWithoutRoles, []),
-  tuplesOfTenant: (tenantId: string): ListName => join(FACT_LISTS.tuplesOfTenant, [tenantId]),
-  tuplesFrom: (subjectId: string): ListName => join(FACT_LISTS.tuplesFrom, [subjectId]),
-  tuplesTo: (objectId: string): ListName => join(FACT_LISTS.tuplesTo, [objectId]),
-  tuplesOver: (relationId: string): ListName => join(FACT_LISTS.tuplesOver, [relationId]),
-  tuplesFromOver: (subjectId: string, relationId: string): ListName =>
-    join(FACT_LISTS.tuplesFromOver, [subjectId, relationId]),
-  tuplesToOver: (objectId: string, relationId: string): ListName =>
-    join(FACT_LISTS.tuplesToOver, [objectId, relationId]),
+  groupRelations: (): ListName => joinIds(28, []),
+  instancesOfType: (typeId: string): ListName => joinIds(26, [typeId]),
+  instancesOfTenant: (tenantId: string): ListName => joinIds(25, [tenantId]),
+  usersWithoutRoles: (): ListName => Uint8Array.of(USERS_WITHOUT_ROLES_LIST),
 }
 
 /** The list that every record of its kind is in. Built-in types have a list of their own. */
@@ -196,8 +153,14 @@ function kindListOf(record: StoredRecord): ListName {
   return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
 }
 
-/** The lists a record is in, that of its kind and `byId` aside. */
+/** The lists a record is in, `byId` aside. */
 function entriesOf(record: StoredRecord): ListEntry[] {
+  if (record.kind === 'assignment' || record.kind === 'tuple') return entriesOfFact(record)
+  return [counted(kindListOf(record)), ...partsOf(record)]
+}
+
+/** The lists of what belongs to the same thing. */
+function partsOf(record: StoredRecord): ListEntry[] {
   switch (record.kind) {
     case 'role':
       return [counted(lists.rolesOfType(record.typeId))]
@@ -218,43 +181,9 @@ function entriesOf(record: StoredRecord): ListEntry[] {
       ]
       return [...entries, ...(record.isGroup ? ofGroup : [])].map(counted)
     }
-    case 'assignment':
-      return assignmentEntries(record)
-    case 'tuple':
-      return [
-        lists.tuplesOfTenant(record.tenantId),
-        lists.tuplesFrom(record.subjectId),
-        lists.tuplesTo(record.objectId),
-        lists.tuplesOver(record.relationId),
-        lists.tuplesFromOver(record.subjectId, record.relationId),
-        lists.tuplesToOver(record.objectId, record.relationId),
-      ].map(counted)
     default:
       return []
   }
-}
-
-function assignmentEntries({ userId, roleId, tenantId, instanceId }: AssignmentRecord): ListEntry[] {
-  const where =
-    instanceId === null
-      ? [lists.tenantRolesOf(userId)]
-      : [lists.assignmentsOnInstance(instanceId), lists.holders(instanceId, roleId)]
-  const ofUser = lists.assignmentsOfUser(userId)
-  const held = { counted: false, within: ofUser }
-  return [
-    ...[lists.assignmentsOfRole(roleId), lists.assignmentsOfTenant(tenantId), ...where].map(counted),
-    {
-      ...counted(ofUser),
-      displaces: { owner: lists.byId(userId), from: lists.usersWithoutRoles() },
-    },
-    { ...held, list: lists.heldInTenant(tenantId, userId), representedIn: lists.usersOfTenant(tenantId) },
-    {
-      ...held,
-      list: lists.heldRoleInTenant(tenantId, roleId, userId),
-      representedIn: lists.usersOfRoleInTenant(tenantId, roleId),
-    },
-    { ...held, list: lists.heldRole(roleId, userId), representedIn: lists.usersOfRole(roleId) },
-  ]
 }
 
 function counted(list: ListName): ListEntry {
@@ -278,7 +207,7 @@ export const listRule: ListRule = row => factEntries(row) ?? recordEntries(row)
 /** The lists of a row, derived from the decoded record. `factEntries` must agree with it. */
 export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   const record = decodeRecord(row)
-  const entries = [counted(kindListOf(record)), ...entriesOf(record)]
+  const entries = entriesOf(record)
   if (FOUND_BY_ID.has(record.kind)) entries.push({ list: lists.byId(record.id), counted: false })
   return entries
 }

@@ -154,11 +154,23 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   'input',
 ])
 
-/** The ids that a fact's key holds behind its kind byte, in order. */
-const KEY_IDS: Partial<Record<RecordKind, readonly string[]>> = {
+/** The ids that a fact's key holds behind its kind byte, in order. The scope is the instance, or the tenant where there is none. */
+const KEY_IDS = {
   assignment: ['userId', 'scopeId', 'roleId'],
   tuple: ['objectId', 'relationId', 'subjectId'],
+} as const
+
+/** What is known by the ids in its key. */
+export type FactKind = keyof typeof KEY_IDS
+
+/** Where the id of that name begins in the key of a fact. */
+export function idInKey<Kind extends FactKind>(kind: Kind, id: (typeof KEY_IDS)[Kind][number]): number {
+  const index = (KEY_IDS[kind] as readonly string[]).indexOf(id)
+  assert(index >= 0, `the key of a ${kind} has no ${id}`)
+  return 1 + index * UUID_BYTES
 }
+
+const KEY_IDS_OF_KIND: Partial<Record<RecordKind, readonly string[]>> = KEY_IDS
 
 const KIND_OF_BYTE = new Map<number, RecordKind>(
   Object.entries(KIND_BYTES).map(([kind, byte]) => [byte, kind as RecordKind]),
@@ -189,7 +201,7 @@ export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Ui
     else if (JSON_FIELDS.has(name)) record[name] = JSON.parse(value as string)
     else record[name] = ID_FIELDS.has(name) && value !== null ? readUuid(value as Uint8Array, 0) : value
   })
-  KEY_IDS[kind]?.forEach((name, index) => {
+  KEY_IDS_OF_KIND[kind]?.forEach((name, index) => {
     if (name !== 'scopeId') record[name] = readUuid(row.key, 1 + index * UUID_BYTES)
   })
   return record as unknown as StoredRecord

@@ -28,6 +28,23 @@ export function uuidToBytes(uuid: string): Uint8Array {
   return bytes
 }
 
+/** A byte that says what follows, ids, zeros for one that is null, and at most one text, last. */
+export function joinIds(head: number, ids: readonly (string | null)[], text = ''): Uint8Array {
+  const textBytes = text === '' ? NO_BYTES : encoder.encode(text)
+  const bytes = new Uint8Array(1 + ids.length * UUID_BYTES + textBytes.length)
+  bytes[0] = head
+  let offset = 1
+  for (const id of ids) {
+    writeUuid(bytes, offset, id ?? NO_ID)
+    offset += UUID_BYTES
+  }
+  bytes.set(textBytes, offset)
+  return bytes
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+const encoder = new TextEncoder()
+const NO_BYTES = new Uint8Array(0)
 const HYPHEN = 45
 /** The value of a hexadecimal digit, by its character code. */
 const NIBBLES = new Uint8Array(128)

@@ -62,3 +62,5 @@ export function* unassignRoles(
   })
   return { assignments_removed: removed }
 }
+
+export const writes = { assignRoles, unassignRoles }

@@ -95,3 +95,5 @@ function presentDetailed(context: ReadContext, record: AssignmentRecord): Detail
     created_at: presentInstant(record.createdAt),
   }
 }
+
+export const reads = { listDetailedRoleAssignments, listRoleAssignments }

@@ -225,3 +225,5 @@ export function presentAssignment(
     created_at: presentInstant(record.createdAt),
   }
 }
+
+export const writes = { createRoleAssignment, deleteRoleAssignment }

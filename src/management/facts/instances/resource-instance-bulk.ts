@@ -2,7 +2,6 @@
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireInstance } from '#management/commands/lookups.ts'
-import { dependantsOfInstance } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { deleteEach } from '#management/facts/delete-each.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
@@ -31,5 +30,7 @@ export function deleteResourceInstances(
     records.delete(instance, { kind: 'instance-removed', instance: name })
     return { id: instance.id, names: [formatInstanceReference(name)] }
   }
-  return deleteEach(context, input, remove, dependantsOfInstance)
+  return deleteEach(context, input, remove, 'instance')
 }
+
+export const writes = { deleteResourceInstances, replaceResourceInstances }

@@ -58,3 +58,5 @@ function* withDetails(context: ReadContext, page: Page<ResourceInstance>): Resum
   }
   return { ...page, data }
 }
+
+export const reads = { listDetailedResourceInstances, listResourceInstances }

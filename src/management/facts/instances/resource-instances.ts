@@ -7,7 +7,7 @@ import {
   requireType,
 } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
-import { dependantsOfInstance, removeDependants } from '#management/commands/removal.ts'
+import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
@@ -162,7 +162,7 @@ export function deleteResourceInstance(
 export function removeInstance(context: WriteContext, instance: InstanceRecord): void {
   const { records } = context
   records.delete(instance, { kind: 'instance-removed', instance: instanceKeyOf(records, instance) })
-  removeDependants(context, [dependantsOfInstance(instance.id)])
+  removeDependants(context, [dependantsOf(instance)])
 }
 
 /** An instance as texts and engine keys name it. */
@@ -171,3 +171,7 @@ export function instanceKeyOf(records: RecordReader, instance: InstanceRecord) {
   assert(type, 'an instance that is read lives no longer than its type')
   return { type: type.key, key: instance.key }
 }
+
+export const reads = { getResourceInstance }
+
+export const writes = { createResourceInstance, deleteResourceInstance, updateResourceInstance }

@@ -2,7 +2,6 @@
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireTenant } from '#management/commands/lookups.ts'
-import { dependantsOfTenant } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { deleteEach } from '#management/facts/delete-each.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
@@ -25,5 +24,7 @@ export function deleteTenants(context: WriteContext, input: { readonly body: Bul
     records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
     return { id: tenant.id, names: [tenant.key] }
   }
-  return deleteEach(context, input, remove, dependantsOfTenant)
+  return deleteEach(context, input, remove, 'tenant')
 }
+
+export const writes = { createTenants, deleteTenants }

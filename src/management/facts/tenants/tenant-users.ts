@@ -41,3 +41,5 @@ export function* removeTenantUser(
     throw new AuthzError('NOT_FOUND', names)
   }
 }
+
+export const writes = { createTenantUser, removeTenantUser }

@@ -9,7 +9,7 @@ import {
 } from '#management/commands/context.ts'
 import { requireTenant } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, type Page, pageOfLists } from '#management/commands/paging.ts'
-import { dependantsOfTenant, removeDependants } from '#management/commands/removal.ts'
+import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { pageOfSelection, searchFilter } from '#management/commands/selection.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -109,7 +109,7 @@ export function deleteTenant(context: WriteContext, input: { readonly params: Te
 /** Removes a tenant with all that lives in it: instances, groups too, tuples and assignments (contract C.7). */
 export function removeTenant(context: WriteContext, tenant: TenantRecord): void {
   context.records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
-  removeDependants(context, [dependantsOfTenant(tenant.id)])
+  removeDependants(context, [dependantsOf(tenant)])
 }
 
 export function presentTenant(context: OperationContext, tenant: TenantRecord): Tenant {
@@ -124,3 +124,7 @@ export function presentTenant(context: OperationContext, tenant: TenantRecord): 
     last_action_at: presentInstant(tenant.createdAt),
   }
 }
+
+export const reads = { getTenant, listTenants, listTenantsEverywhere }
+
+export const writes = { createTenant, deleteTenant, updateTenant }

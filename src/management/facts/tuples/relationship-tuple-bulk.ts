@@ -29,3 +29,5 @@ export function* deleteRelationshipTuples(
   })
   return {}
 }
+
+export const writes = { createRelationshipTuples, deleteRelationshipTuples }

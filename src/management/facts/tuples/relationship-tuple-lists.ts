@@ -57,3 +57,5 @@ function pageOfTuples(
     present: record => present(context, record),
   })
 }
+
+export const reads = { listDetailedRelationshipTuples, listRelationshipTuples }

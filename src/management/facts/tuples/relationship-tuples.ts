@@ -162,3 +162,5 @@ function tupleChange(context: WriteContext, parts: TupleParts) {
     object: instanceKeyOf(context.records, parts.object),
   }
 }
+
+export const writes = { createRelationshipTuple, deleteRelationshipTuple }

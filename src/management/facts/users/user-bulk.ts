@@ -2,7 +2,6 @@
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
-import { dependantsOfUser } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { deleteEach } from '#management/facts/delete-each.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
@@ -41,5 +40,7 @@ export function deleteUsers(context: WriteContext, input: { readonly body: BulkI
     records.delete(user, { kind: 'user-removed', user: user.key })
     return { id: user.id, names: [user.key] }
   }
-  return deleteEach(context, input, remove, dependantsOfUser)
+  return deleteEach(context, input, remove, 'user')
 }
+
+export const writes = { createUsers, deleteUsers, replaceUsers }

@@ -182,3 +182,5 @@ function* presentUsers(
   }
   return { ...page, data }
 }
+
+export const reads = { listTenantUsers, listUsers, listUsersEverywhere }

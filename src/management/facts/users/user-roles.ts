@@ -30,3 +30,5 @@ export function unassignUserRole(
   const removed = unassignRole(context, user, input.body)
   return input.query.return_deleted ? removed : undefined
 }
+
+export const writes = { assignUserRole, unassignUserRole }

@@ -2,7 +2,7 @@
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { Created } from '#management/commands/created.ts'
 import { requireUser } from '#management/commands/lookups.ts'
-import { dependantsOfUser, removeDependants } from '#management/commands/removal.ts'
+import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { assignRole, checkTenantNamed, ensureRole } from '#management/facts/assignments/role-assignments.ts'
 import type { Change } from '#model/change.ts'
@@ -128,5 +128,9 @@ export function deleteUser(context: WriteContext, input: { readonly params: User
 /** Removes a user and what it holds (contract C.7). */
 export function removeUser(context: WriteContext, user: UserRecord): void {
   context.records.delete(user, { kind: 'user-removed', user: user.key })
-  removeDependants(context, [dependantsOfUser(user.id)])
+  removeDependants(context, [dependantsOf(user)])
 }
+
+export const reads = { getUser }
+
+export const writes = { createUser, deleteUser, replaceUser, updateUser }

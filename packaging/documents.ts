@@ -1,0 +1,135 @@
+/**
+ * The parts of the documents that say what the code declares: settings, metrics, the form of model files. `npm run documents` writes
+ * them; `documents.test.ts` asks whether they are as they would be written. Whoever adds a setting or a metric writes its row alone.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { format, resolveConfig } from 'prettier'
+import { settings } from '../src/config/config.ts'
+import { ModelFile } from '../src/model/model-file.ts'
+import { COUNTED_METRICS, type CountedRow, type MetricRow } from '../src/telemetry/counted-metrics.ts'
+import { SAMPLED_METRICS } from '../src/telemetry/sampled-metrics.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+interface Metric extends MetricRow {
+  readonly labels: readonly string[]
+}
+
+const METRICS: readonly Metric[] = [
+  ...Object.values<CountedRow>(COUNTED_METRICS).map(row => ({ ...row, labels: Object.keys(row.by ?? {}) })),
+  ...SAMPLED_METRICS,
+].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+
+/** What is written, by path. */
+const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
+  'docs/settings.md': text =>
+    withTable(
+      text,
+      ['Variable', 'Default', 'Meaning'],
+      Object.entries(settings).map(([name, row]) => [`\`${name}\``, row.shownDefault, row.meaning]),
+    ),
+  'docs/operations.md': text =>
+    withTable(
+      text,
+      ['Metric', 'Type', 'Labels', 'Meaning'],
+      METRICS.map(({ name, kind, labels, help }) => [`\`${name}\``, kind, labels.join(', '), help]),
+    ),
+  'docs/grafana-dashboard.json': text => JSON.stringify(withGraphs(JSON.parse(text) as Dashboard), null, 2),
+  'docs/model-file.schema.json': () => JSON.stringify(ModelFile, null, 2),
+}
+
+export const DOCUMENT_PATHS = Object.keys(DOCUMENTS)
+
+export function documentText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** The document as it should be, given what it is. */
+export async function documentOf(path: string, text: string): Promise<string> {
+  const filepath = join(ROOT, path)
+  return format(DOCUMENTS[path]!(text), { ...(await resolveConfig(filepath)), filepath })
+}
+
+/** The text with these rows in its table of these columns. */
+function withTable(text: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const table = new RegExp(String.raw`^\| ${columns.join(String.raw` +\| `)} +\|\n(\|.*\n)+`, 'm')
+  if (!table.test(text)) throw new Error(`there is no table of ${columns.join(', ')}`)
+  const lines = [columns, columns.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |\n`)
+  return text.replace(table, () => lines.join(''))
+}
+
+interface Graph {
+  readonly id: number
+  readonly type: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets?: readonly { readonly expr: string }[]
+}
+
+interface Dashboard {
+  readonly panels: readonly Graph[]
+}
+
+const [GRAPH_WIDTH, GRAPH_HEIGHT, GRAPHS_IN_LINE] = [8, 8, 3]
+
+/** The dashboard with a graph, at its end, for each metric that none asks for; to be moved and changed at will. */
+function withGraphs(dashboard: Dashboard): Dashboard {
+  const asked = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n')
+  const missing = METRICS.filter(
+    ({ name }) => !new RegExp(String.raw`\b${name}(_bucket|_sum|_count)?\b`).test(asked),
+  )
+  const below = Math.max(...dashboard.panels.map(({ gridPos }) => gridPos.y + gridPos.h))
+  const nextId = 1 + Math.max(...dashboard.panels.map(({ id }) => id))
+  const graphs = missing.map((metric, index) => ({
+    id: nextId + index,
+    ...graphOf(metric),
+    gridPos: {
+      h: GRAPH_HEIGHT,
+      w: GRAPH_WIDTH,
+      x: (index % GRAPHS_IN_LINE) * GRAPH_WIDTH,
+      y: below + Math.floor(index / GRAPHS_IN_LINE) * GRAPH_HEIGHT,
+    },
+  }))
+  return { ...dashboard, panels: [...dashboard.panels, ...graphs] }
+}
+
+function graphOf({ name, kind, labels, help }: Metric) {
+  const by = labels.filter(label => label !== 'le')
+  const words = name.replace(/^verdict_|_total$/g, '').replaceAll('_', ' ')
+  const unit = { counter: 'ops', gauge: name.endsWith('_bytes') ? 'bytes' : 'short', histogram: 'short' }[
+    kind
+  ]
+  return {
+    type: 'timeseries',
+    title: `${words[0]!.toUpperCase()}${words.slice(1)}`,
+    description: help,
+    datasource: { type: 'prometheus', uid: '${datasource}' },
+    fieldConfig: { defaults: { unit: name.endsWith('_seconds') ? 's' : unit, min: 0 }, overrides: [] },
+    options: {
+      legend: { displayMode: 'list', placement: 'bottom' },
+      tooltip: { mode: 'multi', sort: 'desc' },
+    },
+    targets: [
+      {
+        refId: 'A',
+        expr: expressionOf(name, kind, by),
+        legendFormat: ['instance', ...by].map(label => `{{${label}}}`).join(' '),
+      },
+    ],
+  }
+}
+
+function expressionOf(name: string, kind: MetricRow['kind'], labels: readonly string[]): string {
+  const by = ['instance', ...labels].join(', ')
+  const rate = (series: string): string => `rate(${series}{instance=~"$instance"}[$__rate_interval])`
+  if (kind === 'counter') return `sum by (${by}) (${rate(name)})`
+  if (kind === 'histogram') return `histogram_quantile(0.99, sum by (le, ${by}) (${rate(`${name}_bucket`)}))`
+  return `${name}{instance=~"$instance"}`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const path of DOCUMENT_PATHS) {
+    writeFileSync(join(ROOT, path), await documentOf(path, documentText(path)))
+  }
+}

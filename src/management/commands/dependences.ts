@@ -1,0 +1,57 @@
+/**
+ * What depends on what: the ids by which a record belongs to other things, and for each the list of all that belong to one. From this
+ * table follow who is dead when a thing is (`dead-ids.ts`) and what a removal takes along (`removal.ts`, contract C.7).
+ */
+import type { RecordKind, RecordOf } from '#model/records.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+
+/** Rows that go behind the commit that removes what they depend on. */
+type DependentKind = 'assignment' | 'tuple' | 'instance'
+
+interface Dependence {
+  readonly on: RecordKind
+  /** All that depend on the thing of that id in this way. */
+  readonly list: (id: string) => ListName
+}
+
+/** Every id of another thing in such a record must be here: the compiler sees to it. */
+type DependencesOf<Kind extends DependentKind> = {
+  readonly [Field in Extract<keyof RecordOf<Kind>, `${string}Id`>]: Dependence
+}
+
+const DEPENDENCES: { readonly [Kind in DependentKind]: DependencesOf<Kind> } = {
+  assignment: {
+    userId: { on: 'user', list: lists.assignmentsOfUser },
+    roleId: { on: 'role', list: lists.assignmentsOfRole },
+    tenantId: { on: 'tenant', list: lists.assignmentsOfTenant },
+    instanceId: { on: 'instance', list: lists.assignmentsOnInstance },
+  },
+  tuple: {
+    relationId: { on: 'relation', list: lists.tuplesOver },
+    tenantId: { on: 'tenant', list: lists.tuplesOfTenant },
+    subjectId: { on: 'instance', list: lists.tuplesFrom },
+    objectId: { on: 'instance', list: lists.tuplesTo },
+  },
+  // The facts on the instances of a type are known by its roles and relations, which go with it.
+  instance: {
+    typeId: { on: 'type', list: lists.instancesOfType },
+    tenantId: { on: 'tenant', list: lists.instancesOfTenant },
+  },
+}
+
+const ALL: readonly Dependence[] = Object.values(DEPENDENCES).flatMap(ofKind => Object.values(ofKind))
+
+const ID_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = Object.fromEntries(
+  Object.entries(DEPENDENCES).map(([kind, ofKind]) => [kind, Object.keys(ofKind)]),
+)
+
+/** The fields in which records of the kind have the ids of what they depend on. */
+export function idFieldsOf(kind: RecordKind): readonly string[] {
+  return ID_FIELDS[kind] ?? []
+}
+
+/** The lists of all that depend on a thing. */
+export function listsOfDependants(kind: RecordKind, id: string): ListName[] {
+  return ALL.flatMap(({ on, list }) => (on === kind ? [list(id)] : []))
+}

@@ -1,0 +1,276 @@
+/**
+ * A relation that the groups API made goes with the last tuple over it and the last entry that somebody else derives by over it
+ * (contract C.5), whichever operation takes that away: with its answer, however much goes along.
+ */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { writeOperations } from '#management/environment/operations.ts'
+import type { ExportedSchema } from '#management/schema/schema-export.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { RelationRecord, RoleRecord } from '#model/records.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { seed } from '../properties/seeded.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+type Operation = (environment: RunningEnvironment) => Promise<unknown>
+type WriteName = keyof typeof writeOperations
+
+const tenant = 'acme'
+const ROLE_ON_D1 = { role: 'editor', resource: 'document', resource_instance: 'd1', tenant }
+const TEAM = { group_instance_key: 'team' }
+const TUPLE = { subject: 'group:team', relation: 'group_group_editor', object: 'document:d1' }
+/** Whoever leads a group views what it edits. */
+const LEADS_VIEW = { role: 'lead', on_resource: 'group', linked_by_relation: 'group_group_editor' }
+const VIEWER = { resource_id: 'document', role_id: 'viewer' }
+const VIEWER_BLOCK = { name: 'Viewer' }
+const EDITOR_BLOCK = { name: 'Editor', permissions: ['update'] }
+const DOCUMENT = { name: 'Document', actions: { update: {} } }
+
+/** `team` edits `document:d1`, so that there is a relation for that, and it is in no other group. */
+async function granted(): Promise<RunningEnvironment> {
+  const it = await RunningEnvironment.open()
+  await it.execute('createResource', {
+    body: { key: 'document', ...DOCUMENT, roles: { editor: EDITOR_BLOCK, viewer: VIEWER_BLOCK } },
+  })
+  await it.execute('createTenant', { body: { key: tenant, name: 'Acme' } })
+  for (const group_instance_key of ['team', 'outer']) {
+    await it.execute('createGroup', { body: { group_instance_key, group_tenant: tenant } })
+  }
+  await it.execute('createResourceRole', {
+    params: { resource_id: 'group' },
+    body: { key: 'lead', name: 'Lead' },
+  })
+  await it.execute('addGroupRole', { params: TEAM, body: ROLE_ON_D1 })
+  expect(relations(it)).toBe(1)
+  return it
+}
+
+/** The relation has no tuple any more, and is there for an entry of somebody else alone. */
+async function derivedOver(): Promise<RunningEnvironment> {
+  const it = await granted()
+  await it.execute('addImplicitGrant', { params: VIEWER, body: LEADS_VIEW })
+  await it.execute('removeGroupRole', { params: TEAM, body: ROLE_ON_D1 })
+  expect(relations(it)).toBe(1)
+  return it
+}
+
+function relations(environment: RunningEnvironment): number {
+  return environment.count('relation')
+}
+
+/** What a copy brings of a resource by that key: nothing but roles. */
+function copyOf(key: string, roles: Readonly<Record<string, { readonly name: string }>>): ExportedSchema {
+  const body = { name: key, actions: {}, roles, relations: {} }
+  return {
+    resources: [{ key, body, relationTexts: [], actionGroups: [] }],
+    tenantRoles: [],
+    userAttributes: null,
+  }
+}
+
+const TAKE_THE_TUPLE: Partial<Record<WriteName, Operation>> = {
+  removeGroupRole: it => it.execute('removeGroupRole', { params: TEAM, body: ROLE_ON_D1 }),
+  deleteGroup: it => it.execute('deleteGroup', { params: TEAM }),
+  deleteRelationshipTuple: it => it.execute('deleteRelationshipTuple', { body: TUPLE }),
+  deleteRelationshipTuples: it => it.execute('deleteRelationshipTuples', { body: { idents: [TUPLE] } }),
+  deleteResourceInstance: it =>
+    it.execute('deleteResourceInstance', { params: { instance_id: 'document:d1' } }),
+  deleteResourceInstances: it => it.execute('deleteResourceInstances', { body: { idents: ['document:d1'] } }),
+  deleteTenant: it => it.execute('deleteTenant', { params: { tenant_id: tenant } }),
+  deleteTenants: it => it.execute('deleteTenants', { body: { idents: [tenant] } }),
+}
+
+const TAKE_THE_ENTRY: Partial<Record<WriteName, Operation>> = {
+  removeImplicitGrant: it => it.execute('removeImplicitGrant', { params: VIEWER, body: LEADS_VIEW }),
+  updateResourceRole: it => it.execute('updateResourceRole', { params: VIEWER, body: { granted_to: {} } }),
+  deleteResourceRole: it => it.execute('deleteResourceRole', { params: VIEWER }),
+  putRolesInBulk: it =>
+    it.execute('putRolesInBulk', {
+      body: { operations: [{ key: 'viewer', ...VIEWER_BLOCK, resource: 'document' }] },
+    }),
+  updateResource: it =>
+    it.execute('updateResource', {
+      params: { resource_id: 'document' },
+      body: { roles: { editor: EDITOR_BLOCK, viewer: VIEWER_BLOCK } },
+    }),
+  // Its own roles are all that the copy says of groups: there are no leaders any more.
+  importSchema: it =>
+    it.execute('importSchema', {
+      schema: copyOf('group', { member: { name: 'member' } }),
+      conflictStrategy: 'overwrite',
+    }),
+}
+
+/** These take the relation itself, with all that goes with it. */
+const TAKE_THE_RELATION: Partial<Record<WriteName, Operation>> = {
+  deleteRelation: it =>
+    it.execute('deleteRelation', {
+      params: { resource_id: 'document', relation_id: 'group_group_editor' },
+    }),
+  deleteResource: it => it.execute('deleteResource', { params: { resource_id: 'document' } }),
+  replaceResource: it =>
+    it.execute('replaceResource', { params: { resource_id: 'document' }, body: DOCUMENT }),
+}
+
+const TAKE_A_NESTING: Partial<Record<WriteName, Operation>> = {
+  unassignGroup: it => it.execute('unassignGroup', { params: { group_instance_key: 'outer' }, body: TEAM }),
+}
+
+describe('the last tuple over a relation for grants is taken by', () => {
+  test.each(Object.entries(TAKE_THE_TUPLE))('%s, and the relation with it', async (_name, take) => {
+    const environment = await granted()
+    await take(environment)
+    expect(relations(environment)).toBe(0)
+  })
+
+  const CASCADES = ['deleteGroup', 'deleteResourceInstance', 'deleteTenant'] as const
+  test.each(CASCADES)('%s, behind more than one commit removes', async name => {
+    const environment = await granted()
+    const users = Array.from({ length: 100 }, (_, number) => `u${number}`)
+    await environment.execute('createUsers', { body: { operations: users.map(key => ({ key })) } })
+    const roles = [
+      { role: 'editor', resource_instance: 'document:d1' },
+      { role: 'member', resource_instance: 'group:team' },
+    ]
+    const body = users.flatMap(user => roles.map(role => ({ user, tenant, ...role })))
+    await environment.execute('assignRoles', { query: {}, body })
+    await TAKE_THE_TUPLE[name]!(environment)
+    expect({ relations: relations(environment), tuples: environment.count('tuple') }).toEqual({
+      relations: 0,
+      tuples: 1,
+    })
+  })
+})
+
+describe('the last entry over a relation without tuples is taken by', () => {
+  test.each(Object.entries(TAKE_THE_ENTRY))('%s, and the relation with it', async (_name, take) => {
+    const environment = await derivedOver()
+    await take(environment)
+    expect(relations(environment)).toBe(0)
+  })
+
+  test('the removal of the role it derives from, and the relation with it', async () => {
+    const environment = await derivedOver()
+    const params = { resource_id: 'group', role_id: 'lead' }
+    await environment.execute('deleteResourceRole', { params })
+    expect(relations(environment)).toBe(0)
+  })
+})
+
+test.each(Object.entries(TAKE_THE_RELATION))('%s takes the relation itself', async (_name, take) => {
+  const environment = await granted()
+  await take(environment)
+  expect(relations(environment)).toBe(0)
+})
+
+test.each(Object.entries(TAKE_A_NESTING))(
+  '%s takes the last nesting, and its relation',
+  async (_name, take) => {
+    const environment = await granted()
+    const params = { group_instance_key: 'outer' }
+    await environment.execute('assignGroup', { params, body: TEAM })
+    expect(relations(environment)).toBe(2)
+    await take(environment)
+    expect(relations(environment)).toBe(1)
+  },
+)
+
+/** Over few names, so that what one step makes another one takes. */
+const anyGroup = fc.constantFrom('team', 'outer').map(group_instance_key => ({ group_instance_key }))
+const anyRole = fc.constantFrom('editor', 'viewer')
+const anyGrant = anyRole.map(key => ({ ...ROLE_ON_D1, role: key }))
+const anyEntry = fc
+  .tuple(fc.constantFrom('lead', 'member'), anyRole)
+  .map(([source, over]) => ({ ...LEADS_VIEW, role: source, linked_by_relation: `group_group_${over}` }))
+const onAnyRole = anyRole.map(role_id => ({ resource_id: 'document', role_id }))
+
+const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
+  operation(
+    fc.record({ params: anyGroup, body: anyGrant }),
+    input => it => it.execute('addGroupRole', input),
+  ),
+  operation(
+    fc.record({ params: anyGroup, body: anyGrant }),
+    input => it => it.execute('removeGroupRole', input),
+  ),
+  operation(fc.record({ params: anyGroup, body: anyGroup }), input => it => it.execute('assignGroup', input)),
+  operation(
+    fc.record({ params: anyGroup, body: anyGroup }),
+    input => it => it.execute('unassignGroup', input),
+  ),
+  operation(
+    fc.record({ params: onAnyRole, body: anyEntry }),
+    input => it => it.execute('addImplicitGrant', input),
+  ),
+  operation(
+    fc.record({ params: onAnyRole, body: anyEntry }),
+    input => it => it.execute('removeImplicitGrant', input),
+  ),
+  operation(
+    fc.record({ params: onAnyRole }),
+    input => it => it.execute('updateResourceRole', { ...input, body: { granted_to: {} } }),
+  ),
+  operation(anyGroup, ({ group_instance_key }) => async it => {
+    await it.execute('deleteGroup', { params: { group_instance_key } })
+    await it.execute('createGroup', { body: { group_instance_key, group_tenant: tenant } })
+  }),
+  operation(anyRole, key => async it => {
+    const params = { resource_id: 'document' }
+    await it.execute('deleteResourceRole', { params: { ...params, role_id: key } })
+    await it.execute('createResourceRole', { params, body: { key, name: key } })
+  }),
+  operation(
+    fc.constant('document:d1'),
+    instance_id => it => it.execute('deleteResourceInstance', { params: { instance_id } }),
+  ),
+)
+
+function operation<Input>(
+  inputs: fc.Arbitrary<Input>,
+  of: (input: Input) => Operation,
+): fc.Arbitrary<Operation> {
+  return inputs.map(input => Object.assign(of(input), { [fc.toStringMethod]: () => JSON.stringify(input) }))
+}
+
+test('a relation that nobody needs is never left behind, whatever is done in whatever order', async () => {
+  const operations = fc.array(anyOperation, { minLength: 30, maxLength: 60, size: 'max' })
+  await fc.assert(
+    fc.asyncProperty(operations, async random => {
+      const environment = await granted()
+      for (const execute of random) {
+        await execute(environment).catch(refusal)
+        expect(unneeded(environment)).toEqual([])
+      }
+      await environment.close()
+    }),
+    { seed, numRuns: 20 },
+  )
+})
+
+function refusal(error: unknown): void {
+  if (!(error instanceof AuthzError) || error.code === 'INTERNAL') throw error
+}
+
+/** As contract C.5 says it: keys of relations made by the groups API over which there is neither a tuple nor a foreign entry. */
+function unneeded(environment: RunningEnvironment): string[] {
+  return environment.attempt(({ records }) => {
+    const tuples = [...records.list('tuple', lists.all('tuple'))]
+    const roles = [...records.list('role', lists.all('role'))]
+    const isNeeded = ({ id, typeId, key, groupUse }: RelationRecord): boolean => {
+      const isOwn = (role: RoleRecord, source: string): boolean =>
+        source === 'member' && role.key === (groupUse?.use === 'grant' ? groupUse.role : 'member')
+      return (
+        tuples.some(({ relationId }) => relationId === id) ||
+        roles.some(
+          role =>
+            role.typeId === typeId &&
+            role.grantedTo.entries.some(entry => entry.relation === key && !isOwn(role, entry.role)),
+        )
+      )
+    }
+    const made = [...records.list('relation', lists.all('relation'))].filter(
+      ({ groupUse }) => groupUse !== null,
+    )
+    return made.filter(relation => !isNeeded(relation)).map(({ key }) => key)
+  }).work
+}
