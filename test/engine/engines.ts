@@ -12,14 +12,18 @@ import {
 export interface EngineUnderTest {
   readonly name: string
   readonly newEngine: () => Engine
+  /** Of the random histories of a property, those it is held to: all, or the first of them. */
+  readonly share: number
 }
 
 export const ENGINES: readonly EngineUnderTest[] = [
-  { name: 'the Map engine', newEngine: () => new MapEngine() },
-  { name: 'the shared index', newEngine: () => new SharedEngine() },
+  { name: 'the Map engine', newEngine: () => new MapEngine(), share: 1 },
+  { name: 'the shared index', newEngine: () => new SharedEngine(), share: 1 },
 ]
 
-/** The shared index where it takes other ways to the same answers. */
+const STRAINED_SHARE = 0.4
+
+/** The shared index where it takes other ways to the same answers. All that they have of their own is met in a few histories. */
 export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   { name: 'with keys that all collide', newEngine: () => new SharedEngine({ secrets: COLLIDING }) },
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }) },
@@ -37,4 +41,4 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   { name: 'with every closure built ahead', newEngine: () => new PrecomputingEngine(1_000_000) },
   // Often a commit comes while containers wait to be looked at.
   { name: 'building closures ahead bit by bit', newEngine: () => new PrecomputingEngine(40) },
-]
+].map(engine => ({ ...engine, share: STRAINED_SHARE }))
