@@ -65,7 +65,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'service/staleness.redis.test.ts': { 'measures time': LOWER },
   'service/without-redis.redis.test.ts': { 'measures time': LOWER },
   'store/fact-lists.test.ts': { 'measures time': 'the present is one of the times that are written' },
-  'testing/processes/store-look.ts': { sleeps: POLLS },
+  'testing/processes/pause.ts': { sleeps: POLLS },
   'system/fatal-while-writing.ts': {
     sleeps: 'in the process that is to fail: it comes to nothing a moment later',
     'measures time': 'tells it; test/faults judges it',
