@@ -284,14 +284,19 @@ test('a page of any set of keys is the smallest ones after the cursor, by UTF-8 
 function expectPages(expected: readonly string[], pageAt: (page: PageRequest) => KeyPage): void {
   const ordered = expected.toSorted(compareUtf8)
   const total = ordered.length
-  expect(pageAt({ after: null, limit: 0 })).toEqual({ keys: [], hasMore: total > 0, total })
+  expectPage(pageAt({ after: null, limit: 0 }), { keys: [], hasMore: total > 0, total })
   for (let limit = 1; limit <= total + 1; limit += 1) {
     for (let start = 0; start === 0 || start < total; start += limit) {
       const after = start === 0 ? null : ordered[start - 1]!
       const keys = ordered.slice(start, start + limit)
-      expect(pageAt({ after, limit })).toEqual({ keys, hasMore: start + limit < total, total })
+      expectPage(pageAt({ after, limit }), { keys, hasMore: start + limit < total, total })
     }
   }
+}
+
+/** A million pages, of which hardly any is wrong: the matcher, which takes ten times as long, is for those. */
+function expectPage(page: KeyPage, right: KeyPage): void {
+  if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
 }
 
 interface Walk {
