@@ -67,7 +67,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'store/fact-list-membership.test.ts': {
     'measures time': 'the present is one of the times that are written',
   },
-  'testing/processes/store-look.ts': { sleeps: POLLS },
+  'testing/processes/pause.ts': { sleeps: POLLS },
   'system/fatal-while-writing.ts': {
     sleeps: 'in the process that is to fail: it comes to nothing a moment later',
     'measures time': 'tells it; test/faults judges it',

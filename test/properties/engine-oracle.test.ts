@@ -8,73 +8,122 @@ import type { Change } from '#model/change.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { answersOf } from '#testing/engines/packed.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
-import { histories } from '#testing/oracle/random-history.ts'
+import { type History, histories } from '#testing/oracle/random-history.ts'
 import { Coverage } from '#testing/oracle/coverage.ts'
-import { holdsFor, howToRepeat } from './seeded.ts'
+import { holdsFor, howToRepeat, onceFor } from './seeded.ts'
 
-describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
+const usual = histories({ commits: 8, queries: 40 })
+const longer = histories({ commits: 10, queries: 60 })
+const USUAL_RUNS = 150
+
+/** What the oracle answers at each moment of a history. */
+const rightAnswers = onceFor(({ load, commits, queries }: History) => {
+  const oracle = new Oracle()
+  return [load, ...commits].map(changes => {
+    oracle.apply(changes)
+    return queries.map(query => oracle.evaluate(query))
+  })
+})
+const standingAtTheEnd = onceFor(({ load, commits }: History) => {
+  const oracle = new Oracle()
+  oracle.apply([load, ...commits].flat())
+  return oracle.standingFacts()
+})
+const lawfulHistory = onceFor(({ load, commits }: History) => lawful([load, ...commits]))
+
+test('random histories meet every rule often', () => {
+  const coverage = new Coverage()
+  holdsFor(usual, USUAL_RUNS, history => {
+    const right = rightAnswers(history)
+    const counting = coverage.follow()
+    for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+      counting.apply(changes)
+      for (const [index, query] of history.queries.entries()) counting.count(query, right[moment]![index]!)
+    }
+  })
+
+  expect(coverage.checks, howToRepeat).toBeGreaterThanOrEqual(50_000)
+  // Usual are a quarter allowed, 5,700 denied by tenant, 3,300 decided by derivation, 1,440 by extension and 380 by
+  // guard. Less than these means that the generators no longer generate what they should: chance alone comes to so few
+  // less than once in a million runs.
+  expect(coverage.allowedShare(), howToRepeat).toBeGreaterThan(0.15)
+  expect(coverage.allowedShare(), howToRepeat).toBeLessThan(0.6)
+  expect(coverage.deniedByTenant, howToRepeat).toBeGreaterThan(2_500)
+  expect(coverage.decidedBy.derivation, howToRepeat).toBeGreaterThan(1_500)
+  expect(coverage.decidedBy.extension, howToRepeat).toBeGreaterThan(500)
+  expect(coverage.decidedBy.guard, howToRepeat).toBeGreaterThan(60)
+})
+
+describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
   test('the engine answers as the oracle does, throughout random histories', () => {
-    const coverage = new Coverage()
-    holdsFor(histories({ commits: 8, queries: 40 }), 150, ({ load, commits, queries }) => {
-      const engine = newEngine()
-      const oracle = new Oracle()
-      const counting = coverage.follow()
-      for (const changes of [load, ...commits]) {
-        for (const follower of [engine, oracle, counting]) follower.apply(changes)
-        const right = queries.map(query => oracle.evaluate(query))
-        expect(answersOf(engine, queries)).toEqual(right)
-        for (const [index, query] of queries.entries()) counting.count(query, right[index]!)
-      }
-    })
-
-    expect(coverage.checks, howToRepeat).toBeGreaterThanOrEqual(50_000)
-    // Usual are a quarter allowed, 5,700 denied by tenant, 3,300 decided by derivation, 1,440 by extension and 380 by
-    // guard. Less than these means that the generators no longer generate what they should: chance alone comes to so few
-    // less than once in a million runs.
-    expect(coverage.allowedShare(), howToRepeat).toBeGreaterThan(0.15)
-    expect(coverage.allowedShare(), howToRepeat).toBeLessThan(0.6)
-    expect(coverage.deniedByTenant, howToRepeat).toBeGreaterThan(2_500)
-    expect(coverage.decidedBy.derivation, howToRepeat).toBeGreaterThan(1_500)
-    expect(coverage.decidedBy.extension, howToRepeat).toBeGreaterThan(500)
-    expect(coverage.decidedBy.guard, howToRepeat).toBeGreaterThan(60)
+    holdsFor(
+      usual,
+      USUAL_RUNS,
+      history => {
+        const engine = newEngine()
+        const right = rightAnswers(history)
+        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+          engine.apply(changes)
+          expect(answersOf(engine, history.queries)).toEqual(right[moment])
+        }
+      },
+      share,
+    )
   })
 
   test('an engine fed only the surviving facts answers as the one that went through the whole history', () => {
-    holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
-      const incremental = newEngine()
-      const oracle = new Oracle()
-      for (const follower of [incremental, oracle]) follower.apply([load, ...commits].flat())
-      const rebuilt = newEngine()
-      rebuilt.apply(oracle.standingFacts())
-      expect(answersOf(rebuilt, queries)).toEqual(answersOf(incremental, queries))
-    })
+    holdsFor(
+      longer,
+      60,
+      history => {
+        const { load, commits, queries } = history
+        const incremental = newEngine()
+        incremental.apply([load, ...commits].flat())
+        const rebuilt = newEngine()
+        rebuilt.apply(standingAtTheEnd(history))
+        expect(answersOf(rebuilt, queries)).toEqual(answersOf(incremental, queries))
+      },
+      share,
+    )
   })
 
   test('a commit applied twice leaves what it leaves when applied once', () => {
-    holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
-      const once = newEngine()
-      const twice = newEngine()
-      for (const changes of lawful([load, ...commits])) {
-        once.apply(changes)
-        twice.apply(changes)
-        twice.apply(changes)
-        expect(answersOf(twice, queries)).toEqual(answersOf(once, queries))
-      }
-    })
+    holdsFor(
+      longer,
+      60,
+      history => {
+        const { queries } = history
+        const once = newEngine()
+        const twice = newEngine()
+        for (const changes of lawfulHistory(history)) {
+          once.apply(changes)
+          twice.apply(changes)
+          twice.apply(changes)
+          expect(answersOf(twice, queries)).toEqual(answersOf(once, queries))
+        }
+      },
+      share,
+    )
   })
 
   /** A first load scans rows while commits go on, and then replays those commits over a state that has them. */
   test('replaying the tail of a history over its end changes no answer', () => {
-    holdsFor(histories({ commits: 10, queries: 60 }), 60, ({ load, commits, queries }) => {
-      const history = lawful([load, ...commits])
-      const engine = newEngine()
-      engine.apply(history.flat())
-      const answers = answersOf(engine, queries)
-      for (let from = 1; from < history.length; from++) {
-        engine.apply(history.slice(from).flat())
-        expect(answersOf(engine, queries)).toEqual(answers)
-      }
-    })
+    holdsFor(
+      longer,
+      60,
+      history => {
+        const { queries } = history
+        const commits = lawfulHistory(history)
+        const engine = newEngine()
+        engine.apply(commits.flat())
+        const answers = answersOf(engine, queries)
+        for (let from = 1; from < commits.length; from++) {
+          engine.apply(commits.slice(from).flat())
+          expect(answersOf(engine, queries)).toEqual(answers)
+        }
+      },
+      share,
+    )
   })
 })
 

@@ -8,16 +8,15 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { ExplanationStep } from '#engine/explanation.ts'
 import { SmallestKeys } from '#testing/reference-engine/smallest-keys.ts'
-import type { InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
-import { histories } from '#testing/oracle/random-history.ts'
+import { type History, histories } from '#testing/oracle/random-history.ts'
 import { StandingWorld } from '#testing/oracle/standing-world.ts'
-import { holdsFor, howToRepeat, seed } from './seeded.ts'
+import { holdsFor, howToRepeat, onceFor, seed } from './seeded.ts'
 import { grantsOn, instanceRolesOf, tenantRolesOf } from '#testing/engines/listed.ts'
 
 const ALL: PageRequest = { after: null, limit: 1_000 }
@@ -29,117 +28,194 @@ afterAll(() => {
   process.stdout.write(`searches and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
 })
 
-describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
+/** What stands after each commit of a history, the load first; the oracle itself goes on to the next moment. */
+function* momentsOf({ load, commits }: History): Generator<{ world: StandingWorld; oracle: Oracle }> {
+  const oracle = new Oracle()
+  for (const changes of [load, ...commits]) {
+    oracle.apply(changes)
+    yield { world: new StandingWorld(oracle.standingFacts()), oracle }
+  }
+}
+
+/** Who and what the oracle allows for each question at each moment. */
+const rightSearches = onceFor((history: History) =>
+  Array.from(momentsOf(history), ({ world, oracle }) =>
+    history.queries.map(query => {
+      const { type } = query
+      const [keys, actions] = [world.keysOf(type), world.actionsOf(type)]
+      return {
+        asked: { resources: keys.length, users: world.users.length, actions: actions.length },
+        keys: keys.filter(key => oracle.evaluate({ ...query, key })),
+        users: world.users.filter(user => oracle.evaluate({ ...query, user })),
+        actions: actions.filter(action => oracle.evaluate({ ...query, action })).toSorted(compareUtf8),
+      }
+    }),
+  ),
+)
+
+const rightListings = onceFor((history: History) =>
+  Array.from(momentsOf(history), ({ world, oracle }) => ({
+    users: world.users.map(user => ({
+      user,
+      held: unordered(world.instanceRolesOf(oracle.effectiveRoles(user))),
+      inTenants: unordered(world.tenantRolesOf(user)),
+    })),
+    grants: history.queries.map(question =>
+      unordered(world.grantsOn(question, user => oracle.evaluate({ ...question, user }))),
+    ),
+  })),
+)
+
+const rightDecisions = onceFor((history: History) =>
+  Array.from(momentsOf(history), ({ world, oracle }) => ({
+    world,
+    decisions: history.queries.map(query => ({
+      allow: oracle.evaluate(query),
+      known: {
+        user: world.users.includes(query.user),
+        action: world.actionsOf(query.type).includes(query.action),
+      },
+      held: oracle
+        .effectiveRoles(query.user)
+        .filter(({ instance: { type, key } }) => type === query.type && key === query.key)
+        .map(({ role }) => role)
+        .toSorted(),
+    })),
+  })),
+)
+
+/** For each question every key and user there ever is, and those that the oracle allows and are there, by moment. */
+const rightWalks = onceFor((history: History) => {
+  const names = new StandingWorld([...history.load, ...history.commits.flat()])
+  const candidates = history.queries.map(({ type }) => ({ keys: names.keysOf(type), users: names.users }))
+  const found = Array.from(momentsOf(history), ({ world, oracle }) =>
+    history.queries.map((query, index) => {
+      const stored = new Set(world.keysOf(query.type))
+      const { keys, users } = candidates[index]!
+      return {
+        keys: new Set(keys.filter(key => stored.has(key) && oracle.evaluate({ ...query, key }))),
+        users: new Set(users.filter(user => oracle.evaluate({ ...query, user }))),
+      }
+    }),
+  )
+  return { candidates, found }
+})
+
+describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
   test('every search lists exactly what the oracle allows, in pages of every size', () => {
     let found = 0
-    holdsFor(histories({ commits: 5, queries: 8 }), 90, ({ load, commits, queries }) => {
-      const engine = newEngine()
-      const oracle = new Oracle()
-      for (const changes of [load, ...commits]) {
-        for (const follower of [engine, oracle]) follower.apply(changes)
-        const world = new StandingWorld(oracle.standingFacts())
-        for (const query of queries) {
-          const { user, action, type, key, tenant } = query
-          const keys = world.keysOf(type).filter(each => oracle.evaluate({ ...query, key: each }))
-          compared.resources += world.keysOf(type).length
-          expectPages(keys, page => engine.searchResources({ user, action, type, tenant }, page))
-
-          const users = world.users.filter(each => oracle.evaluate({ ...query, user: each }))
-          compared.users += world.users.length
-          expectPages(users, page => engine.searchUsers({ action, type, key, tenant }, page))
-
-          const actions = world.actionsOf(type).filter(each => oracle.evaluate({ ...query, action: each }))
-          compared.actions += world.actionsOf(type).length
-          expect(runAtOnce(engine.searchActions({ user, type, key, tenant }))).toEqual(
-            actions.toSorted(compareUtf8),
-          )
-          found += keys.length + users.length + actions.length
+    holdsFor(
+      histories({ commits: 5, queries: 8 }),
+      90,
+      history => {
+        const engine = newEngine()
+        const right = rightSearches(history)
+        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+          engine.apply(changes)
+          for (const [index, { user, action, type, key, tenant }] of history.queries.entries()) {
+            const { asked, keys, users, actions } = right[moment]![index]!
+            compared.resources += asked.resources
+            expectPages(keys, page => engine.searchResources({ user, action, type, tenant }, page))
+            compared.users += asked.users
+            expectPages(users, page => engine.searchUsers({ action, type, key, tenant }, page))
+            compared.actions += asked.actions
+            expect(runAtOnce(engine.searchActions({ user, type, key, tenant }))).toEqual(actions)
+            found += keys.length + users.length + actions.length
+          }
         }
-      }
-    })
+      },
+      share,
+    )
     expect(compared.resources + compared.users + compared.actions, howToRepeat).toBeGreaterThan(20_000)
-    expect(found, howToRepeat).toBeGreaterThan(1_000)
+    if (share === 1) expect(found, howToRepeat).toBeGreaterThan(1_000)
   })
 
   test('the listings name exactly the roles, permissions and assignments there are', () => {
     let entries = 0
-    holdsFor(histories({ commits: 3, queries: 3 }), 40, ({ load, commits, queries }) => {
-      const engine = newEngine()
-      const oracle = new Oracle()
-      for (const changes of [load, ...commits]) {
-        for (const follower of [engine, oracle]) follower.apply(changes)
-        const world = new StandingWorld(oracle.standingFacts())
-        for (const user of world.users) {
-          const any = { tenants: null, types: null, accepts: null }
-          const held = instanceRolesOf(engine, user, any, 1_000).map(entry => ({
-            ...entry,
-            roles: entry.roles.toSorted(),
-            actions: entry.actions.toSorted(),
-          }))
-          expect(unordered(held)).toEqual(unordered(world.instanceRolesOf(oracle.effectiveRoles(user))))
-          const inTenants = tenantRolesOf(engine, user, null, 1_000).map(
-            ({ roles, permissions, ...entry }) => ({
+    holdsFor(
+      histories({ commits: 3, queries: 3 }),
+      40,
+      history => {
+        const engine = newEngine()
+        const right = rightListings(history)
+        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+          engine.apply(changes)
+          for (const { user, ...expected } of right[moment]!.users) {
+            const any = { tenants: null, types: null, accepts: null }
+            const held = instanceRolesOf(engine, user, any, 1_000).map(entry => ({
               ...entry,
-              roles: roles.toSorted(),
-              permissions: unordered(permissions),
-            }),
-          )
-          expect(unordered(inTenants)).toEqual(unordered(world.tenantRolesOf(user)))
-          entries += held.length + inTenants.length
-          compared.listings += 2
+              roles: entry.roles.toSorted(),
+              actions: entry.actions.toSorted(),
+            }))
+            expect(unordered(held)).toEqual(expected.held)
+            const inTenants = tenantRolesOf(engine, user, null, 1_000).map(
+              ({ roles, permissions, ...entry }) => ({
+                ...entry,
+                roles: roles.toSorted(),
+                permissions: unordered(permissions),
+              }),
+            )
+            expect(unordered(inTenants)).toEqual(expected.inTenants)
+            entries += held.length + inTenants.length
+            compared.listings += 2
+          }
+          for (const [index, { user: _, ...question }] of history.queries.entries()) {
+            const grants = grantsOn(engine, question, 1_000)
+            expect(unordered(grants)).toEqual(right[moment]!.grants[index])
+            expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
+              engine.searchUsers(question, ALL).keys,
+            )
+            entries += grants.length
+            compared.grants += 1
+          }
         }
-        for (const { user: _, ...question } of queries) {
-          const grants = grantsOn(engine, question, 1_000)
-          const allowed = (user: string) => oracle.evaluate({ ...question, user })
-          expect(unordered(grants)).toEqual(unordered(world.grantsOn(question, allowed)))
-          expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
-            engine.searchUsers(question, ALL).keys,
-          )
-          entries += grants.length
-          compared.grants += 1
-        }
-      }
-    })
-    expect(entries, howToRepeat).toBeGreaterThan(500)
+      },
+      share,
+    )
+    if (share === 1) expect(entries, howToRepeat).toBeGreaterThan(500)
   })
 
   test('an explanation agrees with the decision, names the roles held, and its path is a shortest chain of facts that stand, or it says that it was cut short', () => {
     let derived = 0
     let held = 0
     let cutShort = 0
-    holdsFor(histories({ commits: 4, queries: 12 }), 60, ({ load, commits, queries }) => {
-      const engine = newEngine()
-      const oracle = new Oracle()
-      for (const changes of [load, ...commits]) {
-        for (const follower of [engine, oracle]) follower.apply(changes)
-        const world = new StandingWorld(oracle.standingFacts())
-        for (const query of queries) {
-          const { allow, path, known, tenant, instanceRoles } = runAtOnce(
-            engine.explain(query, EXPLAIN_STEPS_MAX),
-          )
-          compared.explained += 1
-          expect(allow).toBe(oracle.evaluate(query))
-          expect(path.length > 0).toBe(allow)
-          expect(known.user).toBe(world.users.includes(query.user))
-          expect(known.action).toBe(world.actionsOf(query.type).includes(query.action))
-          const isAsked = ({ type, key }: InstanceKey) => type === query.type && key === query.key
-          const effective = oracle.effectiveRoles(query.user).filter(({ instance }) => isAsked(instance))
-          expect(instanceRoles.held.toSorted()).toEqual(effective.map(({ role }) => role).toSorted())
-          held += effective.length
-          const stepsMax = 1 + (compared.explained % 12)
-          const short = runAtOnce(engine.explain(query, stepsMax))
-          expect(short.allow).toBe(allow)
-          expect(instanceRoles.held).toEqual(expect.arrayContaining([...short.instanceRoles.held]))
-          if (!short.isCutShort) expect(short.instanceRoles.held).toEqual(instanceRoles.held)
-          if (short.path.length > 0) expectChain(world, query, tenant, short.path)
-          else if (allow) expect(short.isCutShort).toBe(true)
-          cutShort += Number(short.isCutShort)
-          if (!allow) continue
-          expectChain(world, query, tenant, path)
-          derived += path.length - 1
+    holdsFor(
+      histories({ commits: 4, queries: 12 }),
+      60,
+      history => {
+        const engine = newEngine()
+        const right = rightDecisions(history)
+        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+          engine.apply(changes)
+          const { world, decisions } = right[moment]!
+          for (const [index, query] of history.queries.entries()) {
+            const expected = decisions[index]!
+            const { allow, path, known, tenant, instanceRoles } = runAtOnce(
+              engine.explain(query, EXPLAIN_STEPS_MAX),
+            )
+            compared.explained += 1
+            expect(allow).toBe(expected.allow)
+            expect(path.length > 0).toBe(allow)
+            expect(known).toMatchObject(expected.known)
+            expect(instanceRoles.held.toSorted()).toEqual(expected.held)
+            held += expected.held.length
+            const stepsMax = 1 + (compared.explained % 12)
+            const short = runAtOnce(engine.explain(query, stepsMax))
+            expect(short.allow).toBe(allow)
+            expect(instanceRoles.held).toEqual(expect.arrayContaining([...short.instanceRoles.held]))
+            if (!short.isCutShort) expect(short.instanceRoles.held).toEqual(instanceRoles.held)
+            if (short.path.length > 0) expectChain(world, query, tenant, short.path)
+            else if (allow) expect(short.isCutShort).toBe(true)
+            cutShort += Number(short.isCutShort)
+            if (!allow) continue
+            expectChain(world, query, tenant, path)
+            derived += path.length - 1
+          }
         }
-      }
-    })
+      },
+      share,
+    )
+    if (share < 1) return
     // Usual are 300: chance alone comes to so few less than once in ten million runs.
     expect(derived, howToRepeat).toBeGreaterThan(60)
     expect(held, howToRepeat).toBeGreaterThan(300)
@@ -148,53 +224,58 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
   })
 
   test('a walk while facts change lists what is true throughout exactly once, and never what is false throughout', () => {
-    holdsFor(histories({ commits: 8, queries: 6 }), 80, ({ load, commits, queries }) => {
-      for (const query of queries) {
-        for (const limit of [1, 2, 3]) {
-          const oracle = new Oracle()
-          const engine = newEngine()
-          for (const follower of [engine, oracle]) follower.apply(load)
-          const { user, action, type, key, tenant } = query
-          const later = commits.values()
-          const next = (): void => {
-            const { value: changes = [] } = later.next()
-            for (const follower of [engine, oracle]) follower.apply(changes)
+    holdsFor(
+      histories({ commits: 8, queries: 6 }),
+      80,
+      history => {
+        const { candidates, found } = rightWalks(history)
+        for (const [index, { user, action, type, key, tenant }] of history.queries.entries()) {
+          const { keys, users } = candidates[index]!
+          for (const limit of [1, 2, 3]) {
+            const engine = newEngine()
+            engine.apply(history.load)
+            let moment = 0
+            const next = (): void => {
+              if (moment === history.commits.length) return
+              engine.apply(history.commits[moment]!)
+              moment += 1
+            }
+            expectWalk({
+              candidates: keys,
+              isTrue: each => found[moment]![index]!.keys.has(each),
+              pageAt: after => engine.searchResources({ user, action, type, tenant }, { after, limit }),
+              next,
+            })
+            expectWalk({
+              candidates: users,
+              isTrue: each => found[moment]![index]!.users.has(each),
+              pageAt: after => engine.searchUsers({ action, type, key, tenant }, { after, limit }),
+              next,
+            })
           }
-          const names = new StandingWorld([...load, ...commits.flat()])
-          expectWalk({
-            candidates: names.keysOf(type),
-            isTrue: each => oracle.evaluate({ ...query, key: each }) && isStored(oracle, type, each),
-            pageAt: after => engine.searchResources({ user, action, type, tenant }, { after, limit }),
-            next,
-          })
-          expectWalk({
-            candidates: names.users,
-            isTrue: each => oracle.evaluate({ ...query, user: each }),
-            pageAt: after => engine.searchUsers({ action, type, key, tenant }, { after, limit }),
-            next,
-          })
         }
-      }
-    })
+      },
+      share,
+    )
     expect(compared.walked, howToRepeat).toBeGreaterThan(1_000)
   })
+})
 
-  test('a page of any set of keys is the smallest ones after the cursor, by UTF-8 bytes, whatever order they come in', () => {
-    const key = fc.oneof(
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
-      fc.string({
-        unit: fc.constantFrom('a', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '\u{10ffff}'),
-        maxLength: 3,
-      }),
-    )
-    holdsFor(fc.uniqueArray(key, { maxLength: 40 }), 300, keys => {
-      const ordered = keys.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
-      expect(keys.toSorted(compareUtf8)).toEqual(ordered)
-      expectPages(keys, page => {
-        const smallest = new SmallestKeys(page)
-        for (const each of keys) smallest.add(each)
-        return smallest.page()
-      })
+test('a page of any set of keys is the smallest ones after the cursor, by UTF-8 bytes, whatever order they come in', () => {
+  const key = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
+    fc.string({
+      unit: fc.constantFrom('a', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '\u{10ffff}'),
+      maxLength: 3,
+    }),
+  )
+  holdsFor(fc.uniqueArray(key, { maxLength: 40 }), 300, keys => {
+    const ordered = keys.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+    expect(keys.toSorted(compareUtf8)).toEqual(ordered)
+    expectPages(keys, page => {
+      const smallest = new SmallestKeys(page)
+      for (const each of keys) smallest.add(each)
+      return smallest.page()
     })
   })
 })
@@ -203,14 +284,19 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine }) => {
 function expectPages(expected: readonly string[], pageAt: (page: PageRequest) => KeyPage): void {
   const ordered = expected.toSorted(compareUtf8)
   const total = ordered.length
-  expect(pageAt({ after: null, limit: 0 })).toEqual({ keys: [], hasMore: total > 0, total })
+  expectPage(pageAt({ after: null, limit: 0 }), { keys: [], hasMore: total > 0, total })
   for (let limit = 1; limit <= total + 1; limit += 1) {
     for (let start = 0; start === 0 || start < total; start += limit) {
       const after = start === 0 ? null : ordered[start - 1]!
       const keys = ordered.slice(start, start + limit)
-      expect(pageAt({ after, limit })).toEqual({ keys, hasMore: start + limit < total, total })
+      expectPage(pageAt({ after, limit }), { keys, hasMore: start + limit < total, total })
     }
   }
+}
+
+/** A million pages, of which hardly any is wrong: the matcher, which takes ten times as long, is for those. */
+function expectPage(page: KeyPage, right: KeyPage): void {
+  if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
 }
 
 interface Walk {
@@ -237,10 +323,6 @@ function expectWalk({ candidates, isTrue, pageAt, next }: Walk): void {
   expect(new Set(seen).size).toBe(seen.length)
   expect(seen.filter(key => never.has(key))).toEqual([])
   expect([...always].filter(key => !seen.includes(key))).toEqual([])
-}
-
-function isStored(oracle: Oracle, type: string, key: string): boolean {
-  return new StandingWorld(oracle.standingFacts()).keysOf(type).includes(key)
 }
 
 /** Each step is a fact that stands and follows from the one before; the last one allows; none could be left out. */

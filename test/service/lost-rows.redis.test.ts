@@ -19,6 +19,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
 
 const redis = await sharedRedis()
 const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
@@ -40,6 +41,7 @@ async function until(status: number, node: Client) {
   for (;;) {
     const answer = await decision(node)
     if (answer.status === status && !/just now/.test(answer.body.message ?? '')) return answer
+    await pause()
   }
 }
 

@@ -11,6 +11,7 @@ import {
   question,
   revisionOf,
 } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
 
 const redis = await sharedRedis()
 const STAGING = '/v2/projects/default/envs/staging'
@@ -18,7 +19,7 @@ const STAGING_USERS = '/v2/facts/default/staging/users'
 
 /** Asks until that is the answer; the test's time is how long it may take. */
 async function until(expected: number, ask: () => Promise<number>): Promise<void> {
-  while ((await ask()) !== expected);
+  while ((await ask()) !== expected) await pause()
 }
 
 async function statusOf(node: Client, path: string, key: string): Promise<number> {

@@ -18,6 +18,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const redis = await sharedRedis()
@@ -57,7 +58,7 @@ async function metric(node: Client, name: string): Promise<number> {
 
 /** Asks until that is the answer. */
 async function until(expected: number, ask: () => Promise<number>): Promise<void> {
-  while ((await ask()) !== expected);
+  while ((await ask()) !== expected) await pause()
 }
 
 test('a node without Redis is stale, ready as long as it decides, then neither, and recovers by itself', async () => {
@@ -70,9 +71,13 @@ test('a node without Redis is stale, ready as long as it decides, then neither, 
   expect(performance.now() - cutAt).toBeGreaterThan(100)
   // Asked before and after: who is told "not ready" is refused decisions, and who is refused them is told so.
   for (;;) {
-    const [before, decided, after] = [await readiness(node), await decision(node), await readiness(node)]
+    const before = await readiness(node)
+    const { status: decided, body } = await node.post('/allowed', question('alice', 'read', 'document:plan'))
+    const after = await readiness(node)
     if (before === 503) expect(decided).toBe(503)
-    if (decided === 503) expect(after).toBe(503)
+    // Of one environment a node may have heard longer ago, by as much as a busy machine kept it: that is refused by itself.
+    const isAlone = /of this environment is too old/.test(JSON.stringify(body))
+    if (decided === 503 && !isAlone) expect(after).toBe(503)
     if (before === 503) break
     expect(before).toBe(200)
   }
@@ -107,14 +112,17 @@ test.each(['log', 'meta'] as const)(
     const neighbours = async () => (await node.send('POST', '/allowed', { key, body: ask })).status
 
     const lost = redisKeys(parseRedisUrl(storeUrl).prefix, body.id)[name]
-    await orders.send('RENAME', lost, `${lost}:aside`)
+    // At no moment is it missing: an environment that is lost is closed, which is another matter.
+    await orders.send('COPY', lost, `${lost}:aside`)
     await orders.send('SET', lost, 'of another kind')
     await until(503, () => freshness(node))
     await until(503, () => decision(node))
     // A machine that stands still makes all of them stale for a moment; the environment alone stays so.
     let refused = await node.post('/allowed', ask)
-    while (!/of this environment is too old/.test(JSON.stringify(refused.body)))
+    while (!/of this environment is too old/.test(JSON.stringify(refused.body))) {
+      await pause()
       refused = await node.post('/allowed', ask)
+    }
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
     await until(200, neighbours)
     await until(200, () => readiness(node))
@@ -169,7 +177,7 @@ test('a node that is not done starting refuses, too, what it has had open for to
     const answer = await node.post('/allowed', question('alice', 'read', 'document:plan')).catch(() => null)
     return answer?.status === 503 && JSON.stringify(answer.body).includes('too old')
   }
-  while (!(await isStale()));
+  while (!(await isStale())) await pause()
   expect(await readiness(node)).toBe(503)
 
   proxy.mend()

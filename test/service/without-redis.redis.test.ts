@@ -17,6 +17,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
 
 const redis = await sharedRedis()
 
@@ -59,11 +60,11 @@ async function isAllowed(node: Client, user: string): Promise<boolean> {
 }
 
 async function until(expected: number, ask: () => Promise<number>): Promise<void> {
-  while ((await ask()) !== expected);
+  while ((await ask()) !== expected) await pause()
 }
 
 async function untilAllowed(node: Client, expected: boolean): Promise<void> {
-  while ((await node.allows('alice', 'read', 'document:plan')) !== expected);
+  while ((await node.allows('alice', 'read', 'document:plan')) !== expected) await pause()
 }
 
 test('it decides, says that it is stale, and has what others changed when Redis is back', async () => {
@@ -135,7 +136,7 @@ test('a history that took the place of its own meanwhile is taken over whole', a
 
   proxy.mend()
   // Its environments are others, which are opened first: 503 meanwhile.
-  while (!(await isAllowed(alone, 'carol')));
+  while (!(await isAllowed(alone, 'carol'))) await pause()
   expect(await alone.allows('alice', 'read', 'document:plan')).toBe(false)
   await until(200, () => freshness(alone))
 })

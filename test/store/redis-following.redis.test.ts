@@ -18,6 +18,7 @@ import type { EnvironmentStore, Store } from '#store/store.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { pause } from '#testing/processes/pause.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import { sharedRedis } from '../support/redis-server.ts'
 import { bytes, commitOf, everyone, shown, toyRule } from './toy-rows.ts'
@@ -71,7 +72,7 @@ async function replaced(ledger: Ledger, after: Revision): Promise<void> {
 
 /** Resolves when the store has known for a moment that it has everything. */
 async function isFresh(store: Store, withinMs: number): Promise<void> {
-  while (store.stalenessMs() > withinMs) await new Promise(resolve => setImmediate(resolve))
+  while (store.stalenessMs() > withinMs) await pause()
 }
 
 test('a node gets what another commits', async () => {
@@ -151,7 +152,7 @@ test('a node that was cut off catches up, and meanwhile says how stale it is', a
   proxy.cut()
   for (let index = 0; index < 10; index += 1)
     await one.ledger.commit(commitOf({ put: { [`row-${index}`]: 'ar' } }))
-  while (other.store.stalenessMs() < 300) await new Promise(resolve => setImmediate(resolve))
+  while (other.store.stalenessMs() < 300) await pause()
   expect(other.view.count(everyone)).toBe(0)
   proxy.mend()
   await follows(other.ledger, start, await one.ledger.head())
@@ -218,7 +219,7 @@ test('an emptied Redis is not taken for the truth; a history that somebody begin
   const head = await node.ledger.head()
   const ended = replaced(node.ledger, head)
   await direct.send('DEL', keys.meta, keys.rows, keys.log, keys.ids)
-  while (node.store.stalenessMs() < 300) await new Promise(resolve => setImmediate(resolve))
+  while (node.store.stalenessMs() < 300) await pause()
   expect(node.view.count(everyone)).toBe(1)
   await expect(node.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_RESET' })
 
@@ -230,7 +231,7 @@ test('an emptied Redis is not taken for the truth; a history that somebody begin
   // Decisions may still rest on what was there before.
   const stalenessMs = node.store.stalenessMs()
   const grownMs = () => node.store.stalenessMs() - stalenessMs
-  while (grownMs() >= 0 && grownMs() < 100) await new Promise(resolve => setImmediate(resolve))
+  while (grownMs() >= 0 && grownMs() < 100) await pause()
   expect(grownMs()).toBeGreaterThan(0)
   node.takeOver(node.snapshotPlace())
   await isFresh(node.store, 200)
@@ -443,7 +444,7 @@ test.each([
     await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
     await lose(other, url)
     // Time for several attempts to load it, a half second apart.
-    while (node.store.stalenessMs() < 2_000) await new Promise(resolve => setImmediate(resolve))
+    while (node.store.stalenessMs() < 2_000) await pause()
     expect(node.store.isEmptied()).toBe(isLost)
     expect(node.view.count(everyone)).toBe(1)
   },

@@ -15,6 +15,7 @@ import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { type KeptLine, KeptLog } from '../support/kept-log.ts'
 import { freePort } from '#testing/processes/free-port.ts'
+import { pause } from '#testing/processes/pause.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import { API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
@@ -166,7 +167,7 @@ test('why a running node has no connection is said once, however often it is tri
   for (const isOfIt of connections) await log.has(line => isOfIt(line) && isRefused(line))
   // Redis counts the attempts.
   const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
-  while (Number(await attempts()) < 6);
+  while (Number(await attempts()) < 6) await pause()
   await rights(name, `>${PASSWORD}`)
   for (const isOfIt of connections) {
     await log.has(line => isOfIt(line) && line.level === 'info')
@@ -187,7 +188,7 @@ test('a node that is refused the log says why once, asks again and again, loads 
   await log.has(isRefused)
   await admin.send('ACL', 'LOG', 'RESET')
   const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
-  while (Number(await attempts()) < 4);
+  while (Number(await attempts()) < 4) await pause()
   await rights(name, '+xrange')
   await log.has(says('info', /shows again what is new/))
   await follows(node.ledger, start, await commit)
@@ -217,7 +218,7 @@ test('a node that has to load and is refused the rows says why once, goes on try
   await log.has(isRefused)
   await admin.send('ACL', 'LOG', 'RESET')
   const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
-  while (Number(await attempts()) < 2);
+  while (Number(await attempts()) < 2) await pause()
   await rights(name, '+hscan')
   await log.has(says('warn', /another copy is in force/))
   expect(log.lines.filter(isRefused)).toHaveLength(1)

@@ -4,6 +4,7 @@
  */
 import { expect } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'
+import { pause } from '#testing/processes/pause.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
 
 export const KEYS = {
@@ -133,7 +134,7 @@ export class ThreeEnvironments {
 
   /** Resolves when it decides again, and says so: threads may decide a moment before. */
   async whenOpen(environment: EnvironmentKey): Promise<void> {
-    while ((await this.told(environment)).closed !== undefined);
+    while ((await this.told(environment)).closed !== undefined) await pause()
   }
 
   /** Asks these all the time, until the function that it returns is called, which says what they refused. */

@@ -2,10 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { entry } from '#composition/built-form.ts'
 import { settings } from '#config/config.ts'
 import { freePort } from './free-port.ts'
 
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+const SOURCES = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+/** The built one, where that is what the sources say: it need not be looked for by each process. */
+const BUILT = fileURLToPath(entry('start', 'src/start.js'))
 /** How a module of the sources is named in a script that is given as an URL. */
 const SOURCES_IN_OPTIONS = encodeURIComponent('/src/')
 /** More than a file of tests starts processes. */
@@ -28,13 +31,18 @@ export class ServiceProcess {
 
   constructor({ cwd, env = {}, command }: ProcessOptions) {
     this.#apiKey = env['API_KEY']
-    const [file, ...args] = command ?? [process.execPath, '--disable-warning=ExperimentalWarning', START]
     // One thread finds a port for itself; several share one that has to be known beforehand.
     const port = env['HTTP_THREADS'] === '1' ? 0 : (ports.pop() ?? 0)
     const own = { PORT: String(port), STOP_DELAY_MS: '0' }
     // What a test breaks is a module of the sources.
     const isBroken = env['NODE_OPTIONS']?.includes(SOURCES_IN_OPTIONS) ?? false
     const form = isBroken ? { VERDICT_FORM: 'sources' } : {}
+    const start = [
+      process.execPath,
+      '--disable-warning=ExperimentalWarning',
+      isBroken ? SOURCES : BUILT,
+    ] as const
+    const [file, ...args] = command ?? start
     this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), ...own, ...form, ...env } })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))

@@ -4,9 +4,7 @@ import type { RecordKind } from '#model/records.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-
-/** How long to wait between two looks. */
-const PAUSE_MS = 10
+import { pause } from './pause.ts'
 
 export class StoreLook {
   readonly #tables: LmdbTables
@@ -25,7 +23,7 @@ export class StoreLook {
 
   /** Resolves when the store has come to be as `isSo` says: nobody tells this process of commits. */
   async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+    while (!isSo()) await pause()
   }
 
   close(): Promise<void> {

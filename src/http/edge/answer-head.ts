@@ -1,6 +1,6 @@
 /** Writes the head of an answer to the wire. */
-import { STATUS_CODES } from 'node:http'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
+import { REASON_PHRASES } from '#http/message/reason-phrases.ts'
 import { type RequestId, RequestIds } from '#http/message/request-id.ts'
 import type { Wire } from './wire.ts'
 
@@ -34,7 +34,7 @@ export function writeHead(
   const usual = isJson && status === 200 ? requestId.prefixed : null
   if (usual !== null) wire.writeStatus(usual)
   else {
-    if (status !== 200) wire.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+    if (status !== 200) wire.writeStatus(`${status} ${REASON_PHRASES[status] ?? ''}`)
     wire.writeHeader(isJson ? JSON_TYPE_AND_REQUEST_ID_BYTES : REQUEST_ID, requestId.written)
     if (hasBody && !isJson) wire.writeHeader('Content-Type', contentType)
   }
