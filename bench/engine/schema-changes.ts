@@ -7,7 +7,7 @@
  * closures are built anew, in shares of those of the whole index. What it changes and what it leaves is asked first.
  */
 import { Worker } from 'node:worker_threads'
-import { rehearsal } from '#engine/shared-index/rehearsal.ts'
+import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change, Derivation } from '#model/change.ts'
@@ -34,7 +34,7 @@ writer.apply([
   assignment('watcher', 'viewer', 'folder', 'watched'),
 ])
 // As the service does before it hands out an index of this size.
-Array.from(rehearsal())
+Array.from(warmUpWriter())
 const built = (): number => writer.figures().closuresBuilt
 const buildAll = (): void => {
   while (writer.precompute(100_000));

@@ -13,7 +13,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { rehearsal } from '#engine/shared-index/rehearsal.ts'
+import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import { assignment, from, groupRelation, instancePut, tuple, userPut } from '#testing/data/dataset.ts'
@@ -48,7 +48,7 @@ writer.apply([...isRoot].map(root => tuple(['folder', 'top'], 'parent', ['folder
 while (writer.precompute(100_000));
 
 // As the service does before it hands out an index of this size.
-const rehearsalMs = timeMs(() => void Array.from(rehearsal()))
+const warmUpMs = timeMs(() => void Array.from(warmUpWriter()))
 
 const header = new Int32Array(writer.handle.header)
 const cells = new Int32Array(new SharedArrayBuffer(64))
@@ -262,4 +262,4 @@ const figures: Figure[] = Object.entries(raw).flatMap(([name, stops]) => {
   ]
 })
 Atomics.store(cells, CELLS.window, STOP)
-publish('stops', figures, { rehearsalMs, ...raw })
+publish('stops', figures, { warmUpMs, ...raw })

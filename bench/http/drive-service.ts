@@ -5,7 +5,7 @@
  *     node bench/http/drive-service.ts [scale]     HTTP_THREADS, POOL_THREADS, … as the service reads them
  */
 import { hash } from 'node:crypto'
-import { rehearsal } from '#engine/shared-index/rehearsal.ts'
+import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
@@ -66,7 +66,7 @@ const indexes = new SharedIndexes({
     throw error
   },
   kept: null,
-  rehearsal,
+  warmUpWriter,
 })
 await indexes.load(ENVIRONMENT_ID, changes(), { epoch: 'bench', sequence: 1 }, null)
 await indexes.publish(ENVIRONMENT_ID)

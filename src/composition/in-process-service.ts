@@ -57,7 +57,7 @@ export class InProcessService {
       detach: async (id, reason) => readers.detach(id, reason),
       onFault: (_id, error) => onFault(error),
       kept: null,
-      rehearsal: null,
+      warmUpWriter: null,
     })
     const replica = new Replica(scope.environmentId, environment, indexes)
     const ids = new TimeOrderedIds(Date.now)

@@ -1,6 +1,6 @@
 /** The shared indexes of this node: which thread writes them, where they are saved, and who is told of them. */
 import { randomInt } from 'node:crypto'
-import { rehearsal } from '#engine/shared-index/rehearsal.ts'
+import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
@@ -30,7 +30,7 @@ export function createIndexes(
         secrets: { start: randomInt(2 ** 31), multiplier: randomInt(2 ** 31) | 1 },
       }),
     kept: new SavedIndexFiles(MAIN_THREAD_ID, log),
-    rehearsal,
+    warmUpWriter,
     deadlineOf: environmentId => {
       const handle = deadlines.handleOf(environmentId)
       freshness.lookAt(environmentId)

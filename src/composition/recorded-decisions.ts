@@ -1,12 +1,12 @@
 /** Records decisions for the observer of another thread, with what was asked. */
 import type { DecisionObserver } from '#decisions/decision-service.ts'
 import type { Query } from '#model/decision.ts'
-import { packQueries, PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
+import { packQueries, PackedQueries, type QueryTerms, RANGE_WORDS } from '#model/packed-queries.ts'
 import type { Decided, PackedData } from '#threads/pool/body-jobs.ts'
 
 /** The observer logs names up to 512 characters. One character more shows it that a name was cut. */
 const NAME_LENGTH_MAX = 513
-const NO_SPOTS = new Int32Array(0)
+const NO_RANGES = new Int32Array(0)
 
 type Verdicts = ArrayLike<boolean | number>
 
@@ -56,18 +56,24 @@ export class RecordedDecisions implements DecisionObserver {
 
   #packed(packed: PackedQueries): PackedData {
     const { count, bytes } = packed
-    const numbers = new Map<QueryForm, number>()
-    const places = Int32Array.from({ length: count }, (_, index) => {
-      const form = packed.form(index)
-      const number = numbers.get(form) ?? numbers.size
-      if (number === numbers.size) numbers.set(form, number)
+    const numbers = new Map<QueryTerms, number>()
+    const termsIndex = Int32Array.from({ length: count }, (_, index) => {
+      const terms = packed.terms(index)
+      const number = numbers.get(terms) ?? numbers.size
+      if (number === numbers.size) numbers.set(terms, number)
       return number
     })
-    const forms = [...numbers.keys()]
-    if (!this.#tellsQuestions) return { count, bytes: null, spots: NO_SPOTS, forms, places }
+    const termsTable = [...numbers.keys()]
+    if (!this.#tellsQuestions) return { count, bytes: null, keyRanges: NO_RANGES, termsTable, termsIndex }
     const { buffer, byteOffset, byteLength } = bytes
     const copied = new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
-    return { count, bytes: copied, spots: packed.spots.slice(0, count * SPOT_WORDS), forms, places }
+    return {
+      count,
+      bytes: copied,
+      keyRanges: packed.keyRanges.slice(0, count * RANGE_WORDS),
+      termsTable,
+      termsIndex,
+    }
   }
 }
 

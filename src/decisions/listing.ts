@@ -10,7 +10,7 @@ import type {
   DecisionEngine,
   InstanceFilter,
   InstanceRoles,
-  Taker,
+  ResultSink,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -170,7 +170,7 @@ interface Entry {
 }
 
 /** Entries of a listing, as far as there is room. */
-class Entries<Found> implements Taker<Found> {
+class Entries<Found> implements ResultSink<Found> {
   readonly #room: Room
   readonly #write: (found: Found) => Entry
   #bytes = 0
@@ -235,7 +235,7 @@ interface Grant {
 }
 
 /** The grants of a listing, as far as there is room. */
-class Grants implements Taker<UserGrant> {
+class Grants implements ResultSink<UserGrant> {
   readonly #room: Room
   readonly #tenant: string
   readonly #users = new Set<string>()

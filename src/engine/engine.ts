@@ -58,17 +58,17 @@ export interface DecisionEngine {
     user: string,
     accepts: TenantFilter | null,
     limit: number,
-    taker: Taker<TenantRoles>,
+    results: ResultSink<TenantRoles>,
   ): Resumable<void>
   /** The instances on which the user holds a role, direct or derived, at most `limit`, in no particular order. */
   instanceRolesOf(
     user: string,
     filter: InstanceFilter,
     limit: number,
-    taker: Taker<InstanceRoles>,
+    results: ResultSink<InstanceRoles>,
   ): Resumable<void>
   /** Every way in which any user may do the action there, at most `limit`, in no particular order, each once. */
-  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>): Resumable<void>
+  grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void>
 
   /** The tenant a stored instance lives in; `null` when nobody has stored it. */
   tenantOf(type: string, key: string): string | null
@@ -111,7 +111,7 @@ export interface KeyPage {
 }
 
 /** Takes what a listing finds, as it is found. What it has counts when the listing is over. */
-export interface Taker<Entry> {
+export interface ResultSink<Entry> {
   /** Forgets what it has: the listing begins, maybe anew at a later state. */
   begin(): void
   /** False: it wants no more, and the listing is over. */

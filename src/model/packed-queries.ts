@@ -1,89 +1,90 @@
 /**
- * Many questions as they stand in the bytes of a request: where the keys are, and beside them what most questions of a
- * bulk have in common. Whoever looks keys up by their bytes makes no strings; `query` makes them for everybody else.
+ * Many questions, kept as the bytes of their request. It holds where each key lies in the bytes, and the terms: what
+ * most questions of a bulk share. The engine looks keys up by their bytes and makes no strings. `query` makes strings
+ * for all other callers.
  *
- * Invariants, which whoever fills it answers for:
- * - The keys are UTF-8 and stand in `bytes` as they are, nothing escaped; none is empty.
- * - Behind the last byte of each key at least three more can be read, so that keys can be taken in by words.
- * - Behind `count` spots may be others, and behind as many forms, where each question has its own; they mean nothing.
- * - It lives as long as the bytes do: as long as its request is being answered.
+ * Invariants, kept by the code that fills it:
+ * - Keys are UTF-8, unescaped and not empty.
+ * - At least three more bytes can be read behind the last byte of each key, because keys are read word by word.
+ * - `keyRanges` and `termsTable` may be longer than `count` questions need. The rest means nothing.
+ * - The object is valid as long as its bytes are: until its request is answered.
  */
 import type { Query } from './decision.ts'
 import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 
-/** What a question asks beside its two keys. */
-export type QueryForm = Pick<Query, 'type' | 'action' | 'tenant'>
+/** The terms of a question: all it asks except its two keys. */
+export type QueryTerms = Pick<Query, 'type' | 'action' | 'tenant'>
 
 /**
- * Of what is asked about a subject that is no user: denied without looking anything up, and no decision. No type has an
- * empty name.
+ * Marks a question whose subject is not a user. It is denied without a lookup and not counted as a decision. No real
+ * type has an empty name.
  */
-export const NOBODYS: QueryForm = { type: '', action: '', tenant: null }
+export const NOT_A_USER: QueryTerms = { type: '', action: '', tenant: null }
 
-/** Words of `spots` a question: for each key where it begins, and behind that its bytes; 0 where there is no key. */
-export const SPOT_WORDS = 4
-export const SPOT_USER = 0
-export const SPOT_KEY = 2
-export const SPOT_LENGTH = 1
+/** Words of `keyRanges` for each question: two ranges [first byte, length]. A length of 0 means there is no key. */
+export const RANGE_WORDS = 4
+export const USER_RANGE = 0
+export const KEY_RANGE = 2
+export const RANGE_LENGTH = 1
 
-/** Behind the last key. */
+/** Readable bytes behind the last key. */
 const SLACK_BYTES = 3
-/** Of UTF-8, for a unit of UTF-16. */
+/** The most bytes of UTF-8 that one unit of UTF-16 takes. */
 const UNIT_BYTES_MAX = 3
-/** As many as the largest body has bytes by default; only what is inherited adds up to more. */
+/** The largest body has as many bytes by default. Only inherited keys can add up to more. */
 const PACKED_UNITS_MAX = 16 * 1_024 * 1_024
 
-/** A key may begin with what elsewhere marks the order of bytes. */
+/** `ignoreBOM`: a key may begin with U+FEFF, which a decoder would drop. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export class PackedQueries {
   readonly count: number
-  /** These two are set anew where one question after the other is read into the same object. */
+  /** These two are replaced when one object is used for one question after the other. */
   bytes: DataView
-  spots: Int32Array
-  /** Of which question each is says `form`. */
-  readonly forms: readonly QueryForm[]
-  /** For each question the place of its form among `forms`; null: they stand there in the order of the questions. */
-  readonly #places: Int32Array | null
+  keyRanges: Int32Array
+  /** The different terms; `terms` says which of them a question has. */
+  readonly termsTable: readonly QueryTerms[]
+  /** For each question the position of its terms in `termsTable`. Null: entry i of the table is that of question i. */
+  readonly #termsIndex: Int32Array | null
 
   constructor(
     count: number,
     bytes: DataView,
-    spots: Int32Array,
-    forms: readonly QueryForm[],
-    places: Int32Array | null = null,
+    keyRanges: Int32Array,
+    termsTable: readonly QueryTerms[],
+    termsIndex: Int32Array | null = null,
   ) {
     this.count = count
     this.bytes = bytes
-    this.spots = spots
-    this.forms = forms
-    this.#places = places
+    this.keyRanges = keyRanges
+    this.termsTable = termsTable
+    this.#termsIndex = termsIndex
   }
 
-  /** What a question asks beside its keys. */
-  form(index: number): QueryForm {
-    return this.forms[this.#places === null ? index : this.#places[index]!]!
+  /** The terms of one question. */
+  terms(index: number): QueryTerms {
+    return this.termsTable[this.#termsIndex === null ? index : this.#termsIndex[index]!]!
   }
 
-  /** How many of the questions are nobody's. O(count). */
-  get nobodysCount(): number {
-    let nobodys = 0
-    // By its length: comparing texts is a call.
-    for (let index = 0; index < this.count; index++) if (this.form(index).type.length === 0) nobodys++
-    return nobodys
+  /** How many of the questions ask about a subject that is not a user. O(count). */
+  get nonUserCount(): number {
+    let nonUsers = 0
+    // It compares the length, because comparing texts is a call.
+    for (let index = 0; index < this.count; index++) if (this.terms(index).type.length === 0) nonUsers++
+    return nonUsers
   }
 
   /** One question in strings. */
   query(index: number): Query {
-    const { spots } = this
-    const spot = index * SPOT_WORDS
-    const keyBytes = spots[spot + SPOT_KEY + SPOT_LENGTH]!
-    const { type, action, tenant } = this.form(index)
+    const { keyRanges } = this
+    const range = index * RANGE_WORDS
+    const keyBytes = keyRanges[range + KEY_RANGE + RANGE_LENGTH]!
+    const { type, action, tenant } = this.terms(index)
     return {
-      user: this.#text(spots[spot + SPOT_USER]!, spots[spot + SPOT_USER + SPOT_LENGTH]!),
+      user: this.#text(keyRanges[range + USER_RANGE]!, keyRanges[range + USER_RANGE + RANGE_LENGTH]!),
       action,
       type,
-      key: keyBytes === 0 ? null : this.#text(spots[spot + SPOT_KEY]!, keyBytes),
+      key: keyBytes === 0 ? null : this.#text(keyRanges[range + KEY_RANGE]!, keyBytes),
       tenant,
     }
   }
@@ -106,10 +107,10 @@ export class PackedQueries {
 }
 
 /**
- * Questions in strings, packed into bytes of their own. Null where that would take more than reading them did: items of
- * a batch share what they inherit, however long it is, and here each has its own. A text that is longer than any that
- * is kept is not packed, nor are questions that are too long together, nor an empty key, nor one that has no UTF-8.
- * O(questions): so much of each text is looked at.
+ * Packs questions in strings into bytes of their own. Returns null for what cannot be packed, or not cheaply: texts
+ * longer than any key that is stored, empty keys, keys without a UTF-8 form, and questions that are too long together.
+ * The last can happen because items of a batch share what they inherit, while here each gets its own copy.
+ * O(questions): a bounded part of each text is read.
  */
 export function packQueries(queries: readonly Query[]): PackedQueries | null {
   let units = 0
@@ -120,38 +121,43 @@ export function packQueries(queries: readonly Query[]): PackedQueries | null {
   }
   if (units > PACKED_UNITS_MAX) return null
   const bytes = Buffer.allocUnsafeSlow(units * UNIT_BYTES_MAX + SLACK_BYTES)
-  const spots = new Int32Array(queries.length * SPOT_WORDS)
+  const keyRanges = new Int32Array(queries.length * RANGE_WORDS)
   let end = 0
-  const put = (key: string, spot: number): void => {
-    spots[spot] = end
-    spots[spot + SPOT_LENGTH] = bytes.write(key, end)
-    end += spots[spot + SPOT_LENGTH]!
+  const put = (key: string, range: number): void => {
+    keyRanges[range] = end
+    keyRanges[range + RANGE_LENGTH] = bytes.write(key, end)
+    end += keyRanges[range + RANGE_LENGTH]!
   }
-  const forms = new SameForms()
-  const formOf = queries.map((query, index) => {
-    put(query.user, index * SPOT_WORDS + SPOT_USER)
-    if (query.key !== null) put(query.key, index * SPOT_WORDS + SPOT_KEY)
-    return forms.of(query)
+  const shared = new SharedTerms()
+  const termsTable = queries.map((query, index) => {
+    put(query.user, index * RANGE_WORDS + USER_RANGE)
+    if (query.key !== null) put(query.key, index * RANGE_WORDS + KEY_RANGE)
+    return shared.of(query)
   })
-  return new PackedQueries(queries.length, new DataView(bytes.buffer, 0, end + SLACK_BYTES), spots, formOf)
+  return new PackedQueries(
+    queries.length,
+    new DataView(bytes.buffer, 0, end + SLACK_BYTES),
+    keyRanges,
+    termsTable,
+  )
 }
 
 function isPackable(key: string): boolean {
   return key !== '' && key.length <= LONG_KEY_BYTES_MAX && key.isWellFormed()
 }
 
-/** Gives questions that ask the same beside their keys one form; whoever decides them looks at each form once. */
-class SameForms {
-  readonly #known = new Map<string, QueryForm>()
-  #last: QueryForm | null = null
+/** Gives questions with equal terms one object, so that the engine looks each of them up once. */
+class SharedTerms {
+  readonly #known = new Map<string, QueryTerms>()
+  #last: QueryTerms | null = null
 
-  of({ type, action, tenant }: QueryForm): QueryForm {
+  of({ type, action, tenant }: QueryTerms): QueryTerms {
     const last = this.#last
     if (last !== null && last.type === type && last.action === action && last.tenant === tenant) return last
     const name = JSON.stringify([type, action, tenant])
-    const form = this.#known.get(name) ?? { type, action, tenant }
-    this.#known.set(name, form)
-    this.#last = form
-    return form
+    const terms = this.#known.get(name) ?? { type, action, tenant }
+    this.#known.set(name, terms)
+    this.#last = terms
+    return terms
   }
 }

@@ -101,7 +101,7 @@ const LATENCY_CELLS = cellsOf(COUNTED_METRICS.requestSeconds)
 const STATUS_CELLS = STATUSES.length
 
 /** Questions of a bulk or a batch; of those in bytes some may be nobody's, which are no decisions (`packed-queries.ts`). */
-type AskedAtOnce = readonly unknown[] | { readonly nobodysCount: number }
+type AskedAtOnce = readonly unknown[] | { readonly nonUserCount: number }
 
 export class ThreadCounters {
   readonly handle: ThreadCountersHandle
@@ -180,7 +180,7 @@ export class ThreadCounters {
 
   /** O(decisions). */
   decidedAll(decisions: ArrayLike<boolean | number>, _environmentId: string, asked: AskedAtOnce): void {
-    this.#decidedAll(decisions, 'nobodysCount' in asked ? asked.nobodysCount : 0)
+    this.#decidedAll(decisions, 'nonUserCount' in asked ? asked.nonUserCount : 0)
   }
 
   /** Of questions, or one, that are decided later: who counts the decisions then. */
@@ -189,14 +189,14 @@ export class ThreadCounters {
     asked: AskedAtOnce | { readonly user: string },
   ): (decisions: ArrayLike<boolean | number>) => void {
     if ('user' in asked) return decisions => this.decided(Boolean(decisions[0]))
-    const nobodysCount = 'nobodysCount' in asked ? asked.nobodysCount : 0
-    return decisions => this.#decidedAll(decisions, nobodysCount)
+    const nonUserCount = 'nonUserCount' in asked ? asked.nonUserCount : 0
+    return decisions => this.#decidedAll(decisions, nonUserCount)
   }
 
-  #decidedAll(decisions: ArrayLike<boolean | number>, nobodysCount: number): void {
+  #decidedAll(decisions: ArrayLike<boolean | number>, nonUserCount: number): void {
     let allowed = 0
     for (let i = 0; i < decisions.length; i++) if (decisions[i]) allowed += 1
-    const count = decisions.length - nobodysCount
+    const count = decisions.length - nonUserCount
     this.#cells[ALLOWED]! += allowed
     this.#cells[DENIED]! += count - allowed
     if (count > 0) this.observe('batchChecks', count)

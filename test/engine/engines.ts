@@ -35,7 +35,7 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   // The first is the last that the tenant's own line has room for.
   {
     name: 'with tenant roles in annexes',
-    newEngine: () => new SharedEngine({ firstTenantPlace: 2_047 }),
+    newEngine: () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
     share: FIRST,
   },
   // Its lines do not begin where its buffers do.

@@ -20,11 +20,11 @@ test('questions are read back as they were asked, in any script', () => {
 })
 
 test('behind the last key three more bytes can be read', () => {
-  const { bytes, spots } = packQueries([{ ...ask, user: 'é', key: '鍵' }])!
-  expect(bytes.byteLength).toBe(spots[2]! + spots[3]! + 3)
+  const { bytes, keyRanges } = packQueries([{ ...ask, user: 'é', key: '鍵' }])!
+  expect(bytes.byteLength).toBe(keyRanges[2]! + keyRanges[3]! + 3)
 })
 
-test('questions that ask the same beside their keys have one form', () => {
+test('questions that ask the same beside their keys share one terms object', () => {
   const queries = [
     ask,
     { ...ask, tenant: 'other' },
@@ -33,10 +33,10 @@ test('questions that ask the same beside their keys have one form', () => {
     ask,
   ]
   const packed = packQueries(queries)!
-  const forms = queries.map((_, index) => packed.form(index))
-  expect(new Set(forms).size).toBe(3)
-  expect(forms[0]).toBe(forms[4])
-  expect(forms[0]).toBe(forms[2])
+  const allTerms = queries.map((_, index) => packed.terms(index))
+  expect(new Set(allTerms).size).toBe(3)
+  expect(allTerms[0]).toBe(allTerms[4])
+  expect(allTerms[0]).toBe(allTerms[2])
 })
 
 test.each(['\ud800', 'a\udc00', '\udc00\ud800', '', 'a'.repeat(513)])(

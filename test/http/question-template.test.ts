@@ -1,13 +1,13 @@
 /** What a question looked like, compared byte by byte with what may be the next one. */
 import { expect, test } from 'vitest'
-import { SPOT_KEY, SPOT_LENGTH, SPOT_USER, SPOT_WORDS } from '#model/packed-queries.ts'
+import { KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import { BodyTexts } from '#http/bytes/body-texts.ts'
 import { REFUSED } from '#http/bytes/plain-json.ts'
 import { QuestionTemplate } from '#http/bytes/question-template.ts'
 
 const FORM = { type: 't', action: 'a', tenant: null }
-const NO_DEFAULTS = new Int32Array(SPOT_WORDS)
+const NO_DEFAULTS = new Int32Array(RANGE_WORDS)
 
 /** Text of so many characters behind a key: its quote, and then any. */
 const span = (length: number, seed: number) =>
@@ -17,15 +17,15 @@ const span = (length: number, seed: number) =>
 function matched(template: QuestionTemplate, body: Buffer, at: number): number[] | null {
   const texts = new BodyTexts()
   const limit = texts.begin(viewOf(body))
-  const spots = new Int32Array(SPOT_WORDS)
-  const end = template.match(viewOf(body), at, limit, spots, 0, NO_DEFAULTS, texts)
+  const keyRanges = new Int32Array(RANGE_WORDS)
+  const end = template.match(viewOf(body), at, limit, keyRanges, 0, NO_DEFAULTS, texts)
   if (end === REFUSED) return null
   return [
     end,
-    spots[SPOT_USER]!,
-    spots[SPOT_USER + SPOT_LENGTH]!,
-    spots[SPOT_KEY]!,
-    spots[SPOT_KEY + SPOT_LENGTH]!,
+    keyRanges[USER_RANGE]!,
+    keyRanges[USER_RANGE + RANGE_LENGTH]!,
+    keyRanges[KEY_RANGE]!,
+    keyRanges[KEY_RANGE + RANGE_LENGTH]!,
   ]
 }
 
@@ -38,7 +38,7 @@ test.each(Array.from({ length: 34 }, (_, index) => index + 1))(
     const user = { from: 2 + length, to: 2 + length + 5 }
     const key = { from: user.to + length, to: user.to + length + 4 }
     const to = key.to + length
-    const question = { from: 2, to, user, key, form: FORM, skipped: [], isWide: false }
+    const question = { from: 2, to, user, key, terms: FORM, skipped: [], isWide: false }
     const template = new QuestionTemplate(learned, question)
     const other = Buffer.from(`.${around('bob', 'minutes-of-2026')}`)
     const places = [other.length, 1 + length, 3, 4 + 2 * length, 15]

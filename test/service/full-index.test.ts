@@ -30,7 +30,7 @@ async function environmentWith(
     attach: async () => {},
     detach: async () => {},
     kept: null,
-    rehearsal: null,
+    warmUpWriter: null,
     onFault: (_id, error) => void faults.push(error),
   })
   const replica = new Replica(scope.environmentId, environment, indexes)

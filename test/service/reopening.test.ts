@@ -33,7 +33,7 @@ async function opened(
   const indexes = new SharedIndexes({
     createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: { start: 7, multiplier: 0x2545f491 } }),
     kept: null,
-    rehearsal: null,
+    warmUpWriter: null,
     attach: async (id, handle) => {
       readers.attach(id, handle)
       await whenAttached()

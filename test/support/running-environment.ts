@@ -179,7 +179,7 @@ export class RunningEnvironment {
       detach: async (id, reason) => readers.detach(id, reason),
       onFault: (_id, error) => this.faults.push(error),
       kept: null,
-      rehearsal: null,
+      warmUpWriter: null,
     })
     const { environmentId } = scope
     await new Replica(environmentId, this.#environment, indexes).start(error => this.faults.push(error))

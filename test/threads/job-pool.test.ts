@@ -12,7 +12,13 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { beginSection, lock } from '#engine/shared-index/memory/sequence.ts'
-import { PackedQueries, type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_WORDS } from '#model/packed-queries.ts'
+import {
+  PackedQueries,
+  type QueryTerms,
+  KEY_RANGE,
+  RANGE_LENGTH,
+  RANGE_WORDS,
+} from '#model/packed-queries.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
@@ -56,8 +62,8 @@ const SEARCH: SearchJob = {
   question: { action: 'read', type: 'document', key: 'd', tenant: null },
   page: { after: null, limit: 10 },
 }
-const reads: QueryForm = { type: 'document', action: 'read', tenant: 'default' }
-const writes: QueryForm = { ...reads, action: 'write' }
+const reads: QueryTerms = { type: 'document', action: 'read', tenant: 'default' }
+const writes: QueryTerms = { ...reads, action: 'write' }
 
 let open: JobPool[] = []
 afterEach(async () => {
@@ -100,20 +106,20 @@ const USERS_TURN = 3
 /** Questions with such numbers, from the first one on. */
 function questions(count = COUNT, first = 0): PackedQueries {
   const body = Buffer.from('alicebobd...')
-  const spots = new Int32Array(count * SPOT_WORDS)
+  const keyRanges = new Int32Array(count * RANGE_WORDS)
   for (let index = 0; index < count; index++) {
-    const at = index * SPOT_WORDS
+    const at = index * RANGE_WORDS
     const isBobs = (first + index) % USERS_TURN === 0
-    spots[at] = isBobs ? 5 : 0
-    spots[at + SPOT_LENGTH] = isBobs ? 3 : 5
-    spots[at + SPOT_KEY] = 8
-    spots[at + SPOT_KEY + SPOT_LENGTH] = 1
+    keyRanges[at] = isBobs ? 5 : 0
+    keyRanges[at + RANGE_LENGTH] = isBobs ? 3 : 5
+    keyRanges[at + KEY_RANGE] = 8
+    keyRanges[at + KEY_RANGE + RANGE_LENGTH] = 1
   }
   const bytes = new DataView(body.buffer, body.byteOffset, body.byteLength)
-  const forms = Array.from({ length: count }, (_, index) =>
+  const termsTable = Array.from({ length: count }, (_, index) =>
     (first + index) % WRITE_EVERY === 0 ? writes : reads,
   )
-  return new PackedQueries(count, bytes, spots, forms)
+  return new PackedQueries(count, bytes, keyRanges, termsTable)
 }
 
 /** In bulk: a comparison value by value takes longer than the deciding. */
@@ -230,8 +236,8 @@ test('more than may wait is refused as overload, and what is answered makes room
 
 test('a bulk there is no memory for takes no room from others', async () => {
   const { pool } = newPool({ jobsMax: 1 })
-  const { bytes, spots, forms } = questions(1)
-  const endless = new PackedQueries(2 ** 27, bytes, spots, forms)
+  const { bytes, keyRanges, termsTable } = questions(1)
+  const endless = new PackedQueries(2 ** 27, bytes, keyRanges, termsTable)
   expect(() => pool.evaluate('e', endless, HERE)).toThrow(RangeError)
   expect(pool.figures().jobs).toBe(0)
   expectRight(await pool.evaluate('e', questions(), HERE))

@@ -13,18 +13,18 @@ function users(count: number): Change[] {
   return Array.from({ length: count }, (_, n) => user(`u${n}`))
 }
 
-test('a rehearsal that fails is one load that fails; the next one rehearses again', async () => {
-  let rehearsals = 0
+test('a warm-up that fails is one load that fails; the next one warms up again', async () => {
+  let warmUps = 0
   const indexes = new SharedIndexes({
     createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
     kept: null,
     attach: () => Promise.resolve(),
     detach: () => Promise.resolve(),
     onFault: () => {},
-    rehearsal: function* rehearsal() {
+    warmUpWriter: function* warmUpWriter() {
       yield
-      rehearsals++
-      if (rehearsals === 1) throw new RangeError('Array buffer allocation failed')
+      warmUps++
+      if (warmUps === 1) throw new RangeError('Array buffer allocation failed')
     },
   })
   const load = () => indexes.load('many', users(MANY), REVISION, null)
@@ -32,10 +32,10 @@ test('a rehearsal that fails is one load that fails; the next one rehearses agai
   expect(indexes.look('many')).toBeNull()
   await load()
   await load()
-  expect(rehearsals).toBe(2)
+  expect(warmUps).toBe(2)
 })
 
-test('an index of very many records is handed out after a rehearsal, the first one, and small ones without', async () => {
+test('an index of very many records is handed out after a warm-up, the first one, and small ones without', async () => {
   const told: string[] = []
   const indexes = new SharedIndexes({
     createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
@@ -43,7 +43,7 @@ test('an index of very many records is handed out after a rehearsal, the first o
     attach: async environmentId => void told.push(environmentId),
     detach: () => Promise.resolve(),
     onFault: () => {},
-    rehearsal: function* rehearsal() {
+    warmUpWriter: function* warmUpWriter() {
       told.push('begins')
       yield
       told.push('goes on')

@@ -3,7 +3,7 @@ import type {
   DecisionEngine,
   InstanceFilter,
   InstanceRoles,
-  Taker,
+  ResultSink,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -14,7 +14,7 @@ import { runAtOnce } from '#model/resumable.ts'
 
 type WithAttributes<Entry> = Omit<Entry, 'attributes'> & { readonly attributes: Attributes | null }
 
-class Collected<Entry> implements Taker<Entry> {
+class Collected<Entry> implements ResultSink<Entry> {
   entries: Entry[] = []
 
   begin(): void {

@@ -6,7 +6,7 @@ import type {
   InstanceRoles,
   PageRequest,
   ResourceQuestion,
-  Taker,
+  ResultSink,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -27,7 +27,7 @@ export const COLLIDING: HashSecrets = { start: 1, multiplier: 0 }
 export interface SharedEngineOptions extends RegionSizes {
   readonly secrets?: HashSecrets
   readonly statesMax?: number
-  readonly firstTenantPlace?: number
+  readonly firstTenantRoleIndex?: number
   readonly lockEveryRead?: boolean
 }
 
@@ -72,16 +72,16 @@ export class SharedEngine implements Engine {
     return this.reader.searchActions(question)
   }
 
-  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number, taker: Taker<TenantRoles>) {
-    return this.reader.tenantRolesOf(user, accepts, limit, taker)
+  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number, results: ResultSink<TenantRoles>) {
+    return this.reader.tenantRolesOf(user, accepts, limit, results)
   }
 
-  instanceRolesOf(user: string, filter: InstanceFilter, limit: number, taker: Taker<InstanceRoles>) {
-    return this.reader.instanceRolesOf(user, filter, limit, taker)
+  instanceRolesOf(user: string, filter: InstanceFilter, limit: number, results: ResultSink<InstanceRoles>) {
+    return this.reader.instanceRolesOf(user, filter, limit, results)
   }
 
-  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>) {
-    return this.reader.grantsOn(question, limit, taker)
+  grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>) {
+    return this.reader.grantsOn(question, limit, results)
   }
 
   tenantOf(type: string, key: string) {

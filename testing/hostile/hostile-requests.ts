@@ -286,7 +286,7 @@ export class HostileRequests {
   /** Bends a place in the tree. Whether the request is as good as before. */
   #bend(tree: Node): boolean {
     const dice = this.#dice
-    const place = dice.pick(placesIn(tree))
+    const place = dice.pick(roleIndexesIn(tree))
     if (place.kind === 'object') {
       const { members } = place
       const at = dice.below(members.length)
@@ -469,8 +469,8 @@ function textOf(node: Node): string {
 }
 
 /** Every object and array of the tree. */
-function placesIn(tree: Node): Exclude<Node, { kind: 'leaf' }>[] {
+function roleIndexesIn(tree: Node): Exclude<Node, { kind: 'leaf' }>[] {
   if (tree.kind === 'leaf') return []
   const children = tree.kind === 'array' ? tree.items : tree.members.map(([, value]) => value)
-  return [tree, ...children.flatMap(placesIn)]
+  return [tree, ...children.flatMap(roleIndexesIn)]
 }

@@ -9,7 +9,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
 import { entryCount } from '#engine/shared-index/memory/slab.ts'
 import { find } from '#engine/shared-index/memory/string-table.ts'
-import { standingView } from '#engine/shared-index/schema/standing-schema.ts'
+import { currentView } from '#engine/shared-index/schema/current-schema.ts'
 import type { Change, InstanceKey } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -181,7 +181,7 @@ function recordOf(
   name: string,
 ): { graph: Int32Array; line: number } {
   const regions = Regions.attach(writer.handle)
-  const number = type === null ? L.USER_TYPE : standingView(regions).types.get(type)?.id
+  const number = type === null ? L.USER_TYPE : currentView(regions).types.get(type)?.id
   const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
   const line = number !== undefined && key.read(name, number) ? find(regions, key, number) : 0
   if (line === 0) throw new Error(`${name} is not stored`)

@@ -14,7 +14,7 @@ import type {
   KeyPage,
   PageRequest,
   ResourceQuestion,
-  Taker,
+  ResultSink,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -104,25 +104,25 @@ export class MapEngine implements Engine {
     user: string,
     accepts: TenantFilter | null,
     limit: number,
-    taker: Taker<TenantRoles>,
+    results: ResultSink<TenantRoles>,
   ): Resumable<void> {
     const known = this.#facts.users.get(user)
-    return given(taker, known ? tenantRolesOf(this.#schema, known, accepts, limit) : [])
+    return given(results, known ? tenantRolesOf(this.#schema, known, accepts, limit) : [])
   }
 
   instanceRolesOf(
     user: string,
     filter: InstanceFilter,
     limit: number,
-    taker: Taker<InstanceRoles>,
+    results: ResultSink<InstanceRoles>,
   ): Resumable<void> {
     const known = this.#facts.users.get(user)
-    return given(taker, known ? instanceRolesOf(this.#schema, known, filter, limit) : [])
+    return given(results, known ? instanceRolesOf(this.#schema, known, filter, limit) : [])
   }
 
-  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>): Resumable<void> {
+  grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void> {
     const { grants, tenant = null, instance = null, isTenantMismatch } = this.#resolve(question)
-    return given(taker, !grants || isTenantMismatch ? [] : grantsOn({ grants, tenant, instance }, limit))
+    return given(results, !grants || isTenantMismatch ? [] : grantsOn({ grants, tenant, instance }, limit))
   }
 
   tenantOf(type: string, key: string): string | null {
@@ -249,9 +249,9 @@ export class MapEngine implements Engine {
 }
 
 // oxlint-disable-next-line require-yield
-function* given<Entry>(taker: Taker<Entry>, entries: readonly Entry[]): Resumable<void> {
-  taker.begin()
-  for (const entry of entries) if (!taker.take(entry)) return
+function* given<Entry>(results: ResultSink<Entry>, entries: readonly Entry[]): Resumable<void> {
+  results.begin()
+  for (const entry of entries) if (!results.take(entry)) return
 }
 
 /** Skipping a change that this version does not know would leave an engine that answers from half the facts. */

@@ -1,6 +1,6 @@
 /**
  * The side of the shared index that is asked, one a thread: attached in no time to what the writer keeps, answering
- * in place. Every answer belongs to one state of the index (`snapshot.ts`).
+ * in place. Every answer belongs to one state of the index (`consistent-reads.ts`).
  */
 import type {
   ActionQuestion,
@@ -10,7 +10,7 @@ import type {
   KeyPage,
   PageRequest,
   ResourceQuestion,
-  Taker,
+  ResultSink,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -55,10 +55,10 @@ import {
 } from '#engine/shared-index/search/listings.ts'
 import { Search } from '#engine/shared-index/search/search.ts'
 import type { Query } from '#model/decision.ts'
-import { PackedQueries, type QueryForm } from '#model/packed-queries.ts'
+import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
-import { Snapshot } from './snapshot.ts'
-import type { ReaderOptions } from './snapshot.ts'
+import { ConsistentReads } from './consistent-reads.ts'
+import type { ReaderOptions } from './consistent-reads.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
@@ -71,7 +71,7 @@ const NO_LOOKUPS: readonly Lookup[] = []
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class SharedIndexReader implements DecisionEngine {
-  readonly #snapshot: Snapshot
+  readonly #reads: ConsistentReads
   readonly #question: Question
   readonly #check: InstanceCheck
   readonly #batch: BatchCheck
@@ -84,15 +84,15 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #userPages: KeyPages
   #schema: SchemaView = emptySchema()
   /** The form last asked about, and what its names mean in the schema; null: none since the schema changed. */
-  #form: QueryForm | null = null
+  #terms: QueryTerms | null = null
   #type: TypeView | undefined
   #action: ActionView | undefined
   /** What the batch under way leaves to rules. */
   readonly #ruled: { readonly index: number; readonly asked: GatheredValues }[] = []
 
   constructor(handle: IndexHandle, options: ReaderOptions) {
-    this.#snapshot = new Snapshot(handle, options, schema => this.#useSchema(schema))
-    const { regions } = this.#snapshot
+    this.#reads = new ConsistentReads(handle, options, schema => this.#useSchema(schema))
+    const { regions } = this.#reads
     const schema = this.#schema
     const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
     const userKey = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
@@ -114,7 +114,7 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   evaluateFirst(packed: PackedQueries): boolean {
-    return this.#evaluate(packed.form(0), packed)
+    return this.#evaluate(packed.terms(0), packed)
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
@@ -128,8 +128,8 @@ export class SharedIndexReader implements DecisionEngine {
 
   searchResources({ user, action, type, tenant }: ResourceQuestion, page: PageRequest): KeyPage {
     const name = JSON.stringify([user, action, type, tenant])
-    return this.#snapshot.readUnlocked(() => {
-      const { sequence } = this.#snapshot
+    return this.#reads.readUnlocked(() => {
+      const { sequence } = this.#reads
       if (!this.#resourcePages.has(name, sequence)) {
         const { typeView, actionView } = this.#declared(type, action)
         const userLine = this.#question.findUser(user)
@@ -145,10 +145,10 @@ export class SharedIndexReader implements DecisionEngine {
   searchUsers(question: UserQuestion, page: PageRequest): KeyPage {
     const { action, type, key, tenant } = question
     const name = JSON.stringify([action, type, key, tenant])
-    return this.#snapshot.readUnlocked(() => {
-      const { sequence } = this.#snapshot
+    return this.#reads.readUnlocked(() => {
+      const { sequence } = this.#reads
       if (!this.#userPages.has(name, sequence)) {
-        const { actionView, isMismatch } = this.#placed(question)
+        const { actionView, isMismatch } = this.#resolved(question)
         if (!actionView || isMismatch) return NO_KEYS
         this.#search.users(this.#question.tenant, this.#question.instance, actionView)
         this.#userPages.keep(name, sequence, this.#search.found)
@@ -158,32 +158,32 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *searchActions(question: ActionQuestion): Resumable<string[]> {
-    return yield* this.#snapshot.readSliced(LISTING_ATTEMPTS, () => this.#searchActions(question))
+    return yield* this.#reads.readSliced(LISTING_ATTEMPTS, () => this.#searchActions(question))
   }
 
   *#searchActions({ user, type, key, tenant }: ActionQuestion): Resumable<string[]> {
-    const { typeView, isMismatch } = this.#placed({ action: '', type, key, tenant })
+    const { typeView, isMismatch } = this.#resolved({ action: '', type, key, tenant })
     const userLine = this.#question.findUser(user)
     if (!typeView || isMismatch || userLine === 0) return []
     const { instance, tenant: tenantLine } = this.#question
     const parts = this.#parts()
     const inTenant = tenantLine === 0 ? new Int32Array(0) : tenantMasksOf(parts, userLine, tenantLine)
-    if (instance === 0) return actionsOf(typeView, { inTenant, places: new Set() })
+    if (instance === 0) return actionsOf(typeView, { inTenant, roleIndexes: new Set() })
     const budgets = [new StepBudget(BACKWARD_STEPS_MAX), new StepBudget(BACKWARD_STEPS_MAX)] as const
-    const { places, isWhole } = yield* heldOn(parts, userLine, { instance, type: typeView }, budgets)
+    const { roleIndexes, isWhole } = yield* heldOn(parts, userLine, { instance, type: typeView }, budgets)
     if (!isWhole) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
-    return actionsOf(typeView, { inTenant, places })
+    return actionsOf(typeView, { inTenant, roleIndexes })
   }
 
   tenantRolesOf(
     user: string,
     accepts: TenantFilter | null,
     limit: number,
-    taker: Taker<TenantRoles>,
+    results: ResultSink<TenantRoles>,
   ): Resumable<void> {
-    return this.#list(taker, () => {
+    return this.#list(results, () => {
       const line = this.#question.findUser(user)
-      return line === 0 ? null : tenantRolesOf(this.#parts(), { user: line, accepts, limit }, taker)
+      return line === 0 ? null : tenantRolesOf(this.#parts(), { user: line, accepts, limit }, results)
     })
   }
 
@@ -191,37 +191,37 @@ export class SharedIndexReader implements DecisionEngine {
     user: string,
     filter: InstanceFilter,
     limit: number,
-    taker: Taker<InstanceRoles>,
+    results: ResultSink<InstanceRoles>,
   ): Resumable<void> {
-    return this.#list(taker, () => {
+    return this.#list(results, () => {
       const line = this.#question.findUser(user)
-      return line === 0 ? null : instanceRolesOf(this.#parts(), { user: line, filter, limit }, taker)
+      return line === 0 ? null : instanceRolesOf(this.#parts(), { user: line, filter, limit }, results)
     })
   }
 
-  grantsOn(question: UserQuestion, limit: number, taker: Taker<UserGrant>): Resumable<void> {
-    return this.#list(taker, () => {
-      const { actionView: action, isMismatch } = this.#placed(question)
+  grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void> {
+    return this.#list(results, () => {
+      const { actionView: action, isMismatch } = this.#resolved(question)
       if (!action || isMismatch) return null
       const { tenant, instance } = this.#question
-      return grantsOn(this.#parts(), { tenant, instance, action }, limit, taker)
+      return grantsOn(this.#parts(), { tenant, instance, action }, limit, results)
     })
   }
 
   /** `find` looks up the names and begins; null: there is nothing to list. */
-  #list<Entry>(taker: Taker<Entry>, find: () => Resumable<void> | null): Resumable<void> {
-    return this.#snapshot.readSliced(LISTING_ATTEMPTS, function* begun(): Resumable<void> {
-      taker.begin()
+  #list<Entry>(results: ResultSink<Entry>, find: () => Resumable<void> | null): Resumable<void> {
+    return this.#reads.readSliced(LISTING_ATTEMPTS, function* begun(): Resumable<void> {
+      results.begin()
       const listing = find()
       if (listing !== null) yield* listing
     })
   }
 
   tenantOf(type: string, key: string): string | null {
-    return this.#snapshot.read(ATTEMPTS, () => {
+    return this.#reads.read(ATTEMPTS, () => {
       const typeView = this.#schema.types.get(type)
       const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
-      const { graph } = this.#snapshot.regions
+      const { graph } = this.#reads.regions
       const tenant = instance === 0 ? 0 : tenantOf(graph, instance)
       return tenant === 0 || isDead(graph, tenant) ? null : keyText(graph, tenant)
     })
@@ -230,13 +230,13 @@ export class SharedIndexReader implements DecisionEngine {
   *explain(query: Query, stepsMax: number): Resumable<Explanation> {
     // The closures that the decision needs are there then, if there is room for them.
     this.evaluate(query)
-    return yield* this.#snapshot.readSliced(LISTING_ATTEMPTS, () => this.#explain(query, stepsMax))
+    return yield* this.#reads.readSliced(LISTING_ATTEMPTS, () => this.#explain(query, stepsMax))
   }
 
   *#explain(query: Query, stepsMax: number): Resumable<Explanation> {
     let verdict = this.#decideQuery(query)
     if (verdict === BUILD) verdict = yield* this.#walkedInSlices()
-    const { typeView: type, actionView: action, instance, isMismatch } = this.#placed(query)
+    const { typeView: type, actionView: action, instance, isMismatch } = this.#resolved(query)
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
     const names = { query, type, action, user, instance, tenant, isMismatch }
@@ -244,8 +244,8 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /** `names` has the keys of the question, in strings or in bytes. */
-  #evaluate(form: QueryForm, names: Query | PackedQueries): boolean {
-    const answer = this.#evaluateOnce(form, names, NO_LOOKUPS)
+  #evaluate(terms: QueryTerms, names: Query | PackedQueries): boolean {
+    const answer = this.#evaluateOnce(terms, names, NO_LOOKUPS)
     return typeof answer === 'boolean' ? answer : this.#isAllowedByRules(answer)
   }
 
@@ -265,46 +265,50 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** What roles say; of a question that they deny and that rules are asked about, what rules need of the same state. */
   #evaluateOnce(
-    form: QueryForm,
+    terms: QueryTerms,
     names: Query | PackedQueries,
     lookups: readonly Lookup[],
   ): boolean | GatheredValues {
-    const snapshot = this.#snapshot
-    const attempts = snapshot.attempts(ATTEMPTS)
+    const reads = this.#reads
+    const attempts = reads.attempts(ATTEMPTS)
     try {
       for (let attempt = 0; attempt < attempts; attempt++) {
-        snapshot.begin()
-        const verdict = this.#decide(form, names, false)
-        const asked = verdict === DENY && this.#schema.hasRules ? this.#gather(form, names, lookups) : null
-        if (!snapshot.isValid()) continue
+        reads.begin()
+        const verdict = this.#decide(terms, names, false)
+        const asked = verdict === DENY && this.#schema.hasRules ? this.#gather(terms, names, lookups) : null
+        if (!reads.isValid()) continue
         if (verdict === BUILD) break
         return asked ?? verdict === ALLOW
       }
     } catch (error) {
       // Torn data may lead anywhere; only what fails at one state is a fault.
-      if (snapshot.isValid()) throw snapshot.faultOf(error)
+      if (reads.isValid()) throw reads.faultOf(error)
     }
-    return this.#evaluateLocked(form, names, lookups)
+    return this.#evaluateLocked(terms, names, lookups)
   }
 
   /** A function of its own: where a closure is made, each call allocates what it captures, used or not. */
   #evaluateLocked(
-    form: QueryForm,
+    terms: QueryTerms,
     names: Query | PackedQueries,
     lookups: readonly Lookup[],
   ): boolean | GatheredValues {
-    return this.#snapshot.locked(() => {
-      if (this.#decideForSure(form, names) === ALLOW) return true
-      return this.#schema.hasRules && (this.#gather(form, names, lookups) ?? false)
+    return this.#reads.locked(() => {
+      if (this.#decideForSure(terms, names) === ALLOW) return true
+      return this.#schema.hasRules && (this.#gather(terms, names, lookups) ?? false)
     })
   }
 
   /** What rules need of the question; `null`: there are none that could allow it. */
-  #gather(form: QueryForm, names: Query | PackedQueries, lookups: readonly Lookup[]): GatheredValues | null {
-    const rules = this.#schema.rules?.of(form.type, form.action) ?? null
+  #gather(
+    terms: QueryTerms,
+    names: Query | PackedQueries,
+    lookups: readonly Lookup[],
+  ): GatheredValues | null {
+    const rules = this.#schema.rules?.of(terms.type, terms.action) ?? null
     if (rules === null) return null
     const query = names instanceof PackedQueries ? names.query(0) : names
-    const { isMismatch, instance: record } = this.#placed(query)
+    const { isMismatch, instance: record } = this.#resolved(query)
     const { tenant } = this.#question
     if (isMismatch || tenant === 0) return null
     const { instance } = this.#question
@@ -317,8 +321,8 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /** Lock held. By closures, and where there is no room for them by the walk that needs none. */
-  #decideForSure(form: QueryForm, names: Query | PackedQueries): Verdict {
-    const verdict = this.#decide(form, names, true)
+  #decideForSure(terms: QueryTerms, names: Query | PackedQueries): Verdict {
+    const verdict = this.#decide(terms, names, true)
     return verdict === BUILD ? this.#walked() : verdict
   }
 
@@ -331,8 +335,8 @@ export class SharedIndexReader implements DecisionEngine {
   /** The same in slices, by a walk of its own: others ask in between. */
   *#walkedInSlices(): Resumable<Verdict> {
     const { user, instance } = this.#question
-    const walk = new BackwardWalk(this.#snapshot.regions, this.#schema)
-    walk.begin(instance, this.#action!.rolePlaces, user, { endsAtHeld: true })
+    const walk = new BackwardWalk(this.#reads.regions, this.#schema)
+    walk.begin(instance, this.#action!.roleIndexes, user, { endsAtHeld: true })
     yield* new StepBudget(Infinity).walk(walk)
     return walk.heldGoal < 0 ? DENY : ALLOW
   }
@@ -351,19 +355,19 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** All of one state, so with the lock where none lasts as long; one by one they would belong to several. */
   #evaluateBatch(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
-    const snapshot = this.#snapshot
+    const reads = this.#reads
     try {
-      for (let attempt = 0; attempt < snapshot.attempts(BATCH_ATTEMPTS); attempt++) {
-        snapshot.begin()
+      for (let attempt = 0; attempt < reads.attempts(BATCH_ATTEMPTS); attempt++) {
+        reads.begin()
         const isComplete = this.#decideBatch(source, from, count, answers, false)
-        if (!snapshot.isValid()) continue
+        if (!reads.isValid()) continue
         if (isComplete) return this.#settleRuled(answers)
         break
       }
     } catch (error) {
-      if (snapshot.isValid()) throw snapshot.faultOf(error)
+      if (reads.isValid()) throw reads.faultOf(error)
     }
-    snapshot.locked(() => this.#decideBatch(source, from, count, answers, true))
+    reads.locked(() => this.#decideBatch(source, from, count, answers, true))
     this.#settleRuled(answers)
   }
 
@@ -384,7 +388,7 @@ export class SharedIndexReader implements DecisionEngine {
     const { verdicts } = this.#batch
     const { hasRules } = this.#schema
     this.#ruled.length = 0
-    this.#batch.run(source, from, count, this.#snapshot.sequence)
+    this.#batch.run(source, from, count, this.#reads.sequence)
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
       if (verdict === UNKNOWN) verdict = this.#decideQuery(source.query(from + i))
@@ -408,8 +412,8 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#decide(query, query, false)
   }
 
-  #decide(form: QueryForm, names: Query | PackedQueries, mayBuild: boolean): Verdict {
-    if (form !== this.#form) this.#useForm(form)
+  #decide(terms: QueryTerms, names: Query | PackedQueries, mayBuild: boolean): Verdict {
+    if (terms !== this.#terms) this.#useTerms(terms)
     const type = this.#type
     const action = this.#action
     if (!type || !action) return DENY
@@ -418,7 +422,7 @@ export class SharedIndexReader implements DecisionEngine {
     else question.find(names.user, type.id, names.key)
     const { user } = question
     if (user === 0) return DENY
-    question.place(question.record, form.tenant, this.#snapshot.sequence)
+    question.resolve(question.record, terms.tenant, this.#reads.sequence)
     if (question.isMismatch) return DENY
     if (question.isAllowedByTenant(user, action)) return ALLOW
     if (question.instance === 0) return DENY
@@ -426,10 +430,10 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /** Looks up the names of a question but the user's; tenant and instance stand in `#question` afterwards. */
-  #placed({ type, action, key, tenant }: UserQuestion) {
+  #resolved({ type, action, key, tenant }: UserQuestion) {
     const { typeView, actionView } = this.#declared(type, action)
     const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
-    this.#question.place(instance, tenant, this.#snapshot.sequence)
+    this.#question.resolve(instance, tenant, this.#reads.sequence)
     return { typeView, actionView, instance, isMismatch: this.#question.isMismatch }
   }
 
@@ -440,19 +444,19 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   #parts() {
-    return { regions: this.#snapshot.regions, schema: this.#schema }
+    return { regions: this.#reads.regions, schema: this.#schema }
   }
 
   /** Questions in bytes share their forms, so that most are like the one before. */
-  #useForm(form: QueryForm): void {
-    this.#form = form
-    this.#type = this.#schema.types.get(form.type)
-    this.#action = this.#type?.actions.get(form.action)
+  #useTerms(terms: QueryTerms): void {
+    this.#terms = terms
+    this.#type = this.#schema.types.get(terms.type)
+    this.#action = this.#type?.actions.get(terms.action)
   }
 
   #useSchema(schema: SchemaView): void {
     this.#schema = schema
-    this.#form = null
+    this.#terms = null
     this.#check.useSchema(schema)
     this.#batch.useSchema(schema)
     this.#builder.useSchema(schema)

@@ -10,7 +10,7 @@
  * names something unknown is ignored (`model/change.ts`).
  */
 import type { ChangeSink } from '#engine/engine.ts'
-import { ClosuresAhead } from '#engine/shared-index/closures/closures-ahead.ts'
+import { PrecomputationSchedule } from '#engine/shared-index/closures/precomputation-schedule.ts'
 import { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import { reserveIfThere } from '#engine/shared-index/memory/allocator.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
@@ -19,7 +19,7 @@ import { Regions } from '#engine/shared-index/memory/regions.ts'
 import type {
   HashSecrets,
   RegionSizes,
-  SchemaPlace,
+  SchemaLocation,
   SharedIndexHandle,
 } from '#engine/shared-index/memory/regions.ts'
 import {
@@ -32,13 +32,13 @@ import {
   unlock,
 } from '#engine/shared-index/memory/sequence.ts'
 import { areNumbersFree, demandOf } from '#engine/shared-index/schema/number-demand.ts'
-import { saveSchema, standingSchema } from '#engine/shared-index/schema/saved-schema.ts'
+import { restoredSchema, saveSchema } from '#engine/shared-index/schema/saved-schema.ts'
 import { SchemaCompiler } from '#engine/shared-index/schema/schema-compiler.ts'
 import { Schema } from '#engine/shared-index/schema/schema.ts'
 import { Facts } from '#engine/shared-index/write/facts.ts'
 import { GraphRoom } from '#engine/shared-index/write/graph-room.ts'
-import { Graveyard } from '#engine/shared-index/write/graveyard.ts'
-import { LineFetch } from '#engine/shared-index/write/line-fetch.ts'
+import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
+import { LinePrefetch } from '#engine/shared-index/write/line-prefetch.ts'
 import { Names } from '#engine/shared-index/write/names.ts'
 import { Preparation } from '#engine/shared-index/write/preparation.ts'
 import { Replacements } from '#engine/shared-index/write/replacements.ts'
@@ -56,7 +56,7 @@ export interface WriterOptions extends RegionSizes {
   /** Cap on states with several roles; for tests. */
   readonly statesMax?: number
   /** Place of the first tenant role; for tests. */
-  readonly firstTenantPlace?: number
+  readonly firstTenantRoleIndex?: number
 }
 
 /** Room made and touched ahead of a commit, besides what its preparation finds it to need. */
@@ -74,7 +74,7 @@ const FILTERS_PER_SECTION = 1_024
 /** Changes of a commit before whose section the thread looks at what has come meanwhile: a millisecond. */
 const LARGE_SECTION = 256
 /** Changes whose lines are brought in together: some hundred kilobytes of cache. */
-const FETCHED_AT_ONCE = 128
+const PREFETCHED_AT_ONCE = 128
 /** Steps of a compilation done at once where nobody may read yet: some milliseconds. */
 const COMPILED_AT_ONCE = 16
 
@@ -84,22 +84,22 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #schema: Schema
   readonly #compiler: SchemaCompiler
   readonly #names: Names
-  readonly #lineFetch: LineFetch
+  readonly #linePrefetch: LinePrefetch
   readonly #facts: Facts
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
   readonly #preparation: Preparation
-  readonly #graveyard: Graveyard
+  readonly #tombstones: Tombstones
   readonly #sweep: Sweep
   readonly #room: GraphRoom
-  readonly #closuresAhead: ClosuresAhead
+  readonly #precomputation: PrecomputationSchedule
   /** Nobody ever wakes it: to wait on for a while. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Somebody may be reading. */
   #isShared = false
   #isLetGo = false
   /** Compiled, and not yet known to readers. */
-  #unpublished: SchemaPlace | null = null
+  #unpublished: SchemaLocation | null = null
   /** A commit is under way, of whose schema nobody knows yet. */
   #isApplying = false
   /** The compilation of what was loaded, as far as it has come. */
@@ -119,16 +119,16 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   constructor(
-    { threadId, secrets, statesMax, firstTenantPlace, ...sizes }: WriterOptions,
+    { threadId, secrets, statesMax, firstTenantRoleIndex, ...sizes }: WriterOptions,
     restored?: { readonly regions: Regions; readonly state: SavedState },
   ) {
     assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
     const state = restored?.state
     this.#threadId = threadId
     this.#regions = restored?.regions ?? Regions.create(secrets, sizes)
-    this.#schema = new Schema(state && standingSchema(state.schema), firstTenantPlace)
+    this.#schema = new Schema(state && restoredSchema(state.schema), firstTenantRoleIndex)
     this.#compiler = new SchemaCompiler(this.#schema.types.values(), statesMax, state?.states)
-    this.#closuresAhead = new ClosuresAhead(this.#regions, {
+    this.#precomputation = new PrecomputationSchedule(this.#regions, {
       hasSchema: state !== undefined,
       isDone: state?.isPrecomputed ?? false,
     })
@@ -136,26 +136,26 @@ export class SharedIndexWriter implements ChangeSink {
     const schema = this.#schema
     const names = new Names(this.#regions, { key, schema })
     const banks = (): number => this.#facts.banks()
-    const graveyard = new Graveyard(this.#regions, banks)
+    const tombstones = new Tombstones(this.#regions, banks)
     const invalidation = new Invalidation(this.#regions)
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
     this.#room = new GraphRoom(this.#regions, names)
-    this.#lineFetch = new LineFetch(this.#regions, names)
-    this.#graveyard = graveyard
+    this.#linePrefetch = new LinePrefetch(this.#regions, names)
+    this.#tombstones = tombstones
     this.#invalidation = invalidation
     this.#replacements = replacements
-    this.#facts = new Facts(this.#regions, { names, invalidation, graveyard, banks: state?.banks ?? 1 })
+    this.#facts = new Facts(this.#regions, { names, invalidation, tombstones, banks: state?.banks ?? 1 })
     this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
-    this.#sweep = new Sweep(this.#regions, { schema, graveyard, key, banks, inSection })
+    this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
 
   /** What another thread needs to read the index: to be posted as it is. */
   get handle(): SharedIndexHandle {
     this.#settle()
     this.#compileLoaded()
-    if (!this.#isShared) this.#regions.touchAhead(WORDS_AHEAD)
+    if (!this.#isShared) this.#regions.prefault(WORDS_AHEAD)
     this.#isShared = true
     return this.#regions.handle
   }
@@ -207,13 +207,13 @@ export class SharedIndexWriter implements ChangeSink {
    */
   save(): SavedIndex | null {
     if (isRetired(this.#regions.header)) return null
-    const isAtRest = this.#graveyard.isEmpty() && !this.#sweep.isNeeded() && !this.#facts.hasStaleFilters()
+    const isAtRest = this.#tombstones.isEmpty() && !this.#sweep.isNeeded() && !this.#facts.hasStaleFilters()
     if (!isAtRest || this.#isApplying || this.#compiling || this.#schema.isChanged) return null
     const state = {
       schema: saveSchema(this.#schema),
       states: this.#compiler.savedStates(),
       banks: this.#facts.banks(),
-      isPrecomputed: this.#closuresAhead.isDone,
+      isPrecomputed: this.#precomputation.isDone,
     }
     return { parts: savedParts(this.#regions), state }
   }
@@ -287,7 +287,7 @@ export class SharedIndexWriter implements ChangeSink {
     this.#facts.noteNextLines()
     while (this.#facts.hasStaleFilters())
       this.#inLaterSection(() => this.#facts.rebuildFilters(FILTERS_PER_SECTION))
-    if (!this.#graveyard.isEmpty()) this.#inSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
+    if (!this.#tombstones.isEmpty()) this.#inSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
     else if (this.#sweep.isNeeded()) this.#sweep.step()
   }
 
@@ -309,26 +309,26 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Builds closures ahead of the questions, for idle moments after a load or a commit (`closures-ahead.ts`): about so many
+   * Builds closures ahead of the questions, for idle moments after a load or a commit (`precomputation-schedule.ts`): about so many
    * records' worth of work, 2,000 being half a millisecond. False when nothing is left. Answers do not depend on it.
    */
   precompute(work: number): boolean {
     if (this.#isApplying) return true
     if (!this.#isShared && this.#compileLoaded(COMPILED_AT_ONCE)) return true
-    if (this.#closuresAhead.isDone) return false
-    if (this.#isShared) this.#regions.touchAhead(0)
-    this.#locked(() => this.#closuresAhead.step(work))
-    return !this.#closuresAhead.isDone
+    if (this.#precomputation.isDone) return false
+    if (this.#isShared) this.#regions.prefault(0)
+    this.#locked(() => this.#precomputation.step(work))
+    return !this.#precomputation.isDone
   }
 
   /** Whether removals have left something behind. */
   #isCollecting(): boolean {
-    return !this.#graveyard.isEmpty() || this.#sweep.isNeeded()
+    return !this.#tombstones.isEmpty() || this.#sweep.isNeeded()
   }
 
   #collectStep(): void {
-    if (this.#graveyard.isEmpty()) this.#sweep.step()
-    else this.#inLaterSection(() => this.#graveyard.unlink(STEPS_PER_COMMIT))
+    if (this.#tombstones.isEmpty()) this.#sweep.step()
+    else this.#inLaterSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
   }
 
   /** What a load brings together may need more room than an index begins with. */
@@ -347,7 +347,7 @@ export class SharedIndexWriter implements ChangeSink {
     const section = facts === 0 ? changes : changes.slice(facts)
     this.#makeRoom(yield* this.#preparation.prepare(section))
     // Each removes one record, or a tenant, which is no more than a bit.
-    this.#graveyard.reserve(section.length)
+    this.#tombstones.reserve(section.length)
     // One that is large takes as long as a slice.
     if (section.length >= LARGE_SECTION) yield
     return section
@@ -355,10 +355,10 @@ export class SharedIndexWriter implements ChangeSink {
 
   #applyPrepared(changes: readonly Change[]): void {
     for (let index = 0; index < changes.length; index++) {
-      if (index % FETCHED_AT_ONCE === 0) {
-        this.#lineFetch.run(changes, index, Math.min(index + FETCHED_AT_ONCE, changes.length))
+      if (index % PREFETCHED_AT_ONCE === 0) {
+        this.#linePrefetch.run(changes, index, Math.min(index + PREFETCHED_AT_ONCE, changes.length))
       }
-      this.#names.turnTo(index)
+      this.#names.select(index)
       this.#applyOne(changes[index]!)
       if (this.#schema.isChanged) this.#names.forget()
     }
@@ -368,7 +368,7 @@ export class SharedIndexWriter implements ChangeSink {
   /** Pages are touched after the lock is given back: nobody waits for them. */
   #makeRoom(words: number): void {
     this.#locked(() => reserveIfThere(this.#regions, WORDS_AHEAD + words))
-    this.#regions.touchAhead(WORDS_AHEAD + words)
+    this.#regions.prefault(WORDS_AHEAD + words)
   }
 
   /** For what need not be at once: readers get a moment first. */
@@ -423,7 +423,7 @@ export class SharedIndexWriter implements ChangeSink {
     this.#regions.publishSchema(this.#unpublished)
     this.#unpublished = null
     this.#compiler.published()
-    this.#closuresAhead.useSchema()
+    this.#precomputation.useSchema()
   }
 
   #applyOne(change: Change): void {

@@ -9,13 +9,13 @@
 import { bytesOf } from '#http/message/byte-views.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
-  NOBODYS,
+  NOT_A_USER,
   type PackedQueries,
-  type QueryForm,
-  SPOT_KEY,
-  SPOT_LENGTH,
-  SPOT_USER,
-  SPOT_WORDS,
+  type QueryTerms,
+  KEY_RANGE,
+  RANGE_LENGTH,
+  USER_RANGE,
+  RANGE_WORDS,
 } from '#model/packed-queries.ts'
 import { ListReader, type ReadQuestion } from './list-reader.ts'
 import { isText, listEnd, REFUSED, skipBlanks } from './plain-json.ts'
@@ -95,7 +95,7 @@ export class BatchReader {
   ): number {
     if (hasLongText(batch)) return REFUSED
     this.#useDefaults(batch)
-    const asked = (known: QueryForm | null) => this.#asked(body, { reader, batch, known })
+    const asked = (known: QueryTerms | null) => this.#asked(body, { reader, batch, known })
     return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), asked })
   }
 
@@ -126,7 +126,7 @@ export class BatchReader {
 
   #asked(
     body: Buffer,
-    { reader, batch, known }: { reader: QuestionReader; batch: QuestionReader; known: QueryForm | null },
+    { reader, batch, known }: { reader: QuestionReader; batch: QuestionReader; known: QueryTerms | null },
   ): ReadQuestion | null {
     const hasSubject = (reader.parts & SUBJECT_PART) !== 0
     const hasResource = (reader.parts & RESOURCE_PART) !== 0
@@ -140,7 +140,7 @@ export class BatchReader {
     if (user.from === 0 || subjectType.from === 0 || action.from === 0 || type.from === 0) return null
     if (this.#options.isStrict && key.from === 0) return null
     return {
-      form: this.#isUser(body, subjectType) ? reader.form(known) : NOBODYS,
+      terms: this.#isUser(body, subjectType) ? reader.terms(known) : NOT_A_USER,
       user: hasSubject ? user : 'inherited',
       key: hasResource ? (key.from === 0 ? 'none' : key) : 'inherited',
     }
@@ -167,10 +167,10 @@ function pick(own: Place, inherited: Place): Place {
 
 /** The keys of the defaults, as a question that inherits them has them. */
 function spotOf({ user, key }: QuestionReader): Int32Array {
-  const spot = new Int32Array(SPOT_WORDS)
-  spot[SPOT_USER] = user.at
-  spot[SPOT_USER + SPOT_LENGTH] = user.length
-  spot[SPOT_KEY] = key.at
-  spot[SPOT_KEY + SPOT_LENGTH] = key.length
-  return spot
+  const range = new Int32Array(RANGE_WORDS)
+  range[USER_RANGE] = user.at
+  range[USER_RANGE + RANGE_LENGTH] = user.length
+  range[KEY_RANGE] = key.at
+  range[KEY_RANGE + RANGE_LENGTH] = key.length
+  return range
 }

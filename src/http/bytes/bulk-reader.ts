@@ -5,7 +5,7 @@
  * refuses: a body it cannot read is theirs, and so are all error texts. The fuzz test holds it to that.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
-import type { PackedQueries, QueryForm } from '#model/packed-queries.ts'
+import type { PackedQueries, QueryTerms } from '#model/packed-queries.ts'
 import { NATIVE } from './dialects.ts'
 import { ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { REFUSED, skipBlanks } from './plain-json.ts'
@@ -30,7 +30,7 @@ export class BulkReader {
     const { texts } = this.#list
     texts.begin(bytes)
     const reader = new QuestionReader(body, texts, NATIVE.fields, { partsMax: this.#unlikePartsMax })
-    const asked = (known: QueryForm | null) => NATIVE.asked(reader, known)
+    const asked = (known: QueryTerms | null) => NATIVE.asked(reader, known)
     const questions = { reader, defaults: NO_DEFAULTS, asked }
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null

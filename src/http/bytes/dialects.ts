@@ -1,5 +1,5 @@
 /** The dialects of a single question: which fields a reader accepts, and which query they make. */
-import type { QueryForm } from '#model/packed-queries.ts'
+import type { QueryTerms } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
 import type { QuestionReader } from './question-reader.ts'
@@ -7,8 +7,8 @@ import type { QuestionReader } from './question-reader.ts'
 /** A dialect of single questions, which inherit nothing. */
 export interface Dialect {
   readonly fields: Fields
-  /** `known` is the form of the question before. Null leaves the question to the ordinary parser. */
-  asked(reader: QuestionReader, known: QueryForm | null): ReadQuestion | null
+  /** `known` has the terms of the question before. Null leaves the question to the ordinary parser. */
+  asked(reader: QuestionReader, known: QueryTerms | null): ReadQuestion | null
 }
 
 /** The dialect of `/allowed`, alone or in a bulk. Its fields say what is required. */
@@ -36,7 +36,7 @@ export function evaluationDialect(options: {
   }
 }
 
-function asksOfUser(reader: QuestionReader, known: QueryForm | null): ReadQuestion {
+function asksOfUser(reader: QuestionReader, known: QueryTerms | null): ReadQuestion {
   const { user, key } = reader
-  return { form: reader.form(known), user, key: key.from === 0 ? 'none' : key }
+  return { terms: reader.terms(known), user, key: key.from === 0 ? 'none' : key }
 }

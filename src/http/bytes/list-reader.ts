@@ -6,11 +6,11 @@
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import {
   PackedQueries,
-  type QueryForm,
-  SPOT_KEY,
-  SPOT_LENGTH,
-  SPOT_USER,
-  SPOT_WORDS,
+  type QueryTerms,
+  KEY_RANGE,
+  RANGE_LENGTH,
+  USER_RANGE,
+  RANGE_WORDS,
 } from '#model/packed-queries.ts'
 import { BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
@@ -25,12 +25,12 @@ const USES_PER_TEMPLATE = 4
 /** Number of questions that have room at first. It is doubled as needed. */
 const CHECKS_MIN = 512
 
-/** A spot for questions that inherit nothing. */
-export const NO_DEFAULTS = new Int32Array(SPOT_WORDS)
+/** Key ranges of questions that inherit nothing. */
+export const NO_DEFAULTS = new Int32Array(RANGE_WORDS)
 
-/** A question that was read: its form, and where its keys stand in the body. */
+/** A question that was read: its terms, and where its keys lie in the body. */
 export interface ReadQuestion {
-  readonly form: QueryForm
+  readonly terms: QueryTerms
   readonly user: KeyPlace
   readonly key: KeyPlace
 }
@@ -38,10 +38,10 @@ export interface ReadQuestion {
 /** One kind of list in one body. */
 export interface Questions {
   readonly reader: QuestionReader
-  /** A spot with the keys that questions inherit. */
+  /** The ranges of the keys that questions inherit. */
   readonly defaults: Int32Array
-  /** What the question last read asks, `known` being the form of the one before; null leaves it to the ordinary parser. */
-  asked(known: QueryForm | null): ReadQuestion | null
+  /** What the question last read asks, `known` being the terms of the one before; null leaves it to the ordinary parser. */
+  asked(known: QueryTerms | null): ReadQuestion | null
 }
 
 /** How often templates have matched. It decides whether questions are compared with them, and whether more are learned. */
@@ -64,7 +64,7 @@ export class TemplateYield {
 interface ListSource {
   readonly body: Buffer
   readonly bytes: DataView
-  /** A spot with the keys that questions inherit. */
+  /** The ranges of the keys that questions inherit. */
   readonly defaults: Int32Array
   readonly gain: TemplateYield
 }
@@ -75,9 +75,9 @@ export class ListReader {
   readonly #checksMax: number
   /** The template used last comes first. */
   readonly #templates: QuestionTemplate[] = []
-  #spots = new Int32Array(CHECKS_MIN * SPOT_WORDS)
+  #keyRanges = new Int32Array(CHECKS_MIN * RANGE_WORDS)
   /** Kept from one list to the next; of the last one, `#count` are good. */
-  readonly #forms: QueryForm[] = []
+  readonly #termsTable: QueryTerms[] = []
   #count = 0
   /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
   readonly #one: PackedQueries
@@ -85,17 +85,18 @@ export class ListReader {
   /** Longer lists are not read here. The ordinary way refuses them. */
   constructor(checksMax: number) {
     this.#checksMax = checksMax
-    this.#one = new PackedQueries(1, EMPTY_BODY, this.#spots, this.#forms)
+    this.#one = new PackedQueries(1, EMPTY_BODY, this.#keyRanges, this.#termsTable)
   }
 
   /** The questions of the list read last, valid until the next is read; null if its bytes are not valid text. */
   packed(): PackedQueries | null {
     const { texts } = this
     if (!texts.isValid) return null
-    if (this.#count !== 1) return new PackedQueries(this.#count, texts.bytes, this.#spots, this.#forms)
+    if (this.#count !== 1)
+      return new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
     const one = this.#one
     one.bytes = texts.bytes
-    one.spots = this.#spots
+    one.keyRanges = this.#keyRanges
     return one
   }
 
@@ -112,7 +113,7 @@ export class ListReader {
     if (body[at] === CLOSE_BRACKET) return at + 1
     const source = { body, bytes, defaults: questions.defaults, gain: new TemplateYield() }
     for (let count = 0; count < this.#checksMax; count++) {
-      if ((count + 1) * SPOT_WORDS > this.#spots.length) this.#grow()
+      if ((count + 1) * RANGE_WORDS > this.#keyRanges.length) this.#grow()
       let next = this.#matchNext(bytes, body.length, source.defaults, source.gain, at, count)
       if (next === REFUSED) next = this.#readUnlike(source, questions, at, count)
       if (next === REFUSED) return REFUSED
@@ -124,9 +125,9 @@ export class ListReader {
     return REFUSED
   }
 
-  /** Forms of lists before the last one are dropped: callers decide how long the texts in them are. */
+  /** Drops the terms of earlier lists, because callers decide how long the texts in them are. */
   #begin(): void {
-    if (this.#forms.length > this.#count) this.#forms.length = this.#count
+    if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
   }
 
@@ -163,10 +164,10 @@ export class ListReader {
   #readUnlike({ body, gain }: ListSource, questions: Questions, at: number, index: number): number {
     const next = questions.reader.read(at)
     if (next === REFUSED) return REFUSED
-    const read = questions.asked(index === 0 ? null : this.#forms[index - 1]!)
+    const read = questions.asked(index === 0 ? null : this.#termsTable[index - 1]!)
     if (read === null) return REFUSED
     this.#keep(questions.reader, index)
-    this.#forms[index] = read.form
+    this.#termsTable[index] = read.terms
     this.#count = index + 1
     const mayLearn = gain.shouldMatch || gain.shouldLearn
     if (mayLearn && next - at <= TEMPLATE_BYTES_MAX)
@@ -179,17 +180,17 @@ export class ListReader {
     const { texts } = this
     const { mark } = texts
     const templates = this.#templates
-    const spot = index * SPOT_WORDS
+    const range = index * RANGE_WORDS
     for (let place = 0; place < templates.length; place++) {
       const template = templates[place]!
-      const end = template.match(bytes, at, limit, this.#spots, spot, defaults, texts)
+      const end = template.match(bytes, at, limit, this.#keyRanges, range, defaults, texts)
       if (end === REFUSED) {
         texts.forget(mark)
         continue
       }
       for (let before = place; before > 0; before--) templates[before] = templates[before - 1]!
       templates[0] = template
-      this.#forms[index] = template.form
+      this.#termsTable[index] = template.terms
       this.#count = index + 1
       return end
     }
@@ -197,12 +198,12 @@ export class ListReader {
   }
 
   #keep({ user, key }: QuestionReader, index: number): void {
-    const spots = this.#spots
-    const spot = index * SPOT_WORDS
-    spots[spot + SPOT_USER] = user.at
-    spots[spot + SPOT_USER + SPOT_LENGTH] = user.length
-    spots[spot + SPOT_KEY] = key.at
-    spots[spot + SPOT_KEY + SPOT_LENGTH] = key.length
+    const keyRanges = this.#keyRanges
+    const range = index * RANGE_WORDS
+    keyRanges[range + USER_RANGE] = user.at
+    keyRanges[range + USER_RANGE + RANGE_LENGTH] = user.length
+    keyRanges[range + KEY_RANGE] = key.at
+    keyRanges[range + KEY_RANGE + RANGE_LENGTH] = key.length
   }
 
   /**
@@ -221,8 +222,8 @@ export class ListReader {
   }
 
   #grow(): void {
-    const spots = new Int32Array(Math.min(this.#checksMax * SPOT_WORDS, 2 * this.#spots.length))
-    spots.set(this.#spots)
-    this.#spots = spots
+    const keyRanges = new Int32Array(Math.min(this.#checksMax * RANGE_WORDS, 2 * this.#keyRanges.length))
+    keyRanges.set(this.#keyRanges)
+    this.#keyRanges = keyRanges
   }
 }

@@ -7,7 +7,7 @@
  * the fields it knows are those of the schema (`question-fields.ts`), and everything else is skipped as JSON.
  */
 import { viewOf } from '#http/message/byte-views.ts'
-import type { QueryForm } from '#model/packed-queries.ts'
+import type { QueryTerms } from '#model/packed-queries.ts'
 import { type BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import {
   CLOSE_BRACE,
@@ -124,7 +124,7 @@ export class QuestionReader {
   }
 
   /** What the question last read asks beside its keys: `known` again if it is the same. */
-  form(known: QueryForm | null): QueryForm {
+  terms(known: QueryTerms | null): QueryTerms {
     const { type, action, tenant } = this
     const isKnown =
       known !== null &&

@@ -12,7 +12,7 @@
  * empty. Of spans in another script it is told each time that they are, so that the whole body is looked at: what they were
  * learned from may have been no text.
  */
-import { type QueryForm, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
+import { type QueryTerms, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 import type { BodyTexts } from './body-texts.ts'
 import { numberEnd, QUOTE, REFUSED } from './plain-json.ts'
 import type { SkippedValue } from './question-reader.ts'
@@ -55,14 +55,14 @@ export interface LearnedQuestion {
   readonly to: number
   readonly user: KeyPlace
   readonly key: KeyPlace
-  readonly form: QueryForm
+  readonly terms: QueryTerms
   readonly skipped: readonly SkippedValue[]
   /** Whether values that are not read may differ. */
   readonly isWide: boolean
 }
 
 export class QuestionTemplate {
-  readonly form: QueryForm
+  readonly terms: QueryTerms
   /**
    * The texts before the first gap, between two gaps, and after the last: `SPAN_WORDS` numbers each, and the kind of the
    * gap after it. One list for all of them, and one for what is compared: arrays of arrays take longer to reach than to
@@ -73,7 +73,7 @@ export class QuestionTemplate {
    * The bytes of all spans of at least eight bytes, eight by eight, and the last eight of each, which overlap those before.
    */
   readonly #doubles: Float64Array
-  /** Where in a spot a key goes that stands in the defaults, and where there is none. */
+  /** Which key ranges are taken from the defaults, and which stay empty. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
   /** The number of keys in the question. */
@@ -82,11 +82,11 @@ export class QuestionTemplate {
   readonly #isWide: boolean
   readonly #isAscii: boolean
 
-  constructor(bytes: Uint8Array, { from, to, user, key, form, skipped, isWide }: LearnedQuestion) {
-    this.form = form
+  constructor(bytes: Uint8Array, { from, to, user, key, terms, skipped, isWide }: LearnedQuestion) {
+    this.terms = terms
     const places = [
-      { slot: SPOT_USER, place: user },
-      { slot: SPOT_KEY, place: key },
+      { slot: USER_RANGE, place: user },
+      { slot: KEY_RANGE, place: key },
     ]
     const keys = places.flatMap(({ slot, place }) => (typeof place === 'object' ? [{ slot, ...place }] : []))
     const values = skipped.map(value => ({ ...value, slot: value.isString ? SKIPPED_TEXT : SKIPPED_NUMBER }))
@@ -117,30 +117,30 @@ export class QuestionTemplate {
   }
 
   /** Whether that question seems to differ only in what nobody reads, which this template does not allow for. */
-  isTooNarrowFor({ form, user, key, skipped }: Omit<LearnedQuestion, 'from' | 'to' | 'isWide'>): boolean {
-    const { type, action, tenant } = this.form
+  isTooNarrowFor({ terms, user, key, skipped }: Omit<LearnedQuestion, 'from' | 'to' | 'isWide'>): boolean {
+    const { type, action, tenant } = this.terms
     return (
       !this.#isWide &&
       skipped.length > 0 &&
       skipped.length === this.#skippedCount &&
-      type === form.type &&
-      action === form.action &&
-      tenant === form.tenant &&
+      type === terms.type &&
+      action === terms.action &&
+      tenant === terms.tenant &&
       this.#keyCount === [user, key].filter(place => typeof place === 'object').length
     )
   }
 
   /**
-   * Fills the spot if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
-   * `limit`: how many bytes the body has; asking a view for them is a call. `defaults` is a spot with the keys that are
+   * Fills the question's key ranges if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
+   * `limit`: how many bytes the body has; asking a view for them is a call. `defaults` has the ranges of the keys that are
    * inherited.
    */
   match(
     bytes: DataView,
     at: number,
     limit: number,
-    spots: Int32Array,
-    spot: number,
+    keyRanges: Int32Array,
+    range: number,
     defaults: Int32Array,
     texts: BodyTexts,
   ): number {
@@ -171,30 +171,30 @@ export class QuestionTemplate {
         if (next === REFUSED) return REFUSED
         continue
       }
-      const place = spot + slot
+      const place = range + slot
       const keyEnd = plainEnd(bytes, next, limit)
       if (keyEnd > next) {
-        spots[place] = next
-        spots[place + SPOT_LENGTH] = keyEnd - next
+        keyRanges[place] = next
+        keyRanges[place + RANGE_LENGTH] = keyEnd - next
         next = keyEnd
         continue
       }
       // From the quote before it, which ends the span.
       const behind = texts.keyEnd(next - 1)
       if (behind === REFUSED) return REFUSED
-      spots[place] = texts.keyAt
-      spots[place + SPOT_LENGTH] = texts.keyLength
+      keyRanges[place] = texts.keyAt
+      keyRanges[place + RANGE_LENGTH] = texts.keyLength
       next = behind - 1
     }
     if (!this.#isAscii) texts.isAscii = false
     if (this.#keyCount === 2) return next
     for (const slot of this.#inherited) {
-      spots[spot + slot] = defaults[slot]!
-      spots[spot + slot + SPOT_LENGTH] = defaults[slot + SPOT_LENGTH]!
+      keyRanges[range + slot] = defaults[slot]!
+      keyRanges[range + slot + RANGE_LENGTH] = defaults[slot + RANGE_LENGTH]!
     }
     for (const slot of this.#none) {
-      spots[spot + slot] = 0
-      spots[spot + slot + SPOT_LENGTH] = 0
+      keyRanges[range + slot] = 0
+      keyRanges[range + slot + RANGE_LENGTH] = 0
     }
     return next
   }

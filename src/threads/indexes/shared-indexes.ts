@@ -92,7 +92,7 @@ interface SharedIndexesOptions {
   /** Null: each start loads everything from the rows. */
   readonly kept: KeptIndexes | null
   /** What warms the code of writers up, step by step; null: it is cold when the first changes come. */
-  readonly rehearsal: (() => Iterable<unknown>) | null
+  readonly warmUpWriter: (() => Iterable<unknown>) | null
   /** Until when threads may decide on an index of that environment; absent: nothing can be missed. */
   readonly deadlineOf?: (environmentId: string) => DeadlineHandle
   /** Hands an index to every thread that decides; resolves when all of them have it. */
@@ -122,8 +122,8 @@ interface Loaded {
 const LOAD_PART_CHANGES = 1_000
 /** Work of building closures in one turn, in records: about half a millisecond. */
 const PRECOMPUTED_A_TURN = 2_000
-/** Records and facts from which on a rehearsal, 0.2 s, takes less than what has brought them here; it is done once. */
-const REHEARSED_FROM = 100_000
+/** Records and facts from which on a warm-up is done, once. Its 0.2 s are less than the load took. */
+const WARM_UP_FROM = 100_000
 /** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
 const KEEP_MS_MAX = 3_000
 
@@ -134,7 +134,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   /** When the saving of all indexes must be done, by `performance.now()`; null before the first is saved. */
   #keepUntil: number | null = null
   #keeping: Promise<void> = Promise.resolve()
-  #rehearsed: Promise<void> | null = null
+  #warmedUp: Promise<void> | null = null
 
   constructor(options: SharedIndexesOptions) {
     this.#options = options
@@ -161,7 +161,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     // Saved before anybody decides on it and builds closures. A process that later crashes then need not load all this
     // again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
-    await this.#rehearseFor(writer)
+    await this.#warmUpFor(writer)
     this.#take(environmentId, loaded)
   }
 
@@ -169,7 +169,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     const kept = (await this.#options.kept?.read(environmentId, place, epoch)) ?? null
     if (kept === null) return null
     const { writer, revision } = kept
-    await this.#rehearseFor(writer)
+    await this.#warmUpFor(writer)
     this.#take(environmentId, { writer, progress: createProgress(revision) })
     return revision
   }
@@ -255,17 +255,17 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   }
 
   /** Before anybody has the index: nobody waits for its changes yet, and nobody can take it back meanwhile. */
-  async #rehearseFor(writer: IndexWriter): Promise<void> {
+  async #warmUpFor(writer: IndexWriter): Promise<void> {
     const { assignments, tuples, records } = writer.figures()
-    if (assignments + tuples + records >= REHEARSED_FROM) await (this.#rehearsed ??= this.#rehearse())
+    if (assignments + tuples + records >= WARM_UP_FROM) await (this.#warmedUp ??= this.#warmUp())
   }
 
-  async #rehearse(): Promise<void> {
+  async #warmUp(): Promise<void> {
     try {
-      for (const _ of this.#options.rehearsal?.() ?? []) await nextTurn()
+      for (const _ of this.#options.warmUpWriter?.() ?? []) await nextTurn()
     } catch (error) {
       // It may have been memory, of which the next load finds more.
-      this.#rehearsed = null
+      this.#warmedUp = null
       throw error
     }
   }

@@ -1,7 +1,7 @@
 /** The messages between an HTTP thread and the thread that reads its large bodies: plain data, and shared memory. */
 import type { Query } from '#model/decision.ts'
 import type { ErrorData } from '#model/errors.ts'
-import type { QueryForm } from '#model/packed-queries.ts'
+import type { QueryTerms } from '#model/packed-queries.ts'
 import type { Principal } from '#model/principal.ts'
 import type { JobIndex, ThreadJob } from './pool-jobs.ts'
 
@@ -59,7 +59,7 @@ export interface PackedData {
   readonly count: number
   /** Null: the keys are not recorded. */
   readonly bytes: Uint8Array | null
-  readonly spots: Int32Array
-  readonly forms: readonly QueryForm[]
-  readonly places: Int32Array
+  readonly keyRanges: Int32Array
+  readonly termsTable: readonly QueryTerms[]
+  readonly termsIndex: Int32Array
 }

@@ -225,15 +225,21 @@ export class BodyPool implements BodyReader {
     const { observer, onCall } = this.#options
     if (decided.length > 0 && onCall !== null) onCall(requestId)
     for (const { isSingle, decisions, asked } of decided) {
-      const questions = 'forms' in asked ? packedOf(asked) : asked
+      const questions = 'termsTable' in asked ? packedOf(asked) : asked
       if (!isSingle) observer?.decidedAll(decisions, environmentId, questions)
       else
-        observer?.decided(decisions[0] === 1, environmentId, 'form' in questions ? questions : questions[0]!)
+        observer?.decided(decisions[0] === 1, environmentId, 'terms' in questions ? questions : questions[0]!)
     }
   }
 }
 
-function packedOf({ count, bytes, spots, forms, places }: PackedData): PackedQueries {
+function packedOf({ count, bytes, keyRanges, termsTable, termsIndex }: PackedData): PackedQueries {
   const { buffer, byteOffset, byteLength } = bytes ?? NO_BYTES
-  return new PackedQueries(count, new DataView(buffer, byteOffset, byteLength), spots, forms, places)
+  return new PackedQueries(
+    count,
+    new DataView(buffer, byteOffset, byteLength),
+    keyRanges,
+    termsTable,
+    termsIndex,
+  )
 }

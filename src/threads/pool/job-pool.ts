@@ -33,7 +33,7 @@ import {
   type JobIndex,
   markOver,
   newOver,
-  placesOf,
+  layoutOf,
   type PoolJob,
   shareBulk,
   verdictsOf,
@@ -85,7 +85,7 @@ export class JobPool implements DecisionPool {
   evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array> {
     this.#options.engine(environmentId)
     this.#admit()
-    const memory = this.#memory.take(placesOf(packed.count, packed.bytes.byteLength).end)
+    const memory = this.#memory.take(layoutOf(packed.count, packed.bytes.byteLength).end)
     const shared = shareBulk(packed, memory)
     return this.#queued<Uint8Array>(outcome => {
       const progress = new BulkProgress(shared.count)

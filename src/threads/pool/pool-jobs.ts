@@ -7,7 +7,7 @@ import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import type { ErrorData } from '#model/errors.ts'
-import { PackedQueries, type QueryForm, SPOT_WORDS } from '#model/packed-queries.ts'
+import { PackedQueries, type QueryTerms, RANGE_WORDS } from '#model/packed-queries.ts'
 import type { BulkPart } from './job-schedule.ts'
 
 /** The index that a job is decided on. An index that is attached anew has another number. */
@@ -45,8 +45,8 @@ export interface SharedBulk {
   readonly memory: SharedArrayBuffer
   readonly count: number
   readonly bodyBytes: number
-  /** The different forms of its questions. */
-  readonly forms: readonly QueryForm[]
+  /** The different terms of its questions. */
+  readonly termsTable: readonly QueryTerms[]
 }
 
 /** What every thread of a pool does. */
@@ -81,55 +81,58 @@ export type PoolAnswer<Value> =
   { readonly value: Value } | { readonly error: ErrorData } | { readonly indexFault: string }
 
 /*
- *     ┌ verdicts ┬ spots ───────────┬ forms ───────────┬ body ─────┐
- *     │ u8       │ 4 × i32          │ i32, which form  │ bytes     │     each for all questions; multiples of 8 bytes
+ *     ┌ verdicts ┬ key ranges ┬ terms index ┬ body  ┐
+ *     │ u8       │ 4 × i32    │ i32         │ bytes │     Each column has an entry for each question and begins at
+ *                                                           a multiple of 8 bytes.
  */
-interface Places {
-  readonly spots: number
-  readonly forms: number
+interface BulkLayout {
+  readonly keyRanges: number
+  readonly termsIndex: number
   readonly body: number
   readonly end: number
 }
 
-export function placesOf(count: number, bodyBytes: number): Places {
-  const spots = round8(count)
-  const forms = spots + round8(count * SPOT_WORDS * 4)
-  const body = forms + round8(count * 4)
-  return { spots, forms, body, end: body + round8(bodyBytes) }
+export function layoutOf(count: number, bodyBytes: number): BulkLayout {
+  const keyRanges = round8(count)
+  const termsIndex = keyRanges + round8(count * RANGE_WORDS * 4)
+  const body = termsIndex + round8(count * 4)
+  return { keyRanges, termsIndex, body, end: body + round8(bodyBytes) }
 }
 
-/** Copies a bulk into memory that is large enough, see `placesOf`. */
+/** Copies a bulk into memory that is large enough, see `layoutOf`. */
 export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): SharedBulk {
-  const { count, bytes, spots } = packed
-  const places = placesOf(count, bytes.byteLength)
-  new Int32Array(memory, places.spots, count * SPOT_WORDS).set(spots.subarray(0, count * SPOT_WORDS))
+  const { count, bytes, keyRanges } = packed
+  const layout = layoutOf(count, bytes.byteLength)
+  new Int32Array(memory, layout.keyRanges, count * RANGE_WORDS).set(
+    keyRanges.subarray(0, count * RANGE_WORDS),
+  )
   // A megabyte takes 80 µs; by `set`, which takes shared memory word by word, 105 to 130.
-  Buffer.from(memory, places.body, bytes.byteLength).fill(
+  Buffer.from(memory, layout.body, bytes.byteLength).fill(
     new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   )
-  const numbers = new Map<QueryForm, number>()
-  const formOf = new Int32Array(memory, places.forms, count)
-  // Most questions in a row have one form, or two in turns.
-  let form: QueryForm | null = null
-  let otherForm: QueryForm | null = null
+  const numbers = new Map<QueryTerms, number>()
+  const termsIndex = new Int32Array(memory, layout.termsIndex, count)
+  // Most questions in a row have the same terms, or two kinds in turns.
+  let terms: QueryTerms | null = null
+  let otherTerms: QueryTerms | null = null
   let number = 0
   let otherNumber = 0
   for (let index = 0; index < count; index++) {
-    const next = packed.form(index)
-    if (next !== form) {
+    const next = packed.terms(index)
+    if (next !== terms) {
       const numberBefore = number
-      if (next === otherForm) number = otherNumber
+      if (next === otherTerms) number = otherNumber
       else {
         number = numbers.get(next) ?? numbers.size
         if (number === numbers.size) numbers.set(next, number)
       }
-      otherForm = form
+      otherTerms = terms
       otherNumber = numberBefore
-      form = next
+      terms = next
     }
-    formOf[index] = number
+    termsIndex[index] = number
   }
-  return { memory, count, bodyBytes: bytes.byteLength, forms: [...numbers.keys()] }
+  return { memory, count, bodyBytes: bytes.byteLength, termsTable: [...numbers.keys()] }
 }
 
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
@@ -138,12 +141,12 @@ export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
 
 /** Decides a part of the bulk and writes the verdicts to their places. Throws what the engine throws. */
 export function decidePart(engine: DecisionEngine, bulk: SharedBulk, { from, count }: BulkPart): void {
-  const { memory, bodyBytes, forms } = bulk
-  const places = placesOf(bulk.count, bodyBytes)
-  const body = new DataView(memory, places.body, bodyBytes)
-  const spots = new Int32Array(memory, places.spots + from * SPOT_WORDS * 4, count * SPOT_WORDS)
-  const formPlaces = new Int32Array(memory, places.forms + from * 4, count)
-  const questions = new PackedQueries(count, body, spots, forms, formPlaces)
+  const { memory, bodyBytes, termsTable } = bulk
+  const layout = layoutOf(bulk.count, bodyBytes)
+  const body = new DataView(memory, layout.body, bodyBytes)
+  const keyRanges = new Int32Array(memory, layout.keyRanges + from * RANGE_WORDS * 4, count * RANGE_WORDS)
+  const termsIndex = new Int32Array(memory, layout.termsIndex + from * 4, count)
+  const questions = new PackedQueries(count, body, keyRanges, termsTable, termsIndex)
   engine.evaluatePacked(questions, verdictsOf(bulk).subarray(from, from + count))
 }
 

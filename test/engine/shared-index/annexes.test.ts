@@ -22,10 +22,10 @@ import { World } from '../world.ts'
 
 const LAST = TENANT_ROLES_MAX - 1
 /** On both sides of each border between two lines of a tenant. */
-const PLACES = [0, 2_047, 2_048, 4_095, 4_096, 6_144, 8_191, 8_192, LAST]
-const ACTIONS = PLACES.map(place => `a${place}`)
-const ROLES = Array.from({ length: TENANT_ROLES_MAX }, (_, place) =>
-  tenantRole(`r${place}`, PLACES.includes(place) ? { can: [`document:a${place}`] } : {}),
+const ROLE_INDEXES = [0, 2_047, 2_048, 4_095, 4_096, 6_144, 8_191, 8_192, LAST]
+const ACTIONS = ROLE_INDEXES.map(roleIndex => `a${roleIndex}`)
+const ROLES = Array.from({ length: TENANT_ROLES_MAX }, (_, roleIndex) =>
+  tenantRole(`r${roleIndex}`, ROLE_INDEXES.includes(roleIndex) ? { can: [`document:a${roleIndex}`] } : {}),
 )
 const GROUND = [
   tenant('default'),
@@ -34,22 +34,22 @@ const GROUND = [
   role('document', 'reader', { can: ACTIONS }),
   instance('document:d'),
   instance('document:a', 'acme'),
-  ...PLACES.map(place => user(`u${place}`)),
+  ...ROLE_INDEXES.map(roleIndex => user(`u${roleIndex}`)),
   user('none'),
 ]
 
 function heldByEach(inTenant = 'default') {
-  return PLACES.map(place => assignInTenant(`u${place}`, `r${place}`, inTenant))
+  return ROLE_INDEXES.map(roleIndex => assignInTenant(`u${roleIndex}`, `r${roleIndex}`, inTenant))
 }
 
 function allowed(world: World, on = 'document:d'): string[] {
-  const users = [...PLACES.map(place => `u${place}`), 'none']
+  const users = [...ROLE_INDEXES.map(roleIndex => `u${roleIndex}`), 'none']
   return users.flatMap(name =>
     ACTIONS.filter(action => world.can(name, action, on)).map(action => `${name} ${action}`),
   )
 }
 
-const EACH_ITS_OWN = PLACES.map(place => `u${place} a${place}`)
+const EACH_ITS_OWN = ROLE_INDEXES.map(roleIndex => `u${roleIndex} a${roleIndex}`)
 
 describe('with 10,000 tenant roles', () => {
   const engine = new SharedEngine()
@@ -59,16 +59,16 @@ describe('with 10,000 tenant roles', () => {
     world.apply(...heldByEach())
     expect(allowed(world)).toEqual(EACH_ITS_OWN)
     expect(allowed(world, 'document:a')).toEqual([])
-    const queries = PLACES.flatMap(place =>
-      ACTIONS.map(action => ({ user: `u${place}`, action, type: 'document', key: 'd', tenant: null })),
+    const queries = ROLE_INDEXES.flatMap(roleIndex =>
+      ACTIONS.map(action => ({ user: `u${roleIndex}`, action, type: 'document', key: 'd', tenant: null })),
     )
     const expected = queries.map(query => query.user.slice(1) === query.action.slice(1))
     expect(engine.evaluateAll(queries)).toEqual(expected)
     expect([...engine.evaluatePacked(packed(queries))]).toEqual(expected.map(Number))
   })
 
-  test.each(PLACES)('role %i is found by every search, listing and explanation', place => {
-    const [name, action, roleKey] = [`u${place}`, `a${place}`, `r${place}`]
+  test.each(ROLE_INDEXES)('role %i is found by every search, listing and explanation', roleIndex => {
+    const [name, action, roleKey] = [`u${roleIndex}`, `a${roleIndex}`, `r${roleIndex}`]
     const page = { after: null, limit: 10 }
     const on = { action, type: 'document', key: 'd', tenant: null }
     expect(engine.searchUsers(on, page).keys).toEqual([name])
@@ -90,11 +90,11 @@ describe('with 10,000 tenant roles', () => {
   })
 
   test('one user holds some of each line, and what is taken away is gone alone', () => {
-    world.apply(...PLACES.map(place => assignInTenant('none', `r${place}`, 'acme')))
+    world.apply(...ROLE_INDEXES.map(roleIndex => assignInTenant('none', `r${roleIndex}`, 'acme')))
     expect(allowed(world, 'document:a')).toEqual(ACTIONS.map(action => `none ${action}`))
     const rows = tenantRolesOf(engine, 'none', null, 10)
     expect(rows.map(({ tenant: where, roles }) => [where, roles.toSorted()])).toEqual([
-      ['acme', PLACES.map(place => `r${place}`).toSorted()],
+      ['acme', ROLE_INDEXES.map(roleIndex => `r${roleIndex}`).toSorted()],
     ])
     world.apply(removed(assignInTenant('none', 'r8191', 'acme')))
     expect(allowed(world, 'document:a')).toEqual(
@@ -119,10 +119,10 @@ describe('with 10,000 tenant roles', () => {
     while (engine.writer.collect(100));
     const writer = standAgain(engine.writer.save()!)
     const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
-    const kept = PLACES.flatMap(place =>
+    const kept = ROLE_INDEXES.flatMap(roleIndex =>
       ACTIONS.filter(action =>
-        reader.evaluate({ user: `u${place}`, action, type: 'document', key: 'd', tenant: null }),
-      ).map(action => `u${place} ${action}`),
+        reader.evaluate({ user: `u${roleIndex}`, action, type: 'document', key: 'd', tenant: null }),
+      ).map(action => `u${roleIndex} ${action}`),
     )
     expect(kept).toEqual(EACH_ITS_OWN)
   })
@@ -137,7 +137,7 @@ describe('with 10,000 tenant roles', () => {
 })
 
 test('annexes give back their memory with their tenant, and their roles with a user', () => {
-  const engine = new SharedEngine({ firstTenantPlace: 2_047 })
+  const engine = new SharedEngine({ firstTenantRoleIndex: 2_047 })
   const roles = [0, 1, 2].map(n => tenantRole(`r${n}`, { can: ['document:read'] }))
   const world = new World(engine, tenant('default'), resourceType('document', 'read'), ...roles)
   const header = new Int32Array(engine.writer.handle.header)

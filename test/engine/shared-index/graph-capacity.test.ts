@@ -78,7 +78,7 @@ function anyCommit(below: (n: number) => number, names: number): Change[] {
 describe.each([1, 2, 3, 4])('a small index that is filled and emptied by chance, seed %i', seed => {
   test('refuses whole commits and no others, decides as ever, and takes what there is room for again', () => {
     const below = numbers(seed)
-    const engine = new SharedEngine({ graphBytesMax: 1 << 17, firstTenantPlace: 2_047 })
+    const engine = new SharedEngine({ graphBytesMax: 1 << 17, firstTenantRoleIndex: 2_047 })
     const judge = new MapEngine()
     for (const each of [engine, judge]) each.apply(SCHEMA)
     const { handle } = engine.writer

@@ -145,7 +145,7 @@ test('no page comes into being in a section, for which readers would wait: not i
 
 test('closures that come after a load are written where pages have come into being', () => {
   const regions = Regions.restored(loaded(USERS).handle)
-  regions.touchAhead(0)
+  regions.prefault(0)
   const top = regions.header[L.H_CLOSURE_TOP]!
   const { closures } = regions.handle
   const all = new Int32Array(closures, firstLineAt(closures))

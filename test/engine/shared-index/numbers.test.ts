@@ -100,18 +100,18 @@ test('a commit takes the numbers it was reckoned to take, whatever it removes an
     tell(schema, before)
     const demand = demandOf(schema, changes)
     const left = numbersLeft(schema)
-    const places = new Map([...schema.types.values()].map(type => [type, type.places.available]))
+    const roleIndexes = new Map([...schema.types.values()].map(type => [type, type.roleIndexes.available]))
     tell(schema, changes)
     const taken = numbersLeft(schema).map((count, kind) => left[kind]! - count)
-    expect([demand.typeIds, demand.edgeClasses, demand.tenantPlaces]).toEqual(taken)
-    for (const [type, count] of places) {
-      expect(demand.places.get(type) ?? 0).toBe(count - type.places.available)
+    expect([demand.typeIds, demand.edgeClasses, demand.tenantRoleIndexes]).toEqual(taken)
+    for (const [type, count] of roleIndexes) {
+      expect(demand.roleIndexes.get(type) ?? 0).toBe(count - type.roleIndexes.available)
     }
   })
 })
 
-function numbersLeft({ typeIds, edgeClasses, tenantPlaces }: Schema): number[] {
-  return [typeIds.available, edgeClasses.available, tenantPlaces.available]
+function numbersLeft({ typeIds, edgeClasses, tenantRoleIndexes }: Schema): number[] {
+  return [typeIds.available, edgeClasses.available, tenantRoleIndexes.available]
 }
 
 function tell(schema: Schema, changes: readonly Change[]): void {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { beginSection } from '#engine/shared-index/memory/sequence.ts'
-import { Snapshot } from '#engine/shared-index/snapshot.ts'
+import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -87,10 +87,10 @@ test('a reader in the midst of an answer when a commit is cut short gives none',
 
 test('a section that a reader leaves half done, as where there is no room for a closure, ends the index and stops nobody', () => {
   const engine = standingEngine()
-  const snapshot = new Snapshot(engine.writer.handle, { threadId: 3 }, () => {})
+  const reads = new ConsistentReads(engine.writer.handle, { threadId: 3 }, () => {})
   const cutShort = () =>
-    snapshot.locked(() => {
-      beginSection(snapshot.regions.header)
+    reads.locked(() => {
+      beginSection(reads.regions.header)
       throw new RangeError('no room')
     })
   expect(cutShort).toThrow(new RangeError('no room'))
@@ -100,9 +100,9 @@ test('a section that a reader leaves half done, as where there is no room for a 
 test('an invariant that a reader finds broken is a fault of that index, told as such once, and ends it', async () => {
   const [engine, other] = [standingEngine(), standingEngine()]
   const retired = engine.writer.whenRetired()
-  const snapshot = new Snapshot(engine.writer.handle, { threadId: 3 }, () => {})
+  const reads = new ConsistentReads(engine.writer.handle, { threadId: 3 }, () => {})
   const broken = () =>
-    snapshot.read(1, () => {
+    reads.read(1, () => {
       throw new InvariantError('on purpose')
     })
   expect(broken).toThrow(IndexFault)

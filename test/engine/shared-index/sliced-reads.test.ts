@@ -1,6 +1,6 @@
 /** Reads in slices, between which others read and write: each still answers for one state. */
 import { expect, test } from 'vitest'
-import type { InstanceRoles, Taker } from '#engine/engine.ts'
+import type { InstanceRoles, ResultSink } from '#engine/engine.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
@@ -41,7 +41,7 @@ function newEngine(count = COUNT): SharedEngine {
   return engine
 }
 
-class Keys implements Taker<InstanceRoles> {
+class Keys implements ResultSink<InstanceRoles> {
   begun = 0
   taken = 0
   keys = new Set<string>()

@@ -33,7 +33,7 @@ import type { Question } from './question.ts'
 const {
   BANK_SHIFT,
   COUNT_SHIFT,
-  C_ROOM_END,
+  C_INLINE_END,
   C_VERSION,
   FILTER_SHIFT,
   HEAD_BLOCK,
@@ -78,7 +78,7 @@ export class BatchCheck {
   /** Where the in-edges of each question's instance stand; where there is one, its container. */
   readonly #inEdges = new Int32Array(BATCH_MAX)
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
 
   constructor(regions: Regions, parts: { schema: SchemaView; key: Key; question: Question }) {
     this.#regions = regions
@@ -96,13 +96,13 @@ export class BatchCheck {
     this.#blocks.length = 0
     this.#candidates.length = 0
     this.#lookup.run(this.#regions, this.#schema, source, from, count)
-    this.#fetchFilters(count)
-    this.#place(count, sequence)
-    this.#fetchContainers()
+    this.#prefetchFilters(count)
+    this.#resolve(count, sequence)
+    this.#prefetchContainers()
     this.#readHeads()
-    this.#fetchEntries()
+    this.#prefetchEntries()
     this.#matchEntries()
-    this.#fetchSlabs()
+    this.#prefetchSlabs()
     this.#probeSlabs()
   }
 
@@ -110,7 +110,7 @@ export class BatchCheck {
    * Brings in what the next stage looks at with dependent branches: the second line of each user, and the in-edges of each
    * instance.
    */
-  #fetchFilters(count: number): void {
+  #prefetchFilters(count: number): void {
     const { graph } = this.#regions
     const users = this.#lookup.users.lines
     const instances = this.#lookup.instances.lines
@@ -125,10 +125,10 @@ export class BatchCheck {
       edges[i] = isInline ? ptr << LINE_WORDS_LOG2 : ptr
     }
     for (let i = 0; i < count; i++) sink ^= graph[edges[i]!]!
-    this.fetched ^= sink
+    this.prefetchSink ^= sink
   }
 
-  #place(count: number, sequence: number): void {
+  #resolve(count: number, sequence: number): void {
     const { verdicts } = this
     const question = this.#question
     const { users, instances, actions, tenants } = this.#lookup
@@ -142,7 +142,7 @@ export class BatchCheck {
         continue
       }
       if (user === 0) continue
-      question.place(instances.lines[i]!, tenants[i]!, sequence)
+      question.resolve(instances.lines[i]!, tenants[i]!, sequence)
       if (question.isMismatch) continue
       if (question.tenant !== 0) {
         this.#matchTenant(i, user, question.tenant, action.tenantMasks)
@@ -209,12 +209,12 @@ export class BatchCheck {
   }
 
   /** Brings in the containers, all but those of inline edges for the first time. */
-  #fetchContainers(): void {
+  #prefetchContainers(): void {
     const { graph } = this.#regions
     const { items, length } = this.#edges
     let sink = 0
     for (let e = 1; e < length; e += 3) sink ^= graph[items[e]! << LINE_WORDS_LOG2]!
-    this.fetched ^= sink
+    this.prefetchSink ^= sink
   }
 
   #readHeads(): void {
@@ -243,27 +243,27 @@ export class BatchCheck {
         this.verdicts[index] = UNKNOWN
         continue
       }
-      const place = graph[head + HEAD_BLOCK]!
+      const position = graph[head + HEAD_BLOCK]!
       // Torn: no room is as large.
-      if (place < 0 && entries - place > C_ROOM_END) continue
-      const block = place < 0 ? place - (container << LINE_WORDS_LOG2) : place
+      if (position < 0 && entries - position > C_INLINE_END) continue
+      const block = position < 0 ? position - (container << LINE_WORDS_LOG2) : position
       this.#blocks.pushTriple(index, block, entries)
     }
   }
 
   /** Brings in the lines of each closure: of one with up to 32 entries all scopes, and the first masks. */
-  #fetchEntries(): void {
+  #prefetchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
     let sink = 0
     for (let b = 0; b < length; b += 3) {
-      const place = items[b + 1]!
+      const position = items[b + 1]!
       const entries = items[b + 2]!
-      const words = place < 0 ? graph : closures
-      const block = place < 0 ? -place : place
+      const words = position < 0 ? graph : closures
+      const block = position < 0 ? -position : position
       sink ^= words[block]! ^ words[block + (entries >>> 1)]! ^ words[block + entries]!
     }
-    this.fetched ^= sink
+    this.prefetchSink ^= sink
   }
 
   /** The entries that pass the filters of their users. */
@@ -275,13 +275,13 @@ export class BatchCheck {
     const limit = closures.length
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
-      const place = items[b + 1]!
+      const position = items[b + 1]!
       const entries = items[b + 2]!
-      const isInRoom = place < 0
-      const words = isInRoom ? graph : closures
-      const block = isInRoom ? -place : place
+      const isInline = position < 0
+      const words = isInline ? graph : closures
+      const block = isInline ? -position : position
       // Those in rooms have been looked at with their heads.
-      if (!isInRoom && !(block > 0 && block + wordsMin(entries) <= limit)) continue
+      if (!isInline && !(block > 0 && block + wordsMin(entries) <= limit)) continue
       const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
       for (let from = block; from < block + entries; from += PASSING_MAX) {
         const count = Math.min(PASSING_MAX, block + entries - from)
@@ -293,7 +293,7 @@ export class BatchCheck {
     }
   }
 
-  #fetchSlabs(): void {
+  #prefetchSlabs(): void {
     const { graph } = this.#regions
     const { items, length } = this.#candidates
     const count = length / 3
@@ -309,7 +309,7 @@ export class BatchCheck {
     let sink = 0
     // What stands in a candidate's way often stands at the end of a line: two slots further, too.
     for (let s = 0; s < count; s++) sink ^= graph[slots[s]!]! ^ graph[slots[s]! + 4]!
-    this.fetched ^= sink
+    this.prefetchSink ^= sink
   }
 
   #slotsFor(candidates: number): Int32Array {

@@ -6,7 +6,7 @@
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { ActionView, SchemaView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
-import type { QueryForm } from '#model/packed-queries.ts'
+import type { QueryTerms } from '#model/packed-queries.ts'
 import type { BatchSource } from './batch-source.ts'
 import { BATCH_MAX, KeyColumn } from './key-column.ts'
 
@@ -20,7 +20,7 @@ export class BatchLookup {
   readonly tenants: (string | null)[] = Array.from({ length: BATCH_MAX }, () => null)
 
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
 
   constructor(key: Key) {
     this.users = new KeyColumn(key)
@@ -28,13 +28,13 @@ export class BatchLookup {
   }
 
   run(regions: Regions, schema: SchemaView, source: BatchSource, from: number, count: number): void {
-    this.fetched ^= source.fetch(from, count)
+    this.prefetchSink ^= source.prefetch(from, count)
     this.#read(regions.header, schema, source, from, count)
     const { users, instances } = this
-    this.fetched ^= users.fetchSlots(regions, count) ^ instances.fetchSlots(regions, count)
+    this.prefetchSink ^= users.prefetchSlots(regions, count) ^ instances.prefetchSlots(regions, count)
     users.probe(regions, count)
     instances.probe(regions, count)
-    this.fetched ^= users.fetchRecords(regions, count) ^ instances.fetchRecords(regions, count)
+    this.prefetchSink ^= users.prefetchRecords(regions, count) ^ instances.prefetchRecords(regions, count)
     users.verify(regions, count)
     instances.verify(regions, count)
   }
@@ -42,24 +42,24 @@ export class BatchLookup {
   #read(header: Int32Array, schema: SchemaView, source: BatchSource, from: number, count: number): void {
     const { users, instances, actions, tenants } = this
     // Many questions in a row have one form, or two in turns, and more ask about one type.
-    let form: QueryForm | null = null
-    let otherForm: QueryForm | null = null
+    let terms: QueryTerms | null = null
+    let otherTerms: QueryTerms | null = null
     let typeKey = ''
     let type: TypeView | undefined
     let action: ActionView | null = null
     let otherAction: ActionView | null = null
     for (let i = 0; i < count; i++) {
-      const next = source.form(from + i)
-      if (next !== form) {
+      const next = source.terms(from + i)
+      if (next !== terms) {
         if (next.type !== typeKey) {
           typeKey = next.type
           type = schema.types.get(typeKey)
         }
         const actionBefore: ActionView | null = action
-        action = next === otherForm ? otherAction : (type?.actions.get(next.action) ?? null)
-        otherForm = form
+        action = next === otherTerms ? otherAction : (type?.actions.get(next.action) ?? null)
+        otherTerms = terms
         otherAction = actionBefore
-        form = next
+        terms = next
       }
       actions[i] = action
       tenants[i] = next.tenant

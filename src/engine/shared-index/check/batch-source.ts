@@ -3,19 +3,19 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Query } from '#model/decision.ts'
 import {
   type PackedQueries,
-  type QueryForm,
-  SPOT_KEY,
-  SPOT_LENGTH,
-  SPOT_USER,
-  SPOT_WORDS,
+  type QueryTerms,
+  KEY_RANGE,
+  RANGE_LENGTH,
+  USER_RANGE,
+  RANGE_WORDS,
 } from '#model/packed-queries.ts'
 import type { KeyColumn } from './key-column.ts'
 
 export interface BatchSource {
   readonly count: number
   /** Brings in the keys of so many questions, together; what it returns means nothing. */
-  fetch(from: number, count: number): number
-  form(index: number): QueryForm
+  prefetch(from: number, count: number): number
+  terms(index: number): QueryTerms
   /** Takes the user's key of a question into a row of the column. */
   readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void
   /** Takes the instance's key, one of the type; leaves the row empty when the question has none. */
@@ -34,7 +34,7 @@ export class QuerySource implements BatchSource {
   }
 
   /** Texts lie all over the heap. To read one takes so long that the processor does not get to the next before. */
-  fetch(from: number, count: number): number {
+  prefetch(from: number, count: number): number {
     const queries = this.#queries
     let sink = 0
     for (let index = from; index < from + count; index++) {
@@ -45,7 +45,7 @@ export class QuerySource implements BatchSource {
     return sink
   }
 
-  form(index: number): QueryForm {
+  terms(index: number): QueryTerms {
     return this.#queries[index]!
   }
 
@@ -74,27 +74,27 @@ export class PackedSource implements BatchSource {
   }
 
   /** They stand side by side. */
-  fetch(): number {
+  prefetch(): number {
     return 0
   }
 
-  form(index: number): QueryForm {
-    return this.#packed.form(index)
+  terms(index: number): QueryTerms {
+    return this.#packed.terms(index)
   }
 
   readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void {
-    const { bytes, spots } = this.#packed
-    const spot = index * SPOT_WORDS
-    const length = spots[spot + SPOT_USER + SPOT_LENGTH]!
-    column.readBytes(header, row, bytes, spots[spot + SPOT_USER]!, length, L.USER_TYPE)
+    const { bytes, keyRanges } = this.#packed
+    const range = index * RANGE_WORDS
+    const length = keyRanges[range + USER_RANGE + RANGE_LENGTH]!
+    column.readBytes(header, row, bytes, keyRanges[range + USER_RANGE]!, length, L.USER_TYPE)
   }
 
   readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void {
-    const { bytes, spots } = this.#packed
-    const spot = index * SPOT_WORDS
-    const length = spots[spot + SPOT_KEY + SPOT_LENGTH]!
+    const { bytes, keyRanges } = this.#packed
+    const range = index * RANGE_WORDS
+    const length = keyRanges[range + KEY_RANGE + RANGE_LENGTH]!
     if (length === 0) column.skip(row)
-    else column.readBytes(header, row, bytes, spots[spot + SPOT_KEY]!, length, type)
+    else column.readBytes(header, row, bytes, keyRanges[range + KEY_RANGE]!, length, type)
   }
 
   query(index: number): Query {

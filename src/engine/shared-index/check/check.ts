@@ -2,7 +2,7 @@
  * The decision on one instance: does the user hold a role that suffices, directly or derived (contract C.2)? In lines
  * and states, no names.
  *
- * Optimistic by default: it reads while others write, so a verdict counts only after validation (`snapshot.ts`), and
+ * Optimistic by default: it reads while others write, so a verdict counts only after validation (`consistent-reads.ts`), and
  * every loop is bounded by what is in view. A closure that is missing is answered by `BUILD`: the caller comes again
  * with the lock, and then missing closures are built on the way.
  *
@@ -24,7 +24,7 @@ const {
   BANK_SHIFT,
   CLOSURE_LIST_MAX,
   COUNT_SHIFT,
-  C_ROOM_END,
+  C_INLINE_END,
   C_VERSION,
   FILTER_SHIFT,
   HEAD_BLOCK,
@@ -71,7 +71,7 @@ export class InstanceCheck {
   #slabMeta = 0
   #epochs = 0
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
   readonly #gates = new NumberList()
   readonly #seenGates = new VisitedPairs()
   readonly #wideWalks = new Uint8Array(WIDE_COUNTERS)
@@ -188,7 +188,7 @@ export class InstanceCheck {
       if (subject === 0) continue
       for (const edgeClass of classes) {
         const target = schema.targetIn(transitions, edgeClass, state)
-        if (target === 0 || !this.#isMet(target, type, walk.placeAt(i))) continue
+        if (target === 0 || !this.#isMet(target, type, walk.roleIndexAt(i))) continue
         if (hasPair(graph, ptr, meta, subject, edgeClass)) return ALLOW
       }
     }
@@ -196,16 +196,18 @@ export class InstanceCheck {
   }
 
   /** Whether the role at this place of the type is among those that suffice. */
-  #isMet(target: number, type: number, place: number): boolean {
+  #isMet(target: number, type: number, roleIndex: number): boolean {
     const schema = this.#schema
     if (target < 0) {
       const { lists } = schema
-      for (let i = 1; i <= lists[-target]!; i++) if (this.#isMet(lists[i - target]!, type, place)) return true
+      for (let i = 1; i <= lists[-target]!; i++)
+        if (this.#isMet(lists[i - target]!, type, roleIndex)) return true
       return false
     }
     if (schema.stateType[target] !== type) return false
     for (let m = schema.masksFrom[target]!; m < schema.masksFrom[target + 1]!; m += 2) {
-      if (schema.masks[m] === place >>> 5 && (schema.masks[m + 1]! & (1 << (place & 31))) !== 0) return true
+      if (schema.masks[m] === roleIndex >>> 5 && (schema.masks[m + 1]! & (1 << (roleIndex & 31))) !== 0)
+        return true
     }
     return false
   }
@@ -228,11 +230,11 @@ export class InstanceCheck {
     const size = graph[head + HEAD_SIZE]! & HEAD_SIZE_MASK
     if (size === 0) return DENY
     const entries = size >>> 1
-    const place = graph[head + HEAD_BLOCK]!
+    const position = graph[head + HEAD_BLOCK]!
     const record = container << LINE_WORDS_LOG2
-    const words = place < 0 ? graph : this.#closures
-    const block = place < 0 ? record - place : place
-    const end = place < 0 ? record + C_ROOM_END : words.length
+    const words = position < 0 ? graph : this.#closures
+    const block = position < 0 ? record - position : position
+    const end = position < 0 ? record + C_INLINE_END : words.length
     if (!(block > 0 && block + wordsMin(entries) <= end)) return DENY
     if (entries > CLOSURE_LIST_MAX && entries > 2 << (this.#slabMeta & LOG2_MASK)) {
       if (this.#meetsTable(words, block + entries * 2, tableLog2(entries))) return ALLOW
@@ -255,7 +257,7 @@ export class InstanceCheck {
     const graph = this.#graph
     const filter = this.#user + U_FILTER
     // Asked for together with the closure's entries; what is behind the slab's first line has to be waited for once more.
-    this.fetched ^= graph[this.#slab]!
+    this.prefetchSink ^= graph[this.#slab]!
     for (let i = 0; i < entries; i++) {
       const scope = words[block + i]!
       const hash = Math.imul(scope & LINE_MASK, ID_HASH)

@@ -88,7 +88,7 @@ export class KeyColumn {
   }
 
   /** Stage: brings in each key's first slot. */
-  fetchSlots({ graph }: Regions, count: number): number {
+  prefetchSlots({ graph }: Regions, count: number): number {
     const slots = this.#slots
     let sink = 0
     for (let i = 0; i < count; i++) sink ^= graph[slots[i]!]!
@@ -111,7 +111,7 @@ export class KeyColumn {
   }
 
   /** Stage: brings in each record. */
-  fetchRecords({ graph }: Regions, count: number): number {
+  prefetchRecords({ graph }: Regions, count: number): number {
     const { lines } = this
     let sink = 0
     for (let i = 0; i < count; i++) sink ^= graph[lines[i]! << LINE_WORDS_LOG2]!

@@ -11,12 +11,12 @@ import * as table from '#engine/shared-index/memory/string-table.ts'
 import { lineOfBank } from '#engine/shared-index/schema/annexes.ts'
 import type { ActionView } from '#engine/shared-index/schema/schema-view.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
-import { type PackedQueries, SPOT_KEY, SPOT_LENGTH, SPOT_USER } from '#model/packed-queries.ts'
+import { type PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 
 // Own constants are compiled in; those of another module are loaded each time.
 const {
   BANK_SHIFT,
-  C_ROOM,
+  C_INLINE_CLOSURES,
   FILTER_SHIFT,
   ID_HASH,
   I_TENANT,
@@ -48,7 +48,7 @@ export class Question {
   isMismatch = false
 
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
 
   constructor(regions: Regions, keys: { key: Key; userKey: Key }) {
     this.#regions = regions
@@ -67,9 +67,9 @@ export class Question {
   }
 
   /** The same for the first of questions that still are bytes. */
-  findFirst({ bytes, spots }: PackedQueries, type: number): void {
-    const isUserKey = readBytes(this.#userKey, bytes, spots, SPOT_USER, USER_TYPE)
-    const isKey = readBytes(this.#key, bytes, spots, SPOT_KEY, type)
+  findFirst({ bytes, keyRanges }: PackedQueries, type: number): void {
+    const isUserKey = readBytes(this.#userKey, bytes, keyRanges, USER_RANGE, USER_TYPE)
+    const isKey = readBytes(this.#key, bytes, keyRanges, KEY_RANGE, type)
     this.#findBoth(isUserKey, isKey, type)
   }
 
@@ -88,7 +88,7 @@ export class Question {
     const rolesAt = table.lineOf(graph[userSlot + 1]!) << LINE_WORDS_LOG2
     const recordAt = table.lineOf(graph[slot]!) << LINE_WORDS_LOG2
     const nextAt = table.lineOf(graph[slot + 1]!) << LINE_WORDS_LOG2
-    this.fetched ^=
+    this.prefetchSink ^=
       firstSlots ^
       graph[userAt]! ^
       graph[userAt + U_FILTER]! ^
@@ -96,9 +96,9 @@ export class Question {
       graph[rolesAt + LINE_WORDS]! ^
       graph[recordAt]! ^
       graph[nextAt]! ^
-      graph[nextAt + C_ROOM]! ^
-      graph[nextAt + C_ROOM + LINE_WORDS]! ^
-      graph[nextAt + C_ROOM + 2 * LINE_WORDS]!
+      graph[nextAt + C_INLINE_CLOSURES]! ^
+      graph[nextAt + C_INLINE_CLOSURES + LINE_WORDS]! ^
+      graph[nextAt + C_INLINE_CLOSURES + 2 * LINE_WORDS]!
     this.user = userSlot === 0 ? 0 : table.recordFrom(regions, userSlot, userKey, USER_TYPE)
     this.record = slot === 0 ? 0 : table.recordFrom(regions, slot, key, type)
   }
@@ -112,7 +112,7 @@ export class Question {
   }
 
   /** Settles instance and tenant. `found` is the record under the instance's key, 0 if there is none. */
-  place(found: number, tenant: string | null, sequence: number): void {
+  resolve(found: number, tenant: string | null, sequence: number): void {
     const { graph } = this.#regions
     this.isMismatch = false
     const home = found === 0 ? 0 : graph[(found << LINE_WORDS_LOG2) + I_TENANT]!
@@ -175,9 +175,9 @@ export class Question {
 }
 
 /** False where no key stands, or one that is too long to be known. */
-function readBytes(key: Key, bytes: DataView, spots: Int32Array, spot: number, type: number): boolean {
-  const length = spots[spot + SPOT_LENGTH]!
+function readBytes(key: Key, bytes: DataView, keyRanges: Int32Array, range: number, type: number): boolean {
+  const length = keyRanges[range + RANGE_LENGTH]!
   if (length === 0 || length > KEY_BYTES_MAX) return false
-  key.readBytes(bytes, spots[spot]!, length, type, key.words, 0)
+  key.readBytes(bytes, keyRanges[range]!, length, type, key.words, 0)
   return true
 }

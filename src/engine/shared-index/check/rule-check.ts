@@ -14,7 +14,7 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { PermissionRules, SetView } from '#engine/shared-index/rules/rule-unit.ts'
 import { bankOf, lineOfBank, tenantAt } from '#engine/shared-index/schema/annexes.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
-import { assignmentsOf, maskAt, placesIn } from '#engine/shared-index/search/holdings.ts'
+import { assignmentsOf, maskAt, roleIndexesIn } from '#engine/shared-index/search/holdings.ts'
 import type { Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 
@@ -163,7 +163,7 @@ function rolesIn(graph: Int32Array, schema: SchemaView, user: number, tenant: nu
     const line = live === 0 ? 0 : lineOfBank(graph, tenant, bank)
     if (line === 0) continue
     const mask = maskAt(graph, user, line | (bank << L.BANK_SHIFT)) & live
-    for (const place of placesIn(bank, mask)) roles.push(roleKeys[place] ?? '')
+    for (const place of roleIndexesIn(bank, mask)) roles.push(roleKeys[place] ?? '')
   }
   return roles.toSorted(compareUtf8)
 }

@@ -54,25 +54,25 @@ export class ClosureBuilder {
     const entries = this.#scopes.length
     const hasGates = this.#gates.length > 0
     const words = this.#words(entries)
-    const room = this.#roomFor(container, state, words)
-    if (room === 0 && words >= closureWordsEnd(this.#regions)) return false
+    const inline = this.#inlineSpaceFor(container, state, words)
+    if (inline === 0 && words >= closureWordsEnd(this.#regions)) return false
     // In a section only if the region grows or starts over, not for the room: what lies there belongs to no head that holds.
-    const block = room === 0 ? appendClosure(this.#regions, words) : room
+    const block = inline === 0 ? appendClosure(this.#regions, words) : inline
     // The region started over; nothing collected refers to it, so the second try is the last.
     if (block === null) return this.build(container, state)
     const { graph, closures, header } = this.#regions
-    this.#write(room === 0 ? closures : graph, block, entries)
+    this.#write(inline === 0 ? closures : graph, block, entries)
     const record = container << L.LINE_WORDS_LOG2
     const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
-    const [placeBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
+    const [positionBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
     // Of an earlier era nothing is in the region any more. Eras are told apart by their last bits, so that what lies
     // there now may be anything: gates, whose number stands there, are not counted.
-    if (placeBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
-      const dead = gatesAt(closures, placeBefore, (sizeBefore & L.HEAD_SIZE_MASK) >>> 1) - placeBefore
+    if (positionBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
+      const dead = gatesAt(closures, positionBefore, (sizeBefore & L.HEAD_SIZE_MASK) >>> 1) - positionBefore
       header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
     }
-    const place = room === 0 ? block : record - room
-    this.#publish(head, { container, state }, place, era | (entries << 1) | Number(hasGates))
+    const position = inline === 0 ? block : record - inline
+    this.#publish(head, { container, state }, position, era | (entries << 1) | Number(hasGates))
     return true
   }
 
@@ -90,11 +90,11 @@ export class ClosureBuilder {
    * The word in the container's room where so many are free, i.e. belong to no other closure that holds; 0 if they are
    * not, or the head does not stand in the container. O(heads in place).
    */
-  #roomFor(container: number, state: number, words: number): number {
+  #inlineSpaceFor(container: number, state: number, words: number): number {
     const record = container << L.LINE_WORDS_LOG2
     if (this.#schema.stateOrdinal[state]! >= L.C_HEADS_IN_PLACE) return 0
-    let from = record + L.C_ROOM
-    while (from + words <= record + L.C_ROOM_END) {
+    let from = record + L.C_INLINE_CLOSURES
+    while (from + words <= record + L.C_INLINE_END) {
       const taken = this.#takenUntil(container, state, from, from + words)
       if (taken === 0) return from
       from = taken
@@ -114,9 +114,9 @@ export class ClosureBuilder {
     for (let ordinal = 0; ordinal < L.C_HEADS_IN_PLACE; ordinal++) {
       const other = statesInPlace[states + ordinal]!
       const head = headAt(graph, container, ordinal)
-      const place = graph[head + L.HEAD_BLOCK]!
-      if (other === 0 || other === state || place >= 0 || !this.#isBuilt(container, other)) continue
-      const begin = record - place
+      const position = graph[head + L.HEAD_BLOCK]!
+      if (other === 0 || other === state || position >= 0 || !this.#isBuilt(container, other)) continue
+      const begin = record - position
       const end = blockEnd(graph, begin, graph[head + L.HEAD_SIZE]!)
       if (begin < to && end > from) return end
     }
@@ -146,11 +146,11 @@ export class ClosureBuilder {
   #publish(
     head: number,
     { container, state }: { readonly container: number; readonly state: number },
-    place: number,
+    position: number,
     size: number,
   ): void {
     const { graph, header } = this.#regions
-    graph[head + L.HEAD_BLOCK] = place
+    graph[head + L.HEAD_BLOCK] = position
     graph[head + L.HEAD_SIZE] = size
     // Release, and last: who sees this version sees block and size.
     Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
@@ -182,9 +182,9 @@ export class ClosureBuilder {
     this.#entries.clear()
     this.#pushState(container, state)
     for (let next = 0; next < this.#pending.length; next += 2) {
-      const at = this.#pending.items[next]!
-      const where = this.#pending.items[next + 1]!
-      if (next === 0 || !this.#absorb(at, where)) this.#visit(at, where)
+      const above = this.#pending.items[next]!
+      const aboveState = this.#pending.items[next + 1]!
+      if (next === 0 || !this.#absorb(above, aboveState)) this.#visit(above, aboveState)
     }
   }
 
@@ -221,9 +221,9 @@ export class ClosureBuilder {
     if (!this.#isBuilt(container, state)) return false
     const { graph, closures } = this.#regions
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
-    const place = graph[head + L.HEAD_BLOCK]!
-    const words = place < 0 ? graph : closures
-    const block = place < 0 ? (container << L.LINE_WORDS_LOG2) - place : place
+    const position = graph[head + L.HEAD_BLOCK]!
+    const words = position < 0 ? graph : closures
+    const block = position < 0 ? (container << L.LINE_WORDS_LOG2) - position : position
     const size = graph[head + L.HEAD_SIZE]! & L.HEAD_SIZE_MASK
     const entries = size >>> 1
     for (let i = 0; i < entries; i++) this.#addEntry(words[block + i]!, maskOfEntry(words, block, entries, i))

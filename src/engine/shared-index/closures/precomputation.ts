@@ -1,6 +1,6 @@
 /**
  * Builds the closures of all containers ahead of the questions, so that no check pays for it; when, is said by
- * `closures-ahead.ts`. Those that later changes void are built anew by whoever needs them first (`check.ts`).
+ * `precomputation-schedule.ts`. Those that later changes void are built anew by whoever needs them first (`check.ts`).
  *
  * Which: for every container each state that some transition leads to, and for a wide instance the states its actions
  * start from as well. Those above come first, so that each closure is put together from its neighbours' and a chain

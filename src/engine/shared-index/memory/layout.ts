@@ -172,8 +172,8 @@ export const C_HEADS = 6
 export const C_HEADS_IN_PLACE = 3
 export const C_MORE_HEADS = 15
 /** Where closures lie that are short, in words from the container on (`closure-builder.ts`). */
-export const C_ROOM = 16
-export const C_ROOM_END = 64
+export const C_INLINE_CLOSURES = 16
+export const C_INLINE_END = 64
 export const CONTAINER_LINES_LOG2 = 2
 
 /**

@@ -37,7 +37,7 @@ export type RegionName = 'header' | 'graph' | 'closures' | 'schema'
 export type RegionBytes = Readonly<Record<RegionName, number>>
 
 /** Where a compiled schema stands in its buffer, in words. */
-export interface SchemaPlace {
+export interface SchemaLocation {
   readonly head: number
   /** All of it; the head ends with it. */
   readonly words: number
@@ -84,7 +84,7 @@ export class Regions {
   readonly sparse = new Map<number, 0 | 1>()
   #epoch: number
   /** The writer's: up to these words, or the tops where those are higher, pages have come into being. */
-  #graphTouched = 0
+  #graphPrefaulted = 0
   #closuresTouched = 0
   /** The system gives no such address space. */
   #isMoveRefused = false
@@ -243,15 +243,15 @@ export class Regions {
    * first: better spent where nobody waits. What a load opened beyond its own end has never been written either. For
    * the writer, no lock needed: somebody may have been given a block there.
    */
-  touchAhead(graphWords: number): void {
+  prefault(graphWords: number): void {
     const top = this.header[L.H_GRAPH_TOP]!
     const end = Math.min(top + graphWords, this.graph.length)
-    this.#graphTouched = touch(this.graph, Math.max(top, this.#graphTouched), end)
-    this.#touchClosures()
+    this.#graphPrefaulted = touch(this.graph, Math.max(top, this.#graphPrefaulted), end)
+    this.#prefaultClosures()
   }
 
   /** Builders append in other threads. Pages of a growable buffer are small, and come into being in no time. */
-  #touchClosures(): void {
+  #prefaultClosures(): void {
     const { closures } = this.handle
     const top = this.header[L.H_CLOSURE_TOP]!
     if (closures.growable || this.#closuresTouched - top > CLOSURE_WORDS_AHEAD / 2) return
@@ -271,7 +271,7 @@ export class Regions {
   }
 
   /** Lock held, in a section. The schema that has been written there is the one that stands. */
-  publishSchema({ head, words }: SchemaPlace): void {
+  publishSchema({ head, words }: SchemaLocation): void {
     const { header } = this
     header[L.H_SCHEMA_IN] = header[L.H_SCHEMA_IN]! ^ 1
     header[L.H_SCHEMA_BYTES] = words * L.WORD_BYTES
@@ -281,7 +281,7 @@ export class Regions {
   }
 
   /** The schema that stands, in place. It stays as it is as long as its version does. */
-  standingSchema(): Int32Array {
+  currentSchema(): Int32Array {
     const buffer = this.#schemaBuffer(0)
     const bytes = Math.min(Math.max(this.header[L.H_SCHEMA_BYTES]!, 0), buffer.byteLength)
     return new Int32Array(buffer, 0, bytes / L.WORD_BYTES)

@@ -7,7 +7,7 @@
  *
  * Readers read with plain loads while others write. Two orders are needed: the data after the first sequence load,
  * and the second sequence load after the data. V8 does not move plain accesses across an atomic one, and x86 does
- * not reorder loads. ARM does, so reading without the lock is refused there: `lockEveryRead` (`snapshot.ts`).
+ * not reorder loads. ARM does, so reading without the lock is refused there: `lockEveryRead` (`consistent-reads.ts`).
  *
  * Whoever dies with the lock leaves its thread id in it; `takeOverLock` in `recovery.ts` is the way out.
  */

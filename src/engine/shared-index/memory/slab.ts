@@ -212,10 +212,10 @@ function insert(regions: Regions, descriptor: number, width: Width, first: numbe
   } else if (isFull(meta)) resize(regions, descriptor, width, log2 + 1)
   const { graph } = regions
   graph[descriptor + 1] = graph[descriptor + 1]! + (1 << COUNT_SHIFT)
-  return place(graph, graph[descriptor]!, graph[descriptor + 1]! & LOG2_MASK, width, first)
+  return putEntry(graph, graph[descriptor]!, graph[descriptor + 1]! & LOG2_MASK, width, first)
 }
 
-function place(graph: Int32Array, ptr: number, log2: number, width: Width, first: number): number {
+function putEntry(graph: Int32Array, ptr: number, log2: number, width: Width, first: number): number {
   const mask = (1 << log2) - 1
   let index = Math.imul(first, ID_HASH) >>> (32 - log2)
   while (graph[ptr + (index << width)] !== 0) index = (index + 1) & mask
@@ -294,8 +294,8 @@ export function copySlab(
   const end = from + (1 << ((graph[descriptor + 1]! & LOG2_MASK) + width))
   for (let at = from; at < end; at += 1 << width) {
     if (graph[at] === 0) continue
-    const placed = place(graph, to, log2, width, graph[at]!)
-    if (width === PAIRS) graph[placed + 1] = graph[at + 1]!
+    const put = putEntry(graph, to, log2, width, graph[at]!)
+    if (width === PAIRS) graph[put + 1] = graph[at + 1]!
   }
 }
 

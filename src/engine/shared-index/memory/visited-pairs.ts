@@ -35,7 +35,7 @@ export class VisitedPairs {
     const at = this.#find(first, second)
     const entries = this.#entries
     if (entries[at] !== this.#stamp) {
-      this.#place(at, first, second, this.#count)
+      this.#put(at, first, second, this.#count)
       this.#count += 1
     }
     return entries[at + 3]!
@@ -60,7 +60,7 @@ export class VisitedPairs {
     }
   }
 
-  #place(at: number, first: number, second: number, number: number): void {
+  #put(at: number, first: number, second: number, number: number): void {
     const entries = this.#entries
     entries[at] = this.#stamp
     entries[at + 1] = first
@@ -76,7 +76,7 @@ export class VisitedPairs {
     this.#stamp = 1
     for (let at = 0; at < old.length; at += ENTRY_WORDS) {
       if (old[at] !== stamp) continue
-      this.#place(this.#find(old[at + 1]!, old[at + 2]!), old[at + 1]!, old[at + 2]!, old[at + 3]!)
+      this.#put(this.#find(old[at + 1]!, old[at + 2]!), old[at + 1]!, old[at + 2]!, old[at + 3]!)
     }
   }
 }

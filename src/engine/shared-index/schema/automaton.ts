@@ -20,7 +20,7 @@
  */
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { assert } from '#model/assert.ts'
-import { MaskSum, meets, PlaceSet, placesOf, type RoleMasks } from './role-masks.ts'
+import { MaskSum, meets, RoleIndexSet, roleIndexesOf, type RoleMasks } from './role-masks.ts'
 import type { Relation, ResourceType, Role } from './schema.ts'
 
 export interface State {
@@ -67,7 +67,7 @@ export interface SavedStates {
 
 interface Deriving {
   readonly masks: RoleMasks
-  readonly roles: readonly { readonly place: number; readonly derivations: Role['derivations'] }[]
+  readonly roles: readonly { readonly roleIndex: number; readonly derivations: Role['derivations'] }[]
 }
 
 /** States with several roles of which one derives, and derivations of all of them together. */
@@ -207,8 +207,8 @@ export class Automaton {
     const isFree = isSingle(masks) || (isStart && weight === 0)
     const isWithin = this.#capped < this.#statesMax && this.#weight + weight <= STATE_DERIVATIONS_MAX
     if (!isFree && !isWithin) {
-      return Array.from(placesOf(masks), place => {
-        this.#sum.addPlace(place)
+      return Array.from(roleIndexesOf(masks), roleIndex => {
+        this.#sum.addRoleIndex(roleIndex)
         return this.#targets(type, this.#sum.take(), false)[0]!
       })
     }
@@ -222,9 +222,10 @@ export class Automaton {
   #weightOf(type: ResourceType, masks: RoleMasks): number {
     const deriving = this.#derivingOf(type)
     if (!meets(masks, deriving.masks)) return 0
-    const places = new PlaceSet(masks)
+    const roleIndexes = new RoleIndexSet(masks)
     let weight = 0
-    for (const { place, derivations } of deriving.roles) if (places.has(place)) weight += derivations.length
+    for (const { roleIndex, derivations } of deriving.roles)
+      if (roleIndexes.has(roleIndex)) weight += derivations.length
     return weight
   }
 
@@ -248,10 +249,10 @@ export class Automaton {
   }
 
   #transitionsOf(masks: RoleMasks, deriving: Deriving): Transition[] {
-    const places = new PlaceSet(masks)
+    const roleIndexes = new RoleIndexSet(masks)
     const sources = new Map<Relation, { open: Set<Role>; guarded: Set<Role> }>()
-    for (const { place, derivations } of deriving.roles) {
-      if (!places.has(place)) continue
+    for (const { roleIndex, derivations } of deriving.roles) {
+      if (!roleIndexes.has(roleIndex)) continue
       for (const { source, relation, guarded } of derivations) {
         let both = sources.get(relation)
         if (!both) sources.set(relation, (both = { open: new Set(), guarded: new Set() }))
@@ -274,7 +275,7 @@ export class Automaton {
   }
 
   #masksOf(...sets: readonly ReadonlySet<Role>[]): RoleMasks {
-    for (const roles of sets) for (const { place } of roles) this.#sum.addPlace(place)
+    for (const roles of sets) for (const { roleIndex } of roles) this.#sum.addRoleIndex(roleIndex)
     return this.#sum.take()
   }
 
@@ -282,7 +283,7 @@ export class Automaton {
     const known = this.#deriving.get(type)
     if (known) return known
     const roles = [...type.roles.values()].filter(({ derivations }) => derivations.length > 0)
-    for (const { place } of roles) this.#sum.addPlace(place)
+    for (const { roleIndex } of roles) this.#sum.addRoleIndex(roleIndex)
     const deriving = { masks: this.#sum.take(), roles }
     this.#deriving.set(type, deriving)
     return deriving

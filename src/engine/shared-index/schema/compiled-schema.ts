@@ -60,7 +60,7 @@ export const PAGE_COLUMNS = 1 << PAGE_COLUMNS_LOG2
 
 /** The arrays of a unit. */
 export const UNIT = {
-  rolePlaces: 0,
+  roleIndexes: 0,
   roleKeys: 1,
   actionKeys: 2,
   /** Sets of roles, pairs [bank, mask] from `setsFrom[set]`; by action, which of them allows: of resource and of tenant roles. */

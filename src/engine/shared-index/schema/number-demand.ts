@@ -10,11 +10,11 @@ import { type ResourceType, ROLES_MAX_PER_TYPE, type Schema } from './schema.ts'
 export interface NumberDemand {
   readonly typeIds: number
   readonly edgeClasses: number
-  readonly tenantPlaces: number
+  readonly tenantRoleIndexes: number
   /** Of types that stand, by type. */
-  readonly places: ReadonlyMap<ResourceType, number>
+  readonly roleIndexes: ReadonlyMap<ResourceType, number>
   /** The most that one of the types needs which the changes make: each begins with all of its places. */
-  readonly placesOfNew: number
+  readonly roleIndexesOfNew: number
 }
 
 /** O(changes). */
@@ -26,15 +26,15 @@ export function demandOf(schema: Schema, changes: readonly Change[]): NumberDema
 
 /** Whether so many numbers can be taken now. */
 export function areNumbersFree(
-  { typeIds, edgeClasses, tenantPlaces }: Schema,
+  { typeIds, edgeClasses, tenantRoleIndexes }: Schema,
   demand: NumberDemand,
 ): boolean {
   return (
     demand.typeIds <= typeIds.available &&
     demand.edgeClasses <= edgeClasses.available &&
-    demand.tenantPlaces <= tenantPlaces.available &&
-    demand.placesOfNew <= ROLES_MAX_PER_TYPE &&
-    [...demand.places].every(([type, count]) => count <= type.places.available)
+    demand.tenantRoleIndexes <= tenantRoleIndexes.available &&
+    demand.roleIndexesOfNew <= ROLES_MAX_PER_TYPE &&
+    [...demand.roleIndexes].every(([type, count]) => count <= type.roleIndexes.available)
   )
 }
 
@@ -42,9 +42,9 @@ export function areNumbersFree(
 class Tally implements NumberDemand {
   typeIds = 0
   edgeClasses = 0
-  tenantPlaces = 0
-  placesOfNew = 0
-  readonly places = new Map<ResourceType, number>()
+  tenantRoleIndexes = 0
+  roleIndexesOfNew = 0
+  readonly roleIndexes = new Map<ResourceType, number>()
   readonly #schema: Schema
   /** By type: how often it was removed so far, and whether it stands. A name is of the generation in which it was put. */
   readonly #generations = new Map<string, { removals: number; stands: boolean }>()
@@ -52,7 +52,7 @@ class Tally implements NumberDemand {
   readonly #roles = new Map<string, boolean>()
   /** Relations by name: the name of the type their subjects are of; null where there is none. */
   readonly #relations = new Map<string, string | null>()
-  readonly #placesOfNew = new Map<string, number>()
+  readonly #roleIndexesOfNew = new Map<string, number>()
 
   constructor(schema: Schema) {
     this.#schema = schema
@@ -98,17 +98,17 @@ class Tally implements NumberDemand {
     if (this.#roles.get(name) ?? this.#stood(type)?.has(role)) return
     this.#roles.set(name, true)
     if (type === null) {
-      this.tenantPlaces += 1
+      this.tenantRoleIndexes += 1
       return
     }
     const standing = this.#standing(type)
     if (standing) {
-      this.places.set(standing, (this.places.get(standing) ?? 0) + 1)
+      this.roleIndexes.set(standing, (this.roleIndexes.get(standing) ?? 0) + 1)
       return
     }
-    const places = (this.#placesOfNew.get(this.#typeName(type)) ?? 0) + 1
-    this.#placesOfNew.set(this.#typeName(type), places)
-    this.placesOfNew = Math.max(this.placesOfNew, places)
+    const roleIndexes = (this.#roleIndexesOfNew.get(this.#typeName(type)) ?? 0) + 1
+    this.#roleIndexesOfNew.set(this.#typeName(type), roleIndexes)
+    this.roleIndexesOfNew = Math.max(this.roleIndexesOfNew, roleIndexes)
   }
 
   #putRelation({ type, relation, subjectType }: RelationPut): void {

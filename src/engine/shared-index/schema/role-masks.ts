@@ -8,7 +8,7 @@ export type RoleMasks = Int32Array
 
 export const NO_ROLES: RoleMasks = new Int32Array(0)
 
-export class PlaceSet {
+export class RoleIndexSet {
   readonly #masks: RoleMasks
 
   constructor(masks: RoleMasks) {
@@ -16,9 +16,9 @@ export class PlaceSet {
   }
 
   /** O(log banks). */
-  has(place: number): boolean {
+  has(roleIndex: number): boolean {
     const masks = this.#masks
-    const bank = place >>> 5
+    const bank = roleIndex >>> 5
     let from = 0
     let to = masks.length >> 1
     while (from < to) {
@@ -26,16 +26,16 @@ export class PlaceSet {
       if (masks[middle * 2]! < bank) from = middle + 1
       else to = middle
     }
-    return masks[from * 2] === bank && (masks[from * 2 + 1]! & (1 << (place & 31))) !== 0
+    return masks[from * 2] === bank && (masks[from * 2 + 1]! & (1 << (roleIndex & 31))) !== 0
   }
 
   *[Symbol.iterator](): Iterator<number> {
-    yield* placesOf(this.#masks)
+    yield* roleIndexesOf(this.#masks)
   }
 }
 
 /** Places in ascending order. */
-export function* placesOf(masks: RoleMasks): Iterable<number> {
+export function* roleIndexesOf(masks: RoleMasks): Iterable<number> {
   for (let m = 0; m < masks.length; m += 2) {
     for (let rest = masks[m + 1]!; rest !== 0; rest &= rest - 1) {
       yield masks[m]! * 32 + 31 - Math.clz32(rest & -rest)
@@ -55,10 +55,10 @@ export class MaskSum {
     for (let m = 0; m < masks.length; m += 2) banks[masks[m]!]! |= masks[m + 1]!
   }
 
-  addPlace(place: number): void {
-    const bank = place >>> 5
+  addRoleIndex(roleIndex: number): void {
+    const bank = roleIndex >>> 5
     if (bank >= this.#end) this.#reach(bank + 1)
-    this.#banks[bank]! |= 1 << (place & 31)
+    this.#banks[bank]! |= 1 << (roleIndex & 31)
   }
 
   /** The sum, which begins again at nothing. */
@@ -94,7 +94,7 @@ export function reachedBy(role: Role, sum: MaskSum): RoleMasks {
   // The set is its own worklist: a `Set` iterates over late additions.
   const all = new Set([role])
   for (const next of all) {
-    sum.addPlace(next.place)
+    sum.addRoleIndex(next.roleIndex)
     for (const other of next.extendedBy) all.add(other)
   }
   role.reachedBy = sum.take()

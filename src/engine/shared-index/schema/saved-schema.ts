@@ -11,13 +11,13 @@ import {
   type ResourceType,
   type Role,
   ROLES_MAX_PER_TYPE,
-  type StandingSchema,
+  type SchemaState,
 } from './schema.ts'
 
 interface SavedRole {
   readonly key: string
   readonly id: number
-  readonly place: number
+  readonly roleIndex: number
   readonly permissions: readonly (readonly [type: string, actions: readonly string[]])[]
   readonly extends: readonly string[]
   readonly derivations: readonly {
@@ -51,7 +51,7 @@ export interface SavedSchema {
 type Roles = Map<string, Role>
 
 /** All there is; to be asked when nothing is retired. */
-export function saveSchema({ types, tenantRoles, lastRoleId, rules }: StandingSchema): SavedSchema {
+export function saveSchema({ types, tenantRoles, lastRoleId, rules }: SchemaState): SavedSchema {
   return {
     types: [...types.values()].map(({ key, id, actions, roles, relations }) => ({
       key,
@@ -74,7 +74,7 @@ function saveRole(role: Role): SavedRole {
   return {
     key: role.key,
     id: role.id,
-    place: role.place,
+    roleIndex: role.roleIndex,
     permissions: [...role.permissions].map(([type, actions]) => [type.key, [...actions]] as const),
     extends: [...role.extends].map(({ key }) => key),
     derivations: role.derivations.map(({ source, relation, guarded }) => ({
@@ -86,7 +86,7 @@ function saveRole(role: Role): SavedRole {
 }
 
 /** The schema that was saved. */
-export function standingSchema(saved: SavedSchema): StandingSchema {
+export function restoredSchema(saved: SavedSchema): SchemaState {
   const types = new Map<string, ResourceType>()
   for (const { key, id, actions, roles } of saved.types) {
     types.set(key, {
@@ -96,10 +96,10 @@ export function standingSchema(saved: SavedSchema): StandingSchema {
       roles: new Map(),
       relations: new Map(),
       relationsAsSubject: new Set(),
-      places: new NumberPool(
+      roleIndexes: new NumberPool(
         0,
         ROLES_MAX_PER_TYPE,
-        roles.map(({ place }) => place),
+        roles.map(({ roleIndex }) => roleIndex),
       ),
     })
   }
@@ -135,11 +135,11 @@ function addRelation(
 
 function savedRole(
   type: ResourceType | null,
-  { key, id, place, permissions }: SavedRole,
+  { key, id, roleIndex, permissions }: SavedRole,
   types: ReadonlyMap<string, ResourceType>,
 ): Role {
   const granted = permissions.map(([on, actions]) => [known(types, on), new Set(actions)] as const)
-  return bareRole({ type, key, id, place, permissions: new Map(granted) })
+  return bareRole({ type, key, id, roleIndex, permissions: new Map(granted) })
 }
 
 function mention(siblings: Roles, saved: SavedRole): void {

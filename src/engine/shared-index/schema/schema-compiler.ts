@@ -7,7 +7,7 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { lengthsOf, packArrays, packedWords, packTexts } from '#engine/shared-index/memory/packed-arrays.ts'
-import type { Regions, SchemaPlace } from '#engine/shared-index/memory/regions.ts'
+import type { Regions, SchemaLocation } from '#engine/shared-index/memory/regions.ts'
 import { ruleUnit } from '#engine/shared-index/rules/rule-unit.ts'
 import { Automaton, type SavedStates, type State, STATES_MAX } from './automaton.ts'
 import { HEAD, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
@@ -70,7 +70,7 @@ export class SchemaCompiler {
    * Writes the schema as it is into the buffer that nobody reads. Each step takes some tenths of a millisecond. The schema must
    * not change on the way.
    */
-  *compile(schema: Schema, regions: Regions): Generator<void, SchemaPlace> {
+  *compile(schema: Schema, regions: Regions): Generator<void, SchemaLocation> {
     for (const type of schema.takeChanged()) this.#changed.add(type)
     if (this.#isFirst) for (const type of schema.types.values()) this.#changed.add(type)
     for (const type of this.#starts.keys()) {
@@ -147,7 +147,7 @@ export class SchemaCompiler {
     schema: Schema,
     regions: Regions,
     fresh: ReadonlyMap<UnitOwner, Int32Array>,
-  ): Generator<void, SchemaPlace> {
+  ): Generator<void, SchemaLocation> {
     const owners: UnitOwner[] = [null, ...schema.types.values(), 'rules']
     const wordsOf = (owner: UnitOwner): number =>
       fresh.get(owner)?.length ?? this.#published.get(owner)!.words
@@ -157,7 +157,7 @@ export class SchemaCompiler {
     const start = unitsFrom.at(-1)!
     const end = start + packedWords(head)
     const target = regions.spareSchema(end)
-    const source = regions.standingSchema()
+    const source = regions.currentSchema()
     this.#compiled = new Map()
     for (const [index, owner] of owners.entries()) {
       const from = unitsFrom[index]!
@@ -208,7 +208,7 @@ export class SchemaCompiler {
     for (const type of types) {
       for (const role of type.roles.values()) {
         for (const { source, relation, guarded } of role.derivations) {
-          byClass[relation.edgeClass]!.push(source.place, role.place, guarded ? 1 : 0)
+          byClass[relation.edgeClass]!.push(source.roleIndex, role.roleIndex, guarded ? 1 : 0)
         }
       }
       yield
@@ -341,7 +341,7 @@ function tenantUnit(schema: Schema): Int32Array {
 function unitOf(roles: Iterable<Role>): Int32Array[] {
   const all = [...roles]
   const arrays: Int32Array[] = Array.from({ length: UNIT_ARRAYS }, () => new Int32Array(0))
-  arrays[UNIT.rolePlaces] = Int32Array.from(all, ({ place }) => place)
+  arrays[UNIT.roleIndexes] = Int32Array.from(all, ({ roleIndex }) => roleIndex)
   arrays[UNIT.roleKeys] = packTexts(all.map(({ key }) => key))
   arrays[UNIT.actionKeys] = arrays[UNIT.relationKeys] = packTexts([])
   return arrays
@@ -349,9 +349,9 @@ function unitOf(roles: Iterable<Role>): Int32Array[] {
 
 function liveBanks(roles: Iterable<Role>): Int32Array {
   const banks: number[] = [0]
-  for (const { place } of roles) {
-    while (banks.length <= place >>> 5) banks.push(0)
-    banks[place >>> 5]! |= 1 << (place & 31)
+  for (const { roleIndex } of roles) {
+    while (banks.length <= roleIndex >>> 5) banks.push(0)
+    banks[roleIndex >>> 5]! |= 1 << (roleIndex & 31)
   }
   return Int32Array.from(banks)
 }

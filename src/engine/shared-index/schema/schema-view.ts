@@ -11,11 +11,11 @@ import {
 } from '#engine/shared-index/memory/packed-arrays.ts'
 import { RulesView } from '#engine/shared-index/rules/rule-unit.ts'
 import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
-import { PlaceSet } from './role-masks.ts'
+import { RoleIndexSet } from './role-masks.ts'
 
 const COLUMN_MASK = PAGE_COLUMNS - 1
 /** Places of the roles of a type. */
-const PLACES_MAX = L.BANKS_MAX * L.BANK_ROLES
+const ROLE_INDEXES_MAX = L.BANKS_MAX * L.BANK_ROLES
 const NO_DERIVATIONS: readonly number[] = []
 
 export interface ActionView {
@@ -26,8 +26,8 @@ export interface ActionView {
   readonly tenantMasks: Int32Array
   readonly annexMasks: Int32Array
   /** Places of the roles that allow, with what they extend: resource roles of the type, tenant roles. */
-  readonly rolePlaces: PlaceSet
-  readonly tenantPlaces: PlaceSet
+  readonly roleIndexes: RoleIndexSet
+  readonly tenantRoleIndexes: RoleIndexSet
 }
 
 /** Where the words of a unit come from; null when another schema has come into force meanwhile. */
@@ -148,9 +148,9 @@ export class SchemaView {
    * The derivations over an edge class that give the role at a place: pairs [source place, guarded]. Expected O(1), once
    * O(derivations): a class may have a thousand, and a walk that looked through them at each edge would be roles × edges.
    */
-  derivationsTo(edgeClass: number, place: number): readonly number[] {
+  derivationsTo(edgeClass: number, roleIndex: number): readonly number[] {
     this.#derivationsTo ??= this.#indexDerivations()
-    return this.#derivationsTo.get(edgeClass * PLACES_MAX + place) ?? NO_DERIVATIONS
+    return this.#derivationsTo.get(edgeClass * ROLE_INDEXES_MAX + roleIndex) ?? NO_DERIVATIONS
   }
 
   #indexDerivations(): Map<number, number[]> {
@@ -158,7 +158,7 @@ export class SchemaView {
     const { derivations, derivationsFrom } = this
     for (let edgeClass = 0; edgeClass + 1 < derivationsFrom.length; edgeClass++) {
       for (let d = derivationsFrom[edgeClass]!; d < derivationsFrom[edgeClass + 1]!; d += 3) {
-        const name = edgeClass * PLACES_MAX + derivations[d + 1]!
+        const name = edgeClass * ROLE_INDEXES_MAX + derivations[d + 1]!
         const known = index.get(name)
         if (known) known.push(derivations[d]!, derivations[d + 2]!)
         else index.set(name, [derivations[d]!, derivations[d + 2]!])
@@ -215,7 +215,7 @@ export class TypeView {
     if (!unit) return []
     const keys: (string | undefined)[] = []
     const texts = unpackTexts(unit[UNIT.roleKeys]!)
-    for (const [index, place] of unit[UNIT.rolePlaces]!.entries()) keys[place] = texts[index]!
+    for (const [index, roleIndex] of unit[UNIT.roleIndexes]!.entries()) keys[roleIndex] = texts[index]!
     this.#roleKeys = keys
     return keys
   }
@@ -271,8 +271,8 @@ export class ActionViews {
       start: this.#starts[index]!,
       tenantMasks: allTenantMasks.subarray(0, annexesFrom),
       annexMasks: allTenantMasks.subarray(annexesFrom),
-      rolePlaces: new PlaceSet(this.#setOf(UNIT.resourceSets, index)),
-      tenantPlaces: new PlaceSet(allTenantMasks),
+      roleIndexes: new RoleIndexSet(this.#setOf(UNIT.resourceSets, index)),
+      tenantRoleIndexes: new RoleIndexSet(allTenantMasks),
     }
     this.#known.set(key, action)
     return action

@@ -32,7 +32,7 @@ export interface ResourceType {
   /** The relations, of whatever type, whose subjects are of this type. */
   readonly relationsAsSubject: Set<Relation>
   /** Places for roles: bank × 32 + bit. */
-  readonly places: NumberPool
+  readonly roleIndexes: NumberPool
 }
 
 export interface Role {
@@ -41,7 +41,7 @@ export interface Role {
   readonly key: string
   /** Never used again, so that what was compiled for a removed role is never taken for a new one. */
   readonly id: number
-  readonly place: number
+  readonly roleIndex: number
   /** Own permissions, on declared actions. */
   permissions: Map<ResourceType, Set<string>>
   extends: Set<Role>
@@ -76,7 +76,7 @@ export interface Retired {
 }
 
 /** A schema with all its numbers, and nothing retired. */
-export interface StandingSchema {
+export interface SchemaState {
   readonly types: Map<string, ResourceType>
   readonly tenantRoles: Map<string, Role>
   readonly lastRoleId: number
@@ -90,7 +90,7 @@ const TENANT_ROLES_MAX = L.TENANT_BANKS_MAX * L.BANK_ROLES
 export class Schema {
   readonly types: Map<string, ResourceType>
   readonly tenantRoles: Map<string, Role>
-  readonly tenantPlaces: NumberPool
+  readonly tenantRoleIndexes: NumberPool
   readonly typeIds: NumberPool
   readonly edgeClasses: NumberPool
   /** What is to be compiled before anyone reads: types that mean something else than before. */
@@ -106,11 +106,11 @@ export class Schema {
   #lastRoleId = 0
 
   /** Goes on with what stands, under the numbers it has. `firstTenantPlace`: for tests, which get to annexes sooner. */
-  constructor(standing?: StandingSchema, firstTenantPlace = 0) {
+  constructor(standing?: SchemaState, firstTenantRoleIndex = 0) {
     this.types = standing?.types ?? new Map()
     this.tenantRoles = standing?.tenantRoles ?? new Map()
-    const places = Array.from(this.tenantRoles.values(), ({ place }) => place)
-    this.tenantPlaces = new NumberPool(firstTenantPlace, TENANT_ROLES_MAX, places)
+    const roleIndexes = Array.from(this.tenantRoles.values(), ({ roleIndex }) => roleIndex)
+    this.tenantRoleIndexes = new NumberPool(firstTenantRoleIndex, TENANT_ROLES_MAX, roleIndexes)
     const types = [...this.types.values()]
     const typeIds = types.map(({ id }) => id)
     this.typeIds = new NumberPool(L.TENANT_TYPE + 1, L.USER_TYPE, typeIds)
@@ -196,7 +196,7 @@ export class Schema {
 
   /** No fact carries these numbers any more. */
   freeRetired({ types, roles, relations }: Retired): void {
-    for (const { type, place } of roles) (type?.places ?? this.tenantPlaces).give(place)
+    for (const { type, roleIndex } of roles) (type?.roleIndexes ?? this.tenantRoleIndexes).give(roleIndex)
     for (const { edgeClass } of relations) this.edgeClasses.give(edgeClass)
     for (const { id } of types) this.typeIds.give(id)
   }
@@ -211,7 +211,7 @@ export class Schema {
         roles: new Map(),
         relations: new Map(),
         relationsAsSubject: new Set(),
-        places: new NumberPool(0, ROLES_MAX_PER_TYPE),
+        roleIndexes: new NumberPool(0, ROLES_MAX_PER_TYPE),
       }
       this.types.set(type.key, type)
       this.#change(type)
@@ -305,10 +305,10 @@ export class Schema {
   }
 
   #newRole(type: ResourceType | null, key: string): Role {
-    const place = (type?.places ?? this.tenantPlaces).take()
+    const roleIndex = (type?.roleIndexes ?? this.tenantRoleIndexes).take()
     this.#lastRoleId += 1
     const id = this.#lastRoleId
-    return bareRole({ type, key, id, place, permissions: new Map() })
+    return bareRole({ type, key, id, roleIndex, permissions: new Map() })
   }
 
   #removeActions(type: ResourceType, gone: ReadonlySet<string>): void {
@@ -398,12 +398,12 @@ export class Schema {
 
 /** The scope a role is stored under on an instance, or on the line of a tenant that has its bank: the bank's low bits count. */
 export function scopeOf(role: Role, line: number): number {
-  return line | ((role.place >>> 5) << L.BANK_SHIFT)
+  return line | ((role.roleIndex >>> 5) << L.BANK_SHIFT)
 }
 
 /** The role's bit in that scope's mask. */
 export function maskOf(role: Role): number {
-  return 1 << (role.place & 31)
+  return 1 << (role.roleIndex & 31)
 }
 
 /** The role and all it extends, transitively. The set is its own worklist: a `Set` iterates over late additions. */
@@ -416,7 +416,7 @@ export function withExtended(role: Role): Set<Role> {
 }
 
 /** A role that says nothing of others yet. */
-export function bareRole(role: Pick<Role, 'type' | 'key' | 'id' | 'place' | 'permissions'>): Role {
+export function bareRole(role: Pick<Role, 'type' | 'key' | 'id' | 'roleIndex' | 'permissions'>): Role {
   return { ...role, extends: new Set(), extendedBy: new Set(), derivations: [], reachedBy: null }
 }
 

@@ -15,7 +15,7 @@ import { isWithin, PAIRS } from '#engine/shared-index/memory/slab.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import { BACKWARD_STEPS_MAX, type StagedWalk, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
-import { holdsAny, holdsPlace } from './holdings.ts'
+import { holdsAny, holdsRole } from './holdings.ts'
 
 const NONE = -1
 
@@ -36,7 +36,7 @@ export class BackwardWalk implements StagedWalk {
   #schema: SchemaView
   readonly #seen = new VisitedPairs()
   readonly #lines = new NumberList()
-  readonly #places = new NumberList()
+  readonly #roleIndexes = new NumberList()
   /** Per goal, the one it was found from (-1 for a goal of the question itself), by edge class and derivation. */
   readonly #next = new NumberList()
   readonly #edgeClasses = new NumberList()
@@ -50,7 +50,7 @@ export class BackwardWalk implements StagedWalk {
   #stepsLeft = 0
   /** What was last looked up in the schema: most edges in a row are of one class. */
   #lastClass = -1
-  #lastPlace = -1
+  #lastRoleIndex = -1
   #lastDerivations: readonly number[] = []
   /** The goal at which the walk ended since its user holds it; -1: it did not. */
   heldGoal = NONE
@@ -79,8 +79,8 @@ export class BackwardWalk implements StagedWalk {
     return this.#lines.items[goal]!
   }
 
-  placeAt(goal: number): number {
-    return this.#places.items[goal]!
+  roleIndexAt(goal: number): number {
+    return this.#roleIndexes.items[goal]!
   }
 
   /** The goal nearer to the question that this one was found from; -1 for a goal of the question itself. */
@@ -98,31 +98,36 @@ export class BackwardWalk implements StagedWalk {
   }
 
   /** The goal with this line and place, -1 if there is none. Expected O(1). */
-  goalAt(line: number, place: number): number {
-    return this.#seen.numberIfThere(line, place)
+  goalAt(line: number, roleIndex: number): number {
+    return this.#seen.numberIfThere(line, roleIndex)
   }
 
   /** The goals by scope: whoever is assigned there is looked at once for all roles. O(goals). */
   masks(): ReadonlyMap<number, number> {
     const masks = new Map<number, number>()
     for (let goal = 0; goal < this.length; goal++) {
-      const place = this.placeAt(goal)
-      const scope = this.lineAt(goal) | ((place >>> 5) << L.BANK_SHIFT)
-      masks.set(scope, (masks.get(scope) ?? 0) | (1 << (place & 31)))
+      const roleIndex = this.roleIndexAt(goal)
+      const scope = this.lineAt(goal) | ((roleIndex >>> 5) << L.BANK_SHIFT)
+      masks.set(scope, (masks.get(scope) ?? 0) | (1 << (roleIndex & 31)))
     }
     return masks
   }
 
   /** `user` 0: guards ignored. O(goals and their in-edges); throws `LIMIT_EXCEEDED` where that is too much. */
-  run(instance: number, places: Iterable<number>, user: number, listener: StepListener | null = null): void {
-    this.begin(instance, places, user, { listener })
+  run(
+    instance: number,
+    roleIndexes: Iterable<number>,
+    user: number,
+    listener: StepListener | null = null,
+  ): void {
+    this.begin(instance, roleIndexes, user, { listener })
     if (!this.advance(BACKWARD_STEPS_MAX)) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
   }
 
   /** Begins a walk, which goes on with each `advance`. */
   begin(
     instance: number,
-    places: Iterable<number>,
+    roleIndexes: Iterable<number>,
     user: number,
     { listener = null, endsAtHeld = false }: WalkOptions,
   ): void {
@@ -134,10 +139,10 @@ export class BackwardWalk implements StagedWalk {
     this.heldGoal = NONE
     this.hasGuards = false
     this.#seen.clear()
-    for (const list of [this.#lines, this.#places, this.#next, this.#edgeClasses, this.#isGuarded]) {
+    for (const list of [this.#lines, this.#roleIndexes, this.#next, this.#edgeClasses, this.#isGuarded]) {
       list.length = 0
     }
-    for (const place of places) this.#goal(instance, place, NONE, 0, 0)
+    for (const roleIndex of roleIndexes) this.#goal(instance, roleIndex, NONE, 0, 0)
   }
 
   /**
@@ -181,7 +186,7 @@ export class BackwardWalk implements StagedWalk {
   }
 
   #derive(goal: number, container: number, edgeClass: number): void {
-    const derivations = this.#derivations(edgeClass, this.placeAt(goal))
+    const derivations = this.#derivations(edgeClass, this.roleIndexAt(goal))
     for (let d = 0; d < derivations.length; d += 2) {
       const isGuarded = derivations[d + 1]!
       this.#stepsLeft -= 1
@@ -198,26 +203,26 @@ export class BackwardWalk implements StagedWalk {
     }
   }
 
-  #derivations(edgeClass: number, place: number): readonly number[] {
-    if (edgeClass !== this.#lastClass || place !== this.#lastPlace) {
+  #derivations(edgeClass: number, roleIndex: number): readonly number[] {
+    if (edgeClass !== this.#lastClass || roleIndex !== this.#lastRoleIndex) {
       this.#lastClass = edgeClass
-      this.#lastPlace = place
-      this.#lastDerivations = this.#schema.derivationsTo(edgeClass, place)
+      this.#lastRoleIndex = roleIndex
+      this.#lastDerivations = this.#schema.derivationsTo(edgeClass, roleIndex)
     }
     return this.#lastDerivations
   }
 
   /** The goal, found now if it was not before. */
-  #goal(line: number, place: number, next: number, edgeClass: number, isGuarded: number): number {
-    const goal = this.#seen.numberOf(line, place)
+  #goal(line: number, roleIndex: number, next: number, edgeClass: number, isGuarded: number): number {
+    const goal = this.#seen.numberOf(line, roleIndex)
     if (goal < this.#lines.length) return goal
     this.#lines.push(line)
-    this.#places.push(place)
+    this.#roleIndexes.push(roleIndex)
     this.#next.push(next)
     this.#edgeClasses.push(edgeClass)
     this.#isGuarded.push(isGuarded)
     if (this.#endsAtHeld && this.heldGoal === NONE) {
-      if (holdsPlace(this.#regions.graph, this.#user, line, place)) this.heldGoal = goal
+      if (holdsRole(this.#regions.graph, this.#user, line, roleIndex)) this.heldGoal = goal
     }
     return goal
   }

@@ -19,7 +19,7 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { BackwardWalk } from './backward-walk.ts'
 import { ForwardWalk } from './forward-walk.ts'
-import { assignmentsOf, holdsPlace, maskAt, placesIn } from './holdings.ts'
+import { assignmentsOf, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
 
@@ -27,7 +27,7 @@ import { NO_STEP, StepLists } from './step-lists.ts'
 const PATH_STEPS_MAX = 1_000
 
 /** A question with its names looked up; lines are 0 where the name is unknown. */
-export interface PlacedQuestion {
+export interface ResolvedQuestion {
   readonly query: Query
   readonly type: TypeView | undefined
   readonly action: ActionView | undefined
@@ -42,14 +42,14 @@ export interface PlacedQuestion {
 
 /** Roles by their places, and whether they are all there are. */
 interface Held {
-  readonly places: ReadonlySet<number>
+  readonly roleIndexes: ReadonlySet<number>
   readonly isWhole: boolean
 }
 
 /** Three times as many steps at most: one walk each way, and one for the path. */
 export function* explain(
   parts: ListingParts,
-  question: PlacedQuestion,
+  question: ResolvedQuestion,
   stepsMax: number,
 ): Resumable<Explanation> {
   const { regions, schema } = parts
@@ -64,7 +64,7 @@ export function* explain(
   ]
   const held: Held =
     user === 0 || instance === 0 || !type
-      ? { places: new Set(), isWhole: true }
+      ? { roleIndexes: new Set(), isWhole: true }
       : yield* heldOn(parts, user, { instance, type }, budgets)
   const path =
     user !== 0 && action && !isMismatch
@@ -84,12 +84,12 @@ export function* explain(
     isTenantMismatch: isMismatch,
     tenantRoles: {
       held: user === 0 || tenant === 0 ? [] : heldInTenant(parts, user, tenant),
-      allowing: keysOf(schema.tenant, action?.tenantPlaces ?? []),
+      allowing: keysOf(schema.tenant, action?.tenantRoleIndexes ?? []),
       isHeldAnywhere: user !== 0 && (yield* mayHoldInSomeTenant(parts, user, stepsMax)),
     },
     instanceRoles: {
-      held: type ? namesOf(type, held.places) : [],
-      allowing: type ? keysOf(type, action?.rolePlaces ?? []) : [],
+      held: type ? namesOf(type, held.roleIndexes) : [],
+      allowing: type ? keysOf(type, action?.roleIndexes ?? []) : [],
     },
     path: path ?? [],
     isCutShort: !held.isWhole || path === null,
@@ -109,7 +109,7 @@ export function tenantMasksOf({ regions, schema }: ListingParts, user: number, t
 /** In the order of the roles. O(banks). */
 function heldInTenant(parts: ListingParts, user: number, tenant: number): string[] {
   const masks = Array.from(tenantMasksOf(parts, user, tenant))
-  return masks.flatMap((mask, bank) => keysOf(parts.schema.tenant, placesIn(bank, mask)))
+  return masks.flatMap((mask, bank) => keysOf(parts.schema.tenant, roleIndexesIn(bank, mask)))
 }
 
 /** True where looking for it takes too many steps, too. O(the user's assignments), though mostly one of the first is it. */
@@ -130,8 +130,10 @@ function* mayHoldInSomeTenant(
   return false
 }
 
-function namesOf(type: TypeView, places: ReadonlySet<number>): string[] {
-  return type.roleKeys.flatMap((key, place) => (key !== undefined && places.has(place) ? [key] : []))
+function namesOf(type: TypeView, roleIndexes: ReadonlySet<number>): string[] {
+  return type.roleKeys.flatMap((key, roleIndex) =>
+    key !== undefined && roleIndexes.has(roleIndex) ? [key] : [],
+  )
 }
 
 /** The roles of the instance's type that the user holds on it, directly or derived; without all, some of them. */
@@ -143,23 +145,23 @@ export function* heldOn(
 ): Resumable<Held> {
   const backward = new BackwardWalk(regions, schema)
   const steps = new StepLists()
-  const roles = type.roleKeys.flatMap((key, place) => (key === undefined ? [] : [place]))
+  const roles = type.roleKeys.flatMap((key, roleIndex) => (key === undefined ? [] : [roleIndex]))
   backward.begin(instance, roles, user, { listener: steps })
   const isWhole = yield* back.walk(backward)
-  const places = yield* placesReached(regions.graph, backward, steps, user)
-  if (isWhole) return { places, isWhole }
+  const roleIndexes = yield* rolesReached(regions.graph, backward, steps, user)
+  if (isWhole) return { roleIndexes, isWhole }
   const forward = new ForwardWalk(regions, schema)
   forward.begin(user, true)
   const isForwardWhole = yield* forth.walk(forward)
   for (let item = 0; item < forward.length; item++) {
     if (item % STAGE_STEPS === STAGE_STEPS - 1) yield
-    if (forward.lineAt(item) === instance) places.add(forward.placeAt(item))
+    if (forward.lineAt(item) === instance) roleIndexes.add(forward.roleIndexAt(item))
   }
-  return { places, isWhole: isForwardWhole }
+  return { roleIndexes, isWhole: isForwardWhole }
 }
 
 /** The goals of the question itself, by their places, to which steps lead from what the user holds. O(goals and steps). */
-function* placesReached(
+function* rolesReached(
   graph: Int32Array,
   walk: BackwardWalk,
   steps: StepLists,
@@ -174,39 +176,40 @@ function* placesReached(
   }
   for (let goal = 0; goal < walk.length; goal++) {
     if (goal % STAGE_STEPS === STAGE_STEPS - 1) yield
-    if (holdsPlace(graph, user, walk.lineAt(goal), walk.placeAt(goal))) reach(goal)
+    if (holdsRole(graph, user, walk.lineAt(goal), walk.roleIndexAt(goal))) reach(goal)
   }
-  const places = new Set<number>()
+  const roleIndexes = new Set<number>()
   for (let i = 0; i < goals.length; i++) {
     if (i % STAGE_STEPS === STAGE_STEPS - 1) yield
     const goal = goals.items[i]!
-    if (walk.nextOf(goal) < 0) places.add(walk.placeAt(goal))
+    if (walk.nextOf(goal) < 0) roleIndexes.add(walk.roleIndexAt(goal))
     for (let step = steps.firstOf(goal); step !== NO_STEP; step = steps.after(step)) reach(steps.toOf(step))
   }
-  return places
+  return roleIndexes
 }
 
 /** A shortest one; empty if there is none, `null` if it is not known or too long to be told. */
 function* pathOf(
   parts: ListingParts,
-  { user, tenant, instance, action }: PlacedQuestion & { readonly action: ActionView },
+  { user, tenant, instance, action }: ResolvedQuestion & { readonly action: ActionView },
   held: Held,
   budget: StepBudget,
 ): Resumable<readonly ExplanationStep[] | null> {
   const { graph } = parts.regions
   if (tenant !== 0) {
     const masks = tenantMasksOf(parts, user, tenant)
-    for (const place of action.tenantPlaces) {
-      if ((masks[place >>> 5]! & (1 << (place & 31))) === 0) continue
-      const role = parts.schema.tenant.roleKeys[place] ?? ''
+    for (const roleIndex of action.tenantRoleIndexes) {
+      if ((masks[roleIndex >>> 5]! & (1 << (roleIndex & 31))) === 0) continue
+      const role = parts.schema.tenant.roleKeys[roleIndex] ?? ''
       return [{ kind: 'tenant-role', tenant: keyText(graph, tenant), role }]
     }
   }
   if (instance === 0) return []
-  if (held.isWhole && !Array.from(action.rolePlaces).some(place => held.places.has(place))) return []
+  if (held.isWhole && !Array.from(action.roleIndexes).some(roleIndex => held.roleIndexes.has(roleIndex)))
+    return []
   const backward = new BackwardWalk(parts.regions, parts.schema)
   // Nearest first, so the first goal that is held begins a shortest path.
-  backward.begin(instance, action.rolePlaces, user, { endsAtHeld: true })
+  backward.begin(instance, action.roleIndexes, user, { endsAtHeld: true })
   if (!(yield* budget.walk(backward))) return null
   return backward.heldGoal < 0 ? [] : stepsFrom(parts, backward)
 }
@@ -217,7 +220,7 @@ function stepsFrom(parts: ListingParts, backward: BackwardWalk): ExplanationStep
   const held = backward.heldGoal
   const relations = new Map<number, string>()
   const roleAt = (goal: number): string =>
-    typeOf(schema, regions.graph, backward.lineAt(goal))?.roleKeys[backward.placeAt(goal)] ?? ''
+    typeOf(schema, regions.graph, backward.lineAt(goal))?.roleKeys[backward.roleIndexAt(goal)] ?? ''
   const steps: ExplanationStep[] = [
     { kind: 'instance-role', instance: nameOf(parts, backward.lineAt(held)), role: roleAt(held) },
   ]

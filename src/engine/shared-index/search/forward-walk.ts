@@ -58,7 +58,7 @@ export class ForwardWalk implements StagedWalk {
   }
 
   /** The place of the role held there: bank × 32 + bit. */
-  placeAt(index: number): number {
+  roleIndexAt(index: number): number {
     return this.#items.items[index * 2 + 1]!
   }
 
@@ -131,25 +131,25 @@ export class ForwardWalk implements StagedWalk {
     }
   }
 
-  #follow(line: number, place: number): boolean {
+  #follow(line: number, roleIndex: number): boolean {
     const { graph } = this.#regions
     const container = graph[(line << L.LINE_WORDS_LOG2) + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
     if (container === 0) return true
-    if (this.#list === 0 && !this.#followList(container + L.C_OUT_CONTAINERS, place, false)) return false
+    if (this.#list === 0 && !this.#followList(container + L.C_OUT_CONTAINERS, roleIndex, false)) return false
     this.#list = 1
-    if (this.#toOthers && !this.#followList(container + L.C_OUT_OTHERS, place, true)) return false
+    if (this.#toOthers && !this.#followList(container + L.C_OUT_OTHERS, roleIndex, true)) return false
     this.#list = 0
     return true
   }
 
-  #followList(descriptor: number, place: number, isLast: boolean): boolean {
+  #followList(descriptor: number, roleIndex: number, isLast: boolean): boolean {
     const { graph } = this.#regions
     const ptr = graph[descriptor]!
     const meta = graph[descriptor + 1]!
     // `!meta`: a torn container may lie beyond the view.
     if (!meta) return true
     if ((meta & L.LOG2_MASK) === L.INLINE) {
-      this.#derive(ptr, meta >>> L.COUNT_SHIFT, place, isLast)
+      this.#derive(ptr, meta >>> L.COUNT_SHIFT, roleIndex, isLast)
       return true
     }
     if (!isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return true
@@ -159,7 +159,7 @@ export class ForwardWalk implements StagedWalk {
         this.#pairsSeen = (at - ptr) >> 1
         return false
       }
-      if (graph[at] !== 0) this.#derive(graph[at]!, graph[at + 1]!, place, isLast)
+      if (graph[at] !== 0) this.#derive(graph[at]!, graph[at + 1]!, roleIndex, isLast)
     }
     this.#pairsSeen = 0
     return true
@@ -169,7 +169,7 @@ export class ForwardWalk implements StagedWalk {
    * An instance without a container gives nothing further. So it is neither looked at nor remembered here: such items
    * may be dead or come several times, and whoever reads them looks at them anyway (see `search.ts`).
    */
-  #derive(object: number, edgeClass: number, place: number, isLast: boolean): void {
+  #derive(object: number, edgeClass: number, roleIndex: number, isLast: boolean): void {
     const { graph } = this.#regions
     const { derivations, derivationsFrom } = this.#schema
     const end = derivationsFrom[edgeClass + 1]!
@@ -177,7 +177,7 @@ export class ForwardWalk implements StagedWalk {
     this.#steps -= 1 + ((end - derivationsFrom[edgeClass]!) >> 5)
     let found = 0
     for (let d = derivationsFrom[edgeClass]!; d < end; d += 3) {
-      if (derivations[d] !== place) continue
+      if (derivations[d] !== roleIndex) continue
       found += 1
       if (
         derivations[d + 2] === 1 &&
@@ -196,9 +196,9 @@ export class ForwardWalk implements StagedWalk {
     if (found > 1) this.#steps -= found - 1
   }
 
-  #add(line: number, place: number): void {
-    if (!this.#seen.add(line, place)) return
+  #add(line: number, roleIndex: number): void {
+    if (!this.#seen.add(line, roleIndex)) return
     this.#items.push(line)
-    this.#items.push(place)
+    this.#items.push(roleIndex)
   }
 }

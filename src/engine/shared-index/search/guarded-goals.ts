@@ -19,13 +19,13 @@ import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import { BACKWARD_STEPS_MAX, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
 import type { BackwardWalk, StepListener } from './backward-walk.ts'
-import { assigneesOf, holdsAny, maskAt, placesIn, takeHolders } from './holdings.ts'
+import { assigneesOf, holdsAny, maskAt, roleIndexesIn, takeHolders } from './holdings.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
 
 const NONE = -1
 
 /** Users who are held up at the same objects, and what they hold of the goals: pairs (user, goal). */
-interface Company {
+interface BlockedGroup {
   readonly objects: ReadonlySet<number>
   readonly held: number[]
 }
@@ -38,13 +38,13 @@ export class GuardedGoals implements StepListener {
   /** The lines at which guards stand. */
   readonly #guarded = new Set<number>()
   /** Who is held up, with whom. */
-  readonly #companies = new Map<number, Company>()
+  readonly #groupOf = new Map<number, BlockedGroup>()
   /** (user, goal): counts, for those who are held up. */
   readonly #counting = new VisitedPairs()
   readonly #holders = new NumberList()
   #stepsLeft = 0
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
 
   constructor(regions: Regions, parts: { schema: SchemaView; walk: BackwardWalk }) {
     this.#regions = regions
@@ -62,36 +62,36 @@ export class GuardedGoals implements StepListener {
   }
 
   /** Runs the walk for anybody once more, and finds out for whom its goals count. Throws `LIMIT_EXCEEDED` as the walk does. */
-  look(instance: number, places: Iterable<number>): void {
+  look(instance: number, roleIndexes: Iterable<number>): void {
     this.#stepsLeft = BACKWARD_STEPS_MAX
     this.#steps.clear()
     this.forget()
     this.#counting.clear()
-    this.#walk.run(instance, places, 0, this)
-    const companies = this.#gather()
-    if (companies.length === 0) return
+    this.#walk.run(instance, roleIndexes, 0, this)
+    const groups = this.#gather()
+    if (groups.length === 0) return
     this.#takeHeld()
-    const spread = new Spread(this.#walk)
-    for (const company of companies) this.#decide(company, spread)
+    const reachability = new Reachability(this.#walk)
+    for (const group of groups) this.#decide(group, reachability)
   }
 
   /** What was found is not asked for any more. */
   forget(): void {
     this.#guarded.clear()
-    this.#companies.clear()
+    this.#groupOf.clear()
   }
 
   /** Whether not every goal counts for the user. */
-  isHeldUp(user: number): boolean {
-    return this.#companies.has(user)
+  isBlocked(user: number): boolean {
+    return this.#groupOf.has(user)
   }
 
   counts(user: number, goal: number): boolean {
-    return !this.isHeldUp(user) || this.#counting.numberIfThere(user, goal) !== NONE
+    return !this.isBlocked(user) || this.#counting.numberIfThere(user, goal) !== NONE
   }
 
   /** Who holds something on a guarded object. */
-  #gather(): Company[] {
+  #gather(): BlockedGroup[] {
     const { graph } = this.#regions
     const objectsOf = new Map<number, number[]>()
     for (const line of this.#guarded) {
@@ -103,31 +103,31 @@ export class GuardedGoals implements StepListener {
         else objectsOf.set(user, [line])
       }
     }
-    const companies = new Map<string, Company>()
+    const groups = new Map<string, BlockedGroup>()
     for (const [user, objects] of objectsOf) {
       const name = objects.join()
-      let company = companies.get(name)
-      if (!company) {
-        company = { objects: new Set(objects), held: [] }
-        companies.set(name, company)
+      let group = groups.get(name)
+      if (!group) {
+        group = { objects: new Set(objects), held: [] }
+        groups.set(name, group)
       }
-      this.#companies.set(user, company)
+      this.#groupOf.set(user, group)
     }
-    return [...companies.values()]
+    return [...groups.values()]
   }
 
   #takeHeld(): void {
     const { graph } = this.#regions
     for (const [scope, mask] of this.#walk.masks()) {
       this.#holders.length = 0
-      this.fetched ^= takeHolders(this.#regions, scope, mask, this.#holders)
+      this.prefetchSink ^= takeHolders(this.#regions, scope, mask, this.#holders)
       for (let i = 0; i < this.#holders.length; i++) {
         const user = this.#holders.items[i]!
-        const company = this.#companies.get(user)
-        if (!company) continue
-        for (const place of placesIn(scope >>> L.BANK_SHIFT, maskAt(graph, user, scope) & mask)) {
-          const goal = this.#walk.goalAt(scope & L.LINE_MASK, place)
-          if (goal !== NONE) company.held.push(user, goal)
+        const group = this.#groupOf.get(user)
+        if (!group) continue
+        for (const roleIndex of roleIndexesIn(scope >>> L.BANK_SHIFT, maskAt(graph, user, scope) & mask)) {
+          const goal = this.#walk.goalAt(scope & L.LINE_MASK, roleIndex)
+          if (goal !== NONE) group.held.push(user, goal)
         }
       }
     }
@@ -138,22 +138,22 @@ export class GuardedGoals implements StepListener {
     if (this.#stepsLeft < 0) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
   }
 
-  #decide({ objects, held }: Company, spread: Spread): void {
+  #decide({ objects, held }: BlockedGroup, reachability: Reachability): void {
     const steps = this.#steps
-    spread.begin()
-    for (let i = 0; i < held.length; i += 2) spread.reach(held[i + 1]!)
-    for (let i = 0; i < spread.length; i++) {
-      const goal = spread.goalAt(i)
+    reachability.begin()
+    for (let i = 0; i < held.length; i += 2) reachability.reach(held[i + 1]!)
+    for (let i = 0; i < reachability.length; i++) {
+      const goal = reachability.goalAt(i)
       for (let step = steps.firstOf(goal); step !== NO_STEP; step = steps.after(step)) {
         this.#count()
         const to = steps.toOf(step)
         if (steps.isGuarded(step) && objects.has(this.#walk.lineAt(to))) continue
-        spread.link(goal, to)
+        reachability.link(goal, to)
       }
     }
-    spread.turnBack()
+    reachability.walkBackward()
     for (let i = 0; i < held.length; i += 2) {
-      if (spread.isSufficient(held[i + 1]!)) this.#counting.add(held[i]!, held[i + 1]!)
+      if (reachability.isSufficient(held[i + 1]!)) this.#counting.add(held[i]!, held[i + 1]!)
     }
   }
 }
@@ -162,7 +162,7 @@ export class GuardedGoals implements StepListener {
  * What is reached from some goals of one walk, and from which of that the question is: for one company after the other, which
  * are told apart by their numbers.
  */
-class Spread {
+class Reachability {
   readonly #walk: BackwardWalk
   readonly #goals = new NumberList()
   /** By goal: the number of the company that reached it, and of the last for which it suffices. */
@@ -212,7 +212,7 @@ class Spread {
   }
 
   /** From the goals of the question itself back along the steps that were taken. */
-  turnBack(): void {
+  walkBackward(): void {
     const found = this.#goals
     const reached = found.length
     for (let i = 0; i < reached; i++)

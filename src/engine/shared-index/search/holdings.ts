@@ -11,8 +11,8 @@ const STAGE = 64
 const users = new Int32Array(STAGE)
 
 /** Whether the user holds the role at this place, on this instance or tenant, directly. Expected O(1). */
-export function holdsPlace(graph: Int32Array, user: number, line: number, place: number): boolean {
-  return (maskAt(graph, user, line | ((place >>> 5) << L.BANK_SHIFT)) & (1 << (place & 31))) !== 0
+export function holdsRole(graph: Int32Array, user: number, line: number, roleIndex: number): boolean {
+  return (maskAt(graph, user, line | ((roleIndex >>> 5) << L.BANK_SHIFT)) & (1 << (roleIndex & 31))) !== 0
 }
 
 /** Whether the user holds any role there directly that still exists: what blocks a guarded derivation. */
@@ -67,7 +67,7 @@ export function takeHolders(regions: Regions, scope: number, mask: number, into:
   }
   if (!isWithin(graph, ptr, log2, SET)) return 0
   const end = ptr + (1 << log2)
-  let fetched = 0
+  let prefetchSink = 0
   for (let from = ptr; from < end; from += STAGE) {
     let count = 0
     for (let at = from; at < Math.min(from + STAGE, end); at++) {
@@ -75,14 +75,14 @@ export function takeHolders(regions: Regions, scope: number, mask: number, into:
       users[count] = user
       count += user === 0 ? 0 : 1
     }
-    fetched ^= fetchHoldings(graph, count, scope)
+    prefetchSink ^= prefetchHoldings(graph, count, scope)
     takeWhoHold(graph, count, { scope, mask }, into)
   }
-  return fetched
+  return prefetchSink
 }
 
 /** Brings in the users' records, then where the scope would stand in their slabs. */
-function fetchHoldings(graph: Int32Array, count: number, scope: number): number {
+function prefetchHoldings(graph: Int32Array, count: number, scope: number): number {
   const hash = Math.imul(scope, L.ID_HASH)
   let sink = 0
   for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS]!
@@ -116,7 +116,7 @@ export function* assignmentsOf({ graph }: Regions, user: number): Iterable<reado
 }
 
 /** Places of the roles in a mask of this bank. */
-export function* placesIn(bank: number, mask: number): Iterable<number> {
+export function* roleIndexesIn(bank: number, mask: number): Iterable<number> {
   for (let rest = mask; rest !== 0; rest &= rest - 1) {
     yield bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest)
   }

@@ -37,7 +37,7 @@ const RADIX_BITS = 11
 export class KeyOrder {
   readonly lines: Int32Array
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
   /** 1 where a run begins; a run of one is in order. */
   readonly #begins: Uint8Array
 
@@ -114,7 +114,7 @@ export class KeyOrder {
       let sink = 0
       // Nothing but loads: records are scattered over memory, and as many as possible shall be under way at once.
       for (let i = from; i < to; i++) sink ^= graph[lines[i]! << L.LINE_WORDS_LOG2]!
-      this.fetched ^= sink
+      this.prefetchSink ^= sink
       for (let i = from; i < to; i++) {
         if (common > known && !agree(graph, lines[i]!, first, common)) return i
         prefixes[i] = prefixAfter(graph, lines[i]!, common)

@@ -5,7 +5,7 @@
 import type {
   InstanceFilter,
   InstanceRoles,
-  Taker,
+  ResultSink,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -29,7 +29,7 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import { BackwardWalk } from './backward-walk.ts'
 import { ForwardWalk } from './forward-walk.ts'
 import { GuardedGoals } from './guarded-goals.ts'
-import { assigneesOf, assignmentsOf, maskAt, placesIn } from './holdings.ts'
+import { assigneesOf, assignmentsOf, maskAt, roleIndexesIn } from './holdings.ts'
 import { type Permitted, RoleMeanings } from './role-meanings.ts'
 
 /** Entries made in a stage: their keys lie scattered over memory. */
@@ -48,7 +48,7 @@ export function* tenantRolesOf(
     accepts,
     limit,
   }: { readonly user: number; readonly accepts: TenantFilter | null; readonly limit: number },
-  taker: Taker<TenantRoles>,
+  results: ResultSink<TenantRoles>,
 ): Resumable<void> {
   const { graph } = regions
   const masksByTenant = new Map<number, number[]>()
@@ -69,8 +69,8 @@ export function* tenantRolesOf(
   const permitted: Permitted<{ readonly type: string; readonly action: string }>[] = []
   for (const { key: type, actions } of masksByTenant.size === 0 ? [] : schema.types.values()) {
     if (permitted.length > STAGE_ENTRIES) yield
-    for (const { key: action, tenantPlaces } of actions.values()) {
-      permitted.push([{ type, action }, tenantPlaces])
+    for (const { key: action, tenantRoleIndexes } of actions.values()) {
+      permitted.push([{ type, action }, tenantRoleIndexes])
     }
   }
   const meanings = new RoleMeanings(schema.tenant, permitted)
@@ -78,7 +78,7 @@ export function* tenantRolesOf(
   for (const [line, masks] of masksByTenant) {
     const { roles, permissions } = yield* meanings.of(byBank(masks))
     const tenant = keyText(graph, line)
-    if (!taker.take({ tenant, attributes: attributesText(graph, line), roles, permissions })) return
+    if (!results.take({ tenant, attributes: attributesText(graph, line), roles, permissions })) return
     entries += 1
     if (entries % STAGE_ENTRIES === 0) yield
   }
@@ -95,7 +95,7 @@ function byBank(masks: readonly number[]): readonly number[] {
 export function* instanceRolesOf(
   parts: ListingParts,
   asked: { readonly user: number; readonly filter: InstanceFilter; readonly limit: number },
-  taker: Taker<InstanceRoles>,
+  results: ResultSink<InstanceRoles>,
 ): Resumable<void> {
   const { regions, schema } = parts
   const { graph } = regions
@@ -115,14 +115,14 @@ export function* instanceRolesOf(
     const ofType = knownOr(meanings, type.id, () => meaningsOf(type))
     const { roles, permissions: actions } = yield* ofType.of(wanted.masksAt(number, type))
     const instance = { type: type.key, key: keyText(graph, line) }
-    if (!taker.take({ instance, tenant, attributes: attributesText(graph, line), roles, actions })) return
+    if (!results.take({ instance, tenant, attributes: attributesText(graph, line), roles, actions })) return
   }
 }
 
 function meaningsOf(type: TypeView): RoleMeanings<string> {
   return new RoleMeanings(
     type,
-    Array.from(type.actions.values(), action => [action.key, action.rolePlaces] as const),
+    Array.from(type.actions.values(), action => [action.key, action.roleIndexes] as const),
   )
 }
 
@@ -130,13 +130,13 @@ function meaningsOf(type: TypeView): RoleMeanings<string> {
 class Wanted {
   readonly #lines: NumberList
   /** The places of each, one after the other, and where those of each begin. */
-  readonly #places: Int32Array
+  readonly #roleIndexes: Int32Array
   readonly #from: Int32Array
   #masks = new Int32Array(L.BANKS_MAX)
 
-  constructor(lines: NumberList, places: Int32Array, from: Int32Array) {
+  constructor(lines: NumberList, roleIndexes: Int32Array, from: Int32Array) {
     this.#lines = lines
-    this.#places = places
+    this.#roleIndexes = roleIndexes
     this.#from = from
   }
 
@@ -154,8 +154,8 @@ class Wanted {
     const banks = type.liveMasks.length
     masks.fill(0, 0, banks)
     for (let at = this.#from[number]!; at < this.#from[number + 1]!; at++) {
-      const place = this.#places[at]!
-      masks[place >>> 5]! |= 1 << (place & 31)
+      const roleIndex = this.#roleIndexes[at]!
+      masks[roleIndex >>> 5]! |= 1 << (roleIndex & 31)
     }
     const pairs: number[] = []
     for (let bank = 0; bank < banks; bank++) if (masks[bank] !== 0) pairs.push(bank, masks[bank]!)
@@ -190,16 +190,16 @@ function* wantedAmong(
   const from = new Int32Array(lines.length + 1)
   for (let number = 0; number < lines.length; number++)
     from[number + 1] = from[number]! + counts.items[number]!
-  const places = new Int32Array(from[lines.length]!)
+  const roleIndexes = new Int32Array(from[lines.length]!)
   const next = from.slice()
   for (let item = 0; item < walk.length; item++) {
     if (item % STAGE_STEPS === STAGE_STEPS - 1) yield
     const number = numbers.numberIfThere(walk.lineAt(item), 0)
     if (number < 0) continue
-    places[next[number]!] = walk.placeAt(item)
+    roleIndexes[next[number]!] = walk.roleIndexAt(item)
     next[number]! += 1
   }
-  return new Wanted(lines, places, from)
+  return new Wanted(lines, roleIndexes, from)
 }
 
 function knownOr<Name, Value>(known: Map<Name, Value>, name: Name, find: () => Value): Value {
@@ -225,7 +225,7 @@ export function* grantsOn(
   { regions, schema }: ListingParts,
   { tenant, instance, action }: GrantQuestion,
   limit: number,
-  taker: Taker<UserGrant>,
+  results: ResultSink<UserGrant>,
 ): Resumable<void> {
   const { graph } = regions
   let left = limit
@@ -237,19 +237,19 @@ export function* grantsOn(
           continue
         }
         if (left-- === 0) return
-        const role = schema.tenant.roleKeys[holder.place] ?? ''
-        if (!taker.take({ user: keyText(graph, holder.user), role, instance: null })) return
+        const role = schema.tenant.roleKeys[holder.roleIndex] ?? ''
+        if (!results.take({ user: keyText(graph, holder.user), role, instance: null })) return
       }
     }
   }
   if (instance === 0) return
   const walk = new BackwardWalk(regions, schema)
-  walk.begin(instance, action.rolePlaces, 0, {})
+  walk.begin(instance, action.roleIndexes, 0, {})
   yield* walkWhole(walk, BACKWARD_STEPS_MAX)
   const masks = walk.masks()
   if (walk.length > STAGE_STEPS) yield
   const guarded = walk.hasGuards ? new GuardedGoals(regions, { schema, walk }) : null
-  guarded?.look(instance, action.rolePlaces)
+  guarded?.look(instance, action.roleIndexes)
   for (const [scope, mask] of masks) {
     const line = scope & L.LINE_MASK
     const type = typeOf(schema, graph, line)
@@ -260,11 +260,11 @@ export function* grantsOn(
         yield
         continue
       }
-      const { user, place } = holder
-      if (guarded && !guarded.counts(user, walk.goalAt(line, place))) continue
+      const { user, roleIndex } = holder
+      if (guarded && !guarded.counts(user, walk.goalAt(line, roleIndex))) continue
       if (left-- === 0) return
-      const role = type.roleKeys[place] ?? ''
-      if (!taker.take({ user: keyText(graph, user), role, instance: held })) return
+      const role = type.roleKeys[roleIndex] ?? ''
+      if (!results.take({ user: keyText(graph, user), role, instance: held })) return
     }
   }
 }
@@ -272,15 +272,15 @@ export function* grantsOn(
 /** The actions that one of these roles permits there, by UTF-8 bytes of their keys. */
 export function actionsOf(
   type: TypeView,
-  held: { readonly inTenant: Int32Array; readonly places: ReadonlySet<number> },
+  held: { readonly inTenant: Int32Array; readonly roleIndexes: ReadonlySet<number> },
 ): string[] {
-  const isPermitted = ({ tenantMasks, annexMasks, rolePlaces }: ActionView): boolean => {
+  const isPermitted = ({ tenantMasks, annexMasks, roleIndexes }: ActionView): boolean => {
     for (const masks of [tenantMasks, annexMasks]) {
       for (let m = 0; m < masks.length; m += 2) {
         if (((held.inTenant[masks[m]!] ?? 0) & masks[m + 1]!) !== 0) return true
       }
     }
-    for (const place of held.places) if (rolePlaces.has(place)) return true
+    for (const roleIndex of held.roleIndexes) if (roleIndexes.has(roleIndex)) return true
     return false
   }
   const permitted = Array.from(type.actions.values()).filter(isPermitted)
@@ -295,7 +295,7 @@ function* holdersOf(
   regions: Regions,
   line: number,
   masks: ArrayLike<number>,
-): Iterable<{ readonly user: number; readonly place: number } | null> {
+): Iterable<{ readonly user: number; readonly roleIndex: number } | null> {
   let users = 0
   for (const user of masks.length === 0 ? [] : assigneesOf(regions, line)) {
     users += 1
@@ -303,7 +303,7 @@ function* holdersOf(
     for (let m = 0; m < masks.length; m += 2) {
       const bank = masks[m]!
       const held = maskAt(regions.graph, user, line | (bank << L.BANK_SHIFT)) & masks[m + 1]!
-      for (const place of placesIn(bank, held)) yield { user, place }
+      for (const roleIndex of roleIndexesIn(bank, held)) yield { user, roleIndex }
     }
   }
 }
@@ -322,8 +322,8 @@ function isWanted(
   return accepts === null || accepts({ type: type.key, key: keyText(graph, line) })
 }
 
-export function keysOf(type: TypeView, places: Iterable<number>): string[] {
-  return Array.from(places, place => type.roleKeys[place] ?? '')
+export function keysOf(type: TypeView, roleIndexes: Iterable<number>): string[] {
+  return Array.from(roleIndexes, roleIndex => type.roleKeys[roleIndex] ?? '')
 }
 
 export function typeOf(schema: SchemaView, graph: Int32Array, line: number): TypeView | undefined {

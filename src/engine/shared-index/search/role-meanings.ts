@@ -8,7 +8,7 @@ import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { placesIn } from './holdings.ts'
+import { roleIndexesIn } from './holdings.ts'
 
 /** Permissions looked at between two stops. */
 const STAGE_PERMISSIONS = 2_048
@@ -21,7 +21,7 @@ export interface Meaning<Permission> {
 }
 
 /** Something permitted, and the places of the roles that permit it, with what they extend. */
-export type Permitted<Permission> = readonly [Permission, { has(place: number): boolean }]
+export type Permitted<Permission> = readonly [Permission, { has(roleIndex: number): boolean }]
 
 export class RoleMeanings<Permission> {
   readonly #type: TypeView
@@ -38,9 +38,11 @@ export class RoleMeanings<Permission> {
     this.#type = type
     this.#permitted = permitted
     this.#marks = new Uint8Array(permitted.length)
-    const places = type.roleKeys.flatMap((key, place) => (key === undefined ? [] : [place]))
-    const ordered = places.toSorted((left, right) => compareUtf8(type.roleKeys[left]!, type.roleKeys[right]!))
-    for (const [rank, place] of ordered.entries()) this.#rank.set(place, rank)
+    const roleIndexes = type.roleKeys.flatMap((key, roleIndex) => (key === undefined ? [] : [roleIndex]))
+    const ordered = roleIndexes.toSorted((left, right) =>
+      compareUtf8(type.roleKeys[left]!, type.roleKeys[right]!),
+    )
+    for (const [rank, roleIndex] of ordered.entries()) this.#rank.set(roleIndex, rank)
   }
 
   /** `masks` are pairs [bank, mask], ascending by bank and with no mask of 0. */
@@ -48,32 +50,32 @@ export class RoleMeanings<Permission> {
     const name = masks.join()
     const known = this.#known.get(name)
     if (known !== undefined) return known
-    const places: number[] = []
-    for (let m = 0; m < masks.length; m += 2) places.push(...placesIn(masks[m]!, masks[m + 1]!))
+    const roleIndexes: number[] = []
+    for (let m = 0; m < masks.length; m += 2) roleIndexes.push(...roleIndexesIn(masks[m]!, masks[m + 1]!))
     this.#marks.fill(0)
-    for (const place of places) {
-      for (const number of yield* this.#permittedByRole(place)) this.#marks[number] = 1
+    for (const roleIndex of roleIndexes) {
+      for (const number of yield* this.#permittedByRole(roleIndex)) this.#marks[number] = 1
     }
     const meaning = {
-      roles: places
+      roles: roleIndexes
         .toSorted((left, right) => (this.#rank.get(left) ?? 0) - (this.#rank.get(right) ?? 0))
-        .map(place => this.#type.roleKeys[place] ?? ''),
+        .map(roleIndex => this.#type.roleKeys[roleIndex] ?? ''),
       permissions: this.#permitted.filter((_, number) => this.#marks[number] === 1).map(([each]) => each),
     }
     this.#known.set(name, meaning)
     return meaning
   }
 
-  *#permittedByRole(place: number): Resumable<Int32Array> {
-    const known = this.#permittedBy.get(place)
+  *#permittedByRole(roleIndex: number): Resumable<Int32Array> {
+    const known = this.#permittedBy.get(roleIndex)
     if (known !== undefined) return known
     const numbers = new NumberList()
-    for (const [number, [, places]] of this.#permitted.entries()) {
-      if (places.has(place)) numbers.push(number)
+    for (const [number, [, roleIndexes]] of this.#permitted.entries()) {
+      if (roleIndexes.has(roleIndex)) numbers.push(number)
       if (number % STAGE_PERMISSIONS === STAGE_PERMISSIONS - 1) yield
     }
     const found = numbers.items.slice(0, numbers.length)
-    this.#permittedBy.set(place, found)
+    this.#permittedBy.set(roleIndex, found)
     return found
   }
 }

@@ -14,7 +14,7 @@ import { FORWARD_STEPS_MAX, tooMuchToWalk } from '#engine/shared-index/schema/wa
 import type { BackwardWalk } from './backward-walk.ts'
 import type { ForwardWalk } from './forward-walk.ts'
 import type { GuardedGoals } from './guarded-goals.ts'
-import { assignmentsOf, maskAt, placesIn, takeHolders } from './holdings.ts'
+import { assignmentsOf, maskAt, roleIndexesIn, takeHolders } from './holdings.ts'
 
 /** Records fetched at a time (see `batch-check.ts`). */
 const STAGE = 64
@@ -32,7 +32,7 @@ export class Search {
   /** 1 for places of roles that allow. */
   readonly #wanted = new Uint8Array(L.BANKS_MAX * L.BANK_ROLES)
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
 
   /** `guardedGoals` looks along `backward`. */
   constructor(
@@ -58,15 +58,15 @@ export class Search {
     if (!forward.run(user, { toOthers: true, stepsMax: FORWARD_STEPS_MAX }))
       throw tooMuchToWalk(FORWARD_STEPS_MAX)
     this.#wanted.fill(0)
-    for (const place of action.rolePlaces) this.#wanted[place] = 1
+    for (const roleIndex of action.roleIndexes) this.#wanted[roleIndex] = 1
     for (let from = 0; from < forward.length; from += STAGE) {
       const to = Math.min(from + STAGE, forward.length)
       let sink = 0
       for (let i = from; i < to; i++) sink ^= graph[forward.lineAt(i) << L.LINE_WORDS_LOG2]!
-      this.fetched ^= sink
+      this.prefetchSink ^= sink
       for (let i = from; i < to; i++) {
         const line = forward.lineAt(i)
-        if (this.#wanted[forward.placeAt(i)] === 0) continue
+        if (this.#wanted[forward.roleIndexAt(i)] === 0) continue
         const record = line << L.LINE_WORDS_LOG2
         const head = graph[record]!
         if (head >>> L.TYPE_SHIFT !== type.id || (head & L.FLAG_DEAD) !== 0) continue
@@ -90,9 +90,9 @@ export class Search {
     }
     if (instance === 0) return
     const backward = this.#backward
-    backward.run(instance, action.rolePlaces, 0)
+    backward.run(instance, action.roleIndexes, 0)
     const { hasGuards } = backward
-    if (hasGuards) this.#guardedGoals.look(instance, action.rolePlaces)
+    if (hasGuards) this.#guardedGoals.look(instance, action.roleIndexes)
     for (const [scope, mask] of backward.masks()) {
       this.#findHolders(scope, mask)
       for (let i = 0; i < this.#candidates.length; i++) {
@@ -106,10 +106,10 @@ export class Search {
   /** Whether one of the goals counts for the user that these roles in this scope are. */
   #counts(user: number, scope: number, mask: number): boolean {
     const guarded = this.#guardedGoals
-    if (!guarded.isHeldUp(user)) return true
+    if (!guarded.isBlocked(user)) return true
     const held = maskAt(this.#regions.graph, user, scope) & mask
-    for (const place of placesIn(scope >>> L.BANK_SHIFT, held)) {
-      if (guarded.counts(user, this.#backward.goalAt(scope & L.LINE_MASK, place))) return true
+    for (const roleIndex of roleIndexesIn(scope >>> L.BANK_SHIFT, held)) {
+      if (guarded.counts(user, this.#backward.goalAt(scope & L.LINE_MASK, roleIndex))) return true
     }
     return false
   }
@@ -117,14 +117,14 @@ export class Search {
   /** Whether the user holds one of the goals that count for it, guards and all. O(goals and their in-edges). */
   mayReach(user: number, instance: number, action: ActionView): boolean {
     const backward = this.#backward
-    backward.begin(instance, action.rolePlaces, user, { endsAtHeld: true })
+    backward.begin(instance, action.roleIndexes, user, { endsAtHeld: true })
     backward.advance(Infinity)
     return backward.heldGoal !== -1
   }
 
   #findHolders(scope: number, mask: number): void {
     this.#candidates.length = 0
-    this.fetched ^= takeHolders(this.#regions, scope, mask, this.#candidates)
+    this.prefetchSink ^= takeHolders(this.#regions, scope, mask, this.#candidates)
   }
 
   #begin(): void {

@@ -23,7 +23,7 @@ import * as table from '#engine/shared-index/memory/string-table.ts'
 import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/annexes.ts'
 import { maskOf, scopeOf } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
-import type { Graveyard } from './graveyard.ts'
+import type { Tombstones } from './tombstones.ts'
 import type { Names } from './names.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
@@ -34,7 +34,7 @@ export class Facts {
   readonly #regions: Regions
   readonly #names: Names
   readonly #invalidation: Invalidation
-  readonly #graveyard: Graveyard
+  readonly #tombstones: Tombstones
   readonly #staleFilters = new NumberList()
   /** Records after which another line is wanted than their slots say. */
   readonly #relinked = new NumberList()
@@ -42,13 +42,13 @@ export class Facts {
 
   constructor(
     regions: Regions,
-    parts: { names: Names; invalidation: Invalidation; graveyard: Graveyard; banks: number },
+    parts: { names: Names; invalidation: Invalidation; tombstones: Tombstones; banks: number },
   ) {
     this.#regions = regions
     this.#banks = parts.banks
     this.#names = parts.names
     this.#invalidation = parts.invalidation
-    this.#graveyard = parts.graveyard
+    this.#tombstones = parts.tombstones
   }
 
   putTenant(key: string, attributes: Attributes | null): void {
@@ -61,7 +61,7 @@ export class Facts {
     const line = this.#names.find(key, L.TENANT_TYPE)
     if (line === 0) return
     table.remove(this.#regions, this.#names.key.hash, line)
-    this.#graveyard.buryTenant(line)
+    this.#tombstones.addTenant(line)
   }
 
   putUser(key: string, attributes: Attributes | null): void {
@@ -73,7 +73,7 @@ export class Facts {
     const line = this.#names.find(key, L.USER_TYPE)
     if (line === 0) return
     table.remove(this.#regions, this.#names.key.hash, line)
-    this.#graveyard.bury(line)
+    this.#tombstones.add(line)
   }
 
   /** An instance put again in another tenant is another instance: roles and tuples of the old one go. */
@@ -100,7 +100,7 @@ export class Facts {
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
-    const line = role.type ? scoped : makeLineOfBank(this.#regions, scoped, role.place >>> 5)
+    const line = role.type ? scoped : makeLineOfBank(this.#regions, scoped, role.roleIndex >>> 5)
     const record = user << L.LINE_WORDS_LOG2
     const next = table.nextOf(this.#regions.graph, user)
     const at = pairFor(this.#regions, record + L.U_ASSIGNMENTS, scopeOf(role, line))
@@ -110,7 +110,7 @@ export class Facts {
     if ((graph[at]! & mask) !== 0) return
     graph[at] = graph[at]! | mask
     header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! + 1
-    this.#banks = Math.max(this.#banks, ((role.place >>> 5) % L.BANKS_MAX) + 1)
+    this.#banks = Math.max(this.#banks, ((role.roleIndex >>> 5) % L.BANKS_MAX) + 1)
     addToFilter(graph, record, line)
     const assignees = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
     const isFirst = graph[assignees + 1] === 0
@@ -123,7 +123,7 @@ export class Facts {
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
     if (!role || !scoped || !user) return
-    const line = role.type ? scoped : lineOfBank(this.#regions.graph, scoped, role.place >>> 5)
+    const line = role.type ? scoped : lineOfBank(this.#regions.graph, scoped, role.roleIndex >>> 5)
     if (line === 0) return
     const next = table.nextOf(this.#regions.graph, user)
     const isGone = dropScope(this.#regions, user, scopeOf(role, line), maskOf(role), this.#banks)
@@ -217,7 +217,7 @@ export class Facts {
     const { graph } = this.#regions
     table.remove(this.#regions, this.#names.key.hash, instance)
     if (graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0) this.#invalidation.from(instance)
-    this.#graveyard.bury(instance)
+    this.#tombstones.add(instance)
   }
 
   /** The instance's container, made if need be; then its in-edges move to the lists of containers at their subjects. */

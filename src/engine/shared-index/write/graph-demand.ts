@@ -154,8 +154,8 @@ class Reckoning {
     const { graph } = this.#regions
     const role = this.#names.role(change)
     const tenant = this.#names.find(scope.tenant, L.TENANT_TYPE)
-    const line = tenant === 0 || !role ? 0 : lineOfBank(graph, tenant, role.place >>> 5)
-    const name = `in ${scope.tenant} ${role ? role.place >>> (5 + L.BANKS_LOG2) : ''}`
+    const line = tenant === 0 || !role ? 0 : lineOfBank(graph, tenant, role.roleIndex >>> 5)
+    const name = `in ${scope.tenant} ${role ? role.roleIndex >>> (5 + L.BANKS_LOG2) : ''}`
     this.#entry(line, L.I_ASSIGNEES, name, SET)
     if (line !== 0) return
     // An annex and its directory. One that is not there yet may be held under any line that is.

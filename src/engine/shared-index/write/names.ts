@@ -22,8 +22,8 @@ export class Names {
   readonly #found = new NumberList()
   /** What links the two, by the schema. */
   readonly #links: (Role | Relation | undefined)[] = []
-  #where = 0
-  #whose = 0
+  #objectLine = 0
+  #subjectLine = 0
   #role: Role | undefined
   #relation: Relation | undefined
 
@@ -53,13 +53,13 @@ export class Names {
 
   scoped({ scope }: AssignmentChange): number {
     if ('instance' in scope)
-      return this.#isStanding(this.#where) ? this.#where : this.instance(scope.instance)
+      return this.#isAlive(this.#objectLine) ? this.#objectLine : this.instance(scope.instance)
     return this.find(scope.tenant, L.TENANT_TYPE)
   }
 
   holder({ user }: AssignmentChange): number {
-    const isStanding = this.#whose !== 0 && !isDead(this.#regions.graph, this.#whose)
-    return isStanding ? this.#whose : this.find(user, L.USER_TYPE)
+    const isAlive = this.#subjectLine !== 0 && !isDead(this.#regions.graph, this.#subjectLine)
+    return isAlive ? this.#subjectLine : this.find(user, L.USER_TYPE)
   }
 
   relation({ object, relation, subject }: TupleChange): Relation | undefined {
@@ -69,34 +69,34 @@ export class Names {
   }
 
   object({ object }: TupleChange): number {
-    return this.#isStanding(this.#where) ? this.#where : this.instance(object)
+    return this.#isAlive(this.#objectLine) ? this.#objectLine : this.instance(object)
   }
 
   subject({ subject }: TupleChange): number {
-    return this.#isStanding(this.#whose) ? this.#whose : this.instance(subject)
+    return this.#isAlive(this.#subjectLine) ? this.#subjectLine : this.instance(subject)
   }
 
   /** Notes what was found for the next change of a commit. */
-  note(where: number, whose: number, link: Role | Relation | undefined): void {
-    this.#found.push(where)
-    this.#found.push(whose)
+  note(object: number, subject: number, link: Role | Relation | undefined): void {
+    this.#found.push(object)
+    this.#found.push(subject)
     this.#links.push(link)
   }
 
   /** What was noted for the change at this place of its commit, 0 for nothing: where it is. */
-  whereOf(index: number): number {
+  objectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2]! : 0
   }
 
   /** Who, or from where. */
-  whoseOf(index: number): number {
+  subjectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2 + 1]! : 0
   }
 
   /** Goes to the change at this place of its commit. */
-  turnTo(index: number): void {
-    this.#where = this.whereOf(index)
-    this.#whose = this.whoseOf(index)
+  select(index: number): void {
+    this.#objectLine = this.objectOf(index)
+    this.#subjectLine = this.subjectOf(index)
     const link = this.#links[index]
     const isRelation = link !== undefined && 'edgeClass' in link
     this.#role = isRelation ? undefined : link
@@ -107,10 +107,10 @@ export class Names {
   forget(): void {
     this.#found.length = 0
     this.#links.length = 0
-    this.turnTo(0)
+    this.select(0)
   }
 
-  #isStanding(instance: number): boolean {
+  #isAlive(instance: number): boolean {
     return instance !== 0 && !isDead(this.#regions.graph, instance) && this.#isInTenant(instance)
   }
 

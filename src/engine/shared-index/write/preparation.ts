@@ -42,8 +42,8 @@ export class Preparation {
   readonly #entriesMore = new Map<number, { width: Width; count: number }>()
   #words = 0
   /** The ends of the change just looked at (`names.ts`). */
-  #where = 0
-  #whose = 0
+  #objectLine = 0
+  #subjectLine = 0
   #link: Role | Relation | undefined
 
   constructor(
@@ -66,11 +66,11 @@ export class Preparation {
     let looked = 0
     for (const change of changes) {
       if (++looked % LOOKED_AT_ONCE === 0) yield
-      this.#where = 0
-      this.#whose = 0
+      this.#objectLine = 0
+      this.#subjectLine = 0
       this.#link = undefined
       this.#lookAt(change)
-      this.#names.note(this.#where, this.#whose, this.#link)
+      this.#names.note(this.#objectLine, this.#subjectLine, this.#link)
     }
     for (const [descriptor, { width, count }] of this.#entriesMore) {
       this.#replacements.growSlab(descriptor, width, count)
@@ -131,15 +131,15 @@ export class Preparation {
     const role = this.#names.role(change)
     const scoped = role ? this.#names.scoped(change) : 0
     const user = this.#names.find(change.user, L.USER_TYPE)
-    this.#where = 'instance' in change.scope ? scoped : 0
-    this.#whose = user
+    this.#objectLine = 'instance' in change.scope ? scoped : 0
+    this.#subjectLine = user
     this.#link = role
     if (!role || scoped === 0 || user === 0) {
       this.#words += 2 * SMALL_WORDS
       return
     }
     const { graph } = this.#regions
-    const line = role.type ? scoped : lineOfBank(graph, scoped, role.place >>> 5)
+    const line = role.type ? scoped : lineOfBank(graph, scoped, role.roleIndex >>> 5)
     if (line === 0) {
       this.#words += ANNEX_WORDS + 2 * SMALL_WORDS
       return
@@ -161,8 +161,8 @@ export class Preparation {
     const relation = this.#names.relation(change)
     const object = relation ? this.#names.instance(change.object) : 0
     const subject = relation ? this.#names.instance(change.subject) : 0
-    this.#where = object
-    this.#whose = subject
+    this.#objectLine = object
+    this.#subjectLine = subject
     this.#link = relation
     if (!relation || object === 0 || subject === 0) {
       this.#words += (subject === 0 ? CONTAINER_WORDS : 0) + 2 * SMALL_WORDS

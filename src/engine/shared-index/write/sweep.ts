@@ -18,7 +18,7 @@ import * as table from '#engine/shared-index/memory/string-table.ts'
 import { bankOf } from '#engine/shared-index/schema/annexes.ts'
 import { maskOf } from '#engine/shared-index/schema/schema.ts'
 import type { Retired, Schema } from '#engine/shared-index/schema/schema.ts'
-import type { Graveyard } from './graveyard.ts'
+import type { Tombstones } from './tombstones.ts'
 import { dropScope, rebuildFilter } from './user-slab.ts'
 
 const EDITS_PER_SECTION = 256
@@ -36,7 +36,7 @@ interface Pass {
 export class Sweep {
   readonly #regions: Regions
   readonly #schema: Schema
-  readonly #graveyard: Graveyard
+  readonly #tombstones: Tombstones
   readonly #key: Key
   readonly #banks: () => number
   readonly #inSection: (work: () => void) => void
@@ -47,7 +47,7 @@ export class Sweep {
     regions: Regions,
     parts: {
       schema: Schema
-      graveyard: Graveyard
+      tombstones: Tombstones
       key: Key
       banks: () => number
       inSection: (work: () => void) => void
@@ -55,14 +55,14 @@ export class Sweep {
   ) {
     this.#regions = regions
     this.#schema = parts.schema
-    this.#graveyard = parts.graveyard
+    this.#tombstones = parts.tombstones
     this.#key = parts.key
     this.#banks = parts.banks
     this.#inSection = parts.inSection
   }
 
   isNeeded(): boolean {
-    return this.#pass !== null || this.#schema.hasRetired() || this.#graveyard.hasDeadTenants()
+    return this.#pass !== null || this.#schema.hasRetired() || this.#tombstones.hasDeadTenants()
   }
 
   /** No lock held, graveyard empty. Does one partition. */
@@ -84,12 +84,12 @@ export class Sweep {
     const retired = this.#schema.takeRetired()
     const masks = new Map<number, number>()
     for (const role of retired.roles) {
-      const at = (role.type?.id ?? L.TENANT_TYPE) * L.TENANT_BANKS_MAX + (role.place >>> 5)
+      const at = (role.type?.id ?? L.TENANT_TYPE) * L.TENANT_BANKS_MAX + (role.roleIndex >>> 5)
       masks.set(at, (masks.get(at) ?? 0) | maskOf(role))
     }
     return {
       retired,
-      tenants: this.#graveyard.takeDeadTenants(),
+      tenants: this.#tombstones.takeDeadTenants(),
       types: new Set(retired.types.map(type => type.id)),
       edgeClasses: new Set(retired.relations.map(relation => relation.edgeClass)),
       masks,
@@ -98,7 +98,7 @@ export class Sweep {
   }
 
   #finish({ retired, tenants }: Pass): void {
-    this.#graveyard.releaseTenants(tenants)
+    this.#tombstones.releaseTenants(tenants)
     this.#schema.freeRetired(retired)
     this.#pass = null
   }
@@ -130,7 +130,7 @@ export class Sweep {
     const { graph } = this.#regions
     const record = line << L.LINE_WORDS_LOG2
     if (pass.types.has(type) || isDead(graph, graph[record + L.I_TENANT]!)) {
-      this.#edits.push(() => this.#bury(line, type))
+      this.#edits.push(() => this.#remove(line, type))
       return
     }
     if (pass.edgeClasses.size === 0) return
@@ -144,12 +144,12 @@ export class Sweep {
     if (isGone) rebuildFilter(this.#regions.graph, user)
   }
 
-  #bury(line: number, type: number): void {
+  #remove(line: number, type: number): void {
     const { graph } = this.#regions
     const record = line << L.LINE_WORDS_LOG2
     this.#key.readRecord(graph, keyStart(graph, record), keyBytes(graph, record), type)
     table.remove(this.#regions, this.#key.hash, line)
-    this.#graveyard.bury(line)
+    this.#tombstones.add(line)
   }
 
   /** No closure needs to be told: none follows an edge class that is gone. */

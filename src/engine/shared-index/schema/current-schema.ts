@@ -8,18 +8,18 @@ import { SchemaView, type UnitSource } from './schema-view.ts'
 
 /** A copy of the head, which may be torn until the sequence, or the version, is seen unchanged after it. */
 export function schemaHead(regions: Regions): Int32Array {
-  return regions.standingSchema().slice(Math.max(regions.header[L.H_SCHEMA_HEAD]!, 0))
+  return regions.currentSchema().slice(Math.max(regions.header[L.H_SCHEMA_HEAD]!, 0))
 }
 
 /** For who writes, or holds the lock: nothing changes meanwhile. */
-export function standingView(regions: Regions): SchemaView {
+export function currentView(regions: Regions): SchemaView {
   return new SchemaView(schemaHead(regions), unitsOf(regions, regions.header[L.H_SCHEMA_VERSION]!))
 }
 
 /** The units of that version. */
 export function unitsOf(regions: Regions, version: number): UnitSource {
   return (from, to) => {
-    const unit = regions.standingSchema().slice(from, to)
+    const unit = regions.currentSchema().slice(from, to)
     return regions.isSchemaVersion(version) ? unit : null
   }
 }

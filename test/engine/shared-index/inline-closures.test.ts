@@ -8,7 +8,7 @@ import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts
 import { ForwardWalk } from '#engine/shared-index/search/forward-walk.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
-import { standingView } from '#engine/shared-index/schema/standing-schema.ts'
+import { currentView } from '#engine/shared-index/schema/current-schema.ts'
 import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -196,7 +196,7 @@ test('a torn head has nobody go through the graph', () => {
   ask('see', 10)
   const regions = Regions.attach(engine.writer.handle)
   const { graph } = regions
-  const schema = standingView(regions)
+  const schema = currentView(regions)
   let reads = 0
   regions.graph = new Proxy(graph, {
     get: (_, word) => {
@@ -219,12 +219,12 @@ test('a torn head has nobody go through the graph', () => {
     return check.run(line, at, type.actions.get('see')!.start, false) === ALLOW
   }
   expect(isAllowed('u0')).toBe(true)
-  const head = graph.findIndex((word, at) => word === -L.C_ROOM && graph[at + 1]! >>> 1 === 10)
+  const head = graph.findIndex((word, at) => word === -L.C_INLINE_CLOSURES && graph[at + 1]! >>> 1 === 10)
   expect(head).toBeGreaterThan(0)
   const most = Math.floor(graph.length * 0.6)
-  const gates = gatesAt(graph, head - L.C_HEADS + L.C_ROOM, 10)
+  const gates = gatesAt(graph, head - L.C_HEADS + L.C_INLINE_CLOSURES, 10)
   for (const entries of [10, 41, 49, 1_000, graph.length / 4, most, graph.length - 1]) {
-    for (const place of [-L.C_ROOM, -(L.C_ROOM_END - 1), -graph.length, L.LINE_WORDS]) {
+    for (const place of [-L.C_INLINE_CLOSURES, -(L.C_INLINE_END - 1), -graph.length, L.LINE_WORDS]) {
       graph[head] = place
       graph[head + 1] = (entries << 1) | 1
       graph[gates] = graph.length / 4

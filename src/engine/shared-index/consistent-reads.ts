@@ -16,7 +16,7 @@ import {
   unlock,
 } from '#engine/shared-index/memory/sequence.ts'
 import { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
-import { schemaHead, unitsOf } from '#engine/shared-index/schema/standing-schema.ts'
+import { schemaHead, unitsOf } from '#engine/shared-index/schema/current-schema.ts'
 import { assert, InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
@@ -35,7 +35,7 @@ export interface ReaderOptions {
   readonly lockEveryRead?: boolean
 }
 
-export class Snapshot {
+export class ConsistentReads {
   readonly regions: Regions
   readonly #threadId: number
   readonly #lockEveryRead: boolean

@@ -1,7 +1,7 @@
 /**
  * Every kind of change, a few times over, on a small index of its own. A commit is one section, for which readers wait, and code
  * that runs for the first time takes three to four times as long: the first 10,000 tuples that were removed kept them
- * waiting for 7 to 10 ms, after a rehearsal for 2 to 5 (`bench/engine/stops.ts`).
+ * waiting for 7 to 10 ms, after a warm-up for 2 to 5 (`bench/engine/stops.ts`).
  *
  * It takes 0.2 s, in steps of some milliseconds. Nothing of it is left but compiled code, which a thread has for itself: to be
  * done in the thread that writes.
@@ -20,7 +20,7 @@ const CHANGES_A_COMMIT = 500
 const PRECOMPUTED_A_STEP = 2_000
 
 /** To be gone through step by step, with whatever else is to be done in between. */
-export function* rehearsal(): Generator<void> {
+export function* warmUpWriter(): Generator<void> {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 1, multiplier: 0x2545f491 } })
   for (const part of world()) yield writer.apply(part)
   // From here on commits are prepared, as those that somebody reads are.

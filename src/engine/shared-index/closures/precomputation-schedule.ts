@@ -7,11 +7,11 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
-import { standingView } from '#engine/shared-index/schema/standing-schema.ts'
+import { currentView } from '#engine/shared-index/schema/current-schema.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { Precomputation } from './precomputation.ts'
 
-export class ClosuresAhead {
+export class PrecomputationSchedule {
   readonly #regions: Regions
   /** Whether a schema stands. */
   #hasSchema: boolean
@@ -54,7 +54,7 @@ export class ClosuresAhead {
   #begin(): Precomputation {
     this.#isDone = false
     this.#era = this.#eraNow()
-    const schema = standingView(this.#regions)
+    const schema = currentView(this.#regions)
     return new Precomputation(this.#regions, schema, new ClosureBuilder(this.#regions, schema))
   }
 

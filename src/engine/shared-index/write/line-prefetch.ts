@@ -7,11 +7,11 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { Change } from '#model/change.ts'
 import type { Names } from './names.ts'
 
-export class LineFetch {
+export class LinePrefetch {
   readonly #regions: Regions
   readonly #names: Names
   /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  fetched = 0
+  prefetchSink = 0
 
   constructor(regions: Regions, names: Names) {
     this.#regions = regions
@@ -20,49 +20,51 @@ export class LineFetch {
 
   /** For the changes from one place of a commit to another, whose two ends have been noted. */
   run(changes: readonly Change[], from: number, to: number): void {
-    this.#fetchRecords(from, to)
-    this.#fetchContainers(changes, from, to)
-    this.#fetchEntries(changes, from, to)
+    this.#prefetchRecords(from, to)
+    this.#prefetchContainers(changes, from, to)
+    this.#prefetchEntries(changes, from, to)
   }
 
-  #fetchRecords(from: number, to: number): void {
+  #prefetchRecords(from: number, to: number): void {
     const { graph } = this.#regions
     let sink = 0
     for (let index = from; index < to; index++) {
-      const whose = this.#names.whoseOf(index) << L.LINE_WORDS_LOG2
+      const subject = this.#names.subjectOf(index) << L.LINE_WORDS_LOG2
       sink ^=
-        graph[this.#names.whereOf(index) << L.LINE_WORDS_LOG2]! ^ graph[whose]! ^ graph[whose + L.U_FILTER]!
+        graph[this.#names.objectOf(index) << L.LINE_WORDS_LOG2]! ^
+        graph[subject]! ^
+        graph[subject + L.U_FILTER]!
     }
-    this.fetched ^= sink
+    this.prefetchSink ^= sink
   }
 
-  #fetchContainers(changes: readonly Change[], from: number, to: number): void {
+  #prefetchContainers(changes: readonly Change[], from: number, to: number): void {
     const { graph } = this.#regions
     let sink = 0
     for (let index = from; index < to; index++) {
       if (isTuple(changes[index]!)) sink ^= graph[this.#containerOf(index) << L.LINE_WORDS_LOG2]!
     }
-    this.fetched ^= sink
+    this.prefetchSink ^= sink
   }
 
-  #fetchEntries(changes: readonly Change[], from: number, to: number): void {
+  #prefetchEntries(changes: readonly Change[], from: number, to: number): void {
     let sink = 0
     for (let index = from; index < to; index++) {
-      const where = this.#names.whereOf(index)
-      const whose = this.#names.whoseOf(index)
-      if (where === 0 || whose === 0) continue
-      const record = where << L.LINE_WORDS_LOG2
+      const object = this.#names.objectOf(index)
+      const subject = this.#names.subjectOf(index)
+      if (object === 0 || subject === 0) continue
+      const record = object << L.LINE_WORDS_LOG2
       if (isTuple(changes[index]!)) {
         const container = this.#containerOf(index)
         sink ^= this.#entry(record + L.I_IN, container, 1)
-        sink ^= this.#entry((container << L.LINE_WORDS_LOG2) + L.C_OUT_OTHERS, where, 1)
-        sink ^= this.#entry((container << L.LINE_WORDS_LOG2) + L.C_OUT_CONTAINERS, where, 1)
+        sink ^= this.#entry((container << L.LINE_WORDS_LOG2) + L.C_OUT_OTHERS, object, 1)
+        sink ^= this.#entry((container << L.LINE_WORDS_LOG2) + L.C_OUT_CONTAINERS, object, 1)
       } else {
-        sink ^= this.#entry((whose << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, where, 1)
-        sink ^= this.#entry(record + L.I_ASSIGNEES, whose, 0)
+        sink ^= this.#entry((subject << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS, object, 1)
+        sink ^= this.#entry(record + L.I_ASSIGNEES, subject, 0)
       }
     }
-    this.fetched ^= sink
+    this.prefetchSink ^= sink
   }
 
   /** The word where the search for an entry of the slab begins. */
@@ -74,7 +76,7 @@ export class LineFetch {
   }
 
   #containerOf(index: number): number {
-    return this.#regions.graph[(this.#names.whoseOf(index) << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+    return this.#regions.graph[(this.#names.subjectOf(index) << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
   }
 }
 

@@ -22,7 +22,7 @@ import { bitCount, rebuildFilter, takeMask } from './user-slab.ts'
 /** The slabs of a record, in the order they are unlinked: descriptor word and what to do with an entry. */
 const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'] as const
 
-export class Graveyard {
+export class Tombstones {
   readonly #regions: Regions
   readonly #banks: () => number
   /** Lines; no array of numbers, whose growth would be copied and traced while readers wait. */
@@ -50,13 +50,13 @@ export class Graveyard {
     this.#queue.reserve(records)
   }
 
-  bury(line: number): void {
+  add(line: number): void {
     this.#markDead(line)
     this.#queue.push(line)
   }
 
   /** A dead tenant's record stays until no instance refers to it; see `sweep.ts`. */
-  buryTenant(line: number): void {
+  addTenant(line: number): void {
     const { graph } = this.#regions
     for (const annex of annexesOf(graph, line)) {
       graph[annex << L.LINE_WORDS_LOG2] = graph[annex << L.LINE_WORDS_LOG2]! | L.FLAG_DEAD

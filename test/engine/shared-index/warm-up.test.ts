@@ -1,6 +1,6 @@
 /** What warms up the code of a writer before it is read. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { rehearsal } from '#engine/shared-index/rehearsal.ts'
+import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 
@@ -29,13 +29,13 @@ const KINDS: Record<Change['kind'], true> = {
 
 afterEach(() => vi.restoreAllMocks())
 
-test('a rehearsal has every kind of change, collects all that it removes, and voids and builds closures', () => {
+test('a warm-up makes every kind of change, collects all that it removes, and voids and builds closures', () => {
   const apply = vi.spyOn(SharedIndexWriter.prototype, 'apply')
   const handle = vi.spyOn(SharedIndexWriter.prototype, 'handle', 'get')
   const writer = () => apply.mock.contexts[0] as SharedIndexWriter
   let before: ReturnType<SharedIndexWriter['figures']> | null = null
   let steps = 0
-  for (const _ of rehearsal()) {
+  for (const _ of warmUpWriter()) {
     // From then on it is as if somebody read.
     if (handle.mock.calls.length === 0) before = writer().figures()
     steps++
