@@ -70,8 +70,6 @@ export class InstanceCheck {
   #slab = 0
   #slabMeta = 0
   #epochs = 0
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
-  prefetchSink = 0
   readonly #gates = new NumberList()
   readonly #seenGates = new VisitedPairs()
   readonly #wideWalks = new Uint8Array(WIDE_COUNTERS)
@@ -256,8 +254,6 @@ export class InstanceCheck {
   #meetsList(words: Int32Array, block: number, entries: number): boolean {
     const graph = this.#graph
     const filter = this.#user + U_FILTER
-    // Asked for together with the closure's entries; what is behind the slab's first line has to be waited for once more.
-    this.prefetchSink ^= graph[this.#slab]!
     for (let i = 0; i < entries; i++) {
       const scope = words[block + i]!
       const hash = Math.imul(scope & LINE_MASK, ID_HASH)

@@ -4,11 +4,9 @@ const CAPACITY_MIN = 64
 export class NumberList {
   items = new Int32Array(CAPACITY_MIN)
   length = 0
-  /** That of `items`, which as a property of the array comes as a double: a push would take twice as long. */
-  #capacity = CAPACITY_MIN
 
   push(item: number): void {
-    if (this.length === this.#capacity) this.reserve(1)
+    if (this.length === this.items.length) this.reserve(1)
     this.items[this.length] = item
     this.length += 1
   }
@@ -16,7 +14,7 @@ export class NumberList {
   /** Three that belong together: room is looked for once. */
   pushTriple(first: number, second: number, third: number): void {
     const { length } = this
-    if (length + 3 > this.#capacity) this.reserve(3)
+    if (length + 3 > this.items.length) this.reserve(3)
     const { items } = this
     items[length] = first
     items[length + 1] = second
@@ -29,11 +27,10 @@ export class NumberList {
    * now and then.
    */
   reserve(more: number): void {
-    if (this.length + more <= this.#capacity) return
-    const larger = new Int32Array(Math.max(2 * this.#capacity, this.length + more))
+    if (this.length + more <= this.items.length) return
+    const larger = new Int32Array(Math.max(2 * this.items.length, this.length + more))
     larger.set(this.items)
-    larger.fill(0, this.#capacity)
+    larger.fill(0, this.items.length)
     this.items = larger
-    this.#capacity = larger.length
   }
 }
