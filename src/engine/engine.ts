@@ -1,12 +1,15 @@
 /**
- * The engine's façade: what other layers know of it. One engine answers for one environment, at the state left by
- * the last `apply`. Pure and synchronous: no clock, no I/O, no randomness that an answer could depend on.
+ * The engine's façade: what other layers know of it. One engine answers for one environment, at the state left
+ * by the last `apply`. It is pure and synchronous: no clock, no I/O, and no randomness that an answer could
+ * depend on.
  *
- * Every question is the same decision seen from another side: what a search lists is exactly what `evaluate` allows.
- * Each call answers for one state (long bulks for one after the other); calls that may find much take a limit, so that
- * memory stays bounded. What may take long is resumable: other questions may be asked whenever it has stopped. It still answers
- * for one state: where that has changed meanwhile it begins again, and under writes that never pause it ends in `OVERLOADED`, as
- * searches do, unless it is short. Nobody who writes waits for it.
+ * Every question is the same decision seen from another side: a search lists exactly what `evaluate` allows.
+ * Each call answers for one state; a long bulk answers for one state after the other. Calls that may find much
+ * take a limit, so memory stays bounded.
+ *
+ * Calls that may take long are resumable: other questions may be asked whenever they pause. They still answer
+ * for one state. If the state changed meanwhile, they begin again. Under writes without a pause a long one ends
+ * in `OVERLOADED`, as searches do. Writers never wait for readers of this kind.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -14,35 +17,36 @@ import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { Explanation } from './explanation.ts'
 
-/** An engine whole: what hears the changes and answers the questions. */
+/** A whole engine: it takes changes and answers questions. */
 export interface Engine extends ChangeSink, DecisionEngine {}
 
-/** The side that is told. One thread writes. */
+/** The write side. Only one thread may write. */
 export interface ChangeSink {
   /**
-   * Applies the changes of one commit, in order; whoever asks sees all of them or none.
-   * Throws `LIMIT_EXCEEDED`, with nothing changed, for what the engine has no room for; else only on a broken invariant.
+   * Applies the changes of one commit, in order. Readers see all of them or none. Throws `LIMIT_EXCEEDED`, with
+   * nothing changed, if the engine has no room for them. It throws otherwise only on a broken invariant.
    */
   apply(changes: Iterable<Change>): void
 }
 
-/** The side that is asked. */
+/** The read side. */
 export interface DecisionEngine {
   /**
    * May `query.user` do `query.action` there? Decides by contract A.2 and C.2: tenant roles in the question's
    * tenant, then roles on the instance, direct, through groups and derived. Unknown names are a plain `false`.
    */
   evaluate(query: Query): boolean
-  /** The same for the first of questions that still are bytes. */
+  /** As `evaluate`, for the first question of a packed list. */
   evaluateFirst(packed: PackedQueries): boolean
   /**
-   * Each query answered as by `evaluate`, in order: no answer is older than the call, and up to 128 neighbours belong to
-   * one state. A state shared by all of a long bulk would stop whoever writes meanwhile.
+   * Answers each query as `evaluate` does, in order. No answer is older than the call. Up to 128 neighbours
+   * share one state; if a whole long bulk did, it would stop the writer for as long.
    */
   evaluateAll(queries: readonly Query[]): boolean[]
   /**
-   * The same for questions that still are bytes: 1 or 0 for each, in `verdicts`, which it returns. They have room for
-   * all, and may be shared; until it has returned, and where it throws, they mean nothing.
+   * As `evaluateAll`, for packed questions. It fills and returns `verdicts`: 1 for allow, 0 for deny.
+   * `verdicts` has room for all of them and may be shared memory. Its content is undefined until the call
+   * returns, and after a throw.
    */
   evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array): Uint8Array
 
@@ -53,29 +57,36 @@ export interface DecisionEngine {
   /** The declared actions the user may do there, ascending by UTF-8 bytes. */
   searchActions(question: ActionQuestion): Resumable<string[]>
 
-  /** The accepted tenants (`null`: any) in which the user holds a tenant role, at most `limit`, in no particular order. */
+  /**
+   * The accepted tenants (`null`: all) in which the user holds a tenant role. At most `limit`, in no particular
+   * order.
+   */
   tenantRolesOf(
     user: string,
     accepts: TenantFilter | null,
     limit: number,
     results: ResultSink<TenantRoles>,
   ): Resumable<void>
-  /** The instances on which the user holds a role, direct or derived, at most `limit`, in no particular order. */
+  /**
+   * The instances on which the user holds a role, direct or derived. At most `limit`, in no particular order.
+   */
   instanceRolesOf(
     user: string,
     filter: InstanceFilter,
     limit: number,
     results: ResultSink<InstanceRoles>,
   ): Resumable<void>
-  /** Every way in which any user may do the action there, at most `limit`, in no particular order, each once. */
+  /**
+   * Every way in which any user may do the action there, each once. At most `limit`, in no particular order.
+   */
   grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void>
 
-  /** The tenant a stored instance lives in; `null` when nobody has stored it. */
+  /** The tenant of a stored instance; null if the instance is not stored. */
   tenantOf(type: string, key: string): string | null
 
   /**
-   * Why `evaluate` answers as it does; agrees with it always. Each of its three walks over the graph makes so many steps at
-   * most, and what is not found by then is left out (`isCutShort`).
+   * Explains the answer of `evaluate` and always agrees with it. Each of its three walks over the graph makes
+   * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`).
    */
   explain(query: Query, stepsMax: number): Resumable<Explanation>
 }
@@ -97,7 +108,7 @@ export type ActionQuestion = Omit<Query, 'action'>
 export interface PageRequest {
   /** Continue strictly after this key; `null` from the beginning. */
   readonly after: string | null
-  /** At most so many keys. 0 asks for the total alone. */
+  /** The most keys of the page. 0 asks for the total alone. */
   readonly limit: number
 }
 
@@ -110,22 +121,22 @@ export interface KeyPage {
   readonly total: number
 }
 
-/** Takes what a listing finds, as it is found. What it has counts when the listing is over. */
+/** Receives the results of a listing one by one. They count only once the listing has ended. */
 export interface ResultSink<Entry> {
-  /** Forgets what it has: the listing begins, maybe anew at a later state. */
+  /** Drops all results so far: the listing begins, or begins again at a later state. */
   begin(): void
-  /** False: it wants no more, and the listing is over. */
+  /** Returns false to end the listing early. */
   take(entry: Entry): boolean
 }
 
-/** `roles` and `permissions` are shared by tenants with the same roles, as far as the engine knows. */
+/** Tenants with the same roles share their `roles` and `permissions` arrays, where the engine knows it. */
 export interface TenantRoles {
   readonly tenant: string
   /** As JSON. */
   readonly attributes: string | null
-  /** The tenant roles assigned there, as they are: without those they extend. */
+  /** The tenant roles assigned there, without those they extend. */
   readonly roles: readonly string[]
-  /** What the roles permit, with what they extend, on declared actions; without duplicates. */
+  /** What the roles and those they extend permit on declared actions, without duplicates. */
   readonly permissions: readonly { readonly type: string; readonly action: string }[]
 }
 
@@ -135,11 +146,14 @@ export interface InstanceFilter {
   /** `null`: any. */
   readonly tenants: ReadonlySet<string> | null
   readonly types: ReadonlySet<string> | null
-  /** Of the instance itself; `null`: any. */
+  /** Whether the instance itself is wanted; `null`: all are. */
   readonly accepts: ((instance: InstanceKey) => boolean) | null
 }
 
-/** `roles` and `actions` are shared by instances of the same type with the same roles, as far as the engine knows. */
+/**
+ * Instances of one type with the same roles share their `roles` and `actions` arrays, where the engine knows
+ * it.
+ */
 export interface InstanceRoles {
   readonly instance: InstanceKey
   readonly tenant: string
@@ -160,8 +174,9 @@ export interface UserGrant {
 }
 
 /**
- * An invariant is broken in the index of one environment, be it by a defect or by what somebody wrote. Nobody decides on that index
- * any more. It says nothing of other indexes, with which it shares no memory, nor of the thread that met it.
+ * An invariant is broken in the index of one environment, by a defect or by corrupted memory. The index decides
+ * nothing more. Other indexes share no memory with it and are not affected, nor is the thread that found the
+ * fault.
  */
 export class IndexFault extends Error {
   override readonly name = 'IndexFault'

@@ -24,16 +24,19 @@ export interface Explanation {
     /** False only if the user is known to hold no tenant role in any tenant. */
     readonly isHeldAnywhere: boolean
   }
-  /** The same for roles on the instance; held ones are direct or derived, and some of them where it was cut short. */
+  /**
+   * The same for roles on the instance. Held roles are direct or derived; if the explanation was cut short,
+   * some may be missing.
+   */
   readonly instanceRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
   /** A shortest way that allows, from what the user holds to what was asked; empty for a deny. */
   readonly path: readonly ExplanationStep[]
   /**
-   * Too much leads to the instance, or the path is too long: there may be more roles on it than those in `instanceRoles.held`,
-   * and an allow may have no path. What is told is true, the decision is right.
+   * More leads to the instance than was walked, or the path is too long. `instanceRoles.held` may then miss
+   * roles, and an allow may have no path. What is given is true, and the decision is right.
    */
   readonly isCutShort: boolean
-  /** What finding it cost. */
+  /** Steps the walks made. */
   readonly steps: number
 }
 

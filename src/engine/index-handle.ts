@@ -1,6 +1,6 @@
 /**
- * What a thread needs to read an index of another one. It crosses `postMessage` as it is, and whoever passes it on knows nothing of what is
- * in it: `engine/shared-index/memory/regions.ts` makes it, and opens it again.
+ * What a thread needs to read an index of another thread. It crosses `postMessage` as it is. Code that passes
+ * it on knows nothing of its content: `engine/shared-index/memory/regions.ts` makes and opens it.
  */
 declare const opaque: unique symbol
 

@@ -1,7 +1,8 @@
 /**
- * What goes with what (contract C.7), and that none of it comes back: a world allows something by exactly the facts
- * listed; one is removed, everything is put again but one dependant, and the answer must stay no until that
- * dependant is put as well. The same pairs, the other way round: a dependant put too early is ignored.
+ * What a removal removes besides (contract C.7), and that none of it comes back. A world allows something by
+ * exactly the facts listed. One is removed, and everything is put again except one dependant. The answer must
+ * stay no until that dependant is put as well. Tested also the other way round: a dependant put too early is
+ * ignored.
  */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -46,7 +47,7 @@ const owner = role('document', 'owner', { extends: ['author'] })
 const aliceOwnsD1 = assign('alice', 'owner', 'document:d1')
 
 interface Cascade {
-  /** How the facts allow it. */
+  /** By which way the facts allow it. */
   readonly way: string
   readonly facts: readonly Change[]
   readonly gone: Change

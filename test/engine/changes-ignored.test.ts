@@ -1,4 +1,4 @@
-/** Changes that change nothing: about unknown names, about what is so already, or against an invariant. */
+/** Changes that change nothing: about unknown names, already in effect, or against an invariant. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {
@@ -37,7 +37,7 @@ const facts: Change[] = [
   link('folder:f1', 'parent', 'document:d1'),
 ]
 
-/** Each names one thing that is not there. */
+/** Each names one thing that does not exist. */
 const strangers: Change[] = [
   role('spaceship', 'editor', { can: ['write'] }),
   relation('spaceship', 'parent', 'folder'),
@@ -121,7 +121,10 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
   })
 })
 
-/** Taken back, a stranger names nothing that stands; some, like the relation `parent`, would name the real one. */
+/**
+ * Whether the removal of this change removes nothing. Some, like that of the relation `parent`, would name the
+ * real one.
+ */
 function isRemovalOfNothing(change: Change): boolean {
   return !facts.some(fact => JSON.stringify(removed(fact)) === JSON.stringify(removed(change)))
 }

@@ -20,7 +20,7 @@ import { JUDGES, World } from './world.ts'
 
 const parentEditor = { role: 'editor', on: 'folder', over: 'parent' }
 
-/** A document d1 in a folder f1; a document's editor is whom the given entries say. */
+/** A document d1 in a folder f1. The given entries say who is editor of a document. */
 function library(...editors: readonly ReturnType<typeof heldBy>[]): Change[] {
   return [
     tenant('default'),

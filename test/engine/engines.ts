@@ -1,4 +1,4 @@
-/** The engines that are held to the contract, each made anew and empty. */
+/** The engines that must fulfil the contract, each made anew and empty. */
 import type { Engine } from '#engine/engine.ts'
 import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import {
@@ -24,7 +24,7 @@ export const ENGINES: readonly EngineUnderTest[] = [
 /** For what differs from the index in few places, which some of the first histories meet. */
 const FIRST = 0.4
 
-/** The shared index where it takes other ways to the same answers. */
+/** The shared index under conditions in which it takes other ways to the same answers. */
 export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   {
     name: 'with keys that all collide',
@@ -32,13 +32,13 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
     share: FIRST,
   },
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }), share: FIRST },
-  // The first is the last that the tenant's own line has room for.
+  // The first tenant role has the last index on the tenant's own line.
   {
     name: 'with tenant roles in annexes',
     newEngine: () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
     share: FIRST,
   },
-  // Its lines do not begin where its buffers do.
+  // A large graph, whose lines do not begin where its buffer does.
   {
     name: 'moved to where all its address space is',
     newEngine: () =>
@@ -50,6 +50,6 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   // What is wrong with numbers that are used again, or with closures, one history in a hundred meets.
   { name: 'collecting after every commit', newEngine: () => new CollectingEngine(), share: 1 },
   { name: 'with every closure built ahead', newEngine: () => new PrecomputingEngine(1_000_000), share: 1 },
-  // Often a commit comes while containers wait to be looked at.
+  // Few enough steps that a commit often comes while containers wait.
   { name: 'building closures ahead bit by bit', newEngine: () => new PrecomputingEngine(40), share: 1 },
 ]

@@ -1,6 +1,6 @@
 /**
- * Graphs that callers shape to hurt: deep, wide, tangled. Answers must be right and must come: no recursion, and
- * each place looked at once. The oracle takes part only where its polynomial patience allows.
+ * Hostile graphs: deep, wide, tangled. Answers must be right and must come: no recursion, and each instance
+ * visited once. The oracle takes part only where its polynomial time allows.
  */
 import { describe, expect, test } from 'vitest'
 import { MapEngine } from '#testing/reference-engine/map-engine.ts'

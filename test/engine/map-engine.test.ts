@@ -1,4 +1,4 @@
-/** What the Map engine owes its callers beyond right answers: order, freshness, and loudness about the unknown. */
+/** What the Map engine guarantees besides right answers: order, freshness, and errors about unknown changes. */
 import { expect, test } from 'vitest'
 import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import { InvariantError } from '#model/assert.ts'

@@ -1,7 +1,7 @@
 /**
- * What is removed is let go. Answers cannot show a leak, for what is made again is a new object; so things are made
- * and removed many times under keys of half a mebibyte each, which the heap would not hide. (Not longer: Node keeps
- * the longest texts outside of the heap.)
+ * What is removed leaves the heap. Answers cannot show a leak, because what is made again is a new object. So
+ * things are made and removed many times under keys of half a mebibyte each, which show in the heap. (Longer
+ * texts would not: Node keeps them outside of the heap.)
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -35,7 +35,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** A text no two rounds share, so that nothing but the engine can keep it. */
+/** A text that only the engine can keep, because each round has another. */
 function bulkyKey(round: number): string {
   return Buffer.alloc(KEY_BYTES, `${round}-`).toString('latin1')
 }
@@ -53,7 +53,7 @@ const standing = [
   instance('document:d'),
 ]
 
-/** What is put under the bulky key, dependants included, and then the one put that is taken back. */
+/** What is put under the bulky key with its dependants, and then the put that is undone. */
 const LIVES: Record<string, (key: string) => { puts: Change[]; goes: Change }> = {
   'a user with roles': key => ({
     puts: [user(key), assign(key, 'viewer', 'folder:f'), assignInTenant(key, 'reader', 'default')],
@@ -125,7 +125,7 @@ test.each(Object.entries(LIVES))('%s, removed, leaves nothing in memory', (_, li
   const before = heapBytes()
   live(engine, life, ROUNDS)
   expect(heapBytes() - before).toBeLessThan((ROUNDS * KEY_BYTES) / 4)
-  // Asked last, so that the engine itself is still there when the heap is measured.
+  // Asked last, so that the engine is still alive when the heap is measured.
   expect(engine.evaluate({ user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null })).toBe(
     false,
   )

@@ -1,4 +1,7 @@
-/** Keys are the callers' and mean nothing to us: delimiters, prototype members and look-alikes are just text. */
+/**
+ * Keys belong to the callers and have no meaning here: delimiters, prototype members and look-alikes are just
+ * text.
+ */
 import { describe, expect, test } from 'vitest'
 import type { InstanceKey } from '#model/change.ts'
 import { heldBy, relation, resourceType, role, tenant, tenantRole, user } from '#testing/engines/changes.ts'

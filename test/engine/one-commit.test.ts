@@ -1,4 +1,6 @@
-/** What is removed, put again and built upon within one commit: names mean what they mean at that point of the commit. */
+/**
+ * Things removed, put again and used within one commit: a name means what it means at that point of the commit.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {

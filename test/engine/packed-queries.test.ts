@@ -1,4 +1,4 @@
-/** Questions in strings as bytes: what is read back is what was asked. */
+/** Packed questions: what is read back is what was asked. */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
 import { packQueries } from '#model/packed-queries.ts'

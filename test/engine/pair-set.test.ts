@@ -1,4 +1,4 @@
-/** The set of pairs behind assignments and tuples: both directions always tell the same story. */
+/** The set of pairs behind assignments and tuples: both directions always agree. */
 import { expect, test } from 'vitest'
 import { PairSet } from '#testing/reference-engine/pair-set.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Searches, listings and explanations of an engine: its decision seen from the other sides (contract A.2, A.4, A.5,
- * D-14, D-36, D-46). Held against the oracle at random elsewhere; here each rule has a name.
+ * Searches, listings and explanations of an engine: its decision seen from the other sides (contract A.2, A.4,
+ * A.5, D-14, D-36, D-46). Other tests compare them with the oracle at random; here each rule has a name.
  */
 import { describe, expect, test } from 'vitest'
 import type { Engine, InstanceFilter, KeyPage } from '#engine/engine.ts'

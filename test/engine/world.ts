@@ -1,8 +1,8 @@
 /**
- * A world under test: somebody who judges (an engine, or the oracle itself), fed with changes and asked in words.
+ * A world under test: a judge (an engine, or the oracle itself) that takes changes and is asked in words.
  *
- * Specifications run against every judge of `JUDGES`, so that the oracle, which judges engines elsewhere, is itself
- * held to what the contract says.
+ * Specifications run against every judge of `JUDGES`, so the oracle, which judges engines elsewhere, must
+ * fulfil the contract too.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -28,7 +28,7 @@ export class World {
     judge.apply(facts)
   }
 
-  /** From now on this holds, too. */
+  /** Applies further changes. */
   apply(...changes: readonly Change[]): void {
     this.#judge.apply(changes)
   }

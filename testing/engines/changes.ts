@@ -43,12 +43,12 @@ export function tenantRole(key: string, words: RoleWords = {}): ChangeOf<'role-p
   return rolePut(null, key, words, permissions)
 }
 
-/** An entry of `granted_to`: holders of the source role get the role this stands on, over the relation. */
+/** An entry of `granted_to`: holders of the source role get this role over the relation. */
 export function heldBy(source: { role: string; on: string; over: string }): Derivation {
   return { role: source.role, onType: source.on, relation: source.over, guarded: false }
 }
 
-/** The same, void for users with any direct role on the object. */
+/** The same with a guard: void for users with any direct role on the object. */
 export function heldUnlessDirectBy(source: { role: string; on: string; over: string }): Derivation {
   return { ...heldBy(source), guarded: true }
 }

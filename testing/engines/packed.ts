@@ -1,13 +1,13 @@
-/** Questions as bytes, packed by hand, and engines asked in both forms. */
+/** Packed questions, made by hand, and engines asked in both ways. */
 import { expect } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
 
-/** Bytes that are no key's, wherever a key ends: those behind it must not count. */
+/** Bytes between keys. They must not count, whatever key ends before them. */
 const BETWEEN = '~~~'
 
-/** Keys must be texts and not empty. */
+/** Packs questions. Keys must not be empty. */
 export function packed(queries: readonly Query[]): PackedQueries {
   const keyRanges = new Int32Array(queries.length * RANGE_WORDS)
   let text = ''
@@ -30,7 +30,7 @@ export function isPackable({ user, key }: Query): boolean {
   return [user, key ?? 'none'].every(text => text !== '' && text.isWellFormed())
 }
 
-/** The answers of `evaluateAll`, after a look that the questions that can be packed are answered alike as bytes, all and each. */
+/** The answers of `evaluateAll`. Expects the same answers to the packed questions, together and one by one. */
 export function answersOf(engine: DecisionEngine, queries: readonly Query[]): boolean[] {
   const answers = engine.evaluateAll(queries)
   const all = packed(queries.filter(isPackable))

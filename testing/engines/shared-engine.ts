@@ -1,4 +1,4 @@
-/** The shared index as one engine: writer and reader in one thread, with secrets that are always the same. */
+/** The shared index as one engine: writer and reader in one thread, with fixed secrets. */
 import type {
   ActionQuestion,
   Engine,
@@ -21,7 +21,7 @@ import type { Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 
 export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 }
-/** Every key collides with every other. */
+/** With these secrets every key collides with every other. */
 export const COLLIDING: HashSecrets = { start: 1, multiplier: 0 }
 
 export interface SharedEngineOptions extends RegionSizes {
@@ -93,7 +93,7 @@ export class SharedEngine implements Engine {
   }
 }
 
-/** Leaves nothing to be collected, so that every number and block that can be used again soon is. */
+/** Collects after every commit, so that numbers and blocks are reused as soon as possible. */
 export class CollectingEngine extends SharedEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
@@ -101,7 +101,7 @@ export class CollectingEngine extends SharedEngine {
   }
 }
 
-/** The writer of an index that was kept, as it comes back from a file. */
+/** Restores the writer of a saved index, as from a file. */
 export function standAgain({ parts, state }: SavedIndex): SharedIndexWriter {
   const bytes = {
     header: parts.header.length,
@@ -116,7 +116,7 @@ export function standAgain({ parts, state }: SavedIndex): SharedIndexWriter {
   return SharedIndexWriter.restore({ threadId: 1 }, { handle, state: kept })
 }
 
-/** Is kept after every commit, and made to stand again from what was kept. */
+/** Saves and restores the index after every commit. */
 export class KeptEngine extends SharedEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
@@ -126,7 +126,7 @@ export class KeptEngine extends SharedEngine {
   }
 }
 
-/** Builds closures ahead after every commit, so many records' worth of work. */
+/** Precomputes closures after every commit, some records' worth of work. */
 export class PrecomputingEngine extends SharedEngine {
   readonly #work: number
 

@@ -29,7 +29,9 @@ export function holdsOnInstance(user: User, instance: Instance, grants: Grants):
   return search.run()
 }
 
-/** One role in one search. By role and not by instance: a handful of large sets instead of a great many small ones. */
+/**
+ * One role in one search. Sets by role and not by instance: a few large sets instead of very many small ones.
+ */
 interface Trace {
   /** Where the user holds the role directly. */
   readonly held: ReadonlySet<Instance | Tenant>

@@ -6,7 +6,7 @@ import { findGoals, type Goal } from './goals.ts'
 import type { Instance, ResourceType, Role, Tenant, User } from './nodes.ts'
 import type { Grants } from './schema.ts'
 
-/** A question with its names looked up; what is unknown is `undefined`. */
+/** A question with its names resolved; unknown ones are `undefined`. */
 export interface ResolvedQuestion {
   readonly tenantKey: string
   readonly user: User | undefined
@@ -61,7 +61,7 @@ function pathOf(question: ResolvedQuestion, user: User, grants: Grants): Explana
   return nearest ? stepsFrom(nearest, user) : []
 }
 
-/** From the goal the user holds along the goals it was found from, to the question. */
+/** The steps from the held goal to the question, along the goals it was found from. */
 function stepsFrom(held: Goal, user: User): ExplanationStep[] {
   const steps: ExplanationStep[] = [
     { kind: 'instance-role', instance: nameOf(held.instance), role: held.role.key },
@@ -69,7 +69,7 @@ function stepsFrom(held: Goal, user: User): ExplanationStep[] {
   for (let goal = held; goal.next !== null; goal = goal.next) {
     const { role, instance } = goal.next
     const from = goal
-    // The same two instances may be linked for a derivation that is void for this user, too.
+    // The same two instances may also be linked for a derivation that is void for this user.
     const isBlocked = holdsAnyDirectly(user, instance)
     const used = role.derivations.find(
       ({ source, relation, guarded }) =>

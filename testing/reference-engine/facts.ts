@@ -1,12 +1,11 @@
 /**
- * The facts of the plain-Map engine: tenants, users, instances, and who holds which role where and what is
- * linked to what.
+ * The facts of the plain-Map engine: tenants, users, instances, role assignments and tuples.
  *
- * Invariant: a fact stands only while everything it names stands, and a tuple never crosses tenants (contract
- * C.6: derived roles never do, since tuples cannot). A change that would break this is ignored. A removal costs
- * time in what it removes, plus one probe per role or relation of the schema that could hold something of it.
+ * Invariant: a fact exists only while everything it names exists, and a tuple never crosses tenants (contract
+ * C.6; so derived roles do not, either). A change that would break this is ignored. A removal costs time for
+ * what it removes, plus one probe for each role or relation of the schema that could refer to it.
  *
- * Assignments and tuples are kept on their role and relation (`nodes.ts`); this file decides which there are.
+ * Assignments and tuples are kept on their role and relation (`nodes.ts`); this file decides which exist.
  */
 import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Instance, Relation, ResourceType, Role, Tenant, User } from './nodes.ts'
@@ -60,7 +59,9 @@ export class Facts {
     this.users.delete(key)
   }
 
-  /** An instance put again in another tenant is another instance: roles and tuples of the old one go. */
+  /**
+   * An instance put again in another tenant is another instance: roles and tuples of the old one are removed.
+   */
   putInstance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
     const type = this.#schema.types.get(name.type)
     const tenant = this.tenants.get(tenantKey)
@@ -81,7 +82,10 @@ export class Facts {
     if (instance) this.#removeInstance(instance)
   }
 
-  /** The instances of a type about to be removed. What hangs on them goes with the type's roles and relations. */
+  /**
+   * Removes the instances of a type that is about to be removed. Their facts go with the type's roles and
+   * relations.
+   */
   removeInstancesOf(type: ResourceType): void {
     for (const instance of type.instances.values()) instance.tenant.instances.delete(instance)
     type.instances.clear()

@@ -1,7 +1,7 @@
 /**
- * The goals of a question: every (role, instance) such that holding it there gives what is asked for, found backward
- * from the instance along derivations and tuples. Guards depend on the user, so there are two readings: all goals for
- * anybody (guards ignored, and whether any was met), or the goals that count for one user.
+ * Finds the goals of a question: every (role, instance) such that holding it there gives what is asked for,
+ * backward from the instance along derivations and tuples. Guards depend on the user, so there are two
+ * readings: all goals of any user (guards ignored, but noted), or the goals that count for one user.
  */
 import { holdsAnyDirectly } from './forward-search.ts'
 import type { Instance, Role, User } from './nodes.ts'

@@ -1,4 +1,4 @@
-/** What the permission listings read on the nodes of the plain-Map engine (contract A.4, A.5). */
+/** Reads what the permission listings need from the nodes of the plain-Map engine (contract A.4, A.5). */
 import type { InstanceFilter, InstanceRoles, TenantFilter, TenantRoles, UserGrant } from '#engine/engine.ts'
 import type { Attributes } from '#model/change.ts'
 import { effectiveRoles } from './forward-search.ts'
@@ -113,7 +113,7 @@ export function grantsOn(
   return found
 }
 
-/** Which goals count for which user, where guards make a difference. Found once for each user. */
+/** Which goals count for which user, if guards matter. Computed once for each user. */
 class CountingGoals {
   readonly #grants: Grants
   readonly #instance: Instance

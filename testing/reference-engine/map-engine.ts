@@ -90,7 +90,7 @@ export class MapEngine implements Engine {
     return searchUsers({ grants, tenant, instance }, page)
   }
 
-  // The following do at once what others do in slices: it is asked about small worlds.
+  // These answer at once what the shared index answers in slices: this engine is asked about small worlds.
 
   // oxlint-disable-next-line require-yield
   *searchActions(question: ActionQuestion): Resumable<string[]> {
@@ -254,7 +254,7 @@ function* given<Entry>(results: ResultSink<Entry>, entries: readonly Entry[]): R
   for (const entry of entries) if (!results.take(entry)) return
 }
 
-/** Skipping a change that this version does not know would leave an engine that answers from half the facts. */
+/** It throws: skipping an unknown change would leave an engine that answers from half of the facts. */
 function unknownChange(change: never): never {
   throw new InvariantError(`the engine cannot apply this change: ${JSON.stringify(change)}`)
 }

@@ -1,10 +1,10 @@
 /**
- * What the plain-Map engine keeps: one interned object per named thing, pointing at the others.
+ * The nodes of the plain-Map engine: one interned object for each named thing, pointing at the others.
  *
- * Invariant: nothing points at a removed node. Facts hang on the node that gives them meaning (assignments on the
- * role, tuples on the relation), so that they go with it, and a thing made again under an old key is a new node
- * to which nothing of the old one clings. Keys are looked up one level at a time and never joined: they may
- * contain any delimiter.
+ * Invariant: nothing points at a removed node. Facts are kept on the node that gives them meaning (assignments
+ * on the role, tuples on the relation) and are removed with it. A thing made again under an old key is a new
+ * node without facts. Keys are looked up one level at a time and never joined, because they may contain any
+ * delimiter.
  *
  * It holds no rules: `schema.ts` and `facts.ts` change nodes, `evaluate.ts` reads them.
  */
@@ -35,7 +35,7 @@ export interface Role {
   readonly holders: PairSet<User, Tenant | Instance>
 }
 
-/** Whoever holds `source` on a subject of `relation` holds the role this stands on, on the object. */
+/** A user who holds `source` on a subject of `relation` holds this role on the object. */
 export interface RoleDerivation {
   readonly source: Role
   readonly relation: Relation

@@ -1,12 +1,13 @@
 /**
- * The schema of the plain-Map engine: types with their actions, roles and relations, the tenant roles, and what
- * is compiled from them, the roles that grant an action.
+ * The schema of the plain-Map engine: types with their actions, roles and relations, the tenant roles, and the
+ * compiled result: the roles that grant an action.
  *
- * Invariant: a role mentions only what exists. A mention of something unknown is dropped when the role is put, a
- * mention of something removed goes with it (contract C.7); neither revives when the name is declared later.
+ * Invariant: a role mentions only what exists. A mention of something unknown is dropped when the role is put.
+ * A mention of something removed is removed too (contract C.7). Neither comes back when the name is declared
+ * later.
  *
- * It does not know users, tenants or instances; `facts.ts` cleans up after a removed type. Everything else that
- * hangs on a removed node goes with the node.
+ * It does not know users, tenants or instances; `facts.ts` cleans up after a removed type. Everything else is
+ * removed with its node.
  */
 import type { Derivation, Permission, RelationPut, RolePut, TypePut } from '#model/change.ts'
 import { newResourceType, newRole } from './nodes.ts'
@@ -58,23 +59,24 @@ export class Schema {
     this.#grants = null
   }
 
-  /** Takes along the type's roles and relations, and what refers to either. O(schema). */
+  /** Removes the type with its roles and relations, and what refers to either. O(schema). */
   removeType(type: ResourceType): void {
     for (const relation of type.relationsAsSubject) this.removeRelation(relation)
-    // Its own relations die with it, but their subject types still point at them.
+    // Its own relations are removed with it, but their subject types still point at them.
     for (const relation of type.relations.values()) relation.subjectType.relationsAsSubject.delete(relation)
     for (const role of this.tenantRoles.values()) role.permissions.delete(type)
     this.types.delete(type.key)
     this.#grants = null
   }
 
-  /** Replaces what the role says; assignments of it and mentions of it in other roles stay. */
+  /** Replaces the content of the role. Its assignments, and mentions of it in other roles, stay. */
   putRole(change: RolePut): void {
     const type = change.type === null ? null : this.types.get(change.type)
     if (type === undefined) return
     const siblings = this.rolesOf(type)
     const role = siblings.get(change.role) ?? newRole(type, change.role)
-    // Before its mentions are resolved, for a role may derive from itself (a folder's editor from its parent's).
+    // Added before its mentions are resolved, because a role may derive from itself (a folder's editor from its
+    // parent's).
     siblings.set(role.key, role)
     this.#setPermissions(role, change.permissions)
     role.extends.clear()
@@ -96,7 +98,9 @@ export class Schema {
     this.#grants = null
   }
 
-  /** A relation put again with another subject type is another relation: the old one goes, tuples and all. */
+  /**
+   * A relation put again with another subject type is another relation: the old one is removed with its tuples.
+   */
   putRelation(change: RelationPut): void {
     const objectType = this.types.get(change.type)
     const subjectType = this.types.get(change.subjectType)
@@ -134,7 +138,9 @@ export class Schema {
     }
   }
 
-  /** The entry with its names resolved; nothing if one of them is unknown or the relation links another type. */
+  /**
+   * The derivation with its names resolved; empty if one of them is unknown or the relation links another type.
+   */
   #resolve(objectType: ResourceType, entry: Derivation): RoleDerivation[] {
     const relation = objectType.relations.get(entry.relation)
     if (relation?.subjectType.key !== entry.onType) return []
@@ -176,7 +182,7 @@ export function withExtended(role: Role): Set<Role> {
   return reached
 }
 
-/** A derivation over a relation stands on a role of the relation's object type, and nowhere else. */
+/** Drops derivations. A derivation over a relation belongs to a role of the relation's object type. */
 function dropDerivations(relation: Relation, isDropped: (derivation: RoleDerivation) => boolean): void {
   for (const role of relation.objectType.roles.values()) {
     role.derivations = role.derivations.filter(derivation => !isDropped(derivation))

@@ -1,6 +1,6 @@
 /**
- * The searches on the nodes of the plain-Map engine: which resources, which users. They list exactly what the decision
- * of contract A.2 allows. Nothing is found twice; order and paging are the business of `SmallestKeys`.
+ * The searches on the nodes of the plain-Map engine. They list exactly what the decision of contract A.2
+ * allows, each thing once. `SmallestKeys` orders them and cuts pages.
  */
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import { effectiveRoles } from './forward-search.ts'
@@ -56,7 +56,7 @@ export function searchUsers(search: UserSearch, page: PageRequest): KeyPage {
   return found.page()
 }
 
-/** Each user who may, once. */
+/** Each allowed user, once. */
 export function usersAllowed({ grants, tenant, instance }: UserSearch): Set<User> {
   const allowed = new Set<User>()
   if (tenant !== null) {

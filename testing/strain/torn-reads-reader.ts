@@ -65,7 +65,7 @@ function search(): void {
       if (fault !== null) wrong.push(`${kind}: ${fault}`)
       searches[kind] = (searches[kind] ?? 0) + 1
     } catch (error) {
-      // Changes that go on without pause may refuse it: no answer is no wrong one.
+      // Under changes without a pause it may be refused. No answer is not a wrong answer.
       if (!(error instanceof AuthzError) || error.code !== 'OVERLOADED') throw error
     }
   }

@@ -1,7 +1,8 @@
 /**
- * How a thread reads: what it computes counts only if nothing changed meanwhile, else it is computed again. After some
- * attempts, or when a closure has to be built, a decision takes the lock, and then nothing changes. What may take long never does,
- * but for a few slices: the thread that writes would wait for it, and with it all other environments.
+ * How a thread reads one state. What it computed counts only if nothing changed meanwhile; else it computes
+ * again. A decision takes the lock after some attempts, or to build a closure. Then nothing changes. Work that
+ * may take long never holds the lock for more than a few slices: the writer, and with it all other
+ * environments, would wait.
  */
 import { IndexFault } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
@@ -21,17 +22,20 @@ import { assert, InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 
-/** How often work without the lock is begun: some tenths of a second each, where it is as long as can be. */
+/** Attempts of work that never takes the lock. Each takes some tenths of a second at the longest. */
 const UNLOCKED_ATTEMPTS_MAX = 10
-/** The same in slices: most are disturbed long before their end. */
+/** Attempts of work in slices, most of which are disturbed long before the end. */
 const SLICED_ATTEMPTS_MAX = 30
-/** A tenth of a millisecond each. */
+/** Slices with the lock, a tenth of a millisecond each. */
 const LOCKED_SLICES_MAX = 16
 
 export interface ReaderOptions {
-  /** Positive and no other thread's. */
+  /** Positive, and unique among the threads of the index. */
   readonly threadId: number
-  /** For hardware that reorders loads, i.e. anything but x86-64 (`sequence.ts`): right there, and slow. Experimental. */
+  /**
+   * For hardware that reorders loads, i.e. all but x86-64 (`sequence.ts`): correct there, and slow.
+   * Experimental.
+   */
   readonly lockEveryRead?: boolean
 }
 
@@ -60,12 +64,12 @@ export class ConsistentReads {
     return this.#sequence
   }
 
-  /** How often to try without the lock, where so many attempts are worth it. */
+  /** How many of the wanted attempts to make without the lock. */
   attempts(wanted: number): number {
     return this.#lockEveryRead ? 0 : wanted
   }
 
-  /** Begins a read at the current state; views and schema are up to date after it. */
+  /** Begins a read at the current state and updates views and schema. */
   begin(): void {
     for (;;) {
       this.#sequence = beginRead(this.regions.header)
@@ -74,12 +78,12 @@ export class ConsistentReads {
     }
   }
 
-  /** Whether all that was read since `begin` belongs to its state. */
+  /** Whether all reads since `begin` belong to its state. */
   isValid(): boolean {
     return isUnchanged(this.regions.header, this.#sequence)
   }
 
-  /** Runs `work` with the lock: nobody writes, closures may be built. */
+  /** Runs `work` with the lock: nothing changes, and closures may be built. */
   locked<T>(work: () => T): T {
     const { header } = this.regions
     lock(header, this.#threadId)
@@ -95,8 +99,8 @@ export class ConsistentReads {
   }
 
   /**
-   * What to throw for what was thrown at one state. An invariant that is broken there is none of the thread's, which others
-   * decide in as well: the index ends with it, and nothing else.
+   * The error to throw for one that was thrown at a consistent state. A broken invariant ends this index only:
+   * the thread also decides on others.
    */
   faultOf(error: unknown): unknown {
     if (!(error instanceof InvariantError)) return error
@@ -104,14 +108,14 @@ export class ConsistentReads {
     return new IndexFault(error)
   }
 
-  /** Runs `work` at one state: optimistically for so many attempts, then with the lock. */
+  /** Runs `work` at one state: without the lock for some attempts, then with it. */
   read<T>(attempts: number, work: () => T): T {
     return this.#attempt(this.attempts(attempts), work, () => this.locked(work))
   }
 
   /**
-   * The same for work that may take long and needs no lock. Writers, who keep others waiting, never wait for it: where nothing lasts
-   * as long as it takes, it is given up with `OVERLOADED`.
+   * As `read`, for long work that needs no lock. Writers never wait for it. If no state lasts as long as the
+   * work, it throws `OVERLOADED`.
    */
   readUnlocked<T>(work: () => T): T {
     if (this.#lockEveryRead) return this.locked(work)
@@ -127,7 +131,7 @@ export class ConsistentReads {
         const result = work()
         if (this.isValid()) return result
       } catch (error) {
-        // Torn data may lead anywhere; only what fails at one state is a fault.
+        // Torn data can cause any error; only an error at a consistent state is a fault.
         if (this.isValid()) throw this.faultOf(error)
       }
     }
@@ -135,8 +139,8 @@ export class ConsistentReads {
   }
 
   /**
-   * The same for work in slices, which must keep to itself whatever it goes on with: others may read in between. Each
-   * attempt begins anew. After some it is given a few slices with the lock, which is enough for what is short.
+   * As `read`, for work in slices. The work must keep all its state to itself, because others read in between.
+   * Each attempt begins anew. After some it gets a few slices with the lock, which is enough for short work.
    */
   *readSliced<T>(attempts: number, begin: () => Resumable<T>): Resumable<T> {
     if (this.#lockEveryRead) return this.locked(() => runAtOnce(begin()))
@@ -177,7 +181,7 @@ export class ConsistentReads {
   }
 }
 
-/** What work comes to in so many slices; null: it takes more. */
+/** The result of the work if it ends within this many slices; else null. */
 function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answer: T } | null {
   for (let slice = 0; slice < slicesMax; slice++) {
     const step = work.next()

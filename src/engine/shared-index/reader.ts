@@ -1,6 +1,6 @@
 /**
- * The side of the shared index that is asked, one a thread: attached in no time to what the writer keeps, answering
- * in place. Every answer belongs to one state of the index (`consistent-reads.ts`).
+ * The read side of the shared index, one for each thread. It attaches in no time to the writer's regions and
+ * answers in place. Every answer belongs to one state of the index (`consistent-reads.ts`).
  */
 import type {
   ActionQuestion,
@@ -64,7 +64,7 @@ import type { ReaderOptions } from './consistent-reads.ts'
 const ATTEMPTS = 50
 /** The same for a batch, which takes longer. */
 const BATCH_ATTEMPTS = 3
-/** Attempts of a listing before it is tried whether a few slices with the lock are enough. */
+/** Attempts of a listing before a few slices with the lock are tried. */
 const LISTING_ATTEMPTS = 2
 
 const NO_LOOKUPS: readonly Lookup[] = []
@@ -83,7 +83,7 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #resourcePages: KeyPages
   readonly #userPages: KeyPages
   #schema: SchemaView = emptySchema()
-  /** The form last asked about, and what its names mean in the schema; null: none since the schema changed. */
+  /** The last terms and their meaning in the schema; null: none since the schema changed. */
   #terms: QueryTerms | null = null
   #type: TypeView | undefined
   #action: ActionView | undefined
@@ -208,7 +208,7 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
-  /** `find` looks up the names and begins; null: there is nothing to list. */
+  /** `find` looks up the names and begins the listing; null: there is nothing to list. */
   #list<Entry>(results: ResultSink<Entry>, find: () => Resumable<void> | null): Resumable<void> {
     return this.#reads.readSliced(LISTING_ATTEMPTS, function* begun(): Resumable<void> {
       results.begin()
@@ -228,7 +228,7 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *explain(query: Query, stepsMax: number): Resumable<Explanation> {
-    // The closures that the decision needs are there then, if there is room for them.
+    // Builds the closures that the decision needs, if there is room for them.
     this.evaluate(query)
     return yield* this.#reads.readSliced(LISTING_ATTEMPTS, () => this.#explain(query, stepsMax))
   }
@@ -243,7 +243,7 @@ export class SharedIndexReader implements DecisionEngine {
     return yield* explain(this.#parts(), { ...names, isAllowed: verdict === ALLOW }, stepsMax)
   }
 
-  /** `names` has the keys of the question, in strings or in bytes. */
+  /** `names` has the keys of the question, in strings or packed. */
   #evaluate(terms: QueryTerms, names: Query | PackedQueries): boolean {
     const answer = this.#evaluateOnce(terms, names, NO_LOOKUPS)
     return typeof answer === 'boolean' ? answer : this.#isAllowedByRules(answer)
@@ -281,13 +281,16 @@ export class SharedIndexReader implements DecisionEngine {
         return asked ?? verdict === ALLOW
       }
     } catch (error) {
-      // Torn data may lead anywhere; only what fails at one state is a fault.
+      // Torn data can cause any error; only an error at a consistent state is a fault.
       if (reads.isValid()) throw reads.faultOf(error)
     }
     return this.#evaluateLocked(terms, names, lookups)
   }
 
-  /** A function of its own: where a closure is made, each call allocates what it captures, used or not. */
+  /**
+   * A function of its own, because each call of a function with a closure allocates what it captures, used or
+   * not.
+   */
   #evaluateLocked(
     terms: QueryTerms,
     names: Query | PackedQueries,
@@ -320,19 +323,19 @@ export class SharedIndexReader implements DecisionEngine {
     return gather(this.#parts(), { query, rules, lines }, lookUp, lookups)
   }
 
-  /** Lock held. By closures, and where there is no room for them by the walk that needs none. */
+  /** Decides by closures, or by a walk if there is no room for them. Lock held. */
   #decideForSure(terms: QueryTerms, names: Query | PackedQueries): Verdict {
     const verdict = this.#decide(terms, names, true)
     return verdict === BUILD ? this.#walked() : verdict
   }
 
-  /** The question last looked at, decided by the walk that needs no closure. */
+  /** Decides the current question by a walk that needs no closure. */
   #walked(): Verdict {
     const { user, instance } = this.#question
     return this.#search.mayReach(user, instance, this.#action!) ? ALLOW : DENY
   }
 
-  /** The same in slices, by a walk of its own: others ask in between. */
+  /** As `#walked`, in slices and with a walk of its own, because others ask in between. */
   *#walkedInSlices(): Resumable<Verdict> {
     const { user, instance } = this.#question
     const walk = new BackwardWalk(this.#reads.regions, this.#schema)
@@ -342,8 +345,8 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /**
-   * In order, `BATCH_MAX` at one state: a state that all of a long batch share would have to last as long as the batch,
-   * and under a thousand writes a second none does.
+   * Answers in order, `BATCH_MAX` questions at one state. A state shared by a long batch would have to last as
+   * long as the batch; under a thousand writes a second none does.
    */
   #evaluateInBatches(source: BatchSource, answers: Uint8Array): Uint8Array {
     const { count } = source
@@ -353,7 +356,10 @@ export class SharedIndexReader implements DecisionEngine {
     return answers
   }
 
-  /** All of one state, so with the lock where none lasts as long; one by one they would belong to several. */
+  /**
+   * Answers all at one state. If no state lasts long enough it takes the lock: one by one, the answers would
+   * belong to several states.
+   */
   #evaluateBatch(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
     const reads = this.#reads
     try {
@@ -377,7 +383,7 @@ export class SharedIndexReader implements DecisionEngine {
     this.#ruled.length = 0
   }
 
-  /** False if a closure has to be built first. */
+  /** False if a closure must be built first. */
   #decideBatch(
     source: BatchSource,
     from: number,
@@ -392,7 +398,7 @@ export class SharedIndexReader implements DecisionEngine {
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
       if (verdict === UNKNOWN) verdict = this.#decideQuery(source.query(from + i))
-      // Only what cannot do without: whoever has the lock keeps writers waiting.
+      // Only for questions that need it: the lock keeps writers waiting.
       if (verdict === BUILD && mayBuild) {
         const query = source.query(from + i)
         verdict = this.#decideForSure(query, query)
@@ -429,7 +435,7 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#check.run(user, question.instance, action.start, mayBuild)
   }
 
-  /** Looks up the names of a question but the user's; tenant and instance stand in `#question` afterwards. */
+  /** Looks up the names of a question except its user. Leaves tenant and instance in `#question`. */
   #resolved({ type, action, key, tenant }: UserQuestion) {
     const { typeView, actionView } = this.#declared(type, action)
     const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
@@ -447,7 +453,7 @@ export class SharedIndexReader implements DecisionEngine {
     return { regions: this.#reads.regions, schema: this.#schema }
   }
 
-  /** Questions in bytes share their forms, so that most are like the one before. */
+  /** Packed questions share their terms, so most have those of the question before. */
   #useTerms(terms: QueryTerms): void {
     this.#terms = terms
     this.#type = this.#schema.types.get(terms.type)

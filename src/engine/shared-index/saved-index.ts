@@ -1,9 +1,9 @@
 /**
- * An index as it can be kept outside of memory, and made to stand again: its regions as bytes, and what its writer knows besides.
+ * The saved form of an index: its regions as bytes, and what its writer knows besides.
  *
- * Invariant: it is taken when nothing waits to be collected, so that what the writer's heap holds is the schema and the numbers
- * of its states, and nothing half done. Whoever keeps it sees to it that it comes back unchanged, and to the same code: a
- * layout, and the meaning of every number in it, belong to one release.
+ * Invariant: an index is saved only while nothing waits to be collected. So the writer's heap holds only the
+ * schema and the numbers of its states. The storage must return it unchanged, and to the same code: a layout,
+ * and the meaning of every number in it, belong to one release.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
@@ -16,29 +16,29 @@ import {
 import type { SavedStates } from '#engine/shared-index/schema/automaton.ts'
 import type { SavedSchema } from '#engine/shared-index/schema/saved-schema.ts'
 
-/** What the writer knows besides the regions; plain data. */
+/** What the writer knows besides the regions, as plain data. */
 export interface SavedState {
   readonly schema: SavedSchema
   readonly states: SavedStates
-  /** Banks of roles that facts use. */
+  /** Number of banks that facts use. */
   readonly banks: number
-  /** Whether all closures had been built ahead. */
+  /** Whether all closures were precomputed. */
   readonly isPrecomputed: boolean
 }
 
 export interface SavedIndex {
-  /** On the index's own memory. */
+  /** Views of the index's own memory. */
   readonly parts: Readonly<Record<RegionName, Uint8Array>>
   readonly state: SavedState
 }
 
-/** What was kept, in memory that is to be the index's. */
+/** A saved index, in memory that becomes the index's own. */
 export interface RestoredIndex {
   readonly handle: SharedIndexHandle
   readonly state: SavedState
 }
 
-/** The bytes of the regions that count. */
+/** The used bytes of the regions. */
 export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
   const bytes = {
     header: handle.header.byteLength,
@@ -46,7 +46,7 @@ export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
     closures: header[L.H_CLOSURE_TOP]! * L.WORD_BYTES,
     schema: header[L.H_SCHEMA_BYTES]!,
   }
-  // The schema that stands, whichever buffer it is in; kept, it is the first.
+  // The current schema, from whichever buffer. In the saved form it is the first.
   const schema = header[L.H_SCHEMA_IN] === 0 ? handle.schema : handle.otherSchema
   return partsOf({ ...handle, schema }, bytes)
 }

@@ -1,41 +1,41 @@
 /**
- * Every kind of change, a few times over, on a small index of its own. A commit is one section, for which readers wait, and code
- * that runs for the first time takes three to four times as long: the first 10,000 tuples that were removed kept them
- * waiting for 7 to 10 ms, after a warm-up for 2 to 5 (`bench/engine/stops.ts`).
+ * Warms up the code of the writer: makes every kind of change a few times on a small index of its own. A commit
+ * is one section, for which readers wait, and code that runs for the first time takes three to six times as
+ * long (figures in docs/engine.md, "What clever parts are worth").
  *
- * It takes 0.2 s, in steps of some milliseconds. Nothing of it is left but compiled code, which a thread has for itself: to be
- * done in the thread that writes.
+ * It takes 0.2 s, in steps of some milliseconds. Only compiled code is left of it, which each thread has for
+ * itself. So it must run in the thread that writes.
  */
 import type { Change, Derivation } from '#model/change.ts'
 import { SharedIndexWriter } from './writer.ts'
 
-/** After three times all that counts is compiled; ten made nothing faster. */
+/** After three rounds all that counts is compiled; ten made nothing faster. */
 const ROUNDS = 3
 const FOLDERS = 200
-/** The folders right below the root: with all others below them a change at the root voids everything. */
+/** Folders right below the root. All others are below them, so a change at the root voids everything. */
 const TOP_FOLDERS = 10
 const DOCUMENTS = 2_000
 const USERS = 500
 const CHANGES_A_COMMIT = 500
 const PRECOMPUTED_A_STEP = 2_000
 
-/** To be gone through step by step, with whatever else is to be done in between. */
+/** The caller runs it step by step, with other work in between. */
 export function* warmUpWriter(): Generator<void> {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 1, multiplier: 0x2545f491 } })
-  for (const part of world()) yield writer.apply(part)
-  // From here on commits are prepared, as those that somebody reads are.
+  for (const part of baseData()) yield writer.apply(part)
+  // Commits are prepared from here on, as they are for an index with readers.
   void writer.handle
-  yield* settle(writer)
+  yield* idleWork(writer)
   for (let round = 0; round < ROUNDS; round++) {
-    for (const changes of scenes()) {
+    for (const changes of workloads()) {
       for (const part of inCommits(changes)) yield writer.apply(part)
-      yield* settle(writer)
+      yield* idleWork(writer)
     }
   }
 }
 
-/** What is done in idle moments after a commit. */
-function* settle(writer: SharedIndexWriter): Generator<void> {
+/** Does what the writer does in idle moments after a commit. */
+function* idleWork(writer: SharedIndexWriter): Generator<void> {
   while (writer.collect(1)) yield
   while (writer.precompute(PRECOMPUTED_A_STEP)) yield
 }
@@ -44,8 +44,8 @@ function* inCommits(changes: readonly Change[]): Generator<readonly Change[]> {
   for (let at = 0; at < changes.length; at += CHANGES_A_COMMIT) yield changes.slice(at, at + CHANGES_A_COMMIT)
 }
 
-/** What stands all the time: folders in folders, documents in folders, groups, and users with roles on folders. */
-function* world(): Generator<readonly Change[]> {
+/** The data that stays: nested folders with documents, groups, and users with roles on folders. */
+function* baseData(): Generator<readonly Change[]> {
   yield [
     { kind: 'type-put', type: 'group', actions: [] },
     { kind: 'type-put', type: 'folder', actions: ['read'] },
@@ -71,15 +71,15 @@ function* world(): Generator<readonly Change[]> {
   yield times(DOCUMENTS, n => assignmentPut(someUser(n), someFolder(n * 7)))
 }
 
-/** Each leaves the world as it was, or the next one takes back what it put. */
-function* scenes(): Generator<readonly Change[]> {
+/** Workloads. Each leaves the base data as it was, or the next one undoes it. */
+function* workloads(): Generator<readonly Change[]> {
   const heavy: Put = { kind: 'user-put', user: 'heavy', attributes: null }
   const rolesOfOne = times(DOCUMENTS, n => assignmentPut('heavy', ['document', `document-${n}`]))
   const everywhere = instancePut('group', 'everywhere')
   const sharedWithOne = times(DOCUMENTS, n =>
     tuplePut(['group', 'everywhere'], 'shared', ['document', `document-${n}`]),
   )
-  const thereAndBack: Put[][] = [
+  const putThenRemove: Put[][] = [
     times(DOCUMENTS, n => instancePut('document', `new-${n}`)),
     times(DOCUMENTS, n => ({ kind: 'user-put', user: `new-${n}`, attributes: null })),
     times(DOCUMENTS, n => assignmentPut(someUser(n), ['document', `document-${n}`])),
@@ -88,11 +88,11 @@ function* scenes(): Generator<readonly Change[]> {
     [heavy, ...rolesOfOne],
     [everywhere, ...sharedWithOne],
   ]
-  for (const puts of thereAndBack) {
+  for (const puts of putThenRemove) {
     yield puts
     yield puts.map(taken).toReversed()
   }
-  // With all that hangs on them.
+  // These are removed together with all their facts.
   for (const puts of [
     [heavy, ...rolesOfOne],
     [everywhere, ...sharedWithOne],
@@ -124,9 +124,9 @@ function* scenes(): Generator<readonly Change[]> {
 
 const RULE = { userSet: 'staff', type: 'document', action: 'read', resourceSet: '__autogen_document' }
 
-type Place = readonly [type: string, key: string]
+type Ref = readonly [type: string, key: string]
 
-/** What a scene can take back. */
+/** Changes that a workload can undo. */
 type Put = Extract<Change, { kind: 'user-put' | 'instance-put' | 'assignment-put' | 'tuple-put' }>
 
 function taken(put: Put): Change {
@@ -146,11 +146,11 @@ function times<Made>(count: number, make: (n: number) => Made): Made[] {
   return Array.from({ length: count }, (_, n) => make(n))
 }
 
-function above(folder: number): Place {
+function above(folder: number): Ref {
   return ['folder', folder < TOP_FOLDERS ? 'root' : `folder-${folder % TOP_FOLDERS}`]
 }
 
-function someFolder(n: number): Place {
+function someFolder(n: number): Ref {
   return ['folder', `folder-${n % FOLDERS}`]
 }
 
@@ -176,11 +176,11 @@ function instancePut(type: string, key: string): Put {
   return { kind: 'instance-put', instance: { type, key }, tenant: 'default', attributes: null }
 }
 
-function assignmentPut(user: string, [type, key]: Place): Put {
+function assignmentPut(user: string, [type, key]: Ref): Put {
   return { kind: 'assignment-put', user, role: 'viewer', scope: { instance: { type, key } } }
 }
 
-function tuplePut([subjectType, subjectKey]: Place, relation: string, [type, key]: Place): Put {
+function tuplePut([subjectType, subjectKey]: Ref, relation: string, [type, key]: Ref): Put {
   const subject = { type: subjectType, key: subjectKey }
   return { kind: 'tuple-put', subject, relation, object: { type, key } }
 }

@@ -1,13 +1,13 @@
 /**
- * The side of the shared index that is told: the one reducer of changes. One thread writes; the lock keeps it and those
- * who build closures apart, the sequence lets everyone read meanwhile.
+ * The write side of the shared index: the one reducer of changes. Only one thread writes. The lock excludes
+ * closure builders, and the sequence lets all threads read meanwhile.
  *
- * A commit is one section: readers see all of it or none. The schema is published in the section of the commit that
- * changed it, so data and schema always belong together. What takes long and can be done before, is, in steps between which the
- * thread may do something else (`applyInSteps`).
+ * A commit is one section: readers see all of it or none. A changed schema is published in the section of its
+ * commit, so data and schema always belong together. Long work that can be done before the section is, in steps
+ * between which the thread may do other work (`applyInSteps`).
  *
- * Invariant: the state is a function of the changes applied, and applying one again changes nothing. A change that
- * names something unknown is ignored (`model/change.ts`).
+ * Invariant: the state is a function of the changes applied, and applying one again changes nothing. A change
+ * that names something unknown is ignored (`model/change.ts`).
  */
 import type { ChangeSink } from '#engine/engine.ts'
 import { PrecomputationSchedule } from '#engine/shared-index/closures/precomputation-schedule.ts'
@@ -49,33 +49,36 @@ import { AuthzError } from '#model/errors.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
 
 export interface WriterOptions extends RegionSizes {
-  /** Positive and no other thread's. */
+  /** Positive, and unique among the threads of the index. */
   readonly threadId: number
-  /** Random. */
+  /** Drawn at random. */
   readonly secrets: HashSecrets
   /** Cap on states with several roles; for tests. */
   readonly statesMax?: number
-  /** Place of the first tenant role; for tests. */
+  /** Index of the first tenant role; for tests. */
   readonly firstTenantRoleIndex?: number
 }
 
-/** Room made and touched ahead of a commit, besides what its preparation finds it to need. */
+/** Words that are reserved and pre-faulted ahead of a commit, besides what its preparation computes. */
 const WORDS_AHEAD = 1 << 14
 /** References unlinked after a commit, in a section of a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 1_000
-/** Between sections of collection: back to back they would let no reader through. A batch takes less. */
+/** Pause between sections of collection: back to back they would let no reader through. A batch takes less. */
 const REST_MS = 0.2
 /**
- * Filters rebuilt with the commit, and in further sections after it: up to a microsecond each, as one that is stale
- * only costs time.
+ * Filters rebuilt in the commit's section, and in further sections after it. Each takes up to a microsecond,
+ * and a stale filter only costs time.
  */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
-/** Changes of a commit before whose section the thread looks at what has come meanwhile: a millisecond. */
+/**
+ * A section with at least this many changes takes a millisecond, so the thread first handles what came
+ * meanwhile.
+ */
 const LARGE_SECTION = 256
-/** Changes whose lines are brought in together: some hundred kilobytes of cache. */
+/** Changes whose lines are prefetched together: some hundred kilobytes of cache. */
 const PREFETCHED_AT_ONCE = 128
-/** Steps of a compilation done at once where nobody may read yet: some milliseconds. */
+/** Steps of a compilation done at once while there are no readers: some milliseconds. */
 const COMPILED_AT_ONCE = 16
 
 export class SharedIndexWriter implements ChangeSink {
@@ -93,25 +96,25 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #sweep: Sweep
   readonly #room: GraphRoom
   readonly #precomputation: PrecomputationSchedule
-  /** Nobody ever wakes it: to wait on for a while. */
+  /** A word that nobody notifies: `Atomics.wait` on it is a sleep. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  /** Somebody may be reading. */
+  /** Whether there may be readers. */
   #isShared = false
   #isLetGo = false
-  /** Compiled, and not yet known to readers. */
+  /** A compiled schema that is not published yet. */
   #unpublished: SchemaLocation | null = null
-  /** A commit is under way, of whose schema nobody knows yet. */
+  /** A commit is being applied whose schema is not published yet. */
   #isApplying = false
-  /** The compilation of what was loaded, as far as it has come. */
+  /** The compilation of a loaded schema, as far as it has come. */
   #compiling: Generator<void> | null = null
 
-  /** A writer of what was kept of another's index, which goes on where that stood. */
+  /** Makes a writer from a saved index, which continues where the other one stopped. */
   static restore(
     options: { readonly threadId: number },
     { handle, state }: RestoredIndex,
   ): SharedIndexWriter {
     const header = new Int32Array(handle.header)
-    // Whoever saved it may have held it, and others may have waited.
+    // The lock may have been held, and waited for, when the index was saved.
     header[L.H_LOCK] = 0
     header[L.H_LOCK_NEXT] = 0
     const secrets = { start: header[L.H_HASH_START]!, multiplier: header[L.H_HASH_MULTIPLIER]! }
@@ -151,21 +154,24 @@ export class SharedIndexWriter implements ChangeSink {
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
 
-  /** What another thread needs to read the index: to be posted as it is. */
+  /** What another thread needs to read the index; can be posted as it is. */
   get handle(): SharedIndexHandle {
-    this.#settle()
+    this.#moveIfLarge()
     this.#compileLoaded()
     if (!this.#isShared) this.#regions.prefault(WORDS_AHEAD)
     this.#isShared = true
     return this.#regions.handle
   }
 
-  /** Ends all decisions on the index, for good: those that begin from now on throw `ENVIRONMENT_CLOSED`. Safe to repeat. */
+  /**
+   * Ends all decisions on the index for good: calls that begin from now on throw `ENVIRONMENT_CLOSED`. Safe to
+   * repeat.
+   */
   retire(): void {
     retire(this.#regions.header)
   }
 
-  /** Resolves when the index is retired, be it by a thread that reads it, with true; with false after `letGo`. */
+  /** Resolves with true when the index is retired, even by a reader's thread; with false after `letGo`. */
   async whenRetired(): Promise<boolean> {
     const { header } = this.#regions
     while (!isRetired(header) && !this.#isLetGo) {
@@ -175,18 +181,18 @@ export class SharedIndexWriter implements ChangeSink {
     return isRetired(header)
   }
 
-  /** Nobody needs to know of the index any more: who waits for its end keeps its memory. */
+  /** Ends `whenRetired`. A caller that waits for it keeps the index in memory. */
   letGo(): void {
     this.#isLetGo = true
     Atomics.notify(this.#regions.header, L.H_RETIRED)
   }
 
-  /** Bytes of the regions as grown, for statistics. */
+  /** Open bytes of the regions, for statistics. */
   bytes(): ReturnType<Regions['bytes']> {
     return this.#regions.bytes()
   }
 
-  /** What stands in the index, and how much was built and voided in it so far. */
+  /** Counts of facts and records, and of closures built and voided so far. */
   figures() {
     const { header } = this.#regions
     return {
@@ -202,8 +208,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * The index as it is, to be kept; null while something waits to be collected. Nobody may change it until it has been: no
-   * change applied, nothing collected, no reader that builds closures.
+   * The index in its saved form; null while something waits to be collected. Nothing may change it until it is
+   * written: no change applied, nothing collected, no reader that builds closures.
    */
   save(): SavedIndex | null {
     if (isRetired(this.#regions.header)) return null
@@ -219,8 +225,9 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Sees to it that there are numbers for what the changes name, of which some may still be carried by facts of what was removed:
-   * collects until they are free, a step well under a millisecond at a time. Throws `LIMIT_EXCEEDED` when there are too few even then.
+   * Frees numbers for what the changes name, some of which facts of removed things may still carry: collects
+   * until enough are free, in steps of well under a millisecond. Throws `LIMIT_EXCEEDED` if there are too few
+   * even then.
    */
   *#makeNumbersFree(changes: readonly Change[]): Iterable<void> {
     const demand = demandOf(this.#schema, changes)
@@ -236,31 +243,33 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  /** Holds room for a commit that is about to be made (`GraphRoom.hold`). */
+  /** Reserves room for a commit that is about to be made (`GraphRoom.hold`). */
   holdRoom(changes: readonly Change[]): () => void {
     return this.#room.hold(changes)
   }
 
   /**
-   * Once somebody may be reading, what takes long is done before the section (`preparation.ts`), if the changes are an
-   * array: what cannot be gone through twice is a load. What it throws ends the index: it is to be retired, and a commit that
-   * was cut short in its section has retired it before anybody could read of it.
+   * Applies a commit. If there may be readers and the changes are an array, long work is done before the
+   * section (`preparation.ts`). Changes that can be iterated only once are a load and are not prepared. If it
+   * throws, the index must be retired; a commit that was cut short in its section has already retired it,
+   * before any thread could read it.
    */
   apply(changes: Iterable<Change>): void {
     runToEnd(this.applyInSteps(changes))
   }
 
   /**
-   * The same in steps, each a fraction of a millisecond while the schema is compiled and a section is prepared; the last one is the section, so that
-   * nothing of the commit is seen before. Between two steps the index may be read, and nothing else be applied.
+   * As `apply`, in steps of a fraction of a millisecond while the schema is compiled and the section is
+   * prepared. The last step is the section, so nothing of the commit is visible before. Between two steps the
+   * index may be read, but nothing else may be applied.
    */
   *applyInSteps(changes: Iterable<Change>): Generator<void> {
     assert(!this.#isApplying, 'commits are applied one after the other')
-    this.#settle()
+    this.#moveIfLarge()
     if (Array.isArray(changes)) for (const _ of this.#makeNumbersFree(changes)) yield
-    // Behind the stops: what is precomputed meanwhile may begin with it.
+    // After the pauses, since a precomputation in between may have begun to compile.
     if (this.#compiling) this.#compileLoaded()
-    // A load, which nobody reads, comes upon it.
+    // A load has no readers, so it may fail on the way.
     if (this.#isShared && Array.isArray(changes)) this.#room.require(changes)
     this.#isApplying = true
     try {
@@ -278,7 +287,7 @@ export class SharedIndexWriter implements ChangeSink {
       this.#invalidation.begin()
       if (prepared) this.#applyPrepared(prepared)
       else for (const change of changes) this.#applyOne(change)
-      // What a load brings together is compiled once, when all of it is there.
+      // The schema of a load is compiled once, when all of it is there.
       if (this.#isShared) runToEnd(this.#compileSchema())
       this.#publishSchema()
       this.#invalidation.end()
@@ -292,11 +301,11 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Collects what removals left behind, up to so many steps (each well under a millisecond), for idle moments. False
-   * when nothing is left. Removals work without it; it gives back memory and numbers sooner.
+   * Collects what removals left behind, in up to `steps` steps of well under a millisecond each, for idle
+   * moments. False when nothing is left. Removals work without it; it returns memory and numbers sooner.
    */
   collect(steps: number): boolean {
-    // What a commit retires must not go before the commit is seen.
+    // What the commit retires must not be collected before the commit is visible.
     if (this.#isApplying) return true
     for (let step = 0; step < steps; step++) {
       if (this.#isCollecting()) this.#collectStep()
@@ -309,8 +318,9 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Builds closures ahead of the questions, for idle moments after a load or a commit (`precomputation-schedule.ts`): about so many
-   * records' worth of work, 2,000 being half a millisecond. False when nothing is left. Answers do not depend on it.
+   * Precomputes closures in idle moments after a load or a commit (`precomputation-schedule.ts`): about `work`
+   * records' worth of work; 2,000 take half a millisecond. False when nothing is left. Answers do not depend on
+   * it.
    */
   precompute(work: number): boolean {
     if (this.#isApplying) return true
@@ -321,7 +331,7 @@ export class SharedIndexWriter implements ChangeSink {
     return !this.#precomputation.isDone
   }
 
-  /** Whether removals have left something behind. */
+  /** Whether something waits to be collected. */
   #isCollecting(): boolean {
     return !this.#tombstones.isEmpty() || this.#sweep.isNeeded()
   }
@@ -331,12 +341,15 @@ export class SharedIndexWriter implements ChangeSink {
     else this.#inLaterSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
   }
 
-  /** What a load brings together may need more room than an index begins with. */
-  #settle(): void {
+  /** A load may outgrow the regions that an index begins with. */
+  #moveIfLarge(): void {
     if (!this.#isShared) this.#regions.moveIfLarge()
   }
 
-  /** What is left for the section. The schema that a commit begins with is the writer's own until it is published. */
+  /**
+   * Prepares a commit and returns the changes left for the section. A schema that the commit begins with stays
+   * the writer's own until it is published.
+   */
   *#prepare(changes: readonly Change[]): Generator<void, readonly Change[]> {
     let facts = 0
     while (facts < changes.length && isOfSchema(changes[facts]!)) {
@@ -346,9 +359,9 @@ export class SharedIndexWriter implements ChangeSink {
     yield* this.#compileSchema()
     const section = facts === 0 ? changes : changes.slice(facts)
     this.#makeRoom(yield* this.#preparation.prepare(section))
-    // Each removes one record, or a tenant, which is no more than a bit.
+    // Each change removes at most one record, or a tenant, which is one bit.
     this.#tombstones.reserve(section.length)
-    // One that is large takes as long as a slice.
+    // A large section takes as long as a slice.
     if (section.length >= LARGE_SECTION) yield
     return section
   }
@@ -365,13 +378,16 @@ export class SharedIndexWriter implements ChangeSink {
     this.#names.forget()
   }
 
-  /** Pages are touched after the lock is given back: nobody waits for them. */
+  /**
+   * Reserves and pre-faults memory. Pages are faulted in after the lock is given back, so nobody waits for
+   * them.
+   */
   #makeRoom(words: number): void {
     this.#locked(() => reserveIfThere(this.#regions, WORDS_AHEAD + words))
     this.#regions.prefault(WORDS_AHEAD + words)
   }
 
-  /** For what need not be at once: readers get a moment first. */
+  /** Runs work that is not urgent in a section of its own; readers get a moment first. */
   #inLaterSection(work: () => void): void {
     if (this.#isShared) Atomics.wait(this.#rest, 0, 0, REST_MS)
     this.#inSection(work)
@@ -389,7 +405,7 @@ export class SharedIndexWriter implements ChangeSink {
   #locked(work: () => void): void {
     lock(this.#regions.header, this.#threadId)
     try {
-      // A builder may have grown a region.
+      // A closure builder may have grown a region.
       this.#regions.refresh()
       work()
     } catch (error) {
@@ -404,7 +420,7 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#schema.isChanged) this.#unpublished = yield* this.#compiler.compile(this.#schema, this.#regions)
   }
 
-  /** Of a load, so many steps further; false when nothing is left of it. */
+  /** Compiles the schema of a load for up to `steps` more steps; false when it is done. */
   #compileLoaded(steps = Infinity): boolean {
     if (!this.#compiling && !this.#schema.isChanged) return false
     this.#compiling ??= this.#compileSchema()
@@ -417,7 +433,7 @@ export class SharedIndexWriter implements ChangeSink {
     return true
   }
 
-  /** Lock held, in a section. */
+  /** Publishes a compiled schema. Lock held, in a section. */
   #publishSchema(): void {
     if (!this.#unpublished) return
     this.#regions.publishSchema(this.#unpublished)
@@ -478,7 +494,7 @@ function runToEnd(steps: Generator<void>): void {
   while (!steps.next().done);
 }
 
-/** Skipping a change that this version does not know would leave an engine that answers from half the facts. */
+/** It throws: skipping an unknown change would leave an engine that answers from half of the facts. */
 function unknownChange(change: never): never {
   throw new InvariantError(`the engine cannot apply this change: ${JSON.stringify(change)}`)
 }

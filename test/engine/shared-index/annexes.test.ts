@@ -1,4 +1,7 @@
-/** 10,000 tenant roles (`TENANT_ROLES_MAX`), of which a tenant's own line has room for 2,048: the others are held in annexes. */
+/**
+ * 10,000 tenant roles (`TENANT_ROLES_MAX`). A tenant's own line has room for 2,048; the others are held in
+ * annexes.
+ */
 import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -21,7 +24,7 @@ import { SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const LAST = TENANT_ROLES_MAX - 1
-/** On both sides of each border between two lines of a tenant. */
+/** Role indexes on both sides of each border between two lines of a tenant. */
 const ROLE_INDEXES = [0, 2_047, 2_048, 4_095, 4_096, 6_144, 8_191, 8_192, LAST]
 const ACTIONS = ROLE_INDEXES.map(roleIndex => `a${roleIndex}`)
 const ROLES = Array.from({ length: TENANT_ROLES_MAX }, (_, roleIndex) =>
@@ -108,7 +111,7 @@ describe('with 10,000 tenant roles', () => {
     world.apply(removed(ROLES[8_192]!), ROLES[8_192]!)
     expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
     while (engine.writer.collect(100));
-    // It gets the number that was free last, which is the removed one's.
+    // It gets the number that was freed last, which is the removed role's.
     world.apply(tenantRole('heir', { can: ['document:a8192'] }))
     expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
     world.apply(removed(tenantRole('heir')), assignInTenant('u8192', 'r8192', 'default'))

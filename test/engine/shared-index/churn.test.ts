@@ -1,6 +1,6 @@
 /**
- * Memory under long churn: things of very different sizes come and go at random, and after a while the regions grow no
- * more. Blocks are split and never joined, so this is what shows that they need not be.
+ * Memory under long churn: things of very different sizes come and go at random. After a while the regions stop
+ * growing. This shows that free blocks, which are split and never joined, need no joining.
  */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -21,7 +21,7 @@ import { CollectingEngine } from '#testing/engines/shared-engine.ts'
 
 const ROUNDS = 600
 const SETTLED = 400
-/** Facts at a time, about; in half of the rounds most of them go. */
+/** About how many facts there are at a time. In half of the rounds most of them are removed. */
 const CROWD = 3_000
 
 const schema: Change[] = [
@@ -40,7 +40,7 @@ const schema: Change[] = [
   }),
 ]
 
-/** Somebody or something with edges: few have very many. */
+/** A user or an instance with edges: few have very many. */
 function arrival(random: Random, n: number): Change[] {
   const size = Math.floor(2 ** (random.next() * random.next() * 10))
   const long = 'k'.repeat(random.below(random.below(2) === 0 ? 8 : 400))
@@ -78,7 +78,7 @@ test('things of all sizes come and go, six hundred rounds, and after four hundre
     }
     const last = standing.at(-1)!.find(put => put.kind === 'instance-put')!
     engine.evaluate({ user: 'u0', action: 'open', type: 'folder', key: last.instance.key, tenant: null })
-    // Now few, now most; small ones and large ones, in no order.
+    // A small or a large share, of small and large things, in random order.
     const share = random.below(2) === 0 ? 0.2 : 0.9
     const stays = standing.filter(() => random.next() > share)
     for (const puts of standing) {

@@ -1,4 +1,4 @@
-/** The region of closures starts over, when most of it is dead and when it is full, and no answer shows it. */
+/** The closure region starts over when most of it is dead and when it is full, and answers stay right. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Change } from '#model/change.ts'
@@ -21,7 +21,7 @@ const KIB = 1 << 10
 const CHAINS = 60
 const DEPTH = 60
 
-/** Chains of folders with a user on each folder, so that closures deep down are too long for the room of a container. */
+/** Chains of folders with a user on each folder, so that closures deep down are too long to lie inline. */
 function chains(): Change[] {
   return Array.from({ length: CHAINS }, (_, c) => chainOf(c)).flat()
 }
@@ -52,7 +52,7 @@ function worldWith(closureBytesMax: number): { world: World; header: Int32Array;
   return { world, engine, header: new Int32Array(engine.writer.handle.header) }
 }
 
-/** Who holds a role at the top of a chain may open its bottom, the next chain's user may not. */
+/** A user with a role at the top of a chain may open its bottom; the next chain's user may not. */
 function expectRight(world: World, chain: number): void {
   const bottom = `folder:${chain}-${DEPTH - 1}`
   expect(world.can(`u${chain}-0`, 'open', bottom)).toBe(true)
@@ -64,7 +64,7 @@ test('when it is full of closures that hold, again and again, for more are asked
   for (let round = 0; round < 3; round++) {
     for (let chain = 0; chain < CHAINS; chain++) {
       expectRight(world, chain)
-      // What was built before the region started over is asked for again.
+      // Asks again for what was built before the region started over.
       expectRight(world, chain >> 1)
     }
   }
@@ -88,7 +88,7 @@ test('when most of it is dead, instead of growing', () => {
   expectRight(world, 1)
 })
 
-/** Builds ahead until nothing is left; the steps that took. */
+/** Precomputes until nothing is left; returns the steps that took. */
 function buildAhead({ writer }: SharedEngine, stepsMax = 10_000): number {
   let steps = 1
   while (steps < stepsMax && writer.precompute(100)) steps += 1

@@ -1,4 +1,4 @@
-/** What is removed gives back its memory and its numbers, and a thread that dies gives back the lock. */
+/** Removed things return their memory and their numbers, and a thread that dies returns the lock. */
 import { expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -106,7 +106,7 @@ test('numbers of removed roles, relations and types are used again, and nothing 
   const engine = new SharedEngine()
   const world = new World(engine, ...schema, user('alice'), instance('folder:f'), instance('document:d'))
   for (let round = 0; round < 70; round++) {
-    // Seventy times 32 roles are more than a type can hold at a time.
+    // Seventy times 32 roles are more than a type can have at a time.
     const names = Array.from({ length: 32 }, (_, n) => `r${round}-${n}`)
     world.apply(...names.map(name => role('folder', name, { can: ['open'] })))
     expect(world.can('alice', 'open', 'folder:f')).toBe(false)
@@ -164,7 +164,7 @@ test('an instance forgets the users who are gone', () => {
   ])
   const regions = Regions.attach(engine.writer.handle)
   const key = new Key(SECRETS.start, SECRETS.multiplier)
-  // The first type put has number 1.
+  // The type that is put first has number 1.
   expect(key.read('f', 1)).toBe(true)
   const folder = find(regions, key, 1)
   expect(folder).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** A thread that asks until it is ended from outside, with closures to be built all the time. */
+/** A thread that asks until it is terminated from outside, and builds closures all the time. */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'

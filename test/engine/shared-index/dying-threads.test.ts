@@ -1,4 +1,7 @@
-/** Threads that are ended while they build closures hang nobody, if whoever sees them end takes their lock over. */
+/**
+ * Threads that are terminated while they build closures block no other thread, if the thread that sees them end
+ * takes over their lock.
+ */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
@@ -52,7 +55,8 @@ test('readers are ended at any moment, thirty times, and writer and readers go o
   const threads = new Map(Array.from({ length: 2 }, () => [nextThread, start(nextThread++)] as const))
   let held = 0
   for (let round = 0; round < ROUNDS; round++) {
-    // Voids all closures, so that both threads build while one of them is ended. It waits for the lock of both.
+    // Voids all closures, so that both threads build while one of them is terminated. The writer waits for the
+    // lock of both.
     const wanted = Atomics.load(cells, 0) + ANSWERS_BETWEEN
     for (let n = 0; Atomics.load(cells, 0) < wanted; n++) {
       world.apply(n % 2 === 0 ? toggled : removed(toggled))

@@ -1,4 +1,4 @@
-/** An index that is full: what it has no room for is refused before anything is changed, and what is removed makes room. */
+/** A full index: what it has no room for is refused before anything is changed, and removals make room. */
 import { describe, expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -44,7 +44,7 @@ const SCHEMA: Change[] = [
   }),
 ]
 
-/** Numbers that are always the same, for worlds that are. */
+/** A reproducible sequence of numbers, for reproducible worlds. */
 function numbers(seed: number): (below: number) => number {
   let state = seed
   return below => {
@@ -93,7 +93,7 @@ describe.each([1, 2, 3, 4])('a small index that is filled and emptied by chance,
         taken += 1
       } catch (error) {
         expect(error).toEqual(FULL)
-        // The graph may have been opened further, and the lock taken for it.
+        // The graph may have been opened further, and the lock may have been taken for that.
         expect(new Uint8Array(handle.graph).subarray(0, before[1]!.length)).toEqual(before[1])
         refusals += 1
       }
@@ -146,7 +146,7 @@ describe('room is held for commits that are being made', () => {
     expect(() => {
       for (let n = 0; n < 100; n++) fill(bulk(`v${n}-`))
     }).toThrow(FULL)
-    // What removes is taken, full or not.
+    // Removals are accepted, full or not.
     const gone = accepted[0]!.changes.map(removed)
     engine.writer.holdRoom(gone)()
     engine.apply(gone)
@@ -173,7 +173,7 @@ test('a slab whose entries can just be counted takes no more of them', () => {
   const key = new Key(SECRETS.start, SECRETS.multiplier)
   expect(key.read('alice', L.USER_TYPE)).toBe(true)
   const meta = (find(regions, key, L.USER_TYPE) << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS + 1
-  // As if 134 million roles stood there, which take half of the largest graph.
+  // As if there were 134 million roles, which take half of the largest graph.
   regions.graph[meta] = ((L.ENTRIES_MAX << L.COUNT_SHIFT) | 28) >>> 0
   expect(() => engine.writer.holdRoom([assignInTenant('alice', 'reader', 'default')])).toThrow(FULL)
   engine.writer.holdRoom([assignInTenant('bob', 'reader', 'default')])()

@@ -1,6 +1,6 @@
 /**
- * Searches and listings where very many meet behind guarded derivations. Looking at each user by itself took users ×
- * ways, minutes for what is here; right or wrong, the answer has to come.
+ * Searches and listings with very many users behind guarded derivations. A walk for each user took users ×
+ * ways, minutes for these. Besides being right, the answer must come in time.
  */
 import { expect, test } from 'vitest'
 import {
@@ -89,7 +89,7 @@ test('thousands of folders, each with somebody to whom it is closed', () => {
       instance(`folder:${n}`),
       link(`group:${n}`, 'of', `folder:${n}`),
       link(`folder:${n}`, 'part', 'index:one'),
-      // What is closed to the odd ones is not their way.
+      // Odd users cannot take the way that is blocked for them.
       assign(`user-${n}`, 'guest', `folder:${n % 2 === 0 ? n : n - 1}`),
     ]),
   ])

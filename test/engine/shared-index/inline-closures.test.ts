@@ -1,4 +1,7 @@
-/** Short closures lie with their container, and make room for each other; where they lie, no answer shows. */
+/**
+ * Short closures lie inline in their container and make room for each other. Answers do not depend on where
+ * they lie.
+ */
 import { beforeEach, expect, test } from 'vitest'
 import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import { blockEnd, gatesAt, maskOfEntry } from '#engine/shared-index/closures/closure-block.ts'
@@ -29,7 +32,10 @@ import {
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
-/** One role each; the heads of three of them stand in the container, that of the fourth does not. */
+/**
+ * Each is allowed by one role. The heads of three of these states lie in the container, that of the fourth does
+ * not.
+ */
 const ACTIONS = ['see', 'edit', 'share', 'delete'] as const
 const DEPTH = 48
 
@@ -51,7 +57,7 @@ const chain: readonly Change[] = [
   ...Array.from({ length: DEPTH }, (_, n) => [instance(`folder:f${n}`), user(`u${n}`)]).flat(),
   ...parents,
 ]
-/** The closures of a folder so far down have as many entries, one for each user above. */
+/** Closures of a folder this deep have an entry for each user above. */
 const everyHolds = (action: string): Change[] =>
   Array.from({ length: DEPTH }, (_, n) => assign(`u${n}`, action, `folder:f${n}`))
 
@@ -65,10 +71,10 @@ beforeEach(() => {
   header = new Int32Array(engine.writer.handle.header)
 })
 
-/** Words of the region that are taken. */
+/** Words of the closure region in use. */
 const inRegion = (): number => header[L.H_CLOSURE_TOP]! - L.LINE_WORDS
 
-/** Who holds a role above a folder may do so there, who holds one below may not. Builds the closure. */
+/** A user with a role above a folder may do so there, one with a role below may not. Builds the closure. */
 function ask(action: string, depth: number): void {
   expect(world.can('u0', action, `folder:f${depth}`)).toBe(true)
   expect(world.can(`u${depth + 1}`, action, `folder:f${depth}`)).toBe(false)
@@ -76,7 +82,7 @@ function ask(action: string, depth: number): void {
 
 test('a closure of up to 40 entries lies with its container, a longer one in the region', () => {
   world.apply(...everyHolds('see'))
-  // Of the folder above, whose closure has 40 entries.
+  // Absorbs the closure of the folder above, which has 40 entries.
   ask('see', 40)
   expect(inRegion()).toBe(0)
   ask('see', 41)
@@ -93,7 +99,7 @@ test('two of twenty entries share a room, and a third goes to the region', () =>
   expect(inRegion()).toBe(0)
   ask('share', 20)
   const third = inRegion()
-  // Twenty scopes, and their mask with its place.
+  // Twenty scopes, and their mask with its end.
   expect(third).toBe(22)
   for (const action of ACTIONS.slice(0, 3)) ask(action, 20)
   expect(inRegion()).toBe(third)
@@ -117,7 +123,7 @@ test('what one role loses makes room for another, beside those that go on holdin
   ask('see', 20)
   ask('edit', 20)
   const { closuresBuilt } = engine.writer.figures()
-  // Another meaning voids the closures of this role only. Behind guards they are short, and have gates.
+  // Another meaning voids the closures of this role only. Behind guards they are short and have gates.
   world.apply(guarded('edit'))
   ask('see', 20)
   expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
@@ -138,7 +144,7 @@ test('entries have the masks of their types, though those with one mask stand si
   world.apply(
     resourceType('group'),
     relation('folder', 'shared', 'group'),
-    // The members' place among the roles of groups is that of others among those of folders.
+    // Members have the same role index among the roles of groups as other roles among those of folders.
     role('group', 'guest'),
     role('group', 'member'),
     role('folder', 'see', {

@@ -1,4 +1,7 @@
-/** Pages of many keys, where sorting goes by prefixes and runs (`key-order.ts`); few keys are held against the oracle. */
+/**
+ * Pages of many keys, which are sorted by prefixes and runs (`key-order.ts`). Other tests compare few keys with
+ * the oracle.
+ */
 import { expect, test } from 'vitest'
 import {
   instance,

@@ -1,4 +1,4 @@
-/** A key is the same key however it comes in: as a string, by words of a body's bytes, or from a record. */
+/** A key is the same, whether it is read from a string, from the bytes of a body, or from a record. */
 import { expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import { KEY_BYTES_MAX } from '#engine/shared-index/memory/layout.ts'

@@ -1,4 +1,7 @@
-/** A commit of many facts is prepared in steps, between which the thread may do something else, and is seen as a whole. */
+/**
+ * A commit of many facts is prepared in steps, between which the thread may do other work, and becomes visible
+ * as a whole.
+ */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'

@@ -1,4 +1,4 @@
-/** A process with a large index, that says what the kernel has made of its graph, as JSON. */
+/** A process with a large index. It prints as JSON how the kernel mapped its graph. */
 import { openSync, readFileSync, readSync } from 'node:fs'
 import { LINE_WORDS, WORD_BYTES } from '#engine/shared-index/memory/layout.ts'
 import { LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/memory/regions.ts'

@@ -1,6 +1,6 @@
 /**
- * An index that a load made large: it has moved to where all its address space is before anybody reads it, counts only what it
- * has opened of that, and goes on growing under its readers.
+ * An index that a load made large: it moves to its whole address space before any thread reads it, counts only
+ * what is open of that, and goes on growing under its readers.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { instanceRolesOf } from '#testing/engines/listed.ts'
 import { SECRETS, SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
 
 const HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/enabled'
-/** Two lines each. */
+/** Enough users, of two lines each, to make the graph large. */
 const USERS = Math.ceil(LARGE_GRAPH_BYTES / 128)
 const PART = 10_000
 const schema: Change[] = [
@@ -102,7 +102,7 @@ test('what was moved keeps its texts, and attributes written after it change no 
   engine.apply([...schema, ...before.map(document), ...users(0, USERS)])
   engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
   expect(engine.writer.handle.graph.growable).toBe(false)
-  // The block of each stands behind its record, and that behind the block of the one before.
+  // Each record is followed by its block, and that by the next record.
   const after = Array.from({ length: 50 }, (_, n) => `after${n}`)
   for (const [n, key] of after.entries()) engine.apply([document(key, n)])
   engine.apply([...before, ...after].map(key => assign('u7', 'viewer', `document:${key}`)))
@@ -138,7 +138,7 @@ test('no page comes into being in a section, for which readers would wait: not i
   for (let from = USERS; from < USERS + 2 * count; from += count) {
     faults.inSection = 0
     writer.apply([...users(from, from + count)])
-    // The rest is what the garbage collector and other threads of the process meet meanwhile.
+    // The rest are faults of the garbage collector and of other threads of the process.
     expect(faults.inSection).toBeLessThan(pages / 2)
   }
 })
@@ -154,7 +154,7 @@ test('closures that come after a load are written where pages have come into bei
   expect(process.resourceUsage().minorPageFault - before).toBeLessThan(CLOSURE_WORDS_AHEAD / 2 / 1_024 / 3)
 })
 
-/** What another process, started with these settings of the C library, says of the memory of its graph. */
+/** What another process, started with these settings of the C library, reports of the memory of its graph. */
 function graphMemory(tunables: string): { isMarkedForHugePages: boolean; isOnLines: boolean } {
   const script = fileURLToPath(new URL('large-index-process.ts', import.meta.url))
   const said = execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
@@ -165,7 +165,7 @@ function graphMemory(tunables: string): { isMarkedForHugePages: boolean; isOnLin
 }
 
 test('its memory is marked for huge pages where the C library was told to ask for them', () => {
-  // Where all memory may be huge, or none, the C library need not ask.
+  // If all memory may be huge pages, or none, the C library need not ask for them.
   const mode = existsSync(HUGE_PAGES) ? readFileSync(HUGE_PAGES, 'utf8') : ''
   expect(graphMemory('glibc.malloc.hugetlb=1').isMarkedForHugePages).toBe(mode.includes('[madvise]'))
   expect(graphMemory('').isMarkedForHugePages).toBe(false)

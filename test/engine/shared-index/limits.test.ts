@@ -1,4 +1,4 @@
-/** Where the layout changes shape: many edges, many roles, short and long keys, keys that collide. */
+/** Sizes at which the layout changes: many edges, many roles, short and long keys, colliding keys. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -55,7 +55,7 @@ describe('an instance with many in-edges', () => {
         assign('alice', 'member', `group:g${count - 1}`),
         assign('bob', 'member', 'group:other'),
       )
-      // Often enough for forward walks to give way to a closure.
+      // Often enough that a closure replaces the forward walks.
       for (let times = 0; times < 12; times++) {
         expect(world.can('alice', 'read', 'document:d')).toBe(true)
         expect(world.can('bob', 'read', 'document:d')).toBe(false)

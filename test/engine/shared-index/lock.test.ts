@@ -1,4 +1,7 @@
-/** The lock between threads, and what is left of it when they die. That who waits gets it soon is in `bench/claims`. */
+/**
+ * The lock between threads, and what remains of it when they die. `bench/claims` shows that a waiting thread
+ * gets it soon.
+ */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'

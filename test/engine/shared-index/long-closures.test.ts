@@ -1,4 +1,4 @@
-/** Closures of all lengths, looked through for many questions at once. */
+/** Closures of all lengths, searched for many questions at once. */
 import { expect, test } from 'vitest'
 import {
   assign,
@@ -45,7 +45,7 @@ test.each(LENGTHS)(
     })
     const wanted = [...levels.map(() => true), false]
     expect(engine.evaluateAll(queries)).toEqual(wanted)
-    // The closure stands by now.
+    // The closure is built by now.
     expect(engine.evaluateAll(queries)).toEqual(wanted)
   },
 )

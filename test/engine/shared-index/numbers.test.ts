@@ -1,4 +1,6 @@
-/** The numbers that facts carry in place of names: there are few of them, and those of what was removed are used again. */
+/**
+ * The numbers that facts carry instead of names: there are few of them, and those of removed things are reused.
+ */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { demandOf } from '#engine/shared-index/schema/number-demand.ts'

@@ -1,4 +1,4 @@
-/** The neighbours of a batch belong to one state, even where a writer lets no attempt of theirs stand. */
+/** The questions of one batch belong to one state, even if a writer disturbs every attempt. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -33,7 +33,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     })
     const disturbing: Query = {
       ...asked('here'),
-      // Asked for while the batch is read: what a writer in another thread does whenever nobody holds the lock.
+      // Read while the batch is read. It does what a writer in another thread does whenever the lock is free.
       get user() {
         if (header[L.H_LOCK] === 0 && moves < times) {
           writer.apply([removed(grants[moves % 2]!), grants[(moves + 1) % 2]!])

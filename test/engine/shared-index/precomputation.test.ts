@@ -1,4 +1,4 @@
-/** Closures are built ahead of the questions, and after a change of the schema only those that it voided. */
+/** Closures are precomputed, and after a change of the schema only those that it voided. */
 import { beforeEach, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {
@@ -55,7 +55,7 @@ beforeEach(() => {
   world = new World(engine, ...content)
 })
 
-/** Closures ever built. */
+/** Number of closures built so far. */
 function built(): number {
   return engine.writer.figures().closuresBuilt
 }
@@ -93,7 +93,7 @@ test('a new role that derives from nothing old rebuilds nothing old', () => {
   const ahead = built()
   world.apply(role('document', 'signer', { can: ['sign'] }))
   precompute()
-  // The wide document's, for those who may sign.
+  // The closure of the wide document, for users who may sign.
   expect(built()).toBe(ahead + 1)
 })
 

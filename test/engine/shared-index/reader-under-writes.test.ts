@@ -1,4 +1,7 @@
-/** Right while facts and schema change without pause: the short form of `bench/engine/torn-reads.ts`. */
+/**
+ * Answers are right while facts and schema change without pause: the short form of
+ * `bench/engine/torn-reads.ts`.
+ */
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'

@@ -1,6 +1,6 @@
 /**
- * An index that a commit left half done, or in which a reader came upon what cannot be, is nobody's ground any more: whoever
- * asks is told so, in every way of asking, and nobody waits for the end of a section that has none.
+ * An index is retired if a commit left it half done, or if a reader found a broken invariant. Every way of
+ * asking then throws, and no reader waits for the end of a section that has none.
  */
 import { expect, test } from 'vitest'
 import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
@@ -20,7 +20,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 const CLOSED = expect.objectContaining({ code: 'ENVIRONMENT_CLOSED' })
 const QUERY: Query = { user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null }
 const PAGE = { after: null, limit: 10 }
-/** What this release does not know. */
+/** A change that this release does not know. */
 const UNKNOWN = { kind: 'of-a-later-release' } as unknown as Change
 
 const WAYS: Readonly<Record<string, (engine: DecisionEngine) => unknown>> = {
@@ -59,7 +59,7 @@ test.each([false, true])('a commit cut short ends every way of asking (with the 
     InvariantError,
   )
   for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
-  // Each time, not only the first.
+  // It throws each time, not only the first.
   for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
 })
 

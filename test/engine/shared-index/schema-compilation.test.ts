@@ -1,7 +1,7 @@
 /**
- * What a change of the schema costs, without a clock: how much of it is compiled anew, in how many steps, and how many bytes the
- * compiled schema has; and that what was not compiled anew is what it has to be. What the cost comes to in milliseconds is measured
- * by `bench/engine/schema-ceilings.ts`.
+ * The cost of a schema change without a clock: how much of it is compiled anew, in how many steps, and how many
+ * bytes the compiled schema has. Also that what is not compiled anew is right.
+ * `bench/engine/schema-ceilings.ts` measures the milliseconds.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -42,7 +42,7 @@ function on(type: string, ...actions: readonly string[]): Permission[] {
   return actions.map(action => ({ type, action }))
 }
 
-/** 1,000 actions, three types, 2,000 tenant roles that all have what one of them has. */
+/** 1,000 actions, three types, and 2,000 tenant roles that all extend one of them. */
 const WIDE: Change[] = [
   ...['a', 'b', 'c'].map(type => resourceType(type, ...ACTIONS)),
   tenant('default'),
@@ -97,7 +97,7 @@ describe('of 2,000 roles and 1,000 actions on each of three resources', () => {
     const fresh = new SharedEngine()
     fresh.apply([tenant('default'), ...['a', 'b'].map(type => resourceType(type, ...ACTIONS))])
     const roles = WIDE.flatMap(change => (change.kind === 'role-put' ? [change] : []))
-    // One after the other, so that each is compiled beside those that stand.
+    // In several commits, so that each is compiled beside existing ones.
     for (let from = 0; from < roles.length; from += 100) fresh.apply(roles.slice(from, from + 100))
     for (const { role: key } of roles)
       fresh.apply([user(`of ${key}`), assignInTenant(`of ${key}`, key, 'default')])
@@ -119,7 +119,7 @@ describe('of 2,000 roles and 1,000 actions on each of three resources', () => {
   })
 })
 
-/** Few names, so that changes meet; each role has somebody who holds it, and each type an instance. */
+/** Few names, so that changes meet. Each role has a holder, and each type an instance. */
 const TYPES = ['a', 'b', 'c']
 const DEEDS = ['read', 'write', 'share']
 const TENANT_ROLES = ['t0', 't1', 't2', 't3']
@@ -189,7 +189,7 @@ test('whatever changes, what stands of the compiled schema and what is compiled 
     ])
     for (const judge of [engine, oracle]) judge.apply([...whole, ...FACTS])
     for (const change of changes) {
-      // What was removed is held again when it comes again.
+      // A removed role is held again when it is put again.
       oracle.apply([change])
       met.compiled += compiledBy(engine, change)
       for (const judge of [engine, oracle]) judge.apply(FACTS)
@@ -291,7 +291,7 @@ test('at the ceilings, with as many different sets of roles as there can be, a c
     ...wholes.map((key, n) =>
       tenantRolePut(key, all.slice(n * PERMISSIONS_PER_ROLE_MAX, (n + 1) * PERMISSIONS_PER_ROLE_MAX)),
     ),
-    // Half of all roles have all of it, and each has some of its own.
+    // Half of all roles have all actions, and each action has some roles of its own.
     ...Array.from({ length: single }, (_, n) => {
       const own = Array.from({ length: each }, (_each, m) => all[(n + m * single) % all.length]!)
       return tenantRolePut(`role-${n}`, own, n % 2 === 0 ? wholes : [])

@@ -1,6 +1,5 @@
 /**
- * What questions in bytes ask beside their keys is looked up once for many that ask alike, and means what the schema
- * says now.
+ * The terms of packed questions are looked up once for many that share them, and mean what the schema says now.
  */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
@@ -62,7 +61,7 @@ test('in a bulk, what is asked in turns is told apart, by action and by type, de
     assign('alice', 'viewer', 'document:plan'),
     assign('alice', 'editor', 'folder:plan'),
   ])
-  // Each one object, as a template has it, and what it means.
+  // Each is one object, as a template has it, with its meaning.
   const read = { query: SHARED, isAllowed: true }
   const write = { query: { ...SHARED, action: 'write' }, isAllowed: false }
   const readFolder = { query: { ...SHARED, type: 'folder' }, isAllowed: false }
@@ -70,7 +69,7 @@ test('in a bulk, what is asked in turns is told apart, by action and by type, de
   const fly = { query: { ...SHARED, action: 'fly' }, isAllowed: false }
   const ghost = { query: { ...SHARED, type: 'ghost' }, isAllowed: false }
   const kinds = [read, write, readFolder, writeFolder, fly, ghost]
-  // Any two in turns, after any third.
+  // Any two in turns, after any third one.
   const asked = kinds.flatMap(one =>
     kinds.flatMap(other => kinds.flatMap(third => [third, one, other, one, other])),
   )

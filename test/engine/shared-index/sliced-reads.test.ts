@@ -1,4 +1,4 @@
-/** Reads in slices, between which others read and write: each still answers for one state. */
+/** Reads in slices, between which others read and write. Each still answers for one state. */
 import { expect, test } from 'vitest'
 import type { InstanceRoles, ResultSink } from '#engine/engine.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -19,10 +19,10 @@ import {
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const ANY = { tenants: null, types: null, accepts: null }
-/** More than one slice, and no more than are read with the lock. */
+/** Entries of more than one slice, but few enough to be read with the lock. */
 const SHORT = 500
 const COUNT = 2_000
-/** Far more than that. */
+/** Far more entries than are read with the lock. */
 const LONG = 10_000
 
 function newEngine(count = COUNT): SharedEngine {
@@ -58,7 +58,7 @@ class Keys implements ResultSink<InstanceRoles> {
   }
 }
 
-/** Gives and takes at once, so that of every two documents alice may see exactly one. */
+/** Grants and revokes in one commit, so that alice may see exactly one of every two documents. */
 function flip(engine: SharedEngine, turn: number, count = COUNT): void {
   engine.apply(
     Array.from({ length: count }, (_, n) => {
@@ -108,7 +108,7 @@ test('a long list under writes that never pause keeps no writer waiting: it is b
   expect(read).toThrow(expect.objectContaining({ code: 'OVERLOADED', limit: 'list' }))
   expect(found.begun).toBeGreaterThan(10)
   expect(found.begun).toBeLessThan(40)
-  // So much is read while the lock is held: some of it, and never the rest.
+  // The most that is read with the lock: a part of it, never the rest.
   expect(mostAtOnce).toBeLessThan(LONG / 4)
 })
 
@@ -118,7 +118,7 @@ test('a search under writes that never pause never locks them out, and is refuse
   const words = new Int32Array(header)
   let turn = 0
   let wasLocked = false
-  // Somebody writes while each attempt is at its end.
+  // A write comes at the end of each attempt.
   const page = {
     after: null,
     get limit() {
@@ -176,7 +176,7 @@ test('the roles held on an instance are found by one walk, however many roles it
   const { steps, instanceRoles, isCutShort, path } = runAtOnce(engine.explain(question, EXPLAIN_STEPS_MAX))
   expect(isCutShort).toBe(false)
   expect([instanceRoles.held.length, path.length]).toEqual([roles.length, 1 + folders.length])
-  // Each folder and each role a few times, not each folder for each role.
+  // It takes some steps for each folder and each role, not for each pair of them.
   expect(steps).toBeLessThan(10 * (roles.length + folders.length))
 })
 
@@ -208,7 +208,7 @@ test('an explanation whose decision has no room for closures walks for it in sli
     }
   }
   const withRoom = slicesOf(new SharedEngine())
-  // The walk of the decision comes to the same slices, of a thousand steps.
+  // The walk of the decision runs in the same slices of a thousand steps.
   const withoutRoom = slicesOf(new SharedEngine({ closureBytesMax: 1 << 13 }))
   expect(withoutRoom).toBeGreaterThan(withRoom + folders.length / 1_024)
 })
@@ -235,7 +235,7 @@ test('more roles on instances than a walk may find are refused, by lists and by 
   const question = { user: 'alice', action: 'read', type: 'paper', tenant: null }
   expect(thrownBy(() => runAtOnce(engine.instanceRolesOf('alice', ANY, 10, new Keys())))).toEqual(refused)
   expect(thrownBy(() => engine.searchResources(question, { after: null, limit: 10 }))).toEqual(refused)
-  // What is asked about one of them is answered.
+  // A question about one of them is answered.
   expect(engine.evaluate({ ...question, key: '8399' })).toBe(true)
 })
 

@@ -1,4 +1,4 @@
-/** Slots of the string table: which keys they lead to, and which line is wanted after a record. */
+/** Slots of the string table: which keys they lead to, and which line they name as the next. */
 import { expect, test } from 'vitest'
 import { hashOf, Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -26,7 +26,7 @@ const schema = [
   relation('document', 'parent', 'folder'),
 ]
 const folderOf = (n: number): string => `folder:f${n % FOLDERS}`
-/** Some keys are longer than what a record has room for. */
+/** Some keys are longer than a record has room for. */
 const documentOf = (n: number): string => `document:${n % 7 === 0 ? 'long-'.repeat(20) : 'd'}${n}`
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n)
 
@@ -36,7 +36,7 @@ interface Slot {
   readonly isOfKey: boolean
 }
 
-/** Every taken slot, by the key of its record. */
+/** Every used slot, by the key of its record. */
 function slotsOf({ header, graph }: Regions): Map<string, Slot> {
   const slots = new Map<string, Slot>()
   for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
@@ -139,7 +139,7 @@ test('a lookup looks at each slot twice at most, even where nothing that it read
   const partition = L.H_PARTITIONS + (partitionOf(key.hash) << 1)
   header[partition] = base
   header[partition + 1] = Math.log2(slots)
-  // As a block looks that was given back and filled with something else: no slot is free, and one seems to be the key's.
+  // This is what a freed and reused block looks like: no slot is free, and one seems to be the key's.
   const words = new Int32Array(base + 2 * slots).fill(line | (~key.hash << L.LINE_BITS), base)
   const tagBits = 32 - L.LINE_BITS
   words[base] = line | (key.hash << L.LINE_BITS)

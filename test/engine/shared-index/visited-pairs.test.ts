@@ -1,4 +1,7 @@
-/** The set that walks remember by: what was added is there, with its number, and adding takes as long in any order. */
+/**
+ * The set of pairs that walks use: it keeps what was added, with its number, and adding takes equally long in
+ * any order.
+ */
 import { expect, test } from 'vitest'
 import { ID_HASH } from '#engine/shared-index/memory/layout.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'

@@ -1,4 +1,4 @@
-/** What warms up the code of a writer before it is read. */
+/** The warm-up of the writer's code before the first reader. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -36,17 +36,17 @@ test('a warm-up makes every kind of change, collects all that it removes, and vo
   let before: ReturnType<SharedIndexWriter['figures']> | null = null
   let steps = 0
   for (const _ of warmUpWriter()) {
-    // From then on it is as if somebody read.
+    // From then on the index counts as read.
     if (handle.mock.calls.length === 0) before = writer().figures()
     steps++
   }
   const kinds = apply.mock.calls.flatMap(([changes]) => Array.from(changes, ({ kind }) => kind))
   expect(new Set(kinds)).toEqual(new Set(Object.keys(KINDS)))
-  // So that whatever else waits gets its turn.
+  // There are pauses between commits, so that other work gets its turn.
   expect(steps).toBeGreaterThan(apply.mock.calls.length)
   expect(writer().collect(1)).toBe(false)
   const { assignments, tuples, records, ...work } = writer().figures()
-  // Or the next round would find done what it is to do.
+  // Otherwise the next round would find nothing to do.
   expect({ assignments, tuples, records }).toEqual({
     assignments: before!.assignments,
     tuples: before!.tuples,

@@ -1,18 +1,18 @@
 /**
- * Many questions at once: the same decision as `check.ts`, cut into stages, each a loop of independent loads over the
- * batch, so that their cache misses overlap instead of adding up (twice as fast).
+ * Decides many questions at once. The decision is that of `check.ts`, cut into stages. Each stage is a loop of
+ * independent loads over the batch, so that cache misses overlap instead of adding up (docs/engine.md has the figures).
  *
  *   look up   users, instances                                    batch-lookup.ts
- *   place     tenants; what the filter says about tenant and instance themselves
+ *   resolve   tenants; what the filter says about tenant and instance themselves
  *   edges     in-edges of the instances            → (question, container, state)
  *   heads     closure heads of the containers      → (question, block, entries); a block in a container is its word, negative
  *   entries   closure entries that pass the filter → (question, scope, mask)
  *   probe     the users' slabs
  *
  * A question that does not fit (missing closure, gates, wide instance, several start states, odd key) is left
- * `UNKNOWN` and asked singly. Nothing is decided early: a branch that is guessed wrong costs more than the work.
+ * `UNKNOWN` and asked singly. Nothing is decided early, because a mispredicted branch costs more than the work it saves.
  *
- * It reads without the lock; every bound is checked; results count only after validation.
+ * The stages read without the lock and check every bound. Their results count only after validation.
  */
 import { maskOfEntry, wordsMin } from '#engine/shared-index/closures/closure-block.ts'
 import { headAt } from '#engine/shared-index/closures/closure-heads.ts'
@@ -56,7 +56,7 @@ const {
 
 export const UNKNOWN = 3
 
-/** Longer closures are for single questions, which can walk the user's side instead. */
+/** Longer closures are left to single questions, which can walk the user's side instead. */
 const ENTRIES_MAX = 256
 
 export class BatchCheck {
@@ -70,11 +70,11 @@ export class BatchCheck {
   readonly #edges = new NumberList()
   readonly #blocks = new NumberList()
   readonly #candidates = new NumberList()
-  /** Where each candidate would stand in its user's slab, if nothing stands in its way. */
+  /** The slot of each candidate in its user's slab, where its search begins. */
   #slots = new Int32Array(BATCH_MAX)
-  /** Where the in-edges of each question's instance stand; where there is one, its container. */
+  /** Where the in-edges of each question's instance lie; for a single in-edge, its container. */
   readonly #inEdges = new Int32Array(BATCH_MAX)
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
 
   constructor(regions: Regions, parts: { schema: SchemaView; key: Key; question: Question }) {
@@ -104,8 +104,8 @@ export class BatchCheck {
   }
 
   /**
-   * Brings in what the next stage looks at with dependent branches: the second line of each user, and the in-edges of each
-   * instance.
+   * Prefetches what the next stage reads with dependent branches: the second line of each user and the in-edges
+   * of each instance.
    */
   #prefetchFilters(count: number): void {
     const { graph } = this.#regions
@@ -115,7 +115,7 @@ export class BatchCheck {
     for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << LINE_WORDS_LOG2) + U_FILTER]!
     const edges = this.#inEdges
     for (let i = 0; i < count; i++) {
-      // Of an inline edge the container, which is wanted soon.
+      // An inline edge names its container, which is needed soon.
       const record = instances[i]! << LINE_WORDS_LOG2
       const ptr = graph[record + I_IN]!
       const isInline = (graph[record + I_IN + 1]! & LOG2_MASK) === INLINE
@@ -182,7 +182,7 @@ export class BatchCheck {
     const ptr = graph[instance + I_IN]!
     const meta = graph[instance + I_IN + 1]!
     const log2 = meta & LOG2_MASK
-    // The filter denies that anything is held there, so guards are open: the full transitions apply.
+    // The filter says that the user holds nothing here, so no guard applies: the full transitions do.
     if (log2 === INLINE) {
       this.#addEdge(index, ptr, schema.targetIn(schema.full, meta >>> COUNT_SHIFT, state))
     } else if (meta >>> COUNT_SHIFT > WIDE_IN_EDGES) this.verdicts[index] = UNKNOWN
@@ -196,7 +196,7 @@ export class BatchCheck {
   }
 
   #addEdge(index: number, container: number, target: number): void {
-    // Not `=== 0`: an edge class no schema knows any more is beyond the table.
+    // Not `=== 0`: an edge class that the schema no longer has lies beyond the table.
     if (!target) return
     if (target < 0) {
       this.verdicts[index] = UNKNOWN
@@ -205,7 +205,7 @@ export class BatchCheck {
     this.#edges.pushTriple(index, container, target)
   }
 
-  /** Brings in the containers, all but those of inline edges for the first time. */
+  /** Prefetches the containers. Those of inline edges were prefetched before. */
   #prefetchContainers(): void {
     const { graph } = this.#regions
     const { items, length } = this.#edges
@@ -241,14 +241,14 @@ export class BatchCheck {
         continue
       }
       const position = graph[head + HEAD_BLOCK]!
-      // Torn: no room is as large.
+      // A torn read: no inline closure is as long.
       if (position < 0 && entries - position > C_INLINE_END) continue
       const block = position < 0 ? position - (container << LINE_WORDS_LOG2) : position
       this.#blocks.pushTriple(index, block, entries)
     }
   }
 
-  /** Brings in the lines of each closure: of one with up to 32 entries all scopes, and the first masks. */
+  /** Prefetches the lines of each closure: for up to 32 entries all scopes and the first masks. */
   #prefetchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
@@ -263,12 +263,12 @@ export class BatchCheck {
     this.prefetchSink ^= sink
   }
 
-  /** The entries that pass the filters of their users. */
+  /** Takes the closure entries that pass the filters of their users. */
   #matchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
     const users = this.#lookup.users.lines
-    // Asked of the array, a length comes as a double: once for all.
+    // The length of a typed array is read as a double, so it is read once.
     const limit = closures.length
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
@@ -277,7 +277,7 @@ export class BatchCheck {
       const isInline = position < 0
       const words = isInline ? graph : closures
       const block = isInline ? -position : position
-      // Those in rooms have been looked at with their heads.
+      // The bounds of inline closures were checked with their heads.
       if (!isInline && !(block > 0 && block + wordsMin(entries) <= limit)) continue
       const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
       for (let i = 0; i < entries; i++) {
@@ -303,7 +303,7 @@ export class BatchCheck {
       slots[s] = meta >>> COUNT_SHIFT === 0 ? 0 : graph[slab]! + (slot << 1)
     }
     let sink = 0
-    // What stands in a candidate's way often stands at the end of a line: two slots further, too.
+    // A probe often goes on past the end of a line, so the entry two slots further is prefetched too.
     for (let s = 0; s < count; s++) sink ^= graph[slots[s]!]! ^ graph[slots[s]! + 4]!
     this.prefetchSink ^= sink
   }

@@ -1,7 +1,7 @@
 /**
- * From names to lines for many questions at once. A lookup is a chain of two cache misses (slot, record); done one
- * question after the other the chains add up, done stage by stage the processor overlaps them. What overlaps is what
- * fits into its reorder window, so the loops that fetch do nothing but load from positions computed before.
+ * Looks up the names of many questions at once. A lookup is a chain of two cache misses: slot, then record. One
+ * question after the other, the chains add up. Stage by stage, the processor overlaps them. Only what fits into
+ * its reorder window overlaps, so the loops that prefetch only load from positions computed before.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -10,16 +10,16 @@ import type { QueryTerms } from '#model/packed-queries.ts'
 import type { BatchSource } from './batch-source.ts'
 import { BATCH_MAX, KeyColumn } from './key-column.ts'
 
-/** The questions of one batch, as far as names go: actions, tenants, users, instances. */
+/** The names in the questions of one batch: actions, tenants, users, instances. */
 export class BatchLookup {
   readonly users: KeyColumn
   readonly instances: KeyColumn
-  /** `null` where the type or action is not declared: denied, nothing else matters. */
+  /** Null if the type or action is not declared: the question is denied and nothing else is looked up. */
   readonly actions: (ActionView | null)[] = Array.from({ length: BATCH_MAX }, () => null)
-  /** As the questions name them, not looked up: most questions in a row name the same one. */
+  /** Tenant names as given. They are looked up later, because most questions in a row name the same one. */
   readonly tenants: (string | null)[] = Array.from({ length: BATCH_MAX }, () => null)
 
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
 
   constructor(key: Key) {
@@ -41,7 +41,7 @@ export class BatchLookup {
 
   #read(header: Int32Array, schema: SchemaView, source: BatchSource, from: number, count: number): void {
     const { users, instances, actions, tenants } = this
-    // Many questions in a row have one form, or two in turns, and more ask about one type.
+    // Many questions in a row have the same terms, or two kinds in turns, and even more ask about one type.
     let terms: QueryTerms | null = null
     let otherTerms: QueryTerms | null = null
     let typeKey = ''

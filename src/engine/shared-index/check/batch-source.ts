@@ -13,14 +13,14 @@ import type { KeyColumn } from './key-column.ts'
 
 export interface BatchSource {
   readonly count: number
-  /** Brings in the keys of so many questions, together; what it returns means nothing. */
+  /** Prefetches the keys of `count` questions together. The returned number means nothing. */
   prefetch(from: number, count: number): number
   terms(index: number): QueryTerms
-  /** Takes the user's key of a question into a row of the column. */
+  /** Reads the user's key of a question into a row of the column. */
   readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void
-  /** Takes the instance's key, one of the type; leaves the row empty when the question has none. */
+  /** Reads the instance's key of this type into a row. Leaves the row empty if the question has none. */
   readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void
-  /** The question by itself, in strings, for those that no batch can answer. */
+  /** One question in strings, for questions that no batch can answer. */
   query(index: number): Query
 }
 
@@ -33,7 +33,10 @@ export class QuerySource implements BatchSource {
     this.count = queries.length
   }
 
-  /** Texts lie all over the heap. To read one takes so long that the processor does not get to the next before. */
+  /**
+   * Texts lie scattered over the heap. Reading one takes so long that the processor would not reach the next
+   * before it has arrived.
+   */
   prefetch(from: number, count: number): number {
     const queries = this.#queries
     let sink = 0
@@ -73,7 +76,7 @@ export class PackedSource implements BatchSource {
     this.count = packed.count
   }
 
-  /** They stand side by side. */
+  /** The keys lie side by side in the body, so nothing needs a prefetch. */
   prefetch(): number {
     return 0
   }

@@ -1,12 +1,12 @@
 /**
- * The decision on one instance: does the user hold a role that suffices, directly or derived (contract C.2)? In lines
- * and states, no names.
+ * Decides on one instance: does the user hold a role that suffices, directly or derived (contract C.2)? It
+ * works on lines and states and knows no names.
  *
- * Optimistic by default: it reads while others write, so a verdict counts only after validation (`consistent-reads.ts`), and
- * every loop is bounded by what is in view. A closure that is missing is answered by `BUILD`: the caller comes again
- * with the lock, and then missing closures are built on the way.
+ * It is optimistic by default: it reads while others write. A verdict counts only after validation
+ * (`consistent-reads.ts`), and every loop is bounded by the size of the view. If a closure is missing, it
+ * answers `BUILD`. The caller then comes again with the lock, and missing closures are built on the way.
  *
- * No allocation, except where scratch lists outgrow all checks before.
+ * It allocates nothing, except when a scratch list outgrows all checks before.
  */
 import { gatesAt, maskOfEntry, tableLog2, wordsMin } from '#engine/shared-index/closures/closure-block.ts'
 import type { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
@@ -49,7 +49,7 @@ const {
 
 export const DENY = 0
 export const ALLOW = 1
-/** Not known without building a closure; from who may build one, not known without one that there is no room for. */
+/** The verdict needs a closure that is not built. With the lock held: one that no room is left for. */
 export const BUILD = 2
 export type Verdict = typeof DENY | typeof ALLOW | typeof BUILD
 
@@ -85,7 +85,7 @@ export class InstanceCheck {
     this.#schema = schema
   }
 
-  /** `user` and `instance` are lines, `target` is where the action starts. `mayBuild`: the lock is held. */
+  /** `user` and `instance` are lines; `target` is where the action starts. `mayBuild`: the lock is held. */
   run(user: number, instance: number, target: number, mayBuild: boolean): Verdict {
     const { graph, header } = this.#regions
     this.#mayBuild = mayBuild
@@ -94,7 +94,7 @@ export class InstanceCheck {
     this.#user = user << LINE_WORDS_LOG2
     this.#slab = graph[this.#user + U_ASSIGNMENTS]!
     this.#slabMeta = graph[this.#user + U_ASSIGNMENTS + 1]!
-    // Who holds nothing anywhere is denied everything.
+    // A user without any assignment is denied everything.
     if (this.#slabMeta >>> COUNT_SHIFT === 0) return DENY
     const tenant = graph[(instance << LINE_WORDS_LOG2) + I_TENANT]! << LINE_WORDS_LOG2
     this.#epochs = (graph[tenant + T_CLOSURE_EPOCH]! + header[H_CLOSURE_ERA]!) | 0
@@ -135,7 +135,7 @@ export class InstanceCheck {
     for (let at = ptr; at < end; at += 2) {
       if (graph[at] === 0) continue
       const target = schema.targetIn(transitions, graph[at + 1]!, state)
-      // A torn class reads a target of undefined.
+      // A torn edge class reads an undefined target.
       if (!target) continue
       const verdict = this.#atTarget(graph[at]!, target)
       if (verdict !== DENY) return verdict
@@ -155,7 +155,10 @@ export class InstanceCheck {
     return DENY
   }
 
-  /** Many in-edges: by its own closure if there is one, else forward from the user, and if that is too far, build. */
+  /**
+   * Decides a wide instance by its own closure, if it is built. Else it walks forward from the user. If that is
+   * too far, the closure is to be built.
+   */
   #atWide(line: number, state: number): Verdict {
     const container = this.#graph[(line << LINE_WORDS_LOG2) + I_CONTAINER]!
     if (this.#mayBuild || this.#isBuilt(container, state)) return this.#inClosure(container, state)
@@ -193,7 +196,7 @@ export class InstanceCheck {
     return DENY
   }
 
-  /** Whether the role at this place of the type is among those that suffice. */
+  /** Whether the role with this index of the type is among those that suffice. */
   #isMet(target: number, type: number, roleIndex: number): boolean {
     const schema = this.#schema
     if (target < 0) {
@@ -215,7 +218,7 @@ export class InstanceCheck {
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
     if (head === 0) return false
     const version = graph[(container << LINE_WORDS_LOG2) + C_VERSION]!
-    // Read before the rest of the head, see closure-heads.ts.
+    // `built at` is read before the rest of the head, see closure-heads.ts.
     return graph[head + HEAD_BUILT_AT] === ((version + this.#epochs + this.#schema.stateEpoch[state]!) | 0)
   }
 
@@ -250,7 +253,7 @@ export class InstanceCheck {
     return isBuilt
   }
 
-  /** The closure's entries against the user: the filter first, the slab on a hit. */
+  /** Looks for the closure's entries among the user's assignments: the filter first, the slab on a hit. */
   #meetsList(words: Int32Array, block: number, entries: number): boolean {
     const graph = this.#graph
     const filter = this.#user + U_FILTER
@@ -264,7 +267,7 @@ export class InstanceCheck {
     return false
   }
 
-  /** The user's assignments against the closure's table. */
+  /** Looks for the user's assignments in the closure's hash table. */
   #meetsTable(words: Int32Array, table: number, log2: number): boolean {
     const graph = this.#graph
     const slabLog2 = this.#slabMeta & LOG2_MASK
@@ -297,7 +300,7 @@ export class InstanceCheck {
     }
   }
 
-  /** Goes on behind every gate at whose instance the user holds nothing. Gates can lead back to themselves. */
+  /** Continues behind every gate at whose instance the user holds nothing. Gates can form cycles. */
   #behindGates(before: Verdict): Verdict {
     if (before !== DENY || this.#gates.length === 0) return before
     const { guarded } = this.#schema
@@ -337,7 +340,7 @@ export class InstanceCheck {
     return false
   }
 
-  /** One filter bit, and on a hit one probe. */
+  /** Reads one filter bit, and on a hit probes the slab once. */
   #holds(line: number, bank: number, mask: number): boolean {
     const graph = this.#graph
     const hash = Math.imul(line, ID_HASH)

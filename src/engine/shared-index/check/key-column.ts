@@ -1,9 +1,8 @@
 /**
- * Keys of one kind (the users of a batch's questions, or the instances) on their way to lines, in stages.
+ * Looks up the keys of one kind (the users or the instances of a batch) in stages.
  *
- * Only plain cases take part: keys of up to 36 bytes, in texts of ASCII only. All others come out as unclear and are asked
- * singly.
- * It reads without the lock, as all readers do: results count only after validation.
+ * Only plain cases take part: ASCII keys of up to 36 bytes. All others are marked unclear and asked singly.
+ * Like all readers it reads without the lock: results count only after validation.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -24,17 +23,17 @@ const {
   WORD_BYTES,
 } = L
 
-/** Questions a stage takes at a time: enough misses to overlap, and all scratch stays in the first-level cache. */
+/** Questions of one batch: enough misses to overlap, and all scratch memory stays in the first-level cache. */
 export const BATCH_MAX = 128
 
 const KEY_WORDS = R_KEY_WORDS
 const KEY_BYTES = KEY_WORDS * WORD_BYTES
 
-/** One kind of key (the users of the questions, or the instances), looked up together. */
+/** The keys of one kind, looked up together. */
 export class KeyColumn {
-  /** Line of each question's record; 0 if unknown or not asked for. */
+  /** Line of each question's record; 0 if it is unknown or not asked for. */
   readonly lines = new Int32Array(BATCH_MAX)
-  /** 1 where this is no matter for stages. */
+  /** 1 where the stages cannot answer. */
   readonly isUnclear = new Uint8Array(BATCH_MAX)
   readonly #hashes = new Int32Array(BATCH_MAX)
   /** Type and key length; 0 where nothing is looked up. */
@@ -48,7 +47,7 @@ export class KeyColumn {
     this.#key = key
   }
 
-  /** Nothing to look up for this question; its line is 0. */
+  /** Marks a question without a key of this kind; its line is 0. */
   skip(index: number): void {
     this.isUnclear[index] = 0
     this.#slots[index] = 0
@@ -62,7 +61,7 @@ export class KeyColumn {
     } else this.isUnclear[index] = 1
   }
 
-  /** The same for a key in the bytes of a body, see `Key.readBytes`. */
+  /** As `read`, for a key in the bytes of a body, see `Key.readBytes`. */
   readBytes(
     header: Int32Array,
     index: number,
@@ -72,7 +71,7 @@ export class KeyColumn {
     type: number,
   ): void {
     this.skip(index)
-    // Too long to be anybody's: nothing is found, without making a text of it.
+    // No stored key is as long: nothing is found, and no string is made.
     if (length > KEY_BYTES_MAX) return
     if (length <= KEY_BYTES) {
       this.#key.readBytes(bytes, at, length, type, this.#words, index * KEY_WORDS)
@@ -87,7 +86,7 @@ export class KeyColumn {
     this.#slots[index] = firstSlot(header, hash)
   }
 
-  /** Stage: brings in each key's first slot. */
+  /** Stage: prefetches each key's first slot. */
   prefetchSlots({ graph }: Regions, count: number): number {
     const slots = this.#slots
     let sink = 0
@@ -95,7 +94,7 @@ export class KeyColumn {
     return sink
   }
 
-  /** Stage: the first slot that may be the key's. Whose record that is, `verify` finds out. */
+  /** Stage: finds the first slot that may be the key's. `verify` finds out whose record it is. */
   probe(regions: Regions, count: number): void {
     const { graph } = regions
     const { lines } = this
@@ -105,12 +104,12 @@ export class KeyColumn {
       const first = slots[i]!
       const isFirst = first === 0 || hasTag(graph[first]!, graph[first + 1]!, hashes[i]!)
       const slot = isFirst ? first : slotWithTag(regions, hashes[i]!)
-      // Word 0 is empty for good.
+      // Word 0 is always empty.
       lines[i] = lineOf(graph[slot]!)
     }
   }
 
-  /** Stage: brings in each record. */
+  /** Stage: prefetches each record. */
   prefetchRecords({ graph }: Regions, count: number): number {
     const { lines } = this
     let sink = 0
@@ -118,7 +117,7 @@ export class KeyColumn {
     return sink
   }
 
-  /** Stage: compares the key. A record under an equal hash with another key is a matter for a single question. */
+  /** Stage: compares the key. If the hash is equal and the key is not, the question is asked singly. */
   verify({ graph }: Regions, count: number): void {
     const { lines, isUnclear } = this
     const identities = this.#identities
@@ -127,7 +126,7 @@ export class KeyColumn {
       if (lines[i] === 0) continue
       const record = lines[i]! << LINE_WORDS_LOG2
       const identity = identities[i]!
-      // An external key costs one more miss: rare enough to be asked singly.
+      // An external key costs one more miss. It is rare enough to be asked singly.
       let difference = (graph[record]! & (IDENTITY_MASK | FLAG_EXTERNAL)) ^ identity
       const wordCount = (((identity >>> KEY_BYTES_SHIFT) & KEY_BYTES_MASK) + 3) >>> 2
       const from = i * KEY_WORDS

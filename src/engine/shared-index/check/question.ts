@@ -1,6 +1,6 @@
 /**
- * From the names of a question to lines: which user, which instance, which tenant, by contract A.2, D-14 and D-15; and
- * what tenant roles say. The rest is `check.ts`.
+ * Resolves the names of a question to lines: its user, instance and tenant, by contract A.2, D-14 and D-15. It
+ * also answers what tenant roles decide. The rest is `check.ts`.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -33,21 +33,21 @@ export class Question {
   readonly #regions: Regions
   readonly #key: Key
   readonly #userKey: Key
-  /** The tenant last looked up, and the sequence at which: most questions in a row name the same one. */
+  /** The last tenant and the sequence at which it was looked up: most questions in a row name the same one. */
   #tenantText = ''
   #tenantLine = 0
   #tenantSequence = -1
 
   /** Lines; 0 where the name is unknown. */
   user = 0
-  /** The record under the instance's key, which `place` takes for the instance or not. */
+  /** The record under the instance's key. `resolve` decides whether it counts as the instance. */
   record = 0
   instance = 0
   tenant = 0
   /** The named tenant is not the stored instance's (contract D-14). */
   isMismatch = false
 
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
 
   constructor(regions: Regions, keys: { key: Key; userKey: Key }) {
@@ -57,8 +57,8 @@ export class Question {
   }
 
   /**
-   * Finds the records of user and instance. Each lookup is a chain of cache misses; they run side by side, since what a step
-   * wants of memory is asked for on both sides before either waits for it.
+   * Finds the records of user and instance. Each lookup is a chain of cache misses. The two chains run side by
+   * side: what a step needs is prefetched for both before either is read.
    */
   find(user: string, type: number, key: string | null): void {
     const isUserKey = this.#userKey.read(user, USER_TYPE)
@@ -66,14 +66,14 @@ export class Question {
     this.#findBoth(isUserKey, isKey, type)
   }
 
-  /** The same for the first of questions that still are bytes. */
+  /** As `find`, for the first question of a packed list. */
   findFirst({ bytes, keyRanges }: PackedQueries, type: number): void {
     const isUserKey = readBytes(this.#userKey, bytes, keyRanges, USER_RANGE, USER_TYPE)
     const isKey = readBytes(this.#key, bytes, keyRanges, KEY_RANGE, type)
     this.#findBoth(isUserKey, isKey, type)
   }
 
-  /** What is a key has been read. */
+  /** Looks up the keys that were read. */
   #findBoth(isUserKey: boolean, isKey: boolean, type: number): void {
     const regions = this.#regions
     const { header, graph } = regions
@@ -83,7 +83,7 @@ export class Question {
       graph[table.firstSlot(header, userKey.hash)]! ^ graph[table.firstSlot(header, key.hash)]!
     const userSlot = isUserKey ? table.slotWithTag(regions, userKey.hash) : 0
     const slot = isKey ? table.slotWithTag(regions, key.hash) : 0
-    // Without a slot word 0 is read, which is empty for good.
+    // Without a slot, word 0 is read, which is always empty.
     const userAt = table.lineOf(graph[userSlot]!) << LINE_WORDS_LOG2
     const rolesAt = table.lineOf(graph[userSlot + 1]!) << LINE_WORDS_LOG2
     const recordAt = table.lineOf(graph[slot]!) << LINE_WORDS_LOG2
@@ -111,13 +111,13 @@ export class Question {
     return key === null ? 0 : this.#find(key, type)
   }
 
-  /** Settles instance and tenant. `found` is the record under the instance's key, 0 if there is none. */
+  /** Sets `instance` and `tenant`. `found` is the record under the instance's key, 0 if there is none. */
   resolve(found: number, tenant: string | null, sequence: number): void {
     const { graph } = this.#regions
     this.isMismatch = false
     const home = found === 0 ? 0 : graph[(found << LINE_WORDS_LOG2) + I_TENANT]!
     if (tenant === null) {
-      // An instance goes with its tenant, even while its record is still there.
+      // An instance is gone with its tenant, even while its record still exists.
       this.instance = found !== 0 && !isDead(graph, home) ? found : 0
       this.tenant = this.instance === 0 ? this.findTenant(DEFAULT_TENANT, sequence) : home
       return
@@ -174,7 +174,7 @@ export class Question {
   }
 }
 
-/** False where no key stands, or one that is too long to be known. */
+/** False if there is no key, or one longer than any stored key. */
 function readBytes(key: Key, bytes: DataView, keyRanges: Int32Array, range: number, type: number): boolean {
   const length = keyRanges[range + RANGE_LENGTH]!
   if (length === 0 || length > KEY_BYTES_MAX) return false

@@ -1,22 +1,23 @@
 /**
- * The region for closures that have no room beside their containers: appended one after the other; the dead ones are not reused
- * singly. When the region is full and mostly dead, it starts over: the closure era moves on, and with it every closure is void.
+ * The region for closures that do not fit inline in their containers. They are appended one after the other;
+ * dead ones are not reused singly. When the region is full and mostly dead, it starts over: the closure era
+ * grows, which voids every closure.
  *
- * Lock held, no section: readers go on while closures are appended, for nothing refers to them yet.
+ * Lock held, no section: readers go on while closures are appended, because nothing refers to them yet.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
 import { assert } from '#model/assert.ts'
 
-/** Closures are shorter than that: two of the longest fit into the region side by side. */
+/** Closures must be shorter than this, so that two of the longest fit into the region. */
 export function closureWordsEnd(regions: Regions): number {
   return regions.closureWordsMax() / 2
 }
 
 /**
- * The first of so many fresh words. If the region started over instead, every closure is gone: `null`, and the
- * caller builds again what it has built so far.
+ * Returns the first of `words` fresh words. Null if the region started over instead: every closure is gone, and
+ * the caller builds again what it had built so far.
  */
 export function appendClosure(regions: Regions, words: number): number | null {
   const { header } = regions
@@ -25,7 +26,7 @@ export function appendClosure(regions: Regions, words: number): number | null {
     const isMostlyDead = header[L.H_CLOSURE_DEAD]! * 2 > top
     const isFull = top + words > regions.closureWordsMax()
     assert(words < closureWordsEnd(regions), 'a closure fits into the closure region')
-    // Readers that began before a growth would look for new blocks beyond the end of their view: a section.
+    // A section: a reader that began before the growth would look for new blocks beyond the end of its view.
     beginSection(header)
     if (isMostlyDead || isFull) startOver(header)
     else regions.growClosures(top + words)

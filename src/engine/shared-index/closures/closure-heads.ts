@@ -4,7 +4,7 @@
  *   container, word 6…14   │ block │ size │ built at │  for ordinals 0, 1, 2 of the container's type
  *   further heads          │ log2 of this block │ – │ – │ ordinal 3: block, size, built at │ …
  *
- *   block                  │ its word in the region of closures; of one in the container's room minus its place in the container │
+ *   block                  │ its word in the closure region; of an inline closure minus its offset in the container │
  *   size                   │ low bits of the closure era it was built in │ number of entries, 29 bits (`HEAD_SIZE_MASK`) │
  *
  * A closure holds while `built at` equals the sum of four counters that only grow: the container's version, its
@@ -23,7 +23,7 @@ import { beginSection, endSection } from '#engine/shared-index/memory/sequence.t
 // Own constants are compiled in; those of another module are loaded each time.
 const { C_HEADS, C_HEADS_IN_PLACE, C_MORE_HEADS, HEAD_WORDS, LINE_WORDS_LOG2 } = L
 
-/** The word of the head for this ordinal; 0 if it has no place yet. */
+/** The word of the head for this ordinal; 0 if it has none yet. */
 export function headAt(graph: Int32Array, container: number, ordinal: number): number {
   const record = container << LINE_WORDS_LOG2
   if (ordinal < C_HEADS_IN_PLACE) return record + C_HEADS + ordinal * HEAD_WORDS
@@ -33,13 +33,13 @@ export function headAt(graph: Int32Array, container: number, ordinal: number): n
   return at + HEAD_WORDS <= 1 << graph[block]! ? block + at : 0
 }
 
-/** Lock held, no section. As `headAt`, with a place made if need be; 0 where there is no room for it. */
+/** As `headAt`, but makes the head if needed; 0 if there is no room for it. Lock held, no section. */
 export function headFor(regions: Regions, container: number, ordinal: number): number {
   const known = headAt(regions.graph, container, ordinal)
   if (known !== 0) return known
   const log2 = log2Ceil((ordinal - C_HEADS_IN_PLACE + 2) * HEAD_WORDS)
   if (!hasBlock(regions, log2)) return 0
-  // A section: readers may be looking at the block that is replaced.
+  // A section, because readers may be looking at the block that is replaced.
   beginSection(regions.header)
   const record = container << LINE_WORDS_LOG2
   const block = allocateZeroed(regions, log2)
@@ -48,7 +48,7 @@ export function headFor(regions: Regions, container: number, ordinal: number): n
   if (old !== 0) graph.copyWithin(block, old, old + (1 << graph[old]!))
   graph[block] = log2
   graph[record + C_MORE_HEADS] = block
-  // Last: a thread that dies before this leaks a block, and one that died after a release would leave it in use.
+  // Last: a thread that dies before this leaks a block. After a release it would leave a free block in use.
   if (old !== 0) release(regions, old, graph[old]!)
   endSection(regions.header)
   return headAt(graph, container, ordinal)

@@ -1,32 +1,34 @@
 /**
- * Which closures a commit makes void: those of the containers it changes something at, and of every container below
- * them. Their versions are bumped; who needs a closure next builds it anew.
+ * Voids the closures that a commit affects: those of the containers it changes something at, and of every
+ * container below them. Their versions are bumped. The next question that needs such a closure builds it anew.
  *
- * Finding what is below is most of the work. So before the section, while everybody goes on reading, `collect` walks from
- * what the commit is going to change; in the section `begin` bumps what was found, and `from` walks only where the
+ * Most of the work is to find what is below. So `collect` walks from what the commit is going to change before
+ * the section, while readers go on. In the section, `begin` bumps what was found. `from` walks only where the
  * commit led elsewhere, or where nothing was collected.
  *
- * When too much is below, the closure epoch of the tenant is bumped, which voids all closures of its instances: tuples
- * never cross tenants, so nothing outside can be below. O(containers below, at most the limit) a commit, not a change.
+ * If too much is below, the closure epoch of the tenant is bumped, which voids all closures of its instances.
+ * Tuples never cross tenants, so nothing outside can be below. O(containers below, at most the limit) for a
+ * commit, not for each change.
  *
- * Invariant: all that is below a container in `#seen` is in it, too, throughout the commit: what is linked below it
- * later is walked from itself. No closure is built during a section, so bumping a version once a commit is enough.
+ * Invariant: all that is below a container in `#seen` is in `#seen` too, throughout the commit. What is linked
+ * below it later is walked from itself. No closure is built during a section, so one bump for each commit is
+ * enough.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 
-/** Containers a commit voids one by one; half a microsecond each to find. */
+/** The most containers that a commit voids one by one. Each takes half a microsecond to find. */
 const COLLECTED_MAX = 16_384
 const WALKED_IN_SECTION_MAX = 4_096
 
 export class Invalidation {
   readonly #regions: Regions
   readonly #seen = new VisitedPairs()
-  /** Containers found in this commit, those not looked at yet at the end. */
+  /** Containers found in this commit; those not walked yet come last. */
   readonly #found = new NumberList()
-  /** Tenants whose closures are all void. */
+  /** Tenants whose closures were all voided. */
   readonly #voided = new Set<number>()
   #isInSection = false
   #foundMax = COLLECTED_MAX
@@ -35,7 +37,7 @@ export class Invalidation {
     this.#regions = regions
   }
 
-  /** No lock, no section. As `from`, for a change that will be made. */
+  /** As `from`, for a change that is still to be made. No lock, no section. */
   collect(instance: number): void {
     this.#walk(instance)
   }
@@ -92,7 +94,7 @@ export class Invalidation {
     const end = ptr + (2 << (meta & L.LOG2_MASK))
     for (let at = ptr; at < end; at += 2) {
       if (graph[at] !== 0) this.#pushInstance(graph[at]!)
-      // A folder of a million folders is not copied out first.
+      // Stops early, so that the out-edges of a folder with a million folders are not copied.
       if (this.#found.length > this.#foundMax) return
     }
   }

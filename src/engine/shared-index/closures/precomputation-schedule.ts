@@ -1,9 +1,9 @@
 /**
- * Sees to it that closures are built ahead of the questions (`precomputation.ts`): after a load, after a change of the
- * schema, and when the region of closures has started over, which leaves none of them (`closure-arena.ts`).
+ * Decides when closures are precomputed (`precomputation.ts`): after a load, after a change of the schema, and
+ * when the closure region has started over, which leaves none of them (`closure-arena.ts`).
  *
- * Where they do not all fit, it would start over while they are being built; then they are left to who needs them, until
- * the schema changes.
+ * If not all of them fit, the region would start over while they are built. Then the remaining ones are left to
+ * the first question that needs them, until the schema changes.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -13,10 +13,10 @@ import { Precomputation } from './precomputation.ts'
 
 export class PrecomputationSchedule {
   readonly #regions: Regions
-  /** Whether a schema stands. */
+  /** Whether there is a schema at all. */
   #hasSchema: boolean
   #isDone: boolean
-  /** The closure era in which they were built, or are being built. */
+  /** The closure era in which they are built. */
   #era: number
   #doFit = true
   #work: Precomputation | null = null
@@ -41,7 +41,7 @@ export class PrecomputationSchedule {
     this.#work = null
   }
 
-  /** Lock held, no section. About so many records' worth of work. */
+  /** Does about `work` records' worth of work. Lock held, no section. */
   step(work: number): void {
     if (this.isDone) return
     this.#work ??= this.#begin()
@@ -58,7 +58,10 @@ export class PrecomputationSchedule {
     return new Precomputation(this.#regions, schema, new ClosureBuilder(this.#regions, schema))
   }
 
-  /** It may have started over because most of it was dead; at its full size, because they do not fit. */
+  /**
+   * Whether all closures fitted. The region may have started over because most of it was dead; at its full
+   * size, because they do not fit.
+   */
   #fitted(): boolean {
     return this.#era === this.#eraNow() || this.#regions.closures.length < this.#regions.closureWordsMax()
   }

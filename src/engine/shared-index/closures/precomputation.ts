@@ -1,13 +1,14 @@
 /**
- * Builds the closures of all containers ahead of the questions, so that no check pays for it; when, is said by
- * `precomputation-schedule.ts`. Those that later changes void are built anew by whoever needs them first (`check.ts`).
+ * Builds the closures of all containers ahead of the questions, so that no check pays for it.
+ * `precomputation-schedule.ts` decides when. Closures that later changes void are rebuilt by the first check
+ * that needs them (`check.ts`).
  *
- * Which: for every container each state that some transition leads to, and for a wide instance the states its actions
- * start from as well. Those above come first, so that each closure is put together from its neighbours' and a chain
- * costs its length, not the square of it. What is valid already is left alone.
+ * Which ones: for every container each state that some transition leads to, and for a wide instance also the
+ * states its actions start from. Those above come first. So each closure is put together from those of its
+ * neighbours, and a chain costs its length, not its square. Valid closures are left alone.
  *
- * It goes on in small steps between other work. What is written between two steps may free the containers that wait to
- * be looked at, so these are forgotten; a closure more or less is left unbuilt.
+ * It goes on in small steps between other work. A write between two steps may free containers that wait here,
+ * so they are then forgotten. A few closures may be left unbuilt.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -18,21 +19,21 @@ import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import type { ClosureBuilder } from './closure-builder.ts'
 
-/** A closure is built in about the time in which so many slots of the string table are looked at. */
+/** Building a closure takes about as long as looking at this many slots of the string table. */
 const CLOSURE_COST = 16
 
 export class Precomputation {
   readonly #regions: Regions
   readonly #schema: SchemaView
   readonly #builder: ClosureBuilder
-  /** By type id: states that transitions lead to, and states that actions start from. */
+  /** By type id: the states that transitions lead to, and those that actions start from. */
   readonly #targets: number[][] = []
   readonly #starts: (readonly number[])[] = []
   #sequence = 0
   #partition = 0
   #slot = 0
   readonly #seen = new VisitedPairs()
-  /** Pairs (container, state), those above on top of those below; a state is negative once its neighbours are pushed. */
+  /** Pairs (container, state), those above on top. A state is negative once its neighbours are pushed. */
   readonly #stack = new NumberList()
 
   constructor(regions: Regions, schema: SchemaView, builder: ClosureBuilder) {
@@ -53,7 +54,7 @@ export class Precomputation {
     }
   }
 
-  /** Lock held, no section. Goes on for about so many slots' worth of work; false when all is done. */
+  /** Does about `work` slots' worth of work; false when all is done. Lock held, no section. */
   step(work: number): boolean {
     const { header } = this.#regions
     if (header[L.H_SEQUENCE] !== this.#sequence) this.#stack.length = 0
@@ -107,7 +108,7 @@ export class Precomputation {
     this.#stack.push(state)
   }
 
-  /** Looks at the top of the stack: its neighbours go before it; when they are done, it is built. */
+  /** Handles the top of the stack: pushes its neighbours first, and builds it when they are done. */
   #unwind(): void {
     const { items } = this.#stack
     const top = this.#stack.length - 2
@@ -142,7 +143,9 @@ export class Precomputation {
     for (const state of this.#statesOf(target)) this.#push(container, state)
   }
 
-  /** A target is a state, a list of them, or none; an edge class no schema knows any more has none. */
+  /**
+   * The states of a target: one, several or none. An edge class that the schema no longer has leads nowhere.
+   */
   #statesOf(target: number | undefined): readonly number[] {
     if (!target) return []
     if (target > 0) return [target]

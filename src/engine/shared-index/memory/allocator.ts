@@ -1,12 +1,12 @@
 /**
- * Blocks of 2^k words in the graph region. A free block's first word links to the next free one of its size; the
- * heads of these lists and the top of the untouched rest stand in the header.
+ * Allocates blocks of 2^k words in the graph region. The first word of a free block links to the next free one
+ * of its size. The heads of these lists and the top of the unused rest are in the header.
  *
- * Invariant: a block is handed out once and lies within the region; blocks of a line or more start on a line.
- * A freed block may be handed out at once: readers that still look at it fail their validation (`sequence.ts`).
+ * Invariant: a block is handed out once and lies within the region. Blocks of a line or more start on a line. A
+ * freed block may be handed out at once: readers that still look at it fail their validation (`sequence.ts`).
  *
- * Lock held in every function. Free blocks are split when a smaller one is wanted and never joined again: loads
- * repeat the sizes they had, so lists settle after one round.
+ * Lock held in every function. A free block is split when a smaller one is wanted, and never joined again.
+ * Loads repeat the sizes they had before, so the free lists stop growing after one round.
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'
@@ -14,7 +14,7 @@ import type { Regions } from './regions.ts'
 
 const FEW_WORDS_LOG2 = 5
 
-/** The first word of a block of 2^log2 words. Contents are whatever was there before. O(1). */
+/** Returns the first word of a block of 2^log2 words. Its content is undefined. O(1). */
 export function allocate(regions: Regions, log2: number): number {
   const { header } = regions
   assert(log2 >= 1 && log2 < L.SIZE_CLASSES, 'a block has between 2 and 2^30 words')
@@ -30,11 +30,11 @@ export function allocate(regions: Regions, log2: number): number {
   return splitDown(regions, takeFromTop(regions, L.LINE_WORDS), L.LINE_WORDS_LOG2, log2)
 }
 
-/** O(words). */
+/** As `allocate`, with all words 0. O(words). */
 export function allocateZeroed(regions: Regions, log2: number): number {
   const block = allocate(regions, log2)
   const { graph } = regions
-  // Most blocks are records: a call costs more than they do.
+  // Most blocks are records, for which a call of `fill` costs more than the loop.
   if (log2 > FEW_WORDS_LOG2) graph.fill(0, block, block + (1 << log2))
   else for (let word = block; word < block + (1 << log2); word++) graph[word] = 0
   return block
@@ -56,13 +56,13 @@ export function hasBlock({ header, graphWordsMax }: Regions, log2: number): bool
   return header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP <= graphWordsMax
 }
 
-/** Opens room for so many words more. Throws `LIMIT_EXCEEDED` where the region has no room for them. */
+/** Opens the region for `words` more. Throws `LIMIT_EXCEEDED` if the region cannot grow as far. */
 export function reserve(regions: Regions, words: number): void {
   const wanted = regions.header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP
   if (wanted > regions.graph.length) regions.growGraph(wanted)
 }
 
-/** The same for what may be wanted: as far as there is room. */
+/** As `reserve`, but only as far as the region can grow. */
 export function reserveIfThere(regions: Regions, words: number): void {
   const { header, graphWordsMax } = regions
   reserve(regions, Math.min(words, graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]!))
@@ -80,7 +80,7 @@ function takeFromTop(regions: Regions, words: number): number {
   return block
 }
 
-/** Keeps the front of a block and frees the upper halves until it has the size wanted. */
+/** Keeps the front of a block and frees its upper halves until it has the wanted size. */
 function splitDown(regions: Regions, block: number, from: number, to: number): number {
   for (let size = from - 1; size >= to; size--) release(regions, block + (1 << size), size)
   return block

@@ -1,9 +1,10 @@
 /**
- * A caller's key on its way to a record: its UTF-8 bytes packed into words, zero-padded, and a seeded hash of them.
- * One buffer per thread, used anew for each key, so that a lookup allocates nothing.
+ * A caller's key, prepared for a lookup: its UTF-8 bytes packed into words and padded with zeros, and a seeded
+ * hash of them. Each thread uses one buffer for all keys, so a lookup allocates nothing.
  *
- * Invariant: equal words and equal byte length mean equal text. Texts that have no UTF-8 form (lone surrogates) or
- * are empty or longer than 512 bytes are no keys: `read` says so, and nothing of that name is ever found or stored.
+ * Invariant: equal words and equal byte length mean equal text. Empty texts, texts longer than 512 bytes and
+ * texts without a UTF-8 form (lone surrogates) are not keys: `read` returns false, and nothing of that name is
+ * ever found or stored.
  */
 import { KEY_BYTES_MAX, WORD_BYTES } from './layout.ts'
 import type { HashSecrets } from './regions.ts'
@@ -24,15 +25,15 @@ export class Key {
     this.#multiplier = multiplier
   }
 
-  /** Takes the text in, hashed together with the type it is a key of. False if the text is no key. O(length). */
+  /** Reads a text as the key of a type, and hashes both. False if the text is not a key. O(length). */
   read(text: string, type: number): boolean {
     if (text.length === 0 || text.length > KEY_BYTES_MAX) return false
     return this.readAscii(text, type, this.words, 0) || this.#readUnicode(text, type)
   }
 
   /**
-   * The same for a text known to fit, packed into words of the caller's: sets `bytes` and `hash`, and is false if the
-   * text is not ASCII. For those who take in many keys before they look any of them up.
+   * As `read`, into words of the caller, for a text that is known to fit. Sets `bytes` and `hash`. False if the
+   * text is not ASCII. For callers that read many keys before they look any of them up.
    */
   readAscii(text: string, type: number, into: Int32Array, from: number): boolean {
     const length = text.length
@@ -68,9 +69,7 @@ export class Key {
     return any <= 0x7f
   }
 
-  /**
-   * The same for a key that stands in bytes, as UTF-8, behind which three more can be read. O(length), by words.
-   */
+  /** As `read`, for UTF-8 bytes. Three more bytes must be readable behind the key. O(length), word by word. */
   readBytes(
     bytes: DataView,
     start: number,
@@ -111,13 +110,13 @@ export class Key {
     return true
   }
 
-  /** The hash of the key now in `words`. */
+  /** The hash of the key that `words` holds. */
   #hashWords(type: number): number {
     const secrets = { start: this.#start, multiplier: this.#multiplier }
     return hashOf({ words: this.words, from: 0, bytes: this.bytes }, type, secrets)
   }
 
-  /** Takes the key of a record in, for the table to find its slot by. */
+  /** Reads the key of a record, so that the table can find its slot. */
   readRecord(words: Int32Array, from: number, bytes: number, type: number): void {
     const count = (bytes + 3) >>> 2
     for (let at = 0; at < count; at++) this.words[at] = words[from + at]!
@@ -126,7 +125,7 @@ export class Key {
   }
 }
 
-/** The hash of a key that stands in words, zero-padded; the same as `Key.read` computes on its way. O(length). */
+/** The hash of a key in words, padded with zeros. Equal to what `Key.read` computes. O(length). */
 export function hashOf(
   { words, from, bytes }: { readonly words: Int32Array; readonly from: number; readonly bytes: number },
   type: number,
@@ -141,7 +140,7 @@ export function hashOf(
   return finish(hash, bytes, multiplier)
 }
 
-/** Spreads the hash over its top bits, which choose partition and slot. */
+/** Mixes the hash into its top bits, which choose partition and slot. */
 function finish(hash: number, length: number, multiplier: number): number {
   const mixed = Math.imul(hash ^ Math.imul(length, LENGTH_MIX), multiplier)
   return Math.imul(mixed ^ (mixed >>> 16), multiplier)

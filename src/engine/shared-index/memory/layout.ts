@@ -1,18 +1,18 @@
 /**
- * The bytes of the shared index: the only place where they get names. Everything is little-endian 32-bit words; an
- * offset here is an offset in words.
+ * Names every byte of the shared index; no other file does. Everything is little-endian 32-bit words, and an offset
+ * here counts words.
  *
- * Four regions make an index; what is open of graph and closures stands in the header, and grows:
+ * An index has four regions. The header says how much of graph and closures is open, which grows:
  *
  *   header    this page: sequence, lock, allocator, partition heads of the string table
  *   graph     records and slabs, cut into blocks of 2^k words by the allocator (`allocator.ts`)
- *   closures  blocks appended by whoever builds a closure, reset as a whole (`closure-arena.ts`)
- *   schema    the compiled schema (`compiled-schema.ts`), in two buffers: the next one is written while this one is read
+ *   closures  blocks appended by closure builders, reset as a whole (`closure-arena.ts`)
+ *   schema    the compiled schema (`compiled-schema.ts`) in two buffers: one is read while the next is written
  *
  * A *line* is 16 words = 64 bytes, one cache line. Records start on lines, and the id of a record is its line
  * number in the graph, so an id leads to its record without a table. Line 0 is never used: 0 means "none".
  *
- * Every record begins alike, so that one string table and one key comparison serve them all:
+ * All records begin in the same way, so one string table and one key comparison serve them all:
  *
  *   word 0   type (16 bits) | key bytes (10) | flags (6)
  *   word 7…15  key: up to 36 bytes in place, UTF-8, zero-padded
@@ -37,11 +37,11 @@
  *   │ 16…│ filter, 512 bits         │       │ 6…14│ 3 closure heads [ptr, size, at] │
  *   └────┴──────────────────────────┘       │ 15  │ further heads: ptr or 0         │
  *                                           ├─────┼─────────────────────────────────┤
- *                                           │ 16… │ room for closures, 48 words     │
+ *                                           │ 16… │ inline closures, 48 words       │
  *                                           └─────┴─────────────────────────────────┘
  *
- * In-edges name the subject by its *container*, because what a check wants next is the closure head there, and the closure,
- * which most find room for behind it; all other references name instances.
+ * In-edges name the subject's *container*, because a check needs the closure head there next, and the closure, which
+ * mostly lies inline behind it. All other references name instances.
  */
 
 export const MAGIC = 0x56445834
@@ -60,29 +60,35 @@ export const H_VERSION = 1
 export const H_HASH_START = 2
 export const H_HASH_MULTIPLIER = 3
 
-/** Odd while the writer is in a section. Alone on its line: every reader polls it. */
+/** Odd while the writer is in a section. It has a line of its own, because every reader polls it. */
 export const H_SEQUENCE = 16
-/** Changes when a region has grown: views are stale. */
+/** Changes when a region grows: views made before are stale. */
 export const H_LAYOUT_EPOCH = 17
-/** Changes when the closure region starts over: no closure built before is valid. */
+/** Changes when the closure region starts over: closures built before are void. */
 export const H_CLOSURE_ERA = 18
 /** Changes with the schema. */
 export const H_SCHEMA_VERSION = 19
 export const H_SCHEMA_BYTES = 20
-/** 1: nobody decides on the index any more. It comes with another layout epoch, so that readers look when they must. */
+/** 1: the index is retired and decides nothing more. The layout epoch changes with it, so readers notice. */
 export const H_RETIRED = 21
-/** Where its head begins, in words, and which of the two buffers it is in: 0 or 1. */
+/** The word where its head begins, and which of the two buffers it is in: 0 or 1. */
 export const H_SCHEMA_HEAD = 22
 export const H_SCHEMA_IN = 23
 
-/** Thread ids of whoever changes shared memory, 0 when free, and of who comes next. Alone on their line. */
+/**
+ * Thread id of the thread that may change shared memory (0: free), and of the next one. They have a line of
+ * their own.
+ */
 export const H_LOCK = 32
 export const H_LOCK_NEXT = 33
 
-/** So many words behind the top are open: what is asked for ahead may go a few lines beyond a block. */
+/** Words that are open behind the top, because a prefetch may go a few lines beyond a block. */
 export const OPEN_BEHIND_TOP = 64
 
-/** First word of the graph region never handed out, the words on free lists, and the free-list heads by log2 size. */
+/**
+ * First word of the graph that was never handed out, the words on free lists, and the free-list heads by log2
+ * size.
+ */
 export const H_GRAPH_TOP = 48
 export const H_GRAPH_FREE_WORDS = 49
 export const H_FREE_LISTS = 50
@@ -94,17 +100,20 @@ export const H_FREE_COUNTS = 112
 export const H_CLOSURE_TOP = 96
 export const H_CLOSURE_DEAD = 97
 
-/** For statistics: closures built, containers and whole tenants whose closures were voided. They wrap. */
+/**
+ * For statistics: closures built, and containers and whole tenants whose closures were voided. These counters
+ * wrap.
+ */
 export const H_CLOSURES_BUILT = 98
 export const H_CONTAINERS_VOIDED = 99
 export const H_TENANTS_VOIDED = 103
 
-/** Facts that stand, for statistics and benches. */
+/** Facts and records in the index, for statistics and benches. */
 export const H_ASSIGNMENTS = 100
 export const H_TUPLES = 101
 export const H_RECORDS = 102
 
-/** Words of graph and closures that are open: views reach as far. */
+/** Open words of graph and closures: a view reaches as far. */
 export const H_GRAPH_WORDS = 104
 export const H_CLOSURE_WORDS = 105
 
@@ -118,17 +127,17 @@ export const PARTITION_BITS = 8
 export const TYPE_SHIFT = 16
 export const KEY_BYTES_SHIFT = 6
 export const KEY_BYTES_MASK = 0x3ff
-/** Type and key length, i.e. what a lookup compares before the key itself. */
+/** Type and key length: what a lookup compares before the key itself. */
 export const IDENTITY_MASK = ~0x3f
-/** Removed; what refers to it is being collected. */
+/** The record was removed; references to it are being collected. */
 export const FLAG_DEAD = 1
-/** Word 7 points at [attributes ptr, key words…]: the key is long, or attributes leave it no room. */
+/** Word 7 points at [attributes ptr, key words…], because the key is long or attributes leave it no room. */
 export const FLAG_EXTERNAL = 2
 /** Attributes are stored: pointer in word 15, or in the first word of the external block. */
 export const FLAG_ATTRIBUTES = 4
 /** The attributes are `{}`, which takes no bytes. */
 export const FLAG_EMPTY_ATTRIBUTES = 8
-/** No tenant but an annex of one (`annexes.ts`). */
+/** The record is an annex of a tenant (`annexes.ts`). */
 export const FLAG_ANNEX = 16
 
 export const TENANT_TYPE = 0
@@ -140,7 +149,7 @@ export const KEY_BYTES_MAX = 512
 export const R_HEAD = 0
 export const R_KEY = 7
 export const R_KEY_WORDS = 9
-/** With attributes the last key word makes room for their pointer. */
+/** With attributes, the last key word holds their pointer. */
 export const R_ATTRIBUTES = 15
 export const R_KEY_WORDS_BESIDE_ATTRIBUTES = 8
 
@@ -151,17 +160,17 @@ export const I_CONTAINER = 6
 
 /** On a tenant: added to the version of every closure of its instances. */
 export const T_CLOSURE_EPOCH = 1
-/** The word of the directory of its annexes, 0 if it has none. */
+/** On a tenant: the word of the directory of its annexes, 0 if it has none. */
 export const T_ANNEXES = 2
 
-/** On an annex: its tenant, and the place in its directory. Assignees are where an instance has them. */
+/** On an annex: its tenant, and its position in the directory. Assignees are where an instance has them. */
 export const A_TENANT = 1
 export const A_GROUP = 2
 
 export const U_ASSIGNMENTS = 1
 export const U_FILTER = 16
 export const USER_LINES_LOG2 = 1
-/** The filter has 2^9 bits; a hash's top 9 bits choose one. */
+/** The filter has 2^9 bits. The top 9 bits of a hash choose one. */
 export const FILTER_SHIFT = 23
 
 export const C_INSTANCE = 0
@@ -171,38 +180,40 @@ export const C_OUT_OTHERS = 4
 export const C_HEADS = 6
 export const C_HEADS_IN_PLACE = 3
 export const C_MORE_HEADS = 15
-/** Where closures lie that are short, in words from the container on (`closure-builder.ts`). */
+/** Words of a container between which short closures lie inline (`closure-builder.ts`). */
 export const C_INLINE_CLOSURES = 16
 export const C_INLINE_END = 64
 export const CONTAINER_LINES_LOG2 = 2
 
 /**
- * Closure head: block in the closure region, or minus its place in the container; low bits of the closure era << 29 |
- * entries << 1 | has gates; sum of versions it was built at.
+ * Closure head, three words: the block in the closure region, or minus its offset in the container; low bits of
+ * the closure era << 29 | entries << 1 | has gates; the sum of versions it was built at.
  */
 export const HEAD_WORDS = 3
 export const HEAD_BLOCK = 0
 export const HEAD_SIZE = 1
 export const HEAD_BUILT_AT = 2
 export const HEAD_ERA_SHIFT = 29
-/** What is left of the word without the era. */
+/** The bits of the size word without the era. */
 export const HEAD_SIZE_MASK = (1 << HEAD_ERA_SHIFT) - 1
 
 /* ---- slab descriptors: [ptr, meta] with meta = count << 5 | log2 capacity ---- */
 
 export const COUNT_SHIFT = 5
-/** Entries of a slab that can be counted. */
+/** The most entries of a slab that its count can hold. */
 export const ENTRIES_MAX = 2 ** (32 - COUNT_SHIFT) - 1
 export const LOG2_MASK = 31
-/** In place of log2 capacity: the one entry sits in the descriptor itself (ptr = entry, count bits = edge class). */
+/**
+ * Instead of log2 capacity: the descriptor itself holds the one entry (ptr = entry, count bits = edge class).
+ */
 export const INLINE = 31
 
 /* ---- assignments: pairs [scope, role mask] ---- */
 
 /**
- * A scope names an instance or tenant and a bank: roles beyond 32 of a type live in further banks of 32, each a
- * scope of its own. So every role set is one mask per scope, and nothing but the schema compiler sees the banks. Tenant roles
- * beyond the banks of one line are held under further lines (`annexes.ts`).
+ * A scope is a line (instance or tenant) and a bank. A bank is a group of 32 roles of a type, as many as a mask
+ * has bits. So the roles a user holds in a scope are one mask. Only the schema compiler deals with banks.
+ * Tenant roles beyond the banks of one line are held under further lines (`annexes.ts`).
  */
 export const LINE_BITS = 26
 export const LINE_MASK = (1 << LINE_BITS) - 1
@@ -210,14 +221,16 @@ export const BANK_SHIFT = LINE_BITS
 export const BANKS_LOG2 = 6
 export const BANKS_MAX = 1 << BANKS_LOG2
 export const BANK_ROLES = 32
-/** Lines of a tenant, itself included: as many as its directory has words. */
+/** The most lines of a tenant, itself included: its directory has as many words. */
 export const TENANT_LINES_MAX = LINE_WORDS
 export const TENANT_BANKS_MAX = TENANT_LINES_MAX * BANKS_MAX
 
-/** Instances with more in-edges are answered by their own closure or a forward walk, not edge by edge. */
+/** Instances with more in-edges are answered by their own closure or by a forward walk, not edge by edge. */
 export const WIDE_IN_EDGES = 16
-/** Closures with more entries carry a hash table, so that the smaller side can be walked (`closure-block.ts`). */
+/**
+ * Closures with more entries have a hash table, so that the smaller side can be walked (`closure-block.ts`).
+ */
 export const CLOSURE_LIST_MAX = 40
 
-/** Multiplicative hash of ids; tables take the top bits, so doubling a table keeps its order. */
+/** Multiplier of the hash of ids. Tables take its top bits, so doubling a table keeps its order. */
 export const ID_HASH = 0x9e3779b1 | 0

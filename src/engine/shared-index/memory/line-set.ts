@@ -1,4 +1,7 @@
-/** A set of lines for one search: a bit each, so that it stays in the cache. Keeps its memory between uses. */
+/**
+ * A set of lines for one search. It has a bit for each line, so it fits the cache, and keeps its memory between
+ * uses.
+ */
 import type { NumberList } from './number-list.ts'
 
 export class LineSet {
@@ -14,7 +17,7 @@ export class LineSet {
     this.#words = words
   }
 
-  /** True if the line is new. A line beyond `end` was read torn and is never new. */
+  /** Adds a line; true if it is new. A line beyond `end` was read torn and is never new. */
   add(line: number): boolean {
     const word = this.#bits[line >>> 5]
     const bit = 1 << (line & 31)
@@ -23,7 +26,7 @@ export class LineSet {
     return true
   }
 
-  /** Appends the lines in ascending order, which is that in which they lie in memory. O(end / 32 + lines). */
+  /** Appends the lines in ascending order, which is their order in memory. O(end / 32 + lines). */
   appendTo(list: NumberList): void {
     for (let word = 0; word < this.#words; word++) {
       for (let bits = this.#bits[word]!; bits !== 0; bits &= bits - 1) {

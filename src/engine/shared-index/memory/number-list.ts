@@ -11,7 +11,7 @@ export class NumberList {
     this.length += 1
   }
 
-  /** Three that belong together: room is looked for once. */
+  /** Appends three numbers with one check of the capacity. */
   pushTriple(first: number, second: number, third: number): void {
     const { length } = this
     if (length + 3 > this.items.length) this.reserve(3)
@@ -22,10 +22,7 @@ export class NumberList {
     this.length = length + 3
   }
 
-  /**
-   * Makes room for so many more. Where it has to grow O(items), and its pages come into being, which takes milliseconds
-   * now and then.
-   */
+  /** Makes room for `more` numbers. Growing is O(items); it touches new pages, which can take milliseconds. */
   reserve(more: number): void {
     if (this.length + more <= this.items.length) return
     const larger = new Int32Array(Math.max(2 * this.items.length, this.length + more))

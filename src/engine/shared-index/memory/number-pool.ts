@@ -1,4 +1,4 @@
-/** Small numbers to name things by, from `first` up to `end` (exclusive); a number given back is taken again. */
+/** Hands out small numbers from `first` up to `end` (exclusive). A number that is given back is reused. */
 import { AuthzError } from '#model/errors.ts'
 
 export class NumberPool {
@@ -6,7 +6,7 @@ export class NumberPool {
   readonly #end: number
   readonly #free: number[] = []
 
-  /** `taken`: numbers that are in use already. */
+  /** `taken`: numbers already in use. */
   constructor(first: number, end: number, taken: Iterable<number> = []) {
     this.#next = first
     this.#end = end
@@ -16,7 +16,7 @@ export class NumberPool {
     }
   }
 
-  /** How many numbers can be taken before one is given back. */
+  /** How many numbers are free. */
   get available(): number {
     return this.#free.length + this.#end - this.#next
   }

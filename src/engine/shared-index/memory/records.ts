@@ -1,5 +1,5 @@
 /**
- * Records as a whole: made with their key and attributes, and given back. What they hold between (`layout.ts`) is
+ * Makes records with their key and attributes, and frees them. What a record holds in between (`layout.ts`) is
  * set by `facts.ts`.
  *
  * Writing functions: lock held, in a section.
@@ -14,7 +14,10 @@ import type { Regions } from './regions.ts'
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** A new record with this key and nothing else; its line. `linesLog2` is 1 for users, 0 for all others. */
+/**
+ * Makes a record with this key and nothing else; returns its line. `linesLog2` is 1 for users, 0 for all
+ * others.
+ */
 export function newRecord(regions: Regions, key: Key, type: number, linesLog2: number): number {
   const record = allocateZeroed(regions, L.LINE_WORDS_LOG2 + linesLog2)
   regions.graph[record] = (type << L.TYPE_SHIFT) | (key.bytes << L.KEY_BYTES_SHIFT)
@@ -22,14 +25,17 @@ export function newRecord(regions: Regions, key: Key, type: number, linesLog2: n
   return record >>> L.LINE_WORDS_LOG2
 }
 
-/** A new container with nothing but zeros in its first line; its word. What is behind that means nothing without heads. */
+/**
+ * Makes a container and returns its word. Only its first line is zeroed: the words behind it mean nothing
+ * without heads.
+ */
 export function newContainer(regions: Regions): number {
   const container = allocate(regions, L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2)
   regions.graph.fill(0, container, container + L.LINE_WORDS)
   return container
 }
 
-/** Gives back the record with its key and attributes; its slabs are the caller's to release. */
+/** Frees the record with its key and attributes. The caller frees its slabs. */
 export function releaseRecord(regions: Regions, line: number, linesLog2: number): void {
   const record = line << L.LINE_WORDS_LOG2
   dropAttributes(regions, record)
@@ -45,13 +51,13 @@ export function isDead(graph: Int32Array, line: number): boolean {
   return (graph[line << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0
 }
 
-/** The descriptor of the list of the container's out-edges in which an edge to this object stands. */
+/** The descriptor of the out-edge list of the container that an edge to this object belongs to. */
 export function outListOf(graph: Int32Array, container: number, object: number): number {
   const isContainer = graph[(object << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0
   return (container << L.LINE_WORDS_LOG2) + (isContainer ? L.C_OUT_CONTAINERS : L.C_OUT_OTHERS)
 }
 
-/** The first word of the key, and in bytes its length. */
+/** The word where the key begins. */
 export function keyStart(graph: Int32Array, record: number): number {
   return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_KEY : graph[record + L.R_KEY]! + 1
 }
@@ -66,7 +72,7 @@ export function keyText(graph: Int32Array, line: number): string {
   return textAt(graph, keyStart(graph, record), keyBytes(graph, record))
 }
 
-/** The attributes as JSON, as it was made of them. Allocates: for listings only. */
+/** The attributes as the JSON they were stored as. Allocates: for listings only. */
 export function attributesText(graph: Int32Array, line: number): string | null {
   const record = line << L.LINE_WORDS_LOG2
   const head = graph[record]!
@@ -76,7 +82,7 @@ export function attributesText(graph: Int32Array, line: number): string | null {
   return textAt(graph, block + 1, graph[block]!)
 }
 
-/** Replaces the attributes. They are opaque here: JSON in bytes, [length, bytes…]. */
+/** Replaces the attributes. The index does not read them: they are JSON in bytes, [length, bytes…]. */
 export function setAttributes(regions: Regions, line: number, attributes: Attributes | null): void {
   const record = line << L.LINE_WORDS_LOG2
   dropAttributes(regions, record)
@@ -112,7 +118,7 @@ function attributesSlot(graph: Int32Array, record: number): number {
   return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_ATTRIBUTES : graph[record + L.R_KEY]!
 }
 
-/** A key of 33 to 36 bytes moves out of the record, for the pointer needs the last word. */
+/** Moves a key of 33 to 36 bytes out of the record, because the pointer needs the last word. */
 function makeRoomForAttributes(regions: Regions, record: number): void {
   const { graph } = regions
   const words = (keyBytes(graph, record) + 3) >>> 2
@@ -143,13 +149,16 @@ function dropExternalKey(regions: Regions, record: number): void {
   release(regions, graph[record + L.R_KEY]!, log2Ceil(1 + ((keyBytes(graph, record) + 3) >>> 2)))
 }
 
-/** Copies first: a decoder refuses shared memory. Torn bounds give an empty or wrong text, never a throw. */
+/**
+ * Copies first, because a decoder refuses shared memory. Torn bounds give an empty or wrong text, never a
+ * throw.
+ */
 function textAt(graph: Int32Array, from: number, bytes: number): string {
   if (!(from > 0 && bytes >= 0 && from * L.WORD_BYTES + bytes <= graph.byteLength)) return ''
   return decoder.decode(bytesAt(graph, from, bytes).slice())
 }
 
-/** The bytes from a word of the graph on. Its words need not begin where its buffer does (`firstLineAt`). */
+/** The bytes from a word of the graph on. Word 0 need not be the first of its buffer (`firstLineAt`). */
 function bytesAt(graph: Int32Array, word: number, bytes: number): Uint8Array<SharedArrayBuffer> {
   return new Uint8Array(graph.buffer as SharedArrayBuffer, graph.byteOffset + word * L.WORD_BYTES, bytes)
 }

@@ -1,15 +1,15 @@
 /**
- * The regions of one index and a thread's views of them. `SharedIndexHandle` is what crosses `postMessage`: a new
- * thread attaches by making views, nothing is copied.
+ * The regions of one index, and a thread's views of them. `SharedIndexHandle` crosses `postMessage`: another
+ * thread attaches by making views, and nothing is copied.
  *
- * Invariant: views have an explicit length (length-tracking views of growable buffers read 17 times slower), so a
- * thread whose views are older than the layout epoch makes new ones before it reads anything else.
+ * Invariant: views have an explicit length, because length-tracking views of growable buffers read 17 times
+ * slower. So a thread whose views are older than the layout epoch makes new ones before it reads anything else.
  *
- * Regions grow and never shrink: what is freed is used again by the same index. Small ones are growable buffers. Those of a
- * large index are buffers as long as they may ever be, of which more and more is opened: memory that was never touched is
- * only address space, and a buffer that does not grow comes from the C library's allocator, which asks the kernel for huge
- * pages where it is told to (`start.js`). Random reads of millions of facts spend a third of their time on looking up
- * small pages.
+ * Regions grow and never shrink: freed blocks are reused by the same index. Small regions are growable buffers.
+ * The regions of a large index are buffers of the maximal length, which are opened bit by bit. Memory that was
+ * never touched is only address space. A buffer that does not grow comes from the C library's allocator, which
+ * can ask the kernel for huge pages (`start.js`). With small pages, random reads of millions of facts spend a
+ * third of their time on address translation.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { assert } from '#model/assert.ts'
@@ -17,47 +17,50 @@ import { AuthzError } from '#model/errors.ts'
 import * as L from './layout.ts'
 import { isRetired } from './sequence.ts'
 
-/** What is in a handle. */
+/** The content of a handle. */
 interface RegionBuffers {
   readonly header: SharedArrayBuffer
   readonly graph: SharedArrayBuffer
   readonly closures: SharedArrayBuffer
   readonly schema: SharedArrayBuffer
-  /** The compiled schema is in one of the two, which `H_SCHEMA_IN` tells; the next one is written into the other. */
+  /** One of the two buffers has the current schema (`H_SCHEMA_IN`). The next one is written into the other. */
   readonly otherSchema: SharedArrayBuffer
 }
 
-/** A handle as the engine sees it. */
+/** A handle, as the engine sees it. */
 export type SharedIndexHandle = IndexHandle & RegionBuffers
 
-/** A region as it is kept: of the schema there is one. */
+/** A region as it is saved: only one of the two schema buffers. */
 export type RegionName = 'header' | 'graph' | 'closures' | 'schema'
 
-/** How many bytes of each region count. */
+/** Used bytes of each region. */
 export type RegionBytes = Readonly<Record<RegionName, number>>
 
-/** Where a compiled schema stands in its buffer, in words. */
+/** Where a compiled schema lies in its buffer, in words. */
 export interface SchemaLocation {
   readonly head: number
-  /** All of it; the head ends with it. */
+  /** Words of the whole schema; the head is its last part. */
   readonly words: number
 }
 
-/** Sizes, in bytes, of the regions that grow with what is in an environment; for tests, which reach small ones sooner. */
+/** Size limits of the regions in bytes. Tests set them to reach the limits sooner. */
 export interface RegionSizes {
   readonly closureBytesMax?: number | undefined
   readonly graphBytesMax?: number | undefined
-  /** A graph from that size on gets all its address space at once. */
+  /** A graph of at least this size gets all its address space at once. */
   readonly largeGraphBytes?: number | undefined
 }
 
-/** The secrets of the key hash. Drawn at random per index; a test may choose a multiplier of 0, and all keys collide. */
+/**
+ * Secrets of the key hash, drawn at random for each index. With a multiplier of 0, as in some tests, all keys
+ * collide.
+ */
 export interface HashSecrets {
   readonly start: number
   readonly multiplier: number
 }
 
-/** Address space, not memory: a region takes what it has grown to. 2^26 lines of 64 bytes. */
+/** Address space, not memory: a region takes what it has grown to. It holds 2^26 lines of 64 bytes. */
 const GRAPH_BYTES_MAX = 2 ** 32
 const CLOSURE_BYTES_MAX = 2 ** 31
 const SCHEMA_BYTES_MAX = 2 ** 28
@@ -66,13 +69,16 @@ const CLOSURE_BYTES_MIN = 1 << 13
 const SCHEMA_BYTES_MIN = 1 << 12
 const GROWTH_BYTES_MIN = 1 << 16
 const PAGE_WORDS = 1_024
-/** Two huge pages of closures: those that are built between two commits hardly ever take more. */
+/** Two huge pages of closures are prefaulted: those built between two commits hardly ever take more. */
 export const CLOSURE_WORDS_AHEAD = 1 << 20
-/** What the C library notes about memory before it begins: the rest of its page is ours. */
+/** The C library keeps this many bytes for itself at the start of an allocation. */
 const ALLOCATION_NOTE_BYTES = 16
-/** So that lines are lines of the cache: where they were not, bulks took a sixth more. */
+/**
+ * Offset of the first line, so that lines of the index are cache lines. Without it, bulks take an eighth
+ * longer.
+ */
 const LARGE_FIRST_LINE_AT = L.LINE_WORDS * L.WORD_BYTES - ALLOCATION_NOTE_BYTES
-/** Less than a huge page of its address space is left over. */
+/** A graph of this size is large: it wastes less than a huge page of its address space. */
 export const LARGE_GRAPH_BYTES = 2 ** 24
 
 export class Regions {
@@ -80,13 +86,13 @@ export class Regions {
   readonly header: Int32Array
   graph: Int32Array
   closures: Int32Array
-  /** The writer's: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
+  /** For the writer: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
   readonly sparse = new Map<number, 0 | 1>()
   #epoch: number
-  /** The writer's: up to these words, or the tops where those are higher, pages have come into being. */
+  /** For the writer: pages up to these words, or up to the tops if those are higher, have been faulted in. */
   #graphPrefaulted = 0
   #closuresTouched = 0
-  /** The system gives no such address space. */
+  /** The system refused the address space for a large graph. */
   #isMoveRefused = false
   readonly #largeGraphBytes: number
 
@@ -130,12 +136,12 @@ export class Regions {
     // Line 0 stays unused: 0 is "none".
     header[L.H_GRAPH_TOP] = L.LINE_WORDS
     header[L.H_CLOSURE_TOP] = L.LINE_WORDS
-    // Release: whoever sees the magic sees the header.
+    // Release: a reader that sees the magic sees the header.
     Atomics.store(header, L.H_MAGIC, L.MAGIC)
     return regions
   }
 
-  /** Empty regions, for what was kept of an index that had so many bytes in each, and has to be read into them. */
+  /** Empty regions into which a saved index with these sizes can be read. */
   static emptyHandle(bytes: RegionBytes): SharedIndexHandle {
     const large = bytes.graph < LARGE_GRAPH_BYTES ? null : largeBuffers()
     return handleOf({
@@ -151,7 +157,7 @@ export class Regions {
     })
   }
 
-  /** The regions of what was read into such a handle. Little more is open than was in use: nothing is there beyond it. */
+  /** Opens the regions after a saved index was read into them. Little more is open than was in use. */
   static restored(handle: SharedIndexHandle): Regions {
     const header = new Int32Array(handle.header)
     header[L.H_SCHEMA_IN] = 0
@@ -170,15 +176,15 @@ export class Regions {
   }
 
   /**
-   * To be called while nobody else has the handle, and no view is in use: gives a graph that has become large all its address
-   * space, and moves it there. Stays as it is where the system does not give that much.
+   * Gives a graph that has become large all its address space, and moves it there. Does nothing if the system
+   * refuses the address space. Call it only while no other thread has the handle and no view is in use.
    */
   moveIfLarge(): void {
     const { handle } = this
     const isLarge = handle.graph.byteLength >= this.#largeGraphBytes
     if (!isLarge || !handle.graph.growable || this.#isMoveRefused) return
     const large = largeBuffers(handle.closures.maxByteLength, handle.graph.maxByteLength)
-    // Asked once: a refusal costs several full collections.
+    // The system is asked once, because a refusal costs several full collections.
     this.#isMoveRefused = large === null
     if (large === null) return
     this.#handle = { ...handle, ...large }
@@ -189,22 +195,22 @@ export class Regions {
   }
 
   /**
-   * Makes new views if a region has grown. To be called after the sequence was read, before any data is. Throws
-   * `ENVIRONMENT_CLOSED` when the index was retired.
+   * Makes new views if a region has grown. Call it after the sequence was read and before any data is. Throws
+   * `ENVIRONMENT_CLOSED` if the index was retired.
    */
   refresh(): void {
     // Acquire: pairs with the additions in `#open` and `retire`.
     const epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
     if (epoch === this.#epoch) return
-    // Not noted, so that the next one looks again.
+    // The epoch is not stored, so that the next call checks again.
     if (isRetired(this.header)) throw indexRetired()
     this.#epoch = epoch
     this.#view()
   }
 
   /**
-   * Lock held. Grows the graph by an eighth, at least to `words`. Touches nothing: see `touchAhead`. Throws `LIMIT_EXCEEDED` beyond
-   * what there may be of it.
+   * Grows the graph by an eighth, at least to `words`. Touches no page: see `prefault`. Throws `LIMIT_EXCEEDED`
+   * beyond its limit. Lock held.
    */
   growGraph(words: number): void {
     const { graph } = this.handle
@@ -216,15 +222,15 @@ export class Regions {
     this.#open(graph, L.H_GRAPH_WORDS, grownBytes(this.graph.byteLength, words, bytesMax, 8))
   }
 
-  /** Words there may be of the graph. */
+  /** The most words the graph may have. */
   get graphWordsMax(): number {
     const { graph } = this.handle
     return (graph.maxByteLength - firstLineAt(graph)) / L.WORD_BYTES
   }
 
   /**
-   * Lock held, inside a section or followed by one before a block in the new part is published: a reader that began
-   * before would look for it beyond the end of its view.
+   * Grows the closure region. Lock held, inside a section or followed by one before a block in the new part is
+   * published: an earlier reader would look for it beyond the end of its view.
    */
   growClosures(words: number): void {
     const { closures } = this.handle
@@ -238,10 +244,10 @@ export class Regions {
   }
 
   /**
-   * Has the pages come into being that so many words more of the graph will lie in, and those of the closures that come
-   * next. That is done when they are first written, of a huge page in 5 to 7 ms where the hypervisor has to find it
-   * first: better spent where nobody waits. What a load opened beyond its own end has never been written either. For
-   * the writer, no lock needed: somebody may have been given a block there.
+   * Pre-faults the pages of the next `graphWords` words of the graph, and of the next closures. The first write
+   * to a page faults it in. For a huge page that takes 5 to 7 ms if the hypervisor has to find it first, which
+   * is better spent while no reader waits. What a load opened beyond its own end has never been written either.
+   * For the writer only; needs no lock, because it changes no word.
    */
   prefault(graphWords: number): void {
     const top = this.header[L.H_GRAPH_TOP]!
@@ -250,18 +256,20 @@ export class Regions {
     this.#prefaultClosures()
   }
 
-  /** Builders append in other threads. Pages of a growable buffer are small, and come into being in no time. */
+  /** Builders in other threads append here. Pages of a growable buffer are small and fault in quickly. */
   #prefaultClosures(): void {
     const { closures } = this.handle
     const top = this.header[L.H_CLOSURE_TOP]!
     if (closures.growable || this.#closuresTouched - top > CLOSURE_WORDS_AHEAD / 2) return
-    // Beyond what is open: they open more by themselves.
+    // Pre-faults beyond the open part, which builders extend by themselves.
     const all = wordsOf(closures, this.closureWordsMax())
     const end = Math.min(top + CLOSURE_WORDS_AHEAD, all.length)
     this.#closuresTouched = touch(all, Math.max(top, this.#closuresTouched), end)
   }
 
-  /** The buffer that the next schema is to be written into, of so many words. Nobody reads it. Throws `LIMIT_EXCEEDED`. */
+  /**
+   * The buffer for the next schema, with at least `words` words. No thread reads it. Throws `LIMIT_EXCEEDED`.
+   */
   spareSchema(words: number): Int32Array {
     const bytes = words * L.WORD_BYTES
     const buffer = this.#schemaBuffer(1)
@@ -270,24 +278,25 @@ export class Regions {
     return new Int32Array(buffer, 0, words)
   }
 
-  /** Lock held, in a section. The schema that has been written there is the one that stands. */
+  /** Makes the schema that was written there the current one. Lock held, in a section. */
   publishSchema({ head, words }: SchemaLocation): void {
     const { header } = this
     header[L.H_SCHEMA_IN] = header[L.H_SCHEMA_IN]! ^ 1
     header[L.H_SCHEMA_BYTES] = words * L.WORD_BYTES
     header[L.H_SCHEMA_HEAD] = head
-    // Release: who sees the version after reading sees that what was read may be another's (`isSchemaVersion`).
+    // Release: a reader that sees the new version knows that what it read may be of another
+    // (`isSchemaVersion`).
     Atomics.store(header, L.H_SCHEMA_VERSION, (header[L.H_SCHEMA_VERSION]! + 1) | 0)
   }
 
-  /** The schema that stands, in place. It stays as it is as long as its version does. */
+  /** The current schema, in place. It does not change as long as its version does not. */
   currentSchema(): Int32Array {
     const buffer = this.#schemaBuffer(0)
     const bytes = Math.min(Math.max(this.header[L.H_SCHEMA_BYTES]!, 0), buffer.byteLength)
     return new Int32Array(buffer, 0, bytes / L.WORD_BYTES)
   }
 
-  /** Whether the schema is that version still, so that all read of it before is of that version. */
+  /** Whether the schema still has this version, so that all that was read of it before has too. */
   isSchemaVersion(version: number): boolean {
     // Acquire does not keep earlier plain loads before it; on x86 the hardware does, elsewhere readers hold the lock.
     return Atomics.load(this.header, L.H_SCHEMA_VERSION) === version
@@ -298,7 +307,7 @@ export class Regions {
     return (this.header[L.H_SCHEMA_IN]! ^ other) === 0 ? schema : otherSchema
   }
 
-  /** Bytes of all regions, as far as they are open. */
+  /** Open bytes of all regions. */
   bytes(): { header: number; graph: number; closures: number; schema: number; total: number } {
     const header = this.handle.header.byteLength
     const graph = this.graph.byteLength
@@ -308,10 +317,10 @@ export class Regions {
   }
 
   #open(buffer: SharedArrayBuffer, words: number, bytes: number): void {
-    // It may have grown already, by a thread that ended before it could say so.
+    // A thread that died may have grown it before it could publish that.
     if (buffer.growable && bytes > buffer.byteLength) buffer.grow(bytes)
     this.header[words] = bytes / L.WORD_BYTES
-    // Release: who sees the new epoch sees the new lengths.
+    // Release: a reader that sees the new epoch sees the new lengths.
     this.#epoch = Atomics.add(this.header, L.H_LAYOUT_EPOCH, 1) + 1
     this.#view()
   }
@@ -337,12 +346,12 @@ function handleOf(buffers: RegionBuffers): SharedIndexHandle {
   return buffers as SharedIndexHandle
 }
 
-/** What is in a handle that others have passed on. */
+/** Opens a handle that was passed on. */
 export function opened(handle: IndexHandle): SharedIndexHandle {
   return handle as SharedIndexHandle
 }
 
-/** Null where the system gives no such address space: a small machine, or one that promises only what it has. */
+/** Null if the system refuses the address space, as a small machine or one without overcommit does. */
 function largeBuffers(
   closureBytes = CLOSURE_BYTES_MAX,
   graphBytes = GRAPH_BYTES_MAX,
@@ -357,7 +366,10 @@ function largeBuffers(
   }
 }
 
-/** Where the lines of a graph, or of closures, begin in their buffer, in bytes. Those that grow begin on a page by themselves. */
+/**
+ * The byte of its buffer where the lines of a graph, or of closures, begin. Growable buffers begin on a page by
+ * themselves.
+ */
 export function firstLineAt(buffer: SharedArrayBuffer): number {
   return buffer.growable ? 0 : LARGE_FIRST_LINE_AT
 }
@@ -366,12 +378,12 @@ function wordsOf(buffer: SharedArrayBuffer, words: number): Int32Array {
   return new Int32Array(buffer, firstLineAt(buffer), words)
 }
 
-/** What is opened of a region for so many bytes. */
+/** Bytes to open of a region that needs `bytes`. */
 function openBytes(bytes: number): number {
   return Math.ceil(Math.max(bytes, 1) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
 }
 
-/** The same of the graph, with what is open behind its top. */
+/** The same for the graph, with what is open behind its top. */
 function openGraphBytes(bytes: number): number {
   return openBytes(bytes + L.OPEN_BEHIND_TOP * L.WORD_BYTES)
 }
@@ -382,7 +394,7 @@ function grownBytes(now: number, wordsNeeded: number, max: number, fraction: num
   return Math.min(max, Math.ceil(wanted / GROWTH_BYTES_MIN) * GROWTH_BYTES_MIN)
 }
 
-/** Has these pages come into being, where they have not, and changes nothing; returns where it got to. */
+/** Faults these pages in without changing them; returns where it got to. */
 function touch(words: Int32Array, from: number, to: number): number {
   for (let word = from; word < to; word += PAGE_WORDS) Atomics.or(words, word, 0)
   if (to > from) Atomics.or(words, to - 1, 0)

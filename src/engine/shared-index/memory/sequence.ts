@@ -9,7 +9,7 @@
  * and the second sequence load after the data. V8 does not move plain accesses across an atomic one, and x86 does
  * not reorder loads. ARM does, so reading without the lock is refused there: `lockEveryRead` (`consistent-reads.ts`).
  *
- * Whoever dies with the lock leaves its thread id in it; `takeOverLock` in `recovery.ts` is the way out.
+ * A thread that dies with the lock leaves its thread id in it; `takeOverLock` in `recovery.ts` frees it.
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'
@@ -17,7 +17,7 @@ import * as L from './layout.ts'
 const SPINS = 2_000
 const WAIT_MS = 1
 
-/** The current even sequence; waits for a section to end. */
+/** Returns the current even sequence; waits while a section is open. */
 export function beginRead(header: Int32Array): number {
   // Acquire: data read after this is at least as new.
   let sequence = Atomics.load(header, L.H_SEQUENCE)
@@ -30,11 +30,12 @@ export function beginRead(header: Int32Array): number {
 
 /** Whether everything read since `beginRead` belongs to one state. */
 export function isUnchanged(header: Int32Array, sequence: number): boolean {
-  // Acquire does not keep earlier plain loads before it; on x86 the hardware does, elsewhere nobody gets here.
+  // Acquire does not order earlier plain loads before it. On x86 the hardware does; elsewhere this is never
+  // reached.
   return Atomics.load(header, L.H_SEQUENCE) === sequence
 }
 
-/** Lock held. From here on readers fail their validation. */
+/** Opens a section: readers fail their validation from here on. Lock held. */
 export function beginSection(header: Int32Array): void {
   assert((Atomics.load(header, L.H_SEQUENCE) & 1) === 0, 'sections do not nest')
   // A full barrier: no change becomes visible before the odd sequence.
@@ -47,17 +48,18 @@ export function endSection(header: Int32Array): void {
   Atomics.notify(header, L.H_SEQUENCE)
 }
 
-/** Nobody decides on the index from here on: those who begin to read look at what the epoch stands for. Safe to repeat. */
+/** Retires the index: a reader that begins notices the new epoch and looks at the flag. Safe to repeat. */
 export function retire(header: Int32Array): void {
   Atomics.store(header, L.H_RETIRED, 1)
-  // Release: who sees the new epoch sees that.
+  // Release: a reader that sees the new epoch sees the flag.
   Atomics.add(header, L.H_LAYOUT_EPOCH, 1)
   Atomics.notify(header, L.H_RETIRED)
 }
 
 /**
- * Lock held, after a throw. A section that was cut short leaves what cannot be told from a state: the index is retired before
- * the sequence lets anybody read it, and nobody waits for the end of the section.
+ * To be called after a throw, lock held. A section that was cut short leaves a state that is half of one
+ * commit. So the index is retired before the sequence lets any reader in, and nobody waits for the end of the
+ * section.
  */
 export function retireIfCutShort(header: Int32Array): void {
   if ((Atomics.load(header, L.H_SEQUENCE) & 1) === 0) return
@@ -75,9 +77,9 @@ export function tryLock(header: Int32Array, threadId: number): boolean {
 }
 
 /**
- * Waits for the lock. Who has waited announces itself as the next, and nobody overtakes it, or a thread that takes the
- * lock again as soon as it gave it back would keep it. A next that leaves the lock free for as long as a wait has its
- * place taken: it may be dead. Among several who wait there is no order.
+ * Waits for the lock. A waiting thread announces itself as the next, and no other overtakes it. Otherwise a
+ * thread that takes the lock again right after it gave it back would keep it. If the next leaves the lock free
+ * for a whole wait, another takes its turn: it may be dead. Among several waiting threads there is no order.
  */
 export function lock(header: Int32Array, threadId: number): void {
   if (Atomics.load(header, L.H_LOCK_NEXT) === 0 && tryLock(header, threadId)) return
@@ -89,7 +91,7 @@ export function lock(header: Int32Array, threadId: number): void {
     if (spins <= SPINS) continue
     const owner = Atomics.load(header, L.H_LOCK)
     assert(owner !== threadId, 'a thread does not wait for a lock it holds')
-    // Free, and perhaps nobody's turn any more: whoever had it has been and gone.
+    // The lock is free, and the next may have had its turn already: look again.
     if (owner === 0 && (isNext || Atomics.load(header, L.H_LOCK_NEXT) !== next)) continue
     const outcome = Atomics.wait(header, L.H_LOCK, owner, WAIT_MS)
     const isLeftFree = owner === 0 && outcome === 'timed-out'
@@ -99,7 +101,7 @@ export function lock(header: Int32Array, threadId: number): void {
 }
 
 export function unlock(header: Int32Array, threadId: number): void {
-  // Release: what this owner wrote is visible to the next.
+  // Release: the next owner sees what this one wrote.
   const owner = Atomics.compareExchange(header, L.H_LOCK, threadId, 0)
   assert(owner === threadId, 'only the owner gives the lock back')
   Atomics.notify(header, L.H_LOCK)

@@ -10,11 +10,11 @@
  * A set or edge list of one entry needs no block: it sits in the descriptor (`INLINE`).
  *
  * Entries stand in the order of a multiplicative hash of their first word, taken from its top bits: doubling keeps
- * the order, so it reads and writes in sequence, and deletion shifts back: no tombstones. The same first word may
+ * the order, so it reads and writes in sequence. Deletion shifts entries back, so no slot has to be marked as deleted. The same first word may
  * stand several times with different second words (two instances linked by two relations).
  *
- * Writing functions: lock held, in a section. Readers bound probes by the capacity and check that a block lies
- * within their view, for what they see may be torn.
+ * Writing functions: lock held, in a section. Readers may see torn words, so they bound probes by the capacity and
+ * check that a block lies within their view.
  */
 import { allocateZeroed, hasBlock, release } from './allocator.ts'
 import * as L from './layout.ts'
@@ -23,21 +23,24 @@ import type { Regions } from './regions.ts'
 // Own constants are compiled in; those of another module are loaded each time.
 const { COUNT_SHIFT, ID_HASH, INLINE, LOG2_MASK } = L
 
-/** log2 of the words of an entry. */
+/** log2 of the words of an entry, by shape. */
 export const SET = 0
 export const PAIRS = 1
 
 const CAPACITY_LOG2_MIN = 1
-/** Slabs of more entries do not shrink in the section of a deletion but later (`replacements.ts`). */
+/** Larger slabs do not shrink in the section of a deletion but later (`replacements.ts`). */
 export const SHRINKING_LOG2_MAX = 11
-/** A one-entry slab of this shape is kept inline. Assignments are not: their second word needs all 32 bits. */
+/**
+ * The shape of a slab. Sets and edge lists of one entry are kept inline. Assignments are not, because their
+ * second word needs all 32 bits.
+ */
 export type Width = typeof SET | typeof PAIRS
 
 export function countOf(meta: number): number {
   return meta >>> COUNT_SHIFT
 }
 
-/** Number of entries, where the count bits of an inline descriptor hold an edge class. */
+/** Number of entries. The count bits of an inline descriptor hold an edge class instead. */
 export function entryCount(meta: number): number {
   return (meta & LOG2_MASK) === INLINE ? 1 : meta >>> COUNT_SHIFT
 }
@@ -63,7 +66,7 @@ export function findPair(graph: Int32Array, ptr: number, meta: number, first: nu
   return 0
 }
 
-/** Whether the pair stands in the slab, inline or not. Expected O(1) if few pairs share their first word. */
+/** Whether the slab has the pair, inline or not. Expected O(1) if few pairs share their first word. */
 export function hasPair(
   graph: Int32Array,
   ptr: number,
@@ -86,7 +89,10 @@ export function hasPair(
   return false
 }
 
-/** The word of the role mask for this scope; a new one is 0. `descriptor` is the word of the slab's [ptr, meta]. */
+/**
+ * The word of the role mask for this scope; a new mask is 0. `descriptor` is the word of the slab's [ptr,
+ * meta].
+ */
 export function pairFor(regions: Regions, descriptor: number, first: number): number {
   const found = findPair(regions.graph, regions.graph[descriptor]!, regions.graph[descriptor + 1]!, first)
   if (found !== 0) return found + 1
@@ -180,7 +186,7 @@ export function deleteMember(regions: Regions, descriptor: number, member: numbe
   if (index >= 0) closeGap(regions, descriptor, SET, index)
 }
 
-/** Gives the block back and leaves an empty slab. */
+/** Frees the block and leaves an empty slab. */
 export function releaseSlab(regions: Regions, descriptor: number, width: Width): void {
   const { graph } = regions
   const log2 = graph[descriptor + 1]! & LOG2_MASK
@@ -224,7 +230,7 @@ function putEntry(graph: Int32Array, ptr: number, log2: number, width: Width, fi
   return at
 }
 
-/** Deletes the entry at `index`: those behind it that were displaced move up. Shrinks a slab that is mostly empty. */
+/** Deletes the entry at `index`. Displaced entries behind it move up. Shrinks a slab that is mostly empty. */
 function closeGap(regions: Regions, descriptor: number, width: Width, index: number): void {
   const { graph } = regions
   const ptr = graph[descriptor]!
@@ -264,7 +270,10 @@ export function isSparse(meta: number): boolean {
   return log2 > CAPACITY_LOG2_MIN && (meta >>> COUNT_SHIFT) * 5 < 1 << log2
 }
 
-/** log2 of the capacity that holds so many entries; a slab doubles when an entry would leave less than a quarter free. */
+/**
+ * log2 of the capacity for this many entries. A slab doubles when an entry would leave less than a quarter
+ * free.
+ */
 export function capacityLog2(entries: number): number {
   let log2 = CAPACITY_LOG2_MIN
   while (entries * 4 > 3 << log2) log2++
@@ -281,7 +290,10 @@ export function blockLog2(log2: number, width: Width): number {
   return Math.max(1, log2 + width)
 }
 
-/** Fills a zeroed block of 2^log2 entries. Sequential in both blocks, for both have the order of the hash. */
+/**
+ * Copies a slab into a zeroed block of 2^log2 entries. Both are read and written in sequence, because both have
+ * the order of the hash.
+ */
 export function copySlab(
   graph: Int32Array,
   descriptor: number,
@@ -299,7 +311,7 @@ export function copySlab(
   }
 }
 
-/** Puts a filled block in the place of the slab's, which is given back. */
+/** Replaces the slab's block by a filled one and frees the old one. */
 export function replaceBlock(
   regions: Regions,
   descriptor: number,

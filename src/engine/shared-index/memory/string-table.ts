@@ -1,19 +1,19 @@
 /**
- * From (type, key) to a record's line: open addressing in 256 partitions by the hash's top bits, so that growing
- * one is short work, whatever the whole holds. Keys are compared byte for byte, always.
+ * Finds a record's line by (type, key). It is an open-addressing table in 256 partitions, chosen by the hash's top bits,
+ * so that growing one partition is short work. Keys are always compared byte for byte.
  *
  *   header   [ptr, meta] × 256  ─►  graph  │ slot │ slot │ 0 0 │ slot │…      2^k slots, at most 3/4 of them taken
  *
  *   slot     │ 6 bits of the hash │ line │ 6 bits of the hash │ next line │      line 0: free
  *
- * The hash's lowest bits stand beside the line, so that one slot in 4,096 leads to a record in vain. *Next* is the line
- * that is wanted after the record: what an instance's in-edges lead to, the first line of a user's roles (`nextOf`). It
- * is there to be asked for together with the record, so that most checks wait for memory twice; nothing else is
- * concluded from it, and it may be out of date.
+ * A slot has 12 bits of the hash as a tag, so only one wrong slot in 4,096 leads to a record in vain. *Next* is the line
+ * that is needed after the record: what an instance's in-edges lead to, or the first line of a user's roles (`nextOf`).
+ * It is a hint for prefetching both together, so that most checks wait for memory only twice. Nothing else rests on it,
+ * and it may be out of date.
  *
- * Slots follow the order of the hash, so a partition is doubled by one pass in order, and what is deleted is closed
- * up by shifting back. Both need whole hashes, which are reckoned anew from the keys in the records.
- * Readers bound every probe by the capacity: what they look at may be torn.
+ * Slots follow the order of the hash. So a partition is doubled by one pass in order, and a deletion shifts slots back.
+ * Both need whole hashes, which are computed again from the keys in the records.
+ * Readers may see torn words, so they bound every probe by the capacity.
  */
 import { allocateZeroed, release } from './allocator.ts'
 import { hashOf, type Key } from './key.ts'
@@ -45,10 +45,10 @@ const {
 } = L
 
 const CAPACITY_LOG2_MIN = 2
-/** Bits of the hash in either word of a slot. */
+/** Bits of the hash in each word of a slot. */
 const TAG_BITS = 32 - LINE_BITS
 
-/** Where the key's search begins: the word of its first slot, or 0 if the partition is empty. O(1), one likely miss less. */
+/** The word of the key's first slot; 0 if the partition is empty. O(1), with one likely cache miss less. */
 export function firstSlot(header: Int32Array, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
@@ -73,14 +73,18 @@ export function slotWithTag({ header, graph }: Regions, hash: number): number {
   for (let probe = 0; probe <= mask; probe++) {
     const slot = base + (((start + probe) & mask) << 1)
     const first = graph[slot]!
-    // A slot beyond the view reads as undefined, which is no line: torn, and found out at validation.
+    // A slot beyond the view reads as undefined, i.e. as no line. That is a torn read, which validation
+    // detects.
     if (lineOf(first) === 0) return 0
     if (hasTag(first, graph[slot + 1]!, hash)) return slot
   }
   return 0
 }
 
-/** The line of the record with this key, 0 if there is none; the search goes on from a slot that may be the key's. */
+/**
+ * The line of the record with this key, 0 if there is none. Continues the search from a slot with the key's
+ * tag.
+ */
 export function recordFrom(regions: Regions, slot: number, key: Key, type: number): number {
   const { graph } = regions
   const identity = (type << TYPE_SHIFT) | (key.bytes << KEY_BYTES_SHIFT)
@@ -88,7 +92,10 @@ export function recordFrom(regions: Regions, slot: number, key: Key, type: numbe
   return isKeyOf(graph, line, key, identity) ? line : recordBehind(regions, slot, key, identity)
 }
 
-/** Only where a slot's tag is that of another key, as is one in 4,096. O(capacity) even where nothing that is read is whole. */
+/**
+ * Searches on when a slot has the key's tag but another key, as one in 4,096 does. O(capacity) at most, even on
+ * torn words.
+ */
 function recordBehind({ header, graph }: Regions, slot: number, key: Key, identity: number): number {
   const { hash } = key
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
@@ -105,12 +112,12 @@ function recordBehind({ header, graph }: Regions, slot: number, key: Key, identi
   return 0
 }
 
-/** The line in a word of a slot: in the first the record's, in the second the next one. */
+/** The line in a word of a slot: the first word has the record's, the second the next line. */
 export function lineOf(word: number): number {
   return word & LINE_MASK
 }
 
-/** Whether the two words of a slot may be those of a key with this hash. */
+/** Whether the slot's tag matches the hash. */
 export function hasTag(first: number, second: number, hash: number): boolean {
   return ((first ^ (hash << LINE_BITS)) | (second ^ ((hash >>> TAG_BITS) << LINE_BITS))) >>> LINE_BITS === 0
 }
@@ -129,7 +136,9 @@ function isKeyOf(graph: Int32Array, line: number, key: Key, identity: number): b
   return true
 }
 
-/** Lock held, in a section. The key is not in the table. Expected O(1), a doubling now and then. */
+/**
+ * Adds a key that is not in the table. Expected O(1), with a doubling now and then. Lock held, in a section.
+ */
 export function insert(regions: Regions, hash: number, line: number): void {
   const { header } = regions
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
@@ -174,8 +183,9 @@ export function remove(regions: Regions, hash: number, line: number): void {
 }
 
 /**
- * After the in-edges of an instance have changed, or the roles of a user. Only by the writer; no lock and no section,
- * for what readers see before is as good. Nothing happens if the record has left the table. Expected O(1).
+ * Updates the slot's next line, after the in-edges of an instance or the roles of a user have changed. Does
+ * nothing if the record has left the table. Only for the writer; no lock and no section, because an outdated
+ * hint is harmless. Expected O(1).
  */
 export function noteNext(regions: Regions, record: number): void {
   const slot = slotOf(regions, hashOfRecord(regions, record), record)
@@ -185,8 +195,8 @@ export function noteNext(regions: Regions, record: number): void {
 }
 
 /**
- * Of a user the first line of the roles; of an instance the container that its one in-edge comes from, or the first line of its
- * in-edges, if there are more.
+ * The line needed after this record. For a user: the first line of the roles. For an instance: the container of
+ * its only in-edge, or the first line of its in-edges.
  */
 export function nextOf(graph: Int32Array, record: number): number {
   const at = record << LINE_WORDS_LOG2
@@ -213,7 +223,7 @@ function homeOf(hash: number, log2: number): number {
   return (hash << PARTITION_BITS) >>> (32 - log2)
 }
 
-/** The hash of the key that a record has. Reads its line, and what is behind it if the key is long. */
+/** The hash of the key of a record. Reads its line, and another one if the key is long. */
 function hashOfRecord({ header, graph }: Regions, line: number): number {
   const record = line << LINE_WORDS_LOG2
   const secrets = { start: header[H_HASH_START]!, multiplier: header[H_HASH_MULTIPLIER]! }
@@ -221,7 +231,10 @@ function hashOfRecord({ header, graph }: Regions, line: number): number {
   return hashOf(key, graph[record]! >>> TYPE_SHIFT, secrets)
 }
 
-/** The next partition from this one on that is mostly empty, -1 if there is none. Partitions shrink between commits. */
+/**
+ * The next partition from this one on that is mostly empty, -1 if there is none. Partitions shrink between
+ * commits.
+ */
 export function nextSparse(header: Int32Array, from: number): number {
   for (let partition = from; partition < PARTITION_COUNT; partition++) {
     const meta = header[H_PARTITIONS + (partition << 1) + 1]!
@@ -235,7 +248,7 @@ export function partitionOf(hash: number): number {
   return hash >>> (32 - PARTITION_BITS)
 }
 
-/** log2 of the slots the partition needs for so many keys more; as it has, if that is enough. */
+/** log2 of the slots that the partition needs for `keysMore` more keys; unchanged if it has enough. */
 export function slotsLog2(header: Int32Array, partition: number, keysMore: number): number {
   const meta = header[H_PARTITIONS + (partition << 1) + 1]!
   let log2 = Math.max(CAPACITY_LOG2_MIN, meta & LOG2_MASK)
@@ -243,7 +256,7 @@ export function slotsLog2(header: Int32Array, partition: number, keysMore: numbe
   return log2
 }
 
-/** Slots in the partition; the record of slot `index` is `recordInSlot`. For walks over all records. */
+/** Slots of the partition, for walks over all records with `recordInSlot`. */
 export function slotCount(header: Int32Array, partition: number): number {
   const at = H_PARTITIONS + (partition << 1)
   return header[at] === 0 ? 0 : 1 << (header[at + 1]! & LOG2_MASK)
@@ -267,7 +280,10 @@ function resize(regions: Regions, partition: number, log2: number): void {
   replacePartition(regions, partition, base, log2)
 }
 
-/** Fills a zeroed block of 2^log2 slots. `partition` is its word in the header, here and below. */
+/**
+ * Copies a partition into a zeroed block of 2^log2 slots. `partition` is its word in the header, here and
+ * below.
+ */
 export function copyPartition(regions: Regions, partition: number, base: number, log2: number): void {
   const { header, graph } = regions
   const old = header[partition]!
@@ -282,7 +298,7 @@ export function copyPartition(regions: Regions, partition: number, base: number,
   }
 }
 
-/** Lock held, in a section. Puts a filled block in the place of the partition's, which is given back. */
+/** Replaces the partition's block by a filled one and frees the old one. Lock held, in a section. */
 export function replacePartition(regions: Regions, partition: number, base: number, log2: number): void {
   const { header } = regions
   if (header[partition] !== 0) release(regions, header[partition]!, (header[partition + 1]! & LOG2_MASK) + 1)

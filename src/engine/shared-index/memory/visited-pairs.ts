@@ -1,6 +1,6 @@
 /**
- * A set of pairs of numbers for one walk, emptied in O(1) by a new stamp. Each walk of a thread uses its own again and
- * again, so walks allocate only while they outgrow all before them.
+ * A set of pairs of numbers for one walk. A new stamp empties it in O(1). Each walk of a thread reuses its own
+ * set, so it allocates only when it outgrows all walks before.
  */
 const CAPACITY_LOG2_MIN = 6
 const ENTRY_WORDS = 4
@@ -23,13 +23,15 @@ export class VisitedPairs {
     this.#stamp = 1
   }
 
-  /** True if the pair is new. Expected O(1). */
+  /** Adds a pair; true if it is new. Expected O(1). */
   add(first: number, second: number): boolean {
     const count = this.#count
     return this.numberOf(first, second) === count
   }
 
-  /** The pair's place in the order in which they came, from 0; it is added as the last one if it is new. Expected O(1). */
+  /**
+   * The position of the pair in the order of addition, from 0. A new pair is added at the end. Expected O(1).
+   */
   numberOf(first: number, second: number): number {
     if (this.#count * 2 > 1 << this.#log2) this.#grow()
     const at = this.#find(first, second)
@@ -41,13 +43,13 @@ export class VisitedPairs {
     return entries[at + 3]!
   }
 
-  /** The same for a pair that may be missing: -1. */
+  /** As `numberOf`, but adds nothing: -1 if the pair is missing. */
   numberIfThere(first: number, second: number): number {
     const at = this.#find(first, second)
     return this.#entries[at] === this.#stamp ? this.#entries[at + 3]! : -1
   }
 
-  /** Where the pair stands, or would. */
+  /** The slot of the pair, or the free one where it would go. */
   #find(first: number, second: number): number {
     const entries = this.#entries
     const mask = (1 << this.#log2) - 1
@@ -82,8 +84,8 @@ export class VisitedPairs {
 }
 
 /**
- * Not that of slabs, in whose order most pairs come: in a table that grows they would all fall into its first part, one behind
- * the other, and n of them take n² steps.
+ * The hash must differ from that of slabs, in whose order most pairs come. Otherwise they would all fall into
+ * the first part of a growing table, and n of them would take n² steps.
  */
 function hashOf(first: number, second: number): number {
   const mixed = Math.imul(first, FIRST_MIX) ^ Math.imul(second, SECOND_MIX)

@@ -1,15 +1,15 @@
 /**
- * Annexes of tenants. Under one line there is room for 64 banks of 32 roles (`layout.ts`), and of tenant roles there may be
- * 10,000. Those of each further 64 banks are held under a line of their own, an *annex* of the tenant, which is made when the
- * first of them is given there:
+ * Annexes of tenants. One line has 64 banks of 32 roles (`layout.ts`), but there may be 10,000 tenant roles. The roles of
+ * each further 64 banks are held under a line of their own, an *annex* of the tenant. It is made when the first of these
+ * roles is assigned there:
  *
- *     tenant ──► directory │ – │ annex 1 │ annex 2 │ …15     place of a role: bank 64 × n + b is bank b of annex n
+ *     tenant ──► directory │ – │ annex 1 │ annex 2 │ …15     bank 64 × n + b of tenant roles is bank b of annex n
  *                               └─► annex │ its tenant │ n │ assignees
  *
- * To assignments an annex is a scope like any other, with assignees of its own and a bit in the filters of its users; only
- * what begins at a tenant, or ends there, knows of it. It lives as long as its tenant. No name leads to it.
+ * For assignments an annex is a scope like any other, with its own assignees and a bit in the filters of its users. Only
+ * code that begins or ends at a tenant knows annexes. An annex lives as long as its tenant. No name leads to it.
  *
- * Bounds: what is read without the lock may be torn; a line that is none is found out at validation.
+ * What is read without the lock may be torn. A number that is not a line is detected by validation.
  */
 import { allocateZeroed } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -19,7 +19,7 @@ import type { ActionView } from './schema-view.ts'
 // Own constants are compiled in; those of another module are loaded each time.
 const { A_GROUP, A_TENANT, BANKS_LOG2, BANK_SHIFT, FLAG_ANNEX, LINE_WORDS_LOG2, T_ANNEXES } = L
 
-/** The line under which tenant roles of this bank are held in the tenant; 0 if none is. O(1). */
+/** The line that holds tenant roles of this bank in the tenant; 0 if there is none. O(1). */
 export function lineOfBank(graph: Int32Array, tenant: number, bank: number): number {
   const group = bank >>> BANKS_LOG2
   if (group === 0) return tenant
@@ -27,7 +27,7 @@ export function lineOfBank(graph: Int32Array, tenant: number, bank: number): num
   return directory === 0 ? 0 : (graph[directory + group] ?? 0)
 }
 
-/** Lock held, in a section: the same, made if need be. */
+/** As `lineOfBank`, but makes the line if needed. Lock held, in a section. */
 export function makeLineOfBank(regions: Regions, tenant: number, bank: number): number {
   const known = lineOfBank(regions.graph, tenant, bank)
   if (known !== 0) return known
@@ -46,14 +46,14 @@ export function makeLineOfBank(regions: Regions, tenant: number, bank: number): 
   return annex >>> LINE_WORDS_LOG2
 }
 
-/** The bank, over all annexes, that a scope of a tenant or an annex names. */
+/** The bank, counted over all annexes, of a scope of a tenant or an annex. */
 export function bankOf(graph: Int32Array, scope: number): number {
   const record = (scope & L.LINE_MASK) << LINE_WORDS_LOG2
   const group = (graph[record]! & FLAG_ANNEX) === 0 ? 0 : graph[record + A_GROUP]!
   return (group << BANKS_LOG2) | (scope >>> BANK_SHIFT)
 }
 
-/** The tenant that a line is, or is an annex of. */
+/** The tenant of a line, which is the tenant itself or an annex of it. */
 export function tenantAt(graph: Int32Array, line: number): number {
   const record = line << LINE_WORDS_LOG2
   return (graph[record]! & FLAG_ANNEX) === 0 ? line : graph[record + A_TENANT]!
@@ -69,7 +69,7 @@ export function* annexesOf(graph: Int32Array, tenant: number): Iterable<number> 
   }
 }
 
-/** The lines under which the tenant roles that allow are held in the tenant, each with pairs [bank, mask] of them. */
+/** The lines of the tenant that can hold roles that allow, each with pairs [bank, mask] of these roles. */
 export function* allowingLines(
   graph: Int32Array,
   tenant: number,

@@ -1,22 +1,23 @@
 /**
- * The need-state automaton (`compiled-schema.ts`): closes the start states, one for each (type, action), over the derivations.
+ * Builds the automaton of states (`compiled-schema.ts`): the start state of each (type, action), closed over
+ * the derivations.
  *
- * `extends` widens permissions only: it decides which roles a start state has, and is not followed here.
+ * `extends` only widens permissions. It decides which roles a start state has, and is not followed here.
  *
- * Transitions exist in three versions. *open*: unguarded derivations only; *full*: all of them, where the user holds
- * nothing directly on the object; *guarded*: what full has beyond open, for a closure that stops at a guard and
- * goes on once the user is known.
+ * Transitions exist in three versions. *open*: unguarded derivations only. *full*: all derivations, for a user
+ * who holds nothing directly on the object. *guarded*: what full has beyond open, for a closure that stops at a
+ * guard and goes on once the user is known.
  *
- * Subset construction can blow up, so states with several roles, one of which derives, are capped in number and in derivations;
- * beyond the cap a set becomes a list of single-role states: more steps, the same answers. The set that an action starts
- * from and from which nothing derives leads nowhere: it is always a state.
+ * Subset construction can grow exponentially. So states of several roles, one of which derives, are capped in
+ * number and in derivations. Beyond the cap a set becomes a list of single-role states: more steps, the same
+ * answers. A start set from which nothing derives leads nowhere and is always one state.
  *
- * It goes on from what there was: of a type that has not changed no state is looked at again, only whether it is still
- * led to. Numbers are stable: a state that means the same as before keeps id, ordinal and epoch, and with them its closures.
- * All others get a new epoch, so only what depends on a change is built anew.
+ * Compilation is incremental: states of an unchanged type are not recompiled; only whether they are still
+ * reached is checked. Numbers are stable: a state with the same meaning as before keeps id, ordinal and epoch,
+ * and with them its closures. All others get a new epoch, so only what depends on a change is built anew.
  *
- * Invariant: an ordinal's epochs only grow, whichever state has it. So a closure built for an earlier state of that
- * ordinal, or for an earlier meaning, can never look valid.
+ * Invariant: the epochs of an ordinal only grow, whichever state has it. So a closure of an earlier state of
+ * that ordinal, or of an earlier meaning, never looks valid.
  */
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { assert } from '#model/assert.ts'
@@ -32,11 +33,11 @@ export interface State {
   id: number
   ordinal: number
   epoch: number
-  /** Whether the transitions are those of the schema as it is. */
+  /** Whether the transitions are those of the current schema. */
   isCurrent: boolean
-  /** The last compilation that was led to it. */
+  /** The last compilation that reached it. */
   round: number
-  /** Derivations of its roles, where it counts for the cap. */
+  /** Derivations of its roles, if it counts for the cap. */
   weight: number
 }
 
@@ -47,7 +48,7 @@ export interface Transition {
   readonly guarded: readonly State[]
 }
 
-/** What an automaton knows, as it can be kept; other states by their ids. */
+/** The saved form of an automaton. It refers to other states by their ids. */
 export interface SavedStates {
   readonly known: readonly {
     readonly typeId: number
@@ -70,7 +71,7 @@ interface Deriving {
   readonly roles: readonly { readonly roleIndex: number; readonly derivations: Role['derivations'] }[]
 }
 
-/** States with several roles of which one derives, and derivations of all of them together. */
+/** The caps: states of several roles, one of which derives, and derivations of all of them together. */
 export const STATES_MAX = 4_096
 export const STATE_DERIVATIONS_MAX = 100_000
 
@@ -86,9 +87,9 @@ export class Automaton {
   #round = 0
   #capped = 0
   #weight = 0
-  /** Of the types looked at in this round. */
+  /** The deriving roles of the types visited in this round. */
   readonly #deriving = new Map<ResourceType, Deriving>()
-  /** Those led to in this round whose transitions are new or other ones. */
+  /** States reached in this round whose transitions are new or changed. */
   #changed: State[] = []
   readonly #sum = new MaskSum()
   /** States whose transitions were followed, for tests and statistics. */
@@ -144,7 +145,7 @@ export class Automaton {
     return this.#states.values()
   }
 
-  /** A compilation begins: those types have changed, and nothing else of the types there are. */
+  /** Begins a compilation in which exactly these types have changed. */
   begin(types: ReadonlyMap<string, ResourceType>, changed: ReadonlySet<ResourceType>): void {
     this.#round += 1
     this.#changed = []
@@ -155,19 +156,22 @@ export class Automaton {
     }
   }
 
-  /** Forgets what the states meant, so that the cap is for those that there will be. */
+  /** Drops the meaning of all states, so that the cap is free for the new ones. */
   startOver(): void {
     for (const [name, state] of this.#states) this.#free(name, state)
   }
 
-  /** The states an action starts from for which any of these roles suffices: one, or one a role beyond the cap, or none. */
+  /**
+   * The start states of an action that any of these roles allows: one state, none, or one for each role beyond
+   * the cap.
+   */
   starts(type: ResourceType, masks: RoleMasks): readonly State[] {
     return this.#targets(type, masks, true)
   }
 
   /**
-   * Follows all that the starts lead to, and gives it its numbers. A step every few states. False if that were more than the
-   * cap, because of a change of roles that make up known states: then the caller starts over.
+   * Follows all transitions from the starts and numbers the states it reaches. It pauses every few states.
+   * Returns false if a changed set of roles would exceed the cap; then the caller starts over.
    */
   *close(starts: Iterable<readonly State[]>): Generator<void, boolean> {
     const reached: State[] = []
@@ -179,7 +183,7 @@ export class Automaton {
       }
     }
     for (const states of starts) reach(states)
-    // It grows while it is walked.
+    // The list grows while it is walked.
     for (const state of reached) {
       if (!state.isCurrent) {
         this.#follow(state)
@@ -229,7 +233,7 @@ export class Automaton {
     return weight
   }
 
-  /** What a state counts for the cap; those that lead nowhere count as states. */
+  /** Counts a state for the cap. States that lead nowhere count as states only. */
   #weigh(state: State, weight: number): void {
     if (state.weight < 0) this.#capped += 1
     this.#weight += weight - Math.max(state.weight, 0)
@@ -261,7 +265,7 @@ export class Automaton {
       }
     }
     const transitions = Array.from(sources, ([relation, { open, guarded }]) => {
-      // What is derived without a guard needs no way around one.
+      // A role that is derived without a guard needs no guarded way.
       for (const source of open) guarded.delete(source)
       const { subjectType, edgeClass } = relation
       return {
@@ -289,7 +293,7 @@ export class Automaton {
     return deriving
   }
 
-  /** New epochs for states that are new, have other transitions, or lead, however far, to one that does. */
+  /** Gives new epochs to states that are new, have other transitions, or lead to such a state, however far. */
   *#number(reached: readonly State[]): Generator<void> {
     const comingFrom = new Map<State, State[]>()
     for (const state of reached) {
@@ -337,7 +341,7 @@ export class Automaton {
   }
 }
 
-/** Of no number yet, and counting for no cap: a weight of -1. */
+/** Makes a state without a number that does not count for the cap yet (weight -1). */
 function newState(type: ResourceType, masks: RoleMasks): State {
   const numbers = { id: 0, ordinal: 0, epoch: 0, round: 0, weight: -1 }
   return { type, masks, transitions: NONE, isCurrent: false, ...numbers }

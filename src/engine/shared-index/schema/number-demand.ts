@@ -1,8 +1,10 @@
 /**
- * How many new numbers (`schema.ts`) the changes of a commit take: type ids, edge classes, places for roles. Reckoned before
- * anything is changed, so that a commit waits for numbers that are being collected, or is refused as a whole.
+ * Computes how many new numbers (`schema.ts`) the changes of a commit take: type ids, edge classes and role
+ * indexes. This is done before anything is changed. So a commit can wait for numbers that are being collected,
+ * or be refused as a whole.
  *
- * Invariant: applying the changes takes no more than is reckoned. What a commit retires is of no use to itself.
+ * Invariant: applying the changes takes no more than was computed. Numbers that the commit itself retires do
+ * not help it.
  */
 import type { Change, RelationPut } from '#model/change.ts'
 import { type ResourceType, ROLES_MAX_PER_TYPE, type Schema } from './schema.ts'
@@ -11,9 +13,9 @@ export interface NumberDemand {
   readonly typeIds: number
   readonly edgeClasses: number
   readonly tenantRoleIndexes: number
-  /** Of types that stand, by type. */
+  /** Role indexes needed by existing types. */
   readonly roleIndexes: ReadonlyMap<ResourceType, number>
-  /** The most that one of the types needs which the changes make: each begins with all of its places. */
+  /** The most role indexes that one new type needs. A new type begins with all of them free. */
   readonly roleIndexesOfNew: number
 }
 
@@ -24,7 +26,7 @@ export function demandOf(schema: Schema, changes: readonly Change[]): NumberDema
   return tally
 }
 
-/** Whether so many numbers can be taken now. */
+/** Whether the numbers of the demand are free now. */
 export function areNumbersFree(
   { typeIds, edgeClasses, tenantRoleIndexes }: Schema,
   demand: NumberDemand,
@@ -38,7 +40,7 @@ export function areNumbersFree(
   )
 }
 
-/** What stands after the changes so far, as far as they touched it. */
+/** The schema after the changes so far, as far as they touched it. */
 class Tally implements NumberDemand {
   typeIds = 0
   edgeClasses = 0
@@ -46,9 +48,12 @@ class Tally implements NumberDemand {
   roleIndexesOfNew = 0
   readonly roleIndexes = new Map<ResourceType, number>()
   readonly #schema: Schema
-  /** By type: how often it was removed so far, and whether it stands. A name is of the generation in which it was put. */
+  /**
+   * By type: how often it was removed so far, and whether it exists. A name belongs to the generation in which
+   * it was put.
+   */
   readonly #generations = new Map<string, { removals: number; stands: boolean }>()
-  /** Roles by name: whether they stand. */
+  /** Roles by name: whether they exist. */
   readonly #roles = new Map<string, boolean>()
   /** Relations by name: the name of the type their subjects are of; null where there is none. */
   readonly #relations = new Map<string, string | null>()
@@ -74,7 +79,7 @@ class Tally implements NumberDemand {
       case 'relation-removed':
         this.#relations.set(this.#nameOf(change.type, change.relation), null)
         return
-      default: // Facts carry numbers, and take none.
+      default: // Facts carry numbers and take none.
     }
   }
 
@@ -129,12 +134,12 @@ class Tally implements NumberDemand {
     return known
   }
 
-  /** The type as it stood before the changes, unless they removed it. */
+  /** The existing type, unless the changes removed it. */
   #standing(type: string): ResourceType | undefined {
     return this.#generation(type).removals === 0 ? this.#schema.types.get(type) : undefined
   }
 
-  /** The roles there were before the changes beside this one, unless these removed them with their type. */
+  /** The roles that existed beside this one, unless the changes removed them with their type. */
   #stood(type: string | null): ReadonlyMap<string, unknown> | undefined {
     return type === null ? this.#schema.tenantRoles : this.#standing(type)?.roles
   }
@@ -148,7 +153,7 @@ class Tally implements NumberDemand {
   }
 }
 
-/** Of the type by that key that came after so many removals. */
+/** The name of the type with that key after this many removals. */
 function typeName(type: string, removals: number): string {
   return JSON.stringify([type, removals])
 }

@@ -1,6 +1,6 @@
 /**
- * Sets of roles of one type, or of tenant roles, as pairs [bank, mask]… of their places, banks ascending: the form in which
- * facts carry roles (`layout.ts`). Immutable.
+ * Sets of roles of one type, or of tenant roles. They are kept as pairs [bank, mask]… with ascending banks, as
+ * facts carry them (`layout.ts`). Immutable.
  */
 import type { Role } from './schema.ts'
 
@@ -34,7 +34,7 @@ export class RoleIndexSet {
   }
 }
 
-/** Places in ascending order. */
+/** The role indexes in ascending order. */
 export function* roleIndexesOf(masks: RoleMasks): Iterable<number> {
   for (let m = 0; m < masks.length; m += 2) {
     for (let rest = masks[m + 1]!; rest !== 0; rest &= rest - 1) {
@@ -43,7 +43,7 @@ export function* roleIndexesOf(masks: RoleMasks): Iterable<number> {
   }
 }
 
-/** Adds up sets of roles; one for many sums. */
+/** Unites sets of roles. One object is reused for many unions. */
 export class MaskSum {
   #banks = new Int32Array(64)
   #end = 0
@@ -61,7 +61,7 @@ export class MaskSum {
     this.#banks[bank]! |= 1 << (roleIndex & 31)
   }
 
-  /** The sum, which begins again at nothing. */
+  /** Returns the union and empties it. */
   take(): RoleMasks {
     const banks = this.#banks
     let used = 0
@@ -88,7 +88,10 @@ export class MaskSum {
   }
 }
 
-/** Who has what the role permits: itself, and whoever extends it, however far. O(those); kept with the role. */
+/**
+ * The roles that have what this role permits: itself and all that extend it, however far. O(those roles);
+ * cached in the role.
+ */
 export function reachedBy(role: Role, sum: MaskSum): RoleMasks {
   if (role.reachedBy) return role.reachedBy
   // The set is its own worklist: a `Set` iterates over late additions.
@@ -120,12 +123,12 @@ export function meets(left: RoleMasks, right: RoleMasks): boolean {
   return false
 }
 
-/** The sets met so far, each once, by number. */
+/** Gives each different set of roles a number, so that equal sets are stored once. */
 export class MaskSets {
   readonly sets: RoleMasks[] = []
   readonly #byHash = new Map<number, number[]>()
 
-  /** O(its banks) expected. */
+  /** The number of a set. Expected O(its banks). */
   numberOf(masks: RoleMasks): number {
     let hash = masks.length
     for (let i = 0; i < masks.length; i++) hash = Math.imul(hash ^ masks[i]!, 0x01000193) ^ (hash >>> 15)

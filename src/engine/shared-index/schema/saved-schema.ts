@@ -1,6 +1,6 @@
 /**
- * The writer's schema as plain data, to be kept with the facts that carry its numbers; and back, under the same numbers.
- * Whatever refers to something does so by its key.
+ * Saves the writer's schema as plain data, together with the facts that carry its numbers, and restores it
+ * under the same numbers. References are by key.
  */
 import type { SavedRules } from '#engine/shared-index/rules/rule-book.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
@@ -21,9 +21,9 @@ interface SavedRole {
   readonly permissions: readonly (readonly [type: string, actions: readonly string[]])[]
   readonly extends: readonly string[]
   readonly derivations: readonly {
-    /** Of the relation's subject type. */
+    /** Key of the role on the relation's subject type. */
     readonly source: string
-    /** Of the type the role is of. */
+    /** Key of the relation on the role's type. */
     readonly relation: string
     readonly guarded: boolean
   }[]
@@ -50,7 +50,7 @@ export interface SavedSchema {
 
 type Roles = Map<string, Role>
 
-/** All there is; to be asked when nothing is retired. */
+/** The whole schema. Call it only while nothing is retired. */
 export function saveSchema({ types, tenantRoles, lastRoleId, rules }: SchemaState): SavedSchema {
   return {
     types: [...types.values()].map(({ key, id, actions, roles, relations }) => ({
@@ -85,7 +85,7 @@ function saveRole(role: Role): SavedRole {
   }
 }
 
-/** The schema that was saved. */
+/** Restores a saved schema. */
 export function restoredSchema(saved: SavedSchema): SchemaState {
   const types = new Map<string, ResourceType>()
   for (const { key, id, actions, roles } of saved.types) {
@@ -110,7 +110,7 @@ export function restoredSchema(saved: SavedSchema): SchemaState {
   }
   const tenantRoles: Roles = new Map()
   for (const role of saved.tenantRoles) tenantRoles.set(role.key, savedRole(null, role, types))
-  // Roles mention each other, in circles too: when all are there.
+  // Roles can mention each other in cycles, so mentions are resolved when all roles exist.
   for (const { key, roles } of saved.types) {
     for (const role of roles) mention(known(types, key).roles, role)
   }

@@ -1,9 +1,10 @@
 /**
- * Compiles the schema into bytes (`compiled-schema.ts`), in steps: for each type that has changed who may do what, then what its
- * actions start from, and the automaton over all of that (`automaton.ts`). The units of other types are copied.
+ * Compiles the schema into bytes (`compiled-schema.ts`) in steps. For each changed type it finds who may do
+ * what, then where its actions start, then the automaton over all types (`automaton.ts`). The units of other
+ * types are copied.
  *
- * Who may do what is found without going through `extends` for each role and action: for each role that has a permission
- * itself, those that reach it (`role-masks.ts`) are added up, 32 at a time.
+ * It does not follow `extends` for each role and action. For each role with a permission of its own, the roles
+ * that reach it (`role-masks.ts`) are united 32 at a time.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { lengthsOf, packArrays, packedWords, packTexts } from '#engine/shared-index/memory/packed-arrays.ts'
@@ -14,9 +15,9 @@ import { HEAD, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './comp
 import { MaskSets, MaskSum, NO_ROLES, reachedBy, type RoleMasks } from './role-masks.ts'
 import type { ResourceType, Role, Schema } from './schema.ts'
 
-/** Actions whose roles are added up between two steps. */
+/** Actions between two steps whose roles are united. */
 const ACTIONS_A_STEP = 16
-/** The same of roles that are gone through, and of states, which are written in no time. */
+/** Roles or states between two steps; each takes little time. */
 const ROLES_A_STEP = 256
 const STATES_A_STEP = 1_024
 /** Words copied between two steps: a quarter of a millisecond. */
@@ -35,19 +36,19 @@ type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
 
 export class SchemaCompiler {
   readonly #automaton: Automaton
-  /** Nothing has been compiled, so that all of it is new. */
+  /** Nothing was compiled before, so all of it is new. */
   #isFirst = true
   readonly #starts = new Map<ResourceType, readonly (readonly State[])[]>()
-  /** What has changed since the last publication. */
+  /** Types that changed since the last publication. */
   readonly #changed = new Set<ResourceType>()
   #published: Units = new Map()
   #compiled: Units = new Map()
-  /** Edge classes there have ever been are below. */
+  /** All edge classes so far are below this number. */
   #classes = 1
   /** Types compiled so far, for tests and statistics. */
   typesCompiled = 0
 
-  /** `types`: of a schema that stands, with the states that are `saved` of it. */
+  /** `types`: the types of a restored schema, whose states are in `saved`. */
   constructor(
     types: Iterable<ResourceType> = [],
     statesMax: number = STATES_MAX,
@@ -61,14 +62,14 @@ export class SchemaCompiler {
     return this.#automaton.followed
   }
 
-  /** The states, with the numbers they have. */
+  /** The states with their numbers, to be saved. */
   savedStates(): SavedStates {
     return this.#automaton.save()
   }
 
   /**
-   * Writes the schema as it is into the buffer that nobody reads. Each step takes some tenths of a millisecond. The schema must
-   * not change on the way.
+   * Writes the current schema into the buffer that is not read. Each step takes some tenths of a millisecond.
+   * The schema must not change in between.
    */
   *compile(schema: Schema, regions: Regions): Generator<void, SchemaLocation> {
     for (const type of schema.takeChanged()) this.#changed.add(type)
@@ -95,13 +96,13 @@ export class SchemaCompiler {
     return yield* this.#write(schema, regions, new Map(units))
   }
 
-  /** What was compiled last is what everybody reads. */
+  /** To be called when the schema compiled last was published. */
   published(): void {
     this.#published = this.#compiled
     this.#changed.clear()
   }
 
-  /** Who may do what on the types that have changed. O(their permissions × banks of roles). */
+  /** Finds who may do what on the changed types. O(their permissions × banks of roles). */
   *#allowing(schema: Schema): Generator<void, Map<ResourceType, CompiledType>> {
     const changed = this.#changed
     const owning = new Map<ResourceType, Role[]>(Array.from(changed, type => [type, []]))
@@ -123,7 +124,7 @@ export class SchemaCompiler {
     return compiled
   }
 
-  /** The automaton over all types; false if it has to start over. */
+  /** Compiles the automaton over all types. False if it has to start over. */
   *#states(schema: Schema, compiled: ReadonlyMap<ResourceType, CompiledType>): Generator<void, boolean> {
     const automaton = this.#automaton
     automaton.begin(schema.types, this.#changed)
@@ -216,7 +217,7 @@ export class SchemaCompiler {
     putRows(arrays, HEAD.derivations, HEAD.derivationsFrom, byClass)
   }
 
-  /** States, and where they lead. */
+  /** Writes the states and their transitions. */
   *#targets(arrays: Int32Array[], lists: Lists): Generator<void> {
     const states = [...this.#automaton.states()].toSorted((a, b) => a.id - b.id)
     const width = (states.at(-1)?.id ?? 0) + 1
@@ -245,7 +246,7 @@ export class SchemaCompiler {
     putRows(arrays, HEAD.masks, HEAD.masksFrom, masks)
     yield
     const rows = (arrays[HEAD.rows] = new Int32Array(this.#classes))
-    // One that leads nowhere, for all classes that nothing is derived over.
+    // One row leads nowhere and serves all classes without derivations.
     const pages = Array.from({ length: pageOf(columnsMax - 1) + 1 }, () => 0)
     const tables = { open: zeros(), full: zeros(), guarded: zeros() }
     let steps = 0
@@ -276,9 +277,9 @@ export class SchemaCompiler {
   }
 }
 
-/** Targets that are several states, each list once. */
+/** Lists of states for targets of several states; equal lists are stored once. */
 class Lists {
-  /** Offset 0 is nobody's: it is no target. */
+  /** Offset 0 is unused, because target 0 is nowhere. */
   readonly words: number[] = [0]
   readonly #known = new Map<string, number>()
 
@@ -298,7 +299,7 @@ class Lists {
   }
 }
 
-/** By action of the type, in the order of its unit: the set of those of the roles that allow it, by number. */
+/** By action, in the order of the unit: the number of the set of these roles that allow it. */
 function* allowedBy(type: ResourceType, roles: Iterable<Role>, sets: MaskSets): Generator<void, Int32Array> {
   const byAction = new Map<string, Role[]>(Array.from(type.actions, action => [action, []]))
   let seen = 0
@@ -337,7 +338,7 @@ function tenantUnit(schema: Schema): Int32Array {
   return packArrays(unitOf(schema.tenantRoles.values()))
 }
 
-/** With its roles, and nothing else yet. */
+/** A unit with its roles and nothing else yet. */
 function unitOf(roles: Iterable<Role>): Int32Array[] {
   const all = [...roles]
   const arrays: Int32Array[] = Array.from({ length: UNIT_ARRAYS }, () => new Int32Array(0))
@@ -356,7 +357,7 @@ function liveBanks(roles: Iterable<Role>): Int32Array {
   return Int32Array.from(banks)
 }
 
-/** Arrays of all numbers one behind the other, and where each begins; the end of the last as well. */
+/** Puts arrays of numbers one behind the other and notes where each begins, and where the last one ends. */
 function putRows(arrays: Int32Array[], all: number, from: number, parts: readonly ArrayLike<number>[]): void {
   const starts = new Int32Array(parts.length + 1)
   for (const [index, part] of parts.entries()) starts[index + 1] = starts[index]! + part.length

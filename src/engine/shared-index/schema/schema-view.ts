@@ -1,6 +1,6 @@
 /**
- * A thread's view of the compiled schema, laid out for the hot path. The head is the thread's own copy, which takes a
- * memory copy; units of types are copied when they are first asked for. Immutable; a new schema is a new view.
+ * A thread's view of the compiled schema, laid out for the hot path. The head is the thread's own copy; units
+ * of types are copied when they are first needed. Immutable: a new schema gets a new view.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
@@ -14,23 +14,29 @@ import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS }
 import { RoleIndexSet } from './role-masks.ts'
 
 const COLUMN_MASK = PAGE_COLUMNS - 1
-/** Places of the roles of a type. */
+/** Role indexes of a type are below this number. */
 const ROLE_INDEXES_MAX = L.BANKS_MAX * L.BANK_ROLES
 const NO_DERIVATIONS: readonly number[] = []
 
 export interface ActionView {
   readonly key: string
-  /** Target where the search for a resource role starts; 0 if no role of the type allows. */
+  /** Target where the search for a resource role starts; 0 if no role of the type allows the action. */
   readonly start: number
-  /** [bank, mask]… of tenant roles that allow, of those held under the tenant's own line, and of those held in annexes. */
+  /**
+   * Tenant roles that allow, as pairs [bank, mask]: those held under the tenant's own line, and those held in
+   * annexes.
+   */
   readonly tenantMasks: Int32Array
   readonly annexMasks: Int32Array
-  /** Places of the roles that allow, with what they extend: resource roles of the type, tenant roles. */
+  /**
+   * Indexes of the roles that allow, those that extend them included: resource roles of the type, and tenant
+   * roles.
+   */
   readonly roleIndexes: RoleIndexSet
   readonly tenantRoleIndexes: RoleIndexSet
 }
 
-/** Where the words of a unit come from; null when another schema has come into force meanwhile. */
+/** Reads the words of a unit; null if another schema was published meanwhile. */
 export type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class SchemaView {
@@ -44,7 +50,7 @@ export class SchemaView {
   readonly stateType: Int32Array
   readonly stateOrdinal: Int32Array
   readonly stateEpoch: Int32Array
-  /** By type: the state whose closure heads stand in place on its containers, by ordinal, 0 where there is none. */
+  /** By type and ordinal: the state whose closure head lies inside its containers, 0 if there is none. */
   readonly statesInPlace: Int32Array
   /** 1 where some transition is guarded. */
   readonly stateHasGuard: Uint8Array
@@ -52,7 +58,10 @@ export class SchemaView {
   readonly masksFrom: Int32Array
   readonly masks: Int32Array
   readonly stateIds: Int32Array
-  /** Derivations over class c: triples [source place, derived place, guarded] from `derivationsFrom[c]`. */
+  /**
+   * Derivations over class c: triples [source role index, derived role index, guarded] from
+   * `derivationsFrom[c]`.
+   */
   readonly derivationsFrom: Int32Array
   readonly derivations: Int32Array
   /** Tables of targets, to be read with `targetIn`. */
@@ -66,10 +75,10 @@ export class SchemaView {
   readonly hasRules: boolean
   readonly #copyRules: () => Int32Array | null
   #rules: RulesView | null = null
-  /** See `derivationsTo`; null: nobody has asked yet. */
+  /** See `derivationsTo`; null until it is first called. */
   #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
 
-  /** `head`: the view's own. */
+  /** `head`: a copy that belongs to the view. */
   constructor(head: Int32Array, source: UnitSource) {
     const arrays = unpackArrays(head, HEAD_ARRAYS)
     const keys = unpackTexts(arrays[HEAD.typeKeys]!)
@@ -118,8 +127,8 @@ export class SchemaView {
   }
 
   /**
-   * Where an edge of that class leads from a state, by one of the three tables. 0 for a class that no schema knows any more;
-   * undefined for one that was torn.
+   * The target of an edge of that class from a state, in one of the three tables. 0 for a class that the schema
+   * no longer has; undefined for a torn one.
    */
   targetIn(table: Int32Array, edgeClass: number, state: number): number {
     const column = this.#columns[state]!
@@ -136,7 +145,7 @@ export class SchemaView {
     return this.#rules
   }
 
-  /** The relation that tuples of an edge class are of; empty for one that is none's. O(types) the first time. */
+  /** The relation of the tuples of an edge class; empty for a class without one. O(types) the first time. */
   relationKey(edgeClass: number): string {
     for (const type of this.types.values()) {
       if (type.edgeClasses.includes(edgeClass)) return type.relationKey(edgeClass)
@@ -145,8 +154,9 @@ export class SchemaView {
   }
 
   /**
-   * The derivations over an edge class that give the role at a place: pairs [source place, guarded]. Expected O(1), once
-   * O(derivations): a class may have a thousand, and a walk that looked through them at each edge would be roles × edges.
+   * The derivations over an edge class that give this role, as pairs [source role index, guarded]. Expected
+   * O(1), the first time O(derivations). A class may have a thousand; a walk that searched them at each edge
+   * would take roles × edges.
    */
   derivationsTo(edgeClass: number, roleIndex: number): readonly number[] {
     this.#derivationsTo ??= this.#indexDerivations()
@@ -169,7 +179,7 @@ export class SchemaView {
 }
 
 interface TypeParts {
-  /** Per bank, the places taken by roles that exist: stored masks may still carry bits of removed ones. */
+  /** By bank: the bits of roles that exist. Stored masks may still carry bits of removed ones. */
   readonly liveMasks: Int32Array
   /** Edge classes of tuples whose objects are of this type. */
   readonly edgeClasses: Int32Array
@@ -183,7 +193,7 @@ export class TypeView {
   readonly id: number
   readonly liveMasks: Int32Array
   readonly edgeClasses: Int32Array
-  /** Where actions start, in no order. */
+  /** Targets where actions start, in no particular order. */
   readonly starts: Int32Array
   readonly #copyUnit: () => Int32Array | null
   #unit: readonly Int32Array[] | null = null
@@ -199,7 +209,7 @@ export class TypeView {
     this.#copyUnit = unit
   }
 
-  /** None while another schema is coming into force: what is asked then is asked again. */
+  /** Empty while another schema is being published; the read then fails validation and is repeated. */
   get actions(): ActionViews {
     if (this.#actions) return this.#actions
     const unit = this.#arrays()
@@ -208,7 +218,7 @@ export class TypeView {
     return this.#actions
   }
 
-  /** Role keys by place. Likewise. */
+  /** Role keys by role index. Empty likewise. */
   get roleKeys(): readonly (string | undefined)[] {
     if (this.#roleKeys) return this.#roleKeys
     const unit = this.#arrays()
@@ -235,7 +245,7 @@ export class TypeView {
   }
 }
 
-/** The actions of a type by their keys, each made when it is first asked for. */
+/** The actions of a type by key, each made when it is first needed. */
 export class ActionViews {
   readonly #unit: readonly Int32Array[]
   readonly #starts: Int32Array
@@ -288,7 +298,7 @@ export class ActionViews {
 const NO_UNIT = Array.from({ length: UNIT_ARRAYS }, () => packTexts([]))
 const NO_ACTIONS = new ActionViews(NO_UNIT, new Int32Array(0))
 
-/** Before any schema has come into force. */
+/** The view before any schema was published. */
 export function emptySchema(): SchemaView {
   const arrays: Int32Array[] = Array.from({ length: HEAD_ARRAYS }, () => new Int32Array(1))
   arrays[HEAD.typeKeys] = packTexts([''])

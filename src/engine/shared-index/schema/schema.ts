@@ -1,13 +1,15 @@
 /**
- * The schema as the writer keeps it: types with their actions, roles and relations, and the tenant roles. It is small
- * and lives in the writer's heap; `schema-compiler.ts` turns it into what readers use.
+ * The schema as the writer keeps it: types with their actions, roles and relations, and the tenant roles. It is
+ * small and lives in the writer's heap. `schema-compiler.ts` turns it into what readers use.
  *
- * Invariant: a role mentions only what exists. A mention of something unknown is dropped when the role is put, a
- * mention of something removed goes with it (contract C.7); neither revives when the name is declared later.
+ * Invariant: a role mentions only what exists. A mention of something unknown is dropped when the role is put.
+ * A mention of something removed is removed too (contract C.7). Neither comes back when the name is declared
+ * later.
  *
- * Every type, role and relation has a number that facts are stored with. The number of a removed one is *retired*:
- * nothing new gets it until every fact that carries it has been collected (`sweep.ts`), and no compiled schema knows
- * it. So a removal takes effect at once, whatever hangs on it, and a thing made again starts with nothing.
+ * Facts are stored with the numbers of types, roles and relations. The number of a removed one is *retired*: it
+ * is not given again until every fact that carries it has been collected (`sweep.ts`), and no compiled schema
+ * has it. So a removal takes effect at once, however many facts there are, and a thing made again starts with
+ * nothing.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
@@ -31,7 +33,7 @@ export interface ResourceType {
   readonly relations: Map<string, Relation>
   /** The relations, of whatever type, whose subjects are of this type. */
   readonly relationsAsSubject: Set<Relation>
-  /** Places for roles: bank × 32 + bit. */
+  /** Role indexes: bank × 32 + bit. */
   readonly roleIndexes: NumberPool
 }
 
@@ -39,7 +41,7 @@ export interface Role {
   /** `null` for a tenant role. */
   readonly type: ResourceType | null
   readonly key: string
-  /** Never used again, so that what was compiled for a removed role is never taken for a new one. */
+  /** Never reused, so that what was compiled for a removed role is never taken for a new one. */
   readonly id: number
   readonly roleIndex: number
   /** Own permissions, on declared actions. */
@@ -48,7 +50,10 @@ export interface Role {
   /** The roles that have this one in `extends`. */
   readonly extendedBy: Set<Role>
   derivations: readonly RoleDerivation[]
-  /** Those that have what this role permits, itself included, as pairs [bank, mask]; null: not known (`role-masks.ts`). */
+  /**
+   * The roles that have what this role permits, itself included, as pairs [bank, mask]; null: not computed
+   * (`role-masks.ts`).
+   */
   reachedBy: Int32Array | null
 }
 
@@ -64,18 +69,18 @@ export interface Relation {
   readonly edgeClass: number
   readonly objectType: ResourceType
   readonly subjectType: ResourceType
-  /** The roles that derive over it, which are of its object type. */
+  /** The roles of its object type that derive over it. */
   readonly derivedBy: Set<Role>
 }
 
-/** Numbers whose facts are still about; free again once a whole sweep that began later has ended. */
+/** Retired numbers. They are free again when a sweep that began later has ended. */
 export interface Retired {
   readonly types: ResourceType[]
   readonly roles: Role[]
   readonly relations: Relation[]
 }
 
-/** A schema with all its numbers, and nothing retired. */
+/** The state of a schema with all its numbers, and nothing retired. */
 export interface SchemaState {
   readonly types: Map<string, ResourceType>
   readonly tenantRoles: Map<string, Role>
@@ -93,7 +98,7 @@ export class Schema {
   readonly tenantRoleIndexes: NumberPool
   readonly typeIds: NumberPool
   readonly edgeClasses: NumberPool
-  /** What is to be compiled before anyone reads: types that mean something else than before. */
+  /** Types whose meaning changed. They must be compiled before the next reader sees them. */
   #changed = new Set<ResourceType>()
   #isChanged: boolean
   readonly #rules = new RuleBook({
@@ -105,7 +110,10 @@ export class Schema {
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
-  /** Goes on with what stands, under the numbers it has. `firstTenantPlace`: for tests, which get to annexes sooner. */
+  /**
+   * Starts empty, or from a restored state with its numbers. `firstTenantRoleIndex`: for tests, which reach
+   * annexes sooner.
+   */
   constructor(standing?: SchemaState, firstTenantRoleIndex = 0) {
     this.types = standing?.types ?? new Map()
     this.tenantRoles = standing?.tenantRoles ?? new Map()
@@ -125,7 +133,7 @@ export class Schema {
     return this.#isChanged
   }
 
-  /** The types to be compiled anew, each time once. */
+  /** Returns the changed types and clears them. */
   takeChanged(): ReadonlySet<ResourceType> {
     const changed = this.#changed
     this.#changed = new Set()
@@ -167,7 +175,7 @@ export class Schema {
     this.#areRulesChanged = true
   }
 
-  /** Ids up to it have been given to roles. */
+  /** The largest id that was given to a role. */
   get lastRoleId(): number {
     return this.#lastRoleId
   }
@@ -187,14 +195,14 @@ export class Schema {
     return types.length + roles.length + relations.length > 0
   }
 
-  /** What has been retired so far, for a sweep that begins now. */
+  /** Returns all numbers retired so far, for a sweep that begins now. */
   takeRetired(): Retired {
     const retired = this.#retired
     this.#retired = { types: [], roles: [], relations: [] }
     return retired
   }
 
-  /** No fact carries these numbers any more. */
+  /** Frees numbers that no fact carries any more. */
   freeRetired({ types, roles, relations }: Retired): void {
     for (const { type, roleIndex } of roles) (type?.roleIndexes ?? this.tenantRoleIndexes).give(roleIndex)
     for (const { edgeClass } of relations) this.edgeClasses.give(edgeClass)
@@ -224,7 +232,9 @@ export class Schema {
     if (type.actions.size !== before) this.#change(type)
   }
 
-  /** Takes along the type's roles and relations, and what refers to either. Its instances become unreachable. */
+  /**
+   * Removes the type with its roles and relations, and what refers to either. Its instances become unreachable.
+   */
   removeType(key: string): void {
     const type = this.types.get(key)
     if (!type) return
@@ -238,7 +248,7 @@ export class Schema {
     this.#noteRules(this.#rules.dropAbsent())
   }
 
-  /** Replaces what the role says; assignments of it and mentions of it in other roles stay. */
+  /** Replaces the content of the role. Its assignments, and mentions of it in other roles, stay. */
   putRole(change: RolePut): void {
     const type = change.type === null ? null : this.types.get(change.type)
     if (type === undefined) return
@@ -246,7 +256,8 @@ export class Schema {
     let role = siblings.get(change.role)
     if (!role) {
       role = this.#newRole(type, change.role)
-      // Before its mentions are resolved, for a role may derive from itself (a folder's editor from its parent's).
+      // Added before its mentions are resolved, because a role may derive from itself (a folder's editor from
+      // its parent's).
       siblings.set(role.key, role)
       this.#changeNames(type)
     }
@@ -276,7 +287,9 @@ export class Schema {
     if (role.type === null) this.#noteRules(this.#rules.dropAbsent())
   }
 
-  /** A relation put again with another subject type is another relation: the old one goes, tuples and all. */
+  /**
+   * A relation put again with another subject type is another relation: the old one is removed with its tuples.
+   */
   putRelation(change: RelationPut): void {
     const objectType = this.types.get(change.type)
     const subjectType = this.types.get(change.subjectType)
@@ -316,7 +329,7 @@ export class Schema {
     for (const roles of [type.roles, this.tenantRoles]) {
       for (const role of roles.values()) {
         const actions = role.permissions.get(type)
-        // Of the two, the permissions have a ceiling for all roles together.
+        // It walks the permissions, because they have a ceiling over all roles.
         for (const action of actions ?? []) if (gone.has(action)) actions!.delete(action)
         if (actions?.size === 0) role.permissions.delete(type)
       }
@@ -341,7 +354,7 @@ export class Schema {
     for (const type of before.keys()) if (!wanted.has(type)) this.#change(type)
   }
 
-  /** What they extend, however far, is permitted to others than before, and by whom it was is not known any more. */
+  /** Sets what the role extends. Who has the permissions of those roles, however far, is then recomputed. */
   #setExtends(role: Role, wanted: Set<Role>): void {
     if (isSameSet(wanted, role.extends)) return
     const reached = withExtended(role)
@@ -349,7 +362,7 @@ export class Schema {
     for (const other of wanted) other.extendedBy.add(role)
     role.extends = wanted
     for (const other of withExtended(role)) reached.add(other)
-    // Who reaches the role itself does so without what it extends, circles or not.
+    // The roles that reach this role do so without what it extends, even in a cycle.
     reached.delete(role)
     for (const other of reached) {
       other.reachedBy = null
@@ -376,18 +389,20 @@ export class Schema {
   }
 
   #change(type: ResourceType): void {
-    // What is removed in the same breath is compiled no more.
+    // A type that the same commit removed is not compiled.
     if (this.types.get(type.key) === type) this.#changed.add(type)
     this.#isChanged = true
   }
 
-  /** The names of a type's roles, or the tenant roles, of which there is no type. */
+  /** Notes that role names changed, of a type or (null) of tenant roles. */
   #changeNames(type: ResourceType | null): void {
     if (type) this.#change(type)
     this.#isChanged = true
   }
 
-  /** The entry with its names resolved; nothing if one of them is unknown or the relation links another type. */
+  /**
+   * The derivation with its names resolved; empty if one of them is unknown or the relation links another type.
+   */
   #resolve(objectType: ResourceType, entry: Derivation): RoleDerivation[] {
     const relation = objectType.relations.get(entry.relation)
     if (relation?.subjectType.key !== entry.onType) return []
@@ -396,7 +411,10 @@ export class Schema {
   }
 }
 
-/** The scope a role is stored under on an instance, or on the line of a tenant that has its bank: the bank's low bits count. */
+/**
+ * The scope that a role is stored under, on an instance or on the tenant's line that has its bank. Only the low
+ * bits of the bank count.
+ */
 export function scopeOf(role: Role, line: number): number {
   return line | ((role.roleIndex >>> 5) << L.BANK_SHIFT)
 }
@@ -406,7 +424,9 @@ export function maskOf(role: Role): number {
   return 1 << (role.roleIndex & 31)
 }
 
-/** The role and all it extends, transitively. The set is its own worklist: a `Set` iterates over late additions. */
+/**
+ * The role and all it extends, transitively. The set is its own worklist: a `Set` iterates over late additions.
+ */
 export function withExtended(role: Role): Set<Role> {
   const reached = new Set([role])
   for (const next of reached) {
@@ -415,7 +435,7 @@ export function withExtended(role: Role): Set<Role> {
   return reached
 }
 
-/** A role that says nothing of others yet. */
+/** A role without mentions of others yet. */
 export function bareRole(role: Pick<Role, 'type' | 'key' | 'id' | 'roleIndex' | 'permissions'>): Role {
   return { ...role, extends: new Set(), extendedBy: new Set(), derivations: [], reachedBy: null }
 }

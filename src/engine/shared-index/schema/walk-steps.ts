@@ -1,26 +1,26 @@
-/** How far walks over the graph go, and what is said where that is not far enough. */
+/** Limits of walks over the graph, and the error for a walk beyond them. */
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 
 /**
- * Most steps of one search or list: from a user, and back from an instance, where more is kept of each. Some tenths of a second
- * of a thread. A user who holds a thousand roles on each of a hundred thousand instances would cost gigabytes otherwise, in the
- * lists and sets that walks keep.
+ * The most steps of one search or list: forward from a user, and backward from an instance, where each step
+ * keeps more. They take some tenths of a second. Without a limit, a user with a thousand roles on each of a
+ * hundred thousand instances would cost gigabytes in the lists and sets of walks.
  */
 export const FORWARD_STEPS_MAX = 8_388_608
 export const BACKWARD_STEPS_MAX = 4_194_304
-/** Steps after which a walk that is cut into stages lets others have their turn: about a tenth of a millisecond. */
+/** Steps between two pauses of a staged walk: about a tenth of a millisecond. */
 export const STAGE_STEPS = 1_024
 
-/** A walk that goes on for so many steps at a time. */
+/** A walk that advances by a number of steps at a time. */
 export interface StagedWalk {
   /** True when there is nothing left. */
   advance(steps: number): boolean
-  /** Of the steps of the last stage, those that were not made; less than 0 if it made more. */
+  /** Unused steps of the last stage; negative if it made more. */
   readonly stepsLeft: number
 }
 
-/** Steps that may still be made. */
+/** Counts the steps that are left. */
 export class StepBudget {
   readonly #max: number
   #left: number
@@ -34,7 +34,7 @@ export class StepBudget {
     return this.#max - this.#left
   }
 
-  /** Goes on with a walk in stages, as far as the budget goes. False if there was more of it. */
+  /** Advances a walk in stages, as far as the budget reaches. False if the walk is not finished. */
   *walk(walk: StagedWalk): Resumable<boolean> {
     while (this.#left > 0) {
       const steps = Math.min(STAGE_STEPS, this.#left)
@@ -47,7 +47,7 @@ export class StepBudget {
   }
 }
 
-/** Walks to the end, in stages. Throws `LIMIT_EXCEEDED` where that is farther than so many steps. */
+/** Walks to the end in stages. Throws `LIMIT_EXCEEDED` if that takes more than `stepsMax` steps. */
 export function* walkWhole(walk: StagedWalk, stepsMax: number): Resumable<void> {
   if (!(yield* new StepBudget(stepsMax).walk(walk))) throw tooMuchToWalk(stepsMax)
 }

@@ -1,12 +1,12 @@
 /**
- * The goals of a question: every (instance, role) such that holding it there gives what is asked for, found backward
- * from the instance along in-edges, nearest first. Guards depend on the user, so there are two readings: all goals
- * for anybody (guards ignored, and whether any was met), or those that count for one user.
+ * Finds the goals of a question: every (instance, role) such that holding it there gives what is asked for. It
+ * walks backward from the instance along in-edges, nearest first. Guards depend on the user, so there are two
+ * readings: all goals of any user (guards ignored, but noted), or those that count for one user.
  *
  * A walk may be cut into stages (`begin`, `advance`), so that others get their turn in between.
  *
- * For listings and explanations, which name roles singly; checks use states and closures instead. It reads without
- * the lock: a result counts only after validation.
+ * It serves listings and explanations, which name single roles; checks use states and closures instead. It
+ * reads without the lock: a result counts only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -20,13 +20,13 @@ import { holdsAny, holdsRole } from './holdings.ts'
 const NONE = -1
 
 export interface WalkOptions {
-  /** Hears of every step. */
+  /** Called for every step. */
   readonly listener?: StepListener | null
   /** The walk ends at the first goal that its user holds, which is one of the nearest. */
   readonly endsAtHeld?: boolean
 }
 
-/** Hears of every step from a goal to one that it was found from, each once, whether or not the goal had been found before. */
+/** Called once for every step from a goal to the one it was found from, also if the goal was found before. */
 export interface StepListener {
   step(from: number, to: number, isGuarded: boolean): void
 }
@@ -37,22 +37,27 @@ export class BackwardWalk implements StagedWalk {
   readonly #seen = new VisitedPairs()
   readonly #lines = new NumberList()
   readonly #roleIndexes = new NumberList()
-  /** Per goal, the one it was found from (-1 for a goal of the question itself), by edge class and derivation. */
+  /**
+   * By goal: the goal it was found from (-1 for a goal of the question itself), by edge class and derivation.
+   */
   readonly #next = new NumberList()
   readonly #edgeClasses = new NumberList()
   readonly #isGuarded = new NumberList()
   #user = 0
   #listener: StepListener | null = null
   #endsAtHeld = false
-  /** Of the walk: the goal whose in-edges are looked at, how many of them were, and what is left of the present stage. */
+  /**
+   * Position of the walk: the goal whose in-edges are read, how many of them were, and the steps left in this
+   * stage.
+   */
   #goalNow = 0
   #edgesSeen = 0
   #stepsLeft = 0
-  /** What was last looked up in the schema: most edges in a row are of one class. */
+  /** The last lookup in the schema: most edges in a row are of one class. */
   #lastClass = -1
   #lastRoleIndex = -1
   #lastDerivations: readonly number[] = []
-  /** The goal at which the walk ended since its user holds it; -1: it did not. */
+  /** The held goal at which the walk ended; -1: it did not end at one. */
   heldGoal = NONE
   /** Whether a guarded derivation was met, so that some goals may not count for some users. */
   hasGuards = false
@@ -83,7 +88,10 @@ export class BackwardWalk implements StagedWalk {
     return this.#roleIndexes.items[goal]!
   }
 
-  /** The goal nearer to the question that this one was found from; -1 for a goal of the question itself. */
+  /**
+   * The goal that this one was found from, one step nearer to the question; -1 for a goal of the question
+   * itself.
+   */
   nextOf(goal: number): number {
     return this.#next.items[goal]!
   }
@@ -97,12 +105,12 @@ export class BackwardWalk implements StagedWalk {
     return this.#isGuarded.items[goal] === 1
   }
 
-  /** The goal with this line and place, -1 if there is none. Expected O(1). */
+  /** The goal with this line and role, -1 if there is none. Expected O(1). */
   goalAt(line: number, roleIndex: number): number {
     return this.#seen.numberIfThere(line, roleIndex)
   }
 
-  /** The goals by scope: whoever is assigned there is looked at once for all roles. O(goals). */
+  /** The goals by scope, so that each assignee is looked at once for all roles. O(goals). */
   masks(): ReadonlyMap<number, number> {
     const masks = new Map<number, number>()
     for (let goal = 0; goal < this.length; goal++) {
@@ -113,7 +121,10 @@ export class BackwardWalk implements StagedWalk {
     return masks
   }
 
-  /** `user` 0: guards ignored. O(goals and their in-edges); throws `LIMIT_EXCEEDED` where that is too much. */
+  /**
+   * Walks to the end. `user` 0: guards are ignored. O(goals and their in-edges). Throws `LIMIT_EXCEEDED` if
+   * that is too much.
+   */
   run(
     instance: number,
     roleIndexes: Iterable<number>,
@@ -124,7 +135,7 @@ export class BackwardWalk implements StagedWalk {
     if (!this.advance(BACKWARD_STEPS_MAX)) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
   }
 
-  /** Begins a walk, which goes on with each `advance`. */
+  /** Begins a walk; `advance` continues it. */
   begin(
     instance: number,
     roleIndexes: Iterable<number>,
@@ -146,13 +157,13 @@ export class BackwardWalk implements StagedWalk {
   }
 
   /**
-   * Goes on for about so many steps, which are the goals, the edges and the derivations that it looks at. True when there is
-   * nothing left. What is read must be of the state in which the walk began.
+   * Advances by about `steps` steps: goals, edges and derivations. True when nothing is left. What it reads
+   * must be of the state in which the walk began.
    */
   advance(steps: number): boolean {
     this.#stepsLeft = steps
     while (this.heldGoal === NONE && this.#goalNow < this.#lines.length) {
-      // Goals of one edge each do not look at it themselves.
+      // Goals with one edge each do not check the budget themselves.
       if (this.#stepsLeft <= 0 || !this.#expand(this.#goalNow)) return false
       this.#goalNow += 1
       this.#edgesSeen = 0
@@ -160,7 +171,7 @@ export class BackwardWalk implements StagedWalk {
     return true
   }
 
-  /** False if the steps were used up on the way. */
+  /** Follows the in-edges of a goal. False if the steps ran out on the way. */
   #expand(goal: number): boolean {
     const { graph } = this.#regions
     this.#stepsLeft -= 1
@@ -212,7 +223,7 @@ export class BackwardWalk implements StagedWalk {
     return this.#lastDerivations
   }
 
-  /** The goal, found now if it was not before. */
+  /** The number of the goal, which is added if it is new. */
   #goal(line: number, roleIndex: number, next: number, edgeClass: number, isGuarded: number): number {
     const goal = this.#seen.numberOf(line, roleIndex)
     if (goal < this.#lines.length) return goal

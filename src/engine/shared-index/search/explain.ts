@@ -1,10 +1,11 @@
 /**
- * Why the decision is what it is: names, roles, and a shortest path of facts. Reads without the lock: what it says counts only
- * after validation. It is done in stages, and within a budget of steps: what it cannot find within it, it does not tell, and
- * says so.
+ * Explains a decision: names, roles, and a shortest path of facts. It reads without the lock, so its result
+ * counts only after validation. It runs in stages and within a budget of steps. What it cannot find within the
+ * budget is left out, and the result says so.
  *
- * The roles held on an instance are found by one walk for all roles of its type: back from the instance, then from what
- * the user holds along the steps that were taken. Where too much leads to the instance, forward from what the user holds.
+ * One walk for all roles of the type finds the roles held on an instance: backward from the instance, then
+ * along the steps it took from what the user holds. If too much leads to the instance, it walks forward from
+ * what the user holds instead.
  */
 import type { Explanation, ExplanationStep } from '#engine/explanation.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -23,7 +24,7 @@ import { assignmentsOf, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
 
-/** Derivations of the longest path that is told. */
+/** The most derivations of a path that is returned. */
 const PATH_STEPS_MAX = 1_000
 
 /** A question with its names looked up; lines are 0 where the name is unknown. */
@@ -32,21 +33,21 @@ export interface ResolvedQuestion {
   readonly type: TypeView | undefined
   readonly action: ActionView | undefined
   readonly user: number
-  /** Under the question's key, whatever the tenant. */
+  /** The instance under the question's key, whatever its tenant. */
   readonly instance: number
   readonly tenant: number
   readonly isMismatch: boolean
-  /** What the decision is. */
+  /** The decision to explain. */
   readonly isAllowed: boolean
 }
 
-/** Roles by their places, and whether they are all there are. */
+/** The roles held, by index, and whether these are all. */
 interface Held {
   readonly roleIndexes: ReadonlySet<number>
   readonly isWhole: boolean
 }
 
-/** Three times as many steps at most: one walk each way, and one for the path. */
+/** Explains within three times `stepsMax` steps: one walk each way, and one for the path. */
 export function* explain(
   parts: ListingParts,
   question: ResolvedQuestion,
@@ -106,13 +107,16 @@ export function tenantMasksOf({ regions, schema }: ListingParts, user: number, t
   })
 }
 
-/** In the order of the roles. O(banks). */
+/** Keys of the tenant roles held, in the order of role indexes. O(banks). */
 function heldInTenant(parts: ListingParts, user: number, tenant: number): string[] {
   const masks = Array.from(tenantMasksOf(parts, user, tenant))
   return masks.flatMap((mask, bank) => keysOf(parts.schema.tenant, roleIndexesIn(bank, mask)))
 }
 
-/** True where looking for it takes too many steps, too. O(the user's assignments), though mostly one of the first is it. */
+/**
+ * Whether the user may hold a tenant role in some tenant. True also if the search takes too many steps. O(the
+ * user's assignments), but mostly one of the first decides.
+ */
 function* mayHoldInSomeTenant(
   { regions, schema }: ListingParts,
   user: number,
@@ -136,7 +140,10 @@ function namesOf(type: TypeView, roleIndexes: ReadonlySet<number>): string[] {
   )
 }
 
-/** The roles of the instance's type that the user holds on it, directly or derived; without all, some of them. */
+/**
+ * The roles of the instance's type that the user holds on it, directly or derived. If `isWhole` is false, some
+ * may be missing.
+ */
 export function* heldOn(
   { regions, schema }: ListingParts,
   user: number,
@@ -160,7 +167,10 @@ export function* heldOn(
   return { roleIndexes, isWhole: isForwardWhole }
 }
 
-/** The goals of the question itself, by their places, to which steps lead from what the user holds. O(goals and steps). */
+/**
+ * The goals of the question itself, by role index, that steps reach from what the user holds. O(goals and
+ * steps).
+ */
 function* rolesReached(
   graph: Int32Array,
   walk: BackwardWalk,
@@ -188,7 +198,7 @@ function* rolesReached(
   return roleIndexes
 }
 
-/** A shortest one; empty if there is none, `null` if it is not known or too long to be told. */
+/** A shortest path; empty if there is none, null if it is unknown or too long to return. */
 function* pathOf(
   parts: ListingParts,
   { user, tenant, instance, action }: ResolvedQuestion & { readonly action: ActionView },
@@ -208,13 +218,13 @@ function* pathOf(
   if (held.isWhole && !Array.from(action.roleIndexes).some(roleIndex => held.roleIndexes.has(roleIndex)))
     return []
   const backward = new BackwardWalk(parts.regions, parts.schema)
-  // Nearest first, so the first goal that is held begins a shortest path.
+  // Goals come nearest first, so the first held one begins a shortest path.
   backward.begin(instance, action.roleIndexes, user, { endsAtHeld: true })
   if (!(yield* budget.walk(backward))) return null
   return backward.heldGoal < 0 ? [] : stepsFrom(parts, backward)
 }
 
-/** From the goal the user holds along the goals it was found from, to the question. */
+/** The steps from the held goal to the question, along the goals it was found from. */
 function stepsFrom(parts: ListingParts, backward: BackwardWalk): ExplanationStep[] | null {
   const { schema, regions } = parts
   const held = backward.heldGoal

@@ -1,10 +1,10 @@
 /**
- * Everything a user holds: the least fixed point of contract C.2, forward from the user's direct assignments along
- * out-edges. One item per (instance, role), except at the last instances of a path (see `#derive`); the list is its own
- * worklist, so cycles end and depth costs nothing.
+ * Finds everything a user holds: the least fixed point of contract C.2, forward from the user's direct
+ * assignments along out-edges. There is one item for each (instance, role), except at the last instances of a
+ * path (see `#derive`). The list is its own worklist, so cycles end and depth costs nothing.
  *
- * Serves searches whole, and checks on wide instances within a budget of steps. It reads without the lock as checks
- * do: a result counts only after validation.
+ * Searches use it to the end, and checks on wide instances within a budget of steps. Like checks it reads
+ * without the lock: a result counts only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -16,7 +16,7 @@ import type { StagedWalk } from '#engine/shared-index/schema/walk-steps.ts'
 import { holdsAny } from './holdings.ts'
 
 export interface WalkScope {
-  /** Also to instances without a container, i.e. those that give nothing further. */
+  /** Also walk to instances without a container, i.e. those that give nothing further. */
   readonly toOthers: boolean
   readonly stepsMax: number
 }
@@ -29,7 +29,10 @@ export class ForwardWalk implements StagedWalk {
   #user = 0
   #steps = 0
   #toOthers = false
-  /** Of the walk: whether the user's assignments were all taken, the item that is followed, along which of its lists, how far. */
+  /**
+   * Position of the walk: whether all assignments were taken, the current item, which of its lists, and how
+   * far.
+   */
   #hasAssignments = false
   #next = 0
   #list = 0
@@ -57,18 +60,18 @@ export class ForwardWalk implements StagedWalk {
     return this.#items.items[index * 2]!
   }
 
-  /** The place of the role held there: bank × 32 + bit. */
+  /** The index of the role held there: bank × 32 + bit. */
   roleIndexAt(index: number): number {
     return this.#items.items[index * 2 + 1]!
   }
 
-  /** False if it gave up after `stepsMax` steps, with part of the items found. */
+  /** False if it stopped after `stepsMax` steps, with only a part of the items found. */
   run(user: number, { toOthers, stepsMax }: WalkScope): boolean {
     this.begin(user, toOthers)
     return this.advance(stepsMax)
   }
 
-  /** Begins a walk, which goes on with each `advance`. `toOthers`: see `WalkScope`. */
+  /** Begins a walk; `advance` continues it. `toOthers`: see `WalkScope`. */
   begin(user: number, toOthers: boolean): void {
     this.#user = user << L.LINE_WORDS_LOG2
     this.#toOthers = toOthers
@@ -81,8 +84,8 @@ export class ForwardWalk implements StagedWalk {
   }
 
   /**
-   * Goes on for about so many steps, which are the assignments and edges it looks at. True when there is nothing left. What is
-   * read must be of the state in which the walk began.
+   * Advances by about `steps` steps: the assignments and edges it reads. True when nothing is left. What it
+   * reads must be of the state in which the walk began.
    */
   advance(steps: number): boolean {
     this.#steps = steps
@@ -98,7 +101,7 @@ export class ForwardWalk implements StagedWalk {
     return this.#steps > 0
   }
 
-  /** False if the steps were used up on the way, as of the others below. */
+  /** False if the steps ran out on the way; so do the functions below. */
   #takeAssignments(): boolean {
     const { graph } = this.#regions
     const ptr = graph[this.#user + L.U_ASSIGNMENTS]!
@@ -166,14 +169,14 @@ export class ForwardWalk implements StagedWalk {
   }
 
   /**
-   * An instance without a container gives nothing further. So it is neither looked at nor remembered here: such items
-   * may be dead or come several times, and whoever reads them looks at them anyway (see `search.ts`).
+   * An instance without a container gives nothing further, so it is neither read nor remembered here. Such
+   * items may be dead or repeated. Code that uses them reads them anyway (see `search.ts`).
    */
   #derive(object: number, edgeClass: number, roleIndex: number, isLast: boolean): void {
     const { graph } = this.#regions
     const { derivations, derivationsFrom } = this.#schema
     const end = derivationsFrom[edgeClass + 1]!
-    // A class may have a thousand derivations: a walk that looks through them has not made one step.
+    // A class may have a thousand derivations, so reading them counts as several steps.
     this.#steps -= 1 + ((end - derivationsFrom[edgeClass]!) >> 5)
     let found = 0
     for (let d = derivationsFrom[edgeClass]!; d < end; d += 3) {
@@ -192,7 +195,7 @@ export class ForwardWalk implements StagedWalk {
         this.#add(object, derivations[d + 1]!)
       }
     }
-    // Nor has one that finds a thousand roles at one object.
+    // Each further role found at one object counts as a step, too.
     if (found > 1) this.#steps -= found - 1
   }
 

@@ -1,16 +1,16 @@
 /**
- * For whom the goals of a question count where guarded derivations lead from them: a guard lets only those through who hold
- * nothing directly on its object (contract C.2).
+ * Finds out for which users the goals of a question count if guarded derivations lead from them. A guard blocks users who
+ * hold something directly on its object (contract C.2).
  *
  *     group:1 member ───────► folder:a viewer ──guard──► doc:d reader
  *     group:2 member ──guard──► folder:b viewer ────────┘
  *
- * Most users hold nothing on any such object: for them every goal counts, and nothing is computed. The others are held up; those
- * at the same objects are looked at together, by following the steps from what they hold as far as the guards let them, and
- * back from what they reach of the question.
+ * Most users hold nothing on any guarded object. For them every goal counts, and nothing is computed. The others are
+ * *blocked*. Users who are blocked at the same objects form a group that is computed together: forward from what they hold
+ * as far as the guards allow, then backward from the goals of the question that were reached.
  *
- * O(goals and steps, who holds something on a guarded object, and for each set of such objects what its users reach). A walk for
- * each user would be users × steps: seconds, where thousands of groups meet on one object.
+ * O(goals and steps + holders on guarded objects + for each group what its users reach). A walk for each user would take
+ * users × steps: seconds if thousands of groups meet on one object.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -24,7 +24,7 @@ import { NO_STEP, StepLists } from './step-lists.ts'
 
 const NONE = -1
 
-/** Users who are held up at the same objects, and what they hold of the goals: pairs (user, goal). */
+/** Users who are blocked at the same objects, and the goals they hold: pairs (user, goal). */
 interface BlockedGroup {
   readonly objects: ReadonlySet<number>
   readonly held: number[]
@@ -35,15 +35,15 @@ export class GuardedGoals implements StepListener {
   readonly #walk: BackwardWalk
   #schema: SchemaView
   readonly #steps = new StepLists()
-  /** The lines at which guards stand. */
+  /** The objects that have guards. */
   readonly #guarded = new Set<number>()
-  /** Who is held up, with whom. */
+  /** The group of each blocked user. */
   readonly #groupOf = new Map<number, BlockedGroup>()
-  /** (user, goal): counts, for those who are held up. */
+  /** The goals that count for blocked users: pairs (user, goal). */
   readonly #counting = new VisitedPairs()
   readonly #holders = new NumberList()
   #stepsLeft = 0
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
 
   constructor(regions: Regions, parts: { schema: SchemaView; walk: BackwardWalk }) {
@@ -61,7 +61,10 @@ export class GuardedGoals implements StepListener {
     if (isGuarded) this.#guarded.add(this.#walk.lineAt(to))
   }
 
-  /** Runs the walk for anybody once more, and finds out for whom its goals count. Throws `LIMIT_EXCEEDED` as the walk does. */
+  /**
+   * Repeats the walk for any user, and finds for whom its goals count. Throws `LIMIT_EXCEEDED` as the walk
+   * does.
+   */
   look(instance: number, roleIndexes: Iterable<number>): void {
     this.#stepsLeft = BACKWARD_STEPS_MAX
     this.#steps.clear()
@@ -75,13 +78,13 @@ export class GuardedGoals implements StepListener {
     for (const group of groups) this.#decide(group, reachability)
   }
 
-  /** What was found is not asked for any more. */
+  /** Drops what was found. */
   forget(): void {
     this.#guarded.clear()
     this.#groupOf.clear()
   }
 
-  /** Whether not every goal counts for the user. */
+  /** Whether some goals may not count for this user. */
   isBlocked(user: number): boolean {
     return this.#groupOf.has(user)
   }
@@ -90,7 +93,7 @@ export class GuardedGoals implements StepListener {
     return !this.isBlocked(user) || this.#counting.numberIfThere(user, goal) !== NONE
   }
 
-  /** Who holds something on a guarded object. */
+  /** Groups the users who hold something on a guarded object. */
   #gather(): BlockedGroup[] {
     const { graph } = this.#regions
     const objectsOf = new Map<number, number[]>()
@@ -159,16 +162,16 @@ export class GuardedGoals implements StepListener {
 }
 
 /**
- * What is reached from some goals of one walk, and from which of that the question is: for one company after the other, which
- * are told apart by their numbers.
+ * Reachability among the goals of one walk: what a group of users reaches, and from which of that the question
+ * is reached. It is used for one group after the other, told apart by a number.
  */
 class Reachability {
   readonly #walk: BackwardWalk
   readonly #goals = new NumberList()
-  /** By goal: the number of the company that reached it, and of the last for which it suffices. */
+  /** By goal: the number of the last group that reached it, and of the last for which it suffices. */
   readonly #reachedBy: Int32Array
   readonly #sufficientFor: Int32Array
-  /** The steps that were taken, as lists by the goal to which they lead. */
+  /** The steps taken, as lists by the goal they lead to. */
   readonly #firstTaken: Int32Array
   readonly #nextTaken = new NumberList()
   readonly #takenFrom = new NumberList()
@@ -203,7 +206,7 @@ class Reachability {
     this.#goals.push(goal)
   }
 
-  /** A step that may be taken. */
+  /** Adds a step that no guard blocks. */
   link(from: number, to: number): void {
     this.reach(to)
     this.#nextTaken.push(this.#firstTaken[to]!)
@@ -211,7 +214,7 @@ class Reachability {
     this.#takenFrom.push(from)
   }
 
-  /** From the goals of the question itself back along the steps that were taken. */
+  /** Walks backward from the reached goals of the question along the steps taken. */
   walkBackward(): void {
     const found = this.#goals
     const reached = found.length

@@ -1,21 +1,24 @@
-/** What users hold directly, and who holds something: assignments read from both sides. Reads without the lock. */
+/**
+ * Reads assignments from both sides: what users hold directly, and which users hold something. Reads without
+ * the lock.
+ */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { findPair, isWithin, PAIRS, SET } from '#engine/shared-index/memory/slab.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 
-/** Users whose records are fetched at a time. */
+/** Users whose records are prefetched together. */
 const STAGE = 64
 /** The users of one stage: scratch of this thread. */
 const users = new Int32Array(STAGE)
 
-/** Whether the user holds the role at this place, on this instance or tenant, directly. Expected O(1). */
+/** Whether the user directly holds this role on this instance or tenant. Expected O(1). */
 export function holdsRole(graph: Int32Array, user: number, line: number, roleIndex: number): boolean {
   return (maskAt(graph, user, line | ((roleIndex >>> 5) << L.BANK_SHIFT)) & (1 << (roleIndex & 31))) !== 0
 }
 
-/** Whether the user holds any role there directly that still exists: what blocks a guarded derivation. */
+/** Whether the user directly holds any existing role there, which is what blocks a guarded derivation. */
 export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, line: number): boolean {
   const type = schema.typesById[graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT]
   if (type === undefined) return false
@@ -25,14 +28,14 @@ export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, li
   return false
 }
 
-/** The roles the user holds in the scope, those included that are being removed. Expected O(1). */
+/** The roles the user holds in the scope, including roles that are being removed. Expected O(1). */
 export function maskAt(graph: Int32Array, user: number, scope: number): number {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
   const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
   return at === 0 ? 0 : graph[at + 1]!
 }
 
-/** Every user with some assignment on the instance or tenant, removed ones left out. O(assignees). */
+/** Every living user with some assignment on the instance or tenant. O(assignees). */
 export function* assigneesOf({ graph }: Regions, line: number): Iterable<number> {
   const descriptor = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
   const ptr = graph[descriptor]!
@@ -51,9 +54,9 @@ export function* assigneesOf({ graph }: Regions, line: number): Iterable<number>
 }
 
 /**
- * Appends every user who holds one of these roles in this scope, removed ones left out. The users' records and slabs are
- * scattered over memory, so they are looked at in stages of independent loads (as in `batch-check.ts`). What it returns
- * keeps the loads that only fetch a line from being optimised away, and means nothing. O(assignees).
+ * Appends every living user who holds one of these roles in this scope. Records and slabs of users are
+ * scattered over memory, so they are read in stages of independent loads (as in `batch-check.ts`). The returned
+ * number only keeps the prefetching loads in use. O(assignees).
  */
 export function takeHolders(regions: Regions, scope: number, mask: number, into: NumberList): number {
   const { graph } = regions
@@ -81,7 +84,7 @@ export function takeHolders(regions: Regions, scope: number, mask: number, into:
   return prefetchSink
 }
 
-/** Brings in the users' records, then where the scope would stand in their slabs. */
+/** Prefetches the users' records, then the slots of the scope in their slabs. */
 function prefetchHoldings(graph: Int32Array, count: number, scope: number): number {
   const hash = Math.imul(scope, L.ID_HASH)
   let sink = 0
@@ -105,7 +108,7 @@ function takeWhoHold(
   }
 }
 
-/** Every (scope, mask) of the user, dead ones included. O(assignments). */
+/** Every (scope, mask) of the user, including dead ones. O(assignments). */
 export function* assignmentsOf({ graph }: Regions, user: number): Iterable<readonly [number, number]> {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
   const ptr = graph[slab]!
@@ -115,7 +118,7 @@ export function* assignmentsOf({ graph }: Regions, user: number): Iterable<reado
   for (let at = ptr; at < end; at += 2) if (graph[at] !== 0) yield [graph[at]!, graph[at + 1]!]
 }
 
-/** Places of the roles in a mask of this bank. */
+/** Indexes of the roles in a mask of this bank. */
 export function* roleIndexesIn(bank: number, mask: number): Iterable<number> {
   for (let rest = mask; rest !== 0; rest &= rest - 1) {
     yield bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest)

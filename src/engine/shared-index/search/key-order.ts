@@ -1,15 +1,15 @@
 /**
- * The order of records by the UTF-8 bytes of their keys (contract D-46), read in place, and lines put into it.
+ * Orders records by the UTF-8 bytes of their keys (contract D-46), which are read in place.
  *
- * Sorting reads each key once: the four bytes behind what all keys have in common become a number, and the numbers are
- * sorted by radix. Lines whose numbers are equal form a *run*. Long runs are sorted the same way by their next bytes;
- * short ones stay as they are until somebody looks at them, which is when a page is cut.
+ * Sorting reads each key once: the four bytes behind the common prefix of all keys become a number, and the
+ * numbers are radix-sorted. Lines with equal numbers form a *run*. Long runs are sorted in the same way by
+ * their next bytes. Short runs are left until a page needs them.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyBytes, keyStart } from '#engine/shared-index/memory/records.ts'
 
-/** Negative, zero or positive, as `sort` wants it. O(common prefix). */
+/** Compares two keys as `sort` expects. O(common prefix). */
 export function compareKeys(graph: Int32Array, left: number, right: number): number {
   const a = left << L.LINE_WORDS_LOG2
   const b = right << L.LINE_WORDS_LOG2
@@ -18,7 +18,7 @@ export function compareKeys(graph: Int32Array, left: number, right: number): num
   return compareWords(graph, keyStart(graph, a), graph, keyStart(graph, b), words) || lengths
 }
 
-/** The same, with a key that is no record's. */
+/** Compares the key of a record with another one. */
 function compareWithKey(graph: Int32Array, line: number, key: Key): number {
   const record = line << L.LINE_WORDS_LOG2
   const bytes = keyBytes(graph, record)
@@ -26,22 +26,22 @@ function compareWithKey(graph: Int32Array, line: number, key: Key): number {
   return compareWords(graph, keyStart(graph, record), key.words, 0, words) || bytes - key.bytes
 }
 
-/** Runs up to this length are left for later. */
+/** Runs up to this length are sorted later. */
 const SHORT_RUN = 64
 const PREFIX_BYTES = 4
 const SAMPLE = 64
-/** Records fetched at a time (see `batch-check.ts`). */
+/** Records prefetched together (see `batch-check.ts`). */
 const STAGE = 64
 const RADIX_BITS = 11
 
 export class KeyOrder {
   readonly lines: Int32Array
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
-  /** 1 where a run begins; a run of one is in order. */
+  /** 1 where a run begins. A run of one line is sorted. */
   readonly #begins: Uint8Array
 
-  /** Takes the lines over and sorts them. O(n log n), one look at each key. */
+  /** Takes over the lines and sorts them. O(n log n), and each key is read once. */
   constructor(graph: Int32Array, lines: Int32Array) {
     this.lines = lines
     this.#begins = new Uint8Array(lines.length + 1).fill(1)
@@ -55,7 +55,7 @@ export class KeyOrder {
     let high = this.lines.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      this.#settle(graph, middle)
+      this.#sortRunAt(graph, middle)
       if (compareWithKey(graph, this.lines[middle]!, key) > 0) high = middle
       else low = middle + 1
     }
@@ -64,25 +64,27 @@ export class KeyOrder {
 
   /** Lines `from` to `to`, in order. */
   slice(graph: Int32Array, from: number, to: number): Int32Array {
-    for (let at = from; at < Math.min(to, this.lines.length); at++) this.#settle(graph, at)
+    for (let at = from; at < Math.min(to, this.lines.length); at++) this.#sortRunAt(graph, at)
     return this.lines.subarray(from, to)
   }
 
-  /** Sorts a range whose keys agree in their first `known` bytes at least; leaves its long runs in `pending`. */
+  /**
+   * Sorts a range whose keys agree in at least their first `known` bytes. Leaves its long runs in `pending`.
+   */
   #sortRange(
     graph: Int32Array,
     [from, to, known]: [number, number, number],
     pending: [number, number, number][],
   ): void {
     const count = to - from
-    // Keys that still look alike at their greatest length differ in nothing but zeros: a matter for comparison.
+    // Keys that agree over the greatest length differ only in trailing zeros, which comparison decides.
     if (count <= SHORT_RUN || known >= L.KEY_BYTES_MAX) {
       this.#begins.fill(0, from + 1, to)
       return
     }
     const lines = this.lines.subarray(from, to)
     const prefixes = new Int32Array(count)
-    // What a sample has in common is taken for common to all, and less of it if some key says otherwise.
+    // The common prefix of a sample is taken for that of all keys. It is shortened if some key disagrees.
     let common = commonBytes(graph, lines.subarray(0, SAMPLE), known)
     let done = this.#readPrefixes(graph, lines, { common, known }, prefixes)
     while (done < count) {
@@ -101,7 +103,10 @@ export class KeyOrder {
     this.#leaveRun(from + begin, to, common + PREFIX_BYTES, pending)
   }
 
-  /** Index of the first line whose key does not begin as that of the first line does; the count if there is none. */
+  /**
+   * Reads the numbers of the keys. Returns the index of the first line whose key lacks the common prefix; the
+   * count if there is none.
+   */
   #readPrefixes(
     graph: Int32Array,
     lines: Int32Array,
@@ -112,7 +117,7 @@ export class KeyOrder {
     for (let from = 0; from < lines.length; from += STAGE) {
       const to = Math.min(from + STAGE, lines.length)
       let sink = 0
-      // Nothing but loads: records are scattered over memory, and as many as possible shall be under way at once.
+      // The loop only loads: records are scattered over memory, and as many misses as possible shall overlap.
       for (let i = from; i < to; i++) sink ^= graph[lines[i]! << L.LINE_WORDS_LOG2]!
       this.prefetchSink ^= sink
       for (let i = from; i < to; i++) {
@@ -129,8 +134,8 @@ export class KeyOrder {
     pending.push([from, to, known])
   }
 
-  /** Puts the run that holds this position in order. */
-  #settle(graph: Int32Array, at: number): void {
+  /** Sorts the run at this position. */
+  #sortRunAt(graph: Int32Array, at: number): void {
     if (this.#begins[at] === 1 && this.#begins[at + 1] === 1) return
     let from = at
     let to = at + 1
@@ -141,7 +146,7 @@ export class KeyOrder {
   }
 }
 
-/** How many bytes all these keys begin with alike, at least `known`. */
+/** Length of the common prefix of these keys, at least `known`. */
 function commonBytes(graph: Int32Array, lines: Int32Array, known: number): number {
   let common = keyBytes(graph, lines[0]! << L.LINE_WORDS_LOG2)
   for (const line of lines) {
@@ -150,7 +155,7 @@ function commonBytes(graph: Int32Array, lines: Int32Array, known: number): numbe
   return Math.max(common, known)
 }
 
-/** Whether both keys have so many bytes and agree in them: whole words first, then the bytes of the last one. */
+/** Whether both keys have `bytes` bytes and agree in them. Compares whole words first. */
 function agree(graph: Int32Array, left: number, right: number, bytes: number): boolean {
   if (keyBytes(graph, left << L.LINE_WORDS_LOG2) < bytes) return false
   const a = keyStart(graph, left << L.LINE_WORDS_LOG2)
@@ -161,19 +166,19 @@ function agree(graph: Int32Array, left: number, right: number, bytes: number): b
   return rest === 0 || ((graph[a + words]! ^ graph[b + words]!) & ((1 << (rest << 3)) - 1)) === 0
 }
 
-/** The next four bytes of the key as a number in their order, zeros beyond its end. */
+/** The next four bytes of the key as a number in key order, with zeros beyond its end. */
 function prefixAfter(graph: Int32Array, line: number, skip: number): number {
   const record = line << L.LINE_WORDS_LOG2
   const left = keyBytes(graph, record) - skip
   if (left <= 0) return 0
   const at = keyStart(graph, record) + (skip >>> 2)
   const shift = (skip & 3) << 3
-  // The word after the key's last one is not the key's: it is read only where the key goes on.
+  // The word after the key's last one belongs to something else, so it is read only if the key goes on.
   const high = shift === 0 || left <= 4 - (skip & 3) ? 0 : graph[at + 1]! << (32 - shift)
   return swapped((graph[at]! >>> shift) | high) | 0
 }
 
-/** Sorts unsigned numbers, and the lines with them: three passes of 11 bits, each keeping the order of the last. */
+/** Sorts unsigned numbers, and the lines with them: three stable passes of 11 bits. */
 function radixSort(numbers: Int32Array, lines: Int32Array): void {
   let [fromNumbers, fromLines] = [numbers, lines]
   let toNumbers: Int32Array = new Int32Array(numbers.length)
@@ -201,7 +206,10 @@ function radixSort(numbers: Int32Array, lines: Int32Array): void {
   lines.set(fromLines)
 }
 
-/** Words hold bytes in little-endian order and are padded with zeros: swapped, they order as their bytes do. */
+/**
+ * Words hold bytes in little-endian order and are padded with zeros. With bytes swapped they compare like the
+ * bytes.
+ */
 function compareWords(a: Int32Array, fromA: number, b: Int32Array, fromB: number, count: number): number {
   for (let at = 0; at < count; at++) {
     const left = a[fromA + at]!

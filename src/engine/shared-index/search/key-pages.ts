@@ -1,9 +1,9 @@
 /**
- * Pages of what a search found, by order of keys. What was found stays, in order, for the next page of the same walk, as
- * long as the index is unchanged: then a page is a slice.
+ * Cuts pages of a search result, in key order. The result stays in memory for the next page of the same search
+ * as long as the index is unchanged. Then a page is a slice.
  *
- * Memory: one walk a reader and kind of search, five bytes a result. It never answers for another state than the one
- * that was searched.
+ * Memory: one result for each reader and kind of search, five bytes a key. It never answers for another state
+ * than the one that was searched.
  */
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { Key } from '#engine/shared-index/memory/key.ts'
@@ -39,7 +39,7 @@ export class KeyPages {
     const order = this.#order
     if (order === null) return { keys: [], hasMore: false, total: 0 }
     const total = order.lines.length
-    // A cursor that is no key was never handed out: it continues from the beginning.
+    // A cursor that is not a key was never handed out: the search starts at the beginning.
     const start = after !== null && this.#after.read(after, 0) ? order.countUpTo(graph, this.#after) : 0
     const keys = Array.from(order.slice(graph, start, start + limit), line => keyText(graph, line))
     return { keys, hasMore: start + keys.length < total, total }

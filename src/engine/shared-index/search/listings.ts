@@ -1,6 +1,6 @@
 /**
- * What the permission listings read (contract A.4, A.5), in stages. Reads without the lock: what is taken counts only after
- * validation.
+ * Reads what the permission listings need (contract A.4, A.5), in stages. Reads without the lock: the results
+ * count only after validation.
  */
 import type {
   InstanceFilter,
@@ -32,7 +32,7 @@ import { GuardedGoals } from './guarded-goals.ts'
 import { assigneesOf, assignmentsOf, maskAt, roleIndexesIn } from './holdings.ts'
 import { type Permitted, RoleMeanings } from './role-meanings.ts'
 
-/** Entries made in a stage: their keys lie scattered over memory. */
+/** Entries between two pauses. Their keys lie scattered over memory. */
 const STAGE_ENTRIES = 128
 
 export interface ListingParts {
@@ -40,7 +40,7 @@ export interface ListingParts {
   readonly schema: SchemaView
 }
 
-/** The accepted tenants in which the user holds a tenant role, at most `limit`. O(the user's assignments). */
+/** The accepted tenants in which the user holds a tenant role. O(the user's assignments). */
 export function* tenantRolesOf(
   { regions, schema }: ListingParts,
   {
@@ -84,14 +84,14 @@ export function* tenantRolesOf(
   }
 }
 
-/** Pairs [bank, mask], which come in no order, each bank once. */
+/** Sorts pairs [bank, mask] by bank. Each bank comes once. */
 function byBank(masks: readonly number[]): readonly number[] {
   if (masks.length <= 2) return masks
   const pairs = Array.from({ length: masks.length / 2 }, (_, index) => masks.slice(2 * index, 2 * index + 2))
   return pairs.toSorted((left, right) => left[0]! - right[0]!).flat()
 }
 
-/** The instances on which the user holds a role, at most `limit`. O(what the user reaches). */
+/** The instances on which the user holds a role. O(what the user reaches). */
 export function* instanceRolesOf(
   parts: ListingParts,
   asked: { readonly user: number; readonly filter: InstanceFilter; readonly limit: number },
@@ -126,10 +126,10 @@ function meaningsOf(type: TypeView): RoleMeanings<string> {
   )
 }
 
-/** Instances with the places of the roles on them, which may come several times. */
+/** Instances with the indexes of the roles on them, which may be repeated. */
 class Wanted {
   readonly #lines: NumberList
-  /** The places of each, one after the other, and where those of each begin. */
+  /** Role indexes of all instances one after the other, and where those of each begin. */
   readonly #roleIndexes: Int32Array
   readonly #from: Int32Array
   #masks = new Int32Array(L.BANKS_MAX)
@@ -148,7 +148,7 @@ class Wanted {
     return this.#lines.items[number]!
   }
 
-  /** Pairs [bank, mask]. O(places and banks). */
+  /** The roles of one instance as pairs [bank, mask]. O(role indexes and banks). */
   masksAt(number: number, type: TypeView): number[] {
     const masks = this.#masks
     const banks = type.liveMasks.length
@@ -163,7 +163,7 @@ class Wanted {
   }
 }
 
-/** The items of a walk that are asked for, by instance: of the first `limit` instances, all of them. O(items). */
+/** The wanted items of a walk, by instance: all roles of the first `limit` instances. O(items). */
 function* wantedAmong(
   { regions, schema }: ListingParts,
   walk: ForwardWalk,
@@ -218,8 +218,8 @@ export interface GrantQuestion {
 }
 
 /**
- * Every assignment that gives some user what the question asks for, at most `limit`.
- * O(goals and who holds them; where guards are met see `guarded-goals.ts`).
+ * Every assignment that gives some user what the question asks for. O(goals and their holders; for guards see
+ * `guarded-goals.ts`).
  */
 export function* grantsOn(
   { regions, schema }: ListingParts,
@@ -269,7 +269,7 @@ export function* grantsOn(
   }
 }
 
-/** The actions that one of these roles permits there, by UTF-8 bytes of their keys. */
+/** The actions that one of these roles permits there, in the order of UTF-8 bytes. */
 export function actionsOf(
   type: TypeView,
   held: { readonly inTenant: Int32Array; readonly roleIndexes: ReadonlySet<number> },
@@ -288,8 +288,8 @@ export function actionsOf(
 }
 
 /**
- * Who holds which of these roles on the instance or tenant; `masks` are pairs [bank, mask]. Null now and then, where others
- * may have their turn. O(assignees × banks).
+ * The users who hold these roles on the instance or tenant; `masks` are pairs [bank, mask]. Yields null now and
+ * then, as a pause for others. O(assignees × banks).
  */
 function* holdersOf(
   regions: Regions,

@@ -1,8 +1,8 @@
 /**
- * What sets of roles of one type are called and permit, in order. Many scopes share a few sets, so each set is looked at
- * once; who is given it twice may know it by its identity.
+ * Names and permissions of sets of roles of one type, in order. Many scopes share few sets, so each set is
+ * computed once. Callers may recognise a repeated set by identity.
  *
- * O(permissions there are) for each role that occurs, then O(what its roles permit) for each set.
+ * O(all permissions) for each role that occurs, then O(permissions of its roles) for each set.
  */
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { TypeView } from '#engine/shared-index/schema/schema-view.ts'
@@ -10,28 +10,28 @@ import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { roleIndexesIn } from './holdings.ts'
 
-/** Permissions looked at between two stops. */
+/** Permissions between two pauses. */
 const STAGE_PERMISSIONS = 2_048
 
 export interface Meaning<Permission> {
-  /** By UTF-8 bytes. */
+  /** In the order of UTF-8 bytes. */
   readonly roles: readonly string[]
-  /** In the order in which they were given. */
+  /** In the order given. */
   readonly permissions: readonly Permission[]
 }
 
-/** Something permitted, and the places of the roles that permit it, with what they extend. */
+/** A permission, and the roles that grant it, including those that extend them. */
 export type Permitted<Permission> = readonly [Permission, { has(roleIndex: number): boolean }]
 
 export class RoleMeanings<Permission> {
   readonly #type: TypeView
   readonly #permitted: readonly Permitted<Permission>[]
-  /** By place: where it stands in the order of the keys. */
+  /** By role index: its rank in the order of keys. */
   readonly #rank = new Map<number, number>()
-  /** By place: what it permits, by numbers in `#permitted`. */
+  /** By role index: the numbers in `#permitted` of what it permits. */
   readonly #permittedBy = new Map<number, Int32Array>()
   readonly #known = new Map<string, Meaning<Permission>>()
-  /** By number: 1 where it is permitted by a role of the set that is looked at. */
+  /** By number: 1 if a role of the current set permits it. */
   readonly #marks: Uint8Array
 
   constructor(type: TypeView, permitted: readonly Permitted<Permission>[]) {
@@ -45,7 +45,7 @@ export class RoleMeanings<Permission> {
     for (const [rank, roleIndex] of ordered.entries()) this.#rank.set(roleIndex, rank)
   }
 
-  /** `masks` are pairs [bank, mask], ascending by bank and with no mask of 0. */
+  /** `masks` are pairs [bank, mask] with ascending banks and no mask of 0. */
   *of(masks: readonly number[]): Resumable<Meaning<Permission>> {
     const name = masks.join()
     const known = this.#known.get(name)

@@ -1,6 +1,6 @@
 /**
- * The searches: which instances, which users. They list exactly what the decision allows, each thing once, as lines;
- * `key-pages.ts` puts them in order. They read without the lock: what they find counts only after validation.
+ * The searches for instances and users. They list exactly what the decision allows, each thing once, as lines.
+ * `key-pages.ts` orders them. They read without the lock: results count only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { LineSet } from '#engine/shared-index/memory/line-set.ts'
@@ -16,7 +16,7 @@ import type { ForwardWalk } from './forward-walk.ts'
 import type { GuardedGoals } from './guarded-goals.ts'
 import { assignmentsOf, maskAt, roleIndexesIn, takeHolders } from './holdings.ts'
 
-/** Records fetched at a time (see `batch-check.ts`). */
+/** Records prefetched together (see `batch-check.ts`). */
 const STAGE = 64
 
 export class Search {
@@ -29,12 +29,12 @@ export class Search {
   readonly #seen = new LineSet()
   readonly #all = new LineSet()
   readonly #candidates = new NumberList()
-  /** 1 for places of roles that allow. */
+  /** By role index: 1 if the role allows. */
   readonly #wanted = new Uint8Array(L.BANKS_MAX * L.BANK_ROLES)
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
 
-  /** `guardedGoals` looks along `backward`. */
+  /** `guardedGoals` walks with `backward`. */
   constructor(
     regions: Regions,
     parts: { forward: ForwardWalk; backward: BackwardWalk; guardedGoals: GuardedGoals },
@@ -46,8 +46,8 @@ export class Search {
   }
 
   /**
-   * `tenant` 0: any. O(what the user reaches, plus all records if a tenant role of the user allows); throws `LIMIT_EXCEEDED`
-   * where that is too much to walk.
+   * Finds instances; `tenant` 0: of any tenant. O(what the user reaches, plus all records if a tenant role of
+   * the user allows). Throws `LIMIT_EXCEEDED` if that is too far.
    */
   resources(user: number, type: TypeView, action: ActionView, tenant: number): void {
     this.#begin()
@@ -77,7 +77,10 @@ export class Search {
     }
   }
 
-  /** Lines, 0 for none. O(goals and who holds them; where guards are met see `guarded-goals.ts`). */
+  /**
+   * Finds users. The lines are 0 if there is none. O(goals and their holders; for guards see
+   * `guarded-goals.ts`).
+   */
   users(tenant: number, instance: number, action: ActionView): void {
     this.#begin()
     if (tenant !== 0) {
@@ -103,7 +106,7 @@ export class Search {
     if (hasGuards) this.#guardedGoals.forget()
   }
 
-  /** Whether one of the goals counts for the user that these roles in this scope are. */
+  /** Whether one of the goals that these roles in this scope are counts for the user. */
   #counts(user: number, scope: number, mask: number): boolean {
     const guarded = this.#guardedGoals
     if (!guarded.isBlocked(user)) return true
@@ -114,7 +117,9 @@ export class Search {
     return false
   }
 
-  /** Whether the user holds one of the goals that count for it, guards and all. O(goals and their in-edges). */
+  /**
+   * Whether the user holds one of the goals that count for the user, with guards. O(goals and their in-edges).
+   */
   mayReach(user: number, instance: number, action: ActionView): boolean {
     const backward = this.#backward
     backward.begin(instance, action.roleIndexes, user, { endsAtHeld: true })
@@ -155,8 +160,9 @@ export class Search {
   }
 
   /**
-   * Tenants keep no list of their instances, so the string table is walked. Its order is that of hashes; the records are looked
-   * at in the order in which they lie in memory, and found in it, which whoever sorts them by their keys is glad of. O(records).
+   * Tenants keep no list of their instances, so the string table is walked. Its order is that of hashes. The
+   * records are read, and found, in the order of memory, which also makes it cheaper to sort them by key later.
+   * O(records).
    */
   #takeInstancesOf(type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
     const { header, graph } = this.#regions

@@ -1,14 +1,14 @@
-/** The steps that a walk took between its goals, as a list for each goal that they lead away from. */
+/** The steps of a walk between its goals, as a list for each goal that they lead away from. */
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { StepListener } from './backward-walk.ts'
 
 export const NO_STEP = -1
 
 export class StepLists implements StepListener {
-  /** The first by goal, the others by step. */
+  /** The first step by goal, and the next one by step. */
   readonly #first = new NumberList()
   readonly #next = new NumberList()
-  /** Where each step leads, and whether it is guarded. */
+  /** The goal each step leads to, and whether it is guarded. */
   readonly #to = new NumberList()
   readonly #isGuarded = new NumberList()
 
@@ -29,7 +29,7 @@ export class StepLists implements StepListener {
     return goal < this.#first.length ? this.#first.items[goal]! : NO_STEP
   }
 
-  /** The next one from the same goal. */
+  /** The next step from the same goal. */
   after(step: number): number {
     return this.#next.items[step]!
   }

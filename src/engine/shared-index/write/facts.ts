@@ -1,17 +1,19 @@
 /**
- * The facts: tenants, users, instances, who holds which role where and what is linked to what. Names in, records out;
- * the writer's half of the graph.
+ * The facts: tenants, users, instances, role assignments and tuples. It takes names and changes records: the
+ * writer's half of the graph.
  *
  * Invariants:
- * - A fact stands only while everything it names stands, and a tuple never crosses tenants (contract C.6). A change
- *   that would break this is ignored.
- * - A user is among the assignees of an instance exactly if the user has a mask for it, and its filter has the bit.
- * - An edge stands in the in-edges of its object and in one of the two out-lists of its subject's container: with
+ * - A fact exists only while everything it names exists, and a tuple never crosses tenants (contract C.6). A
+ *   change that would break this is ignored.
+ * - A user is among the assignees of an instance exactly if the user has a mask for it, and the user's filter
+ *   has its bit.
+ * - An edge is in the in-edges of its object and in one of the two out-lists of its subject's container: with
  *   the containers if the object has a container, else with the others.
- * - Whatever alters a closure voids it (`invalidation.ts`): an edge into a container, its first assignee (closures
- *   leave out instances nobody is assigned to), its death. Later assignees and the last one leaving alter nothing.
+ * - Every change that alters a closure voids it (`invalidation.ts`): an edge into a container, its first
+ *   assignee (closures leave out instances without assignees), its death. Later assignees, and the last one
+ *   leaving, alter nothing.
  *
- * Lock held and in a section everywhere.
+ * All functions: lock held, in a section.
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -27,7 +29,7 @@ import type { Tombstones } from './tombstones.ts'
 import type { Names } from './names.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
-/** More than the changes of a commit beside which anybody reads. */
+/** More than the changes of any commit that is applied beside readers. */
 const RELINKED_MAX = 16_384
 
 export class Facts {
@@ -36,7 +38,7 @@ export class Facts {
   readonly #invalidation: Invalidation
   readonly #tombstones: Tombstones
   readonly #staleFilters = new NumberList()
-  /** Records after which another line is wanted than their slots say. */
+  /** Records whose next line (`string-table.ts`) has changed. */
   readonly #relinked = new NumberList()
   #banks: number
 
@@ -56,7 +58,9 @@ export class Facts {
     if (line !== 0) setAttributes(this.#regions, line, attributes)
   }
 
-  /** Its instances become unreachable with it: they refer to a dead record. `sweep.ts` collects them. */
+  /**
+   * Its instances become unreachable with it, because they refer to a dead record. `sweep.ts` collects them.
+   */
   removeTenant(key: string): void {
     const line = this.#names.find(key, L.TENANT_TYPE)
     if (line === 0) return
@@ -76,7 +80,9 @@ export class Facts {
     this.#tombstones.add(line)
   }
 
-  /** An instance put again in another tenant is another instance: roles and tuples of the old one go. */
+  /**
+   * An instance put again in another tenant is another instance: roles and tuples of the old one are removed.
+   */
   putInstance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
     const type = this.#names.schema.types.get(name.type)
     const tenant = this.#names.find(tenantKey, L.TENANT_TYPE)
@@ -131,12 +137,12 @@ export class Facts {
     this.#noteLater(user, next)
   }
 
-  /** Whether filters of users still have bits for what is gone. They only cost false hits. */
+  /** Whether filters of users still have bits for what is gone. These only cost false hits. */
   hasStaleFilters(): boolean {
     return this.#staleFilters.length > 0
   }
 
-  /** Rebuilds so many of them. To be done before any record is given back. */
+  /** Rebuilds up to `count` stale filters. To be called before any record is freed. */
   rebuildFilters(count: number): void {
     const stale = this.#staleFilters
     for (let left = Math.min(count, stale.length); left > 0; left--) {
@@ -157,7 +163,7 @@ export class Facts {
     if (!addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
-    // Wide instances get a container for a closure of their own, before moving their edges gets expensive.
+    // A wide instance gets a container for its own closure, before moving its edges becomes expensive.
     if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
     this.#noteLater(object, next)
     this.#invalidation.from(object)
@@ -180,26 +186,29 @@ export class Facts {
     this.#invalidation.from(object)
   }
 
-  /** Has the string table say which lines are wanted now. To be done after the section, before any record is given back. */
+  /** Updates the next lines in the string table. To be called after the section, before any record is freed. */
   noteNextLines(): void {
     const relinked = this.#relinked
     for (let at = 0; at < relinked.length; at++) table.noteNext(this.#regions, relinked.items[at]!)
     relinked.length = 0
   }
 
-  /** Scopes under one line that may exist: banks, over all types. */
+  /** The largest number of banks in use, over all types: there are at most as many scopes on one line. */
   banks(): number {
     return this.#banks
   }
 
-  /** Of a load, which is one section and keeps nobody waiting, only so many are put off. */
+  /**
+   * Notes a record for `noteNextLines`. A load is one section and has no readers, so it defers only some and
+   * updates the rest at once.
+   */
   #noteLater(record: number, nextBefore: number): void {
     if (table.nextOf(this.#regions.graph, record) === nextBefore) return
     this.#relinked.push(record)
     if (this.#relinked.length === RELINKED_MAX) this.noteNextLines()
   }
 
-  /** A new record under a key that is free; 0 if the text is no key. */
+  /** Makes a record under a free key; 0 if the text is not a key. */
   #create(key: string, type: number): number {
     if (!this.#names.key.read(key, type)) return 0
     const line = newRecord(this.#regions, this.#names.key, type, type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0)
@@ -220,7 +229,10 @@ export class Facts {
     this.#tombstones.add(instance)
   }
 
-  /** The instance's container, made if need be; then its in-edges move to the lists of containers at their subjects. */
+  /**
+   * The instance's container, made if needed. Its in-edges then move to the lists of containers at their
+   * subjects.
+   */
   #containerOf(instance: number): number {
     const record = instance << L.LINE_WORDS_LOG2
     const known = this.#regions.graph[record + L.I_CONTAINER]!

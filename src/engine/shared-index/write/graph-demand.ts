@@ -1,9 +1,11 @@
 /**
- * How many blocks of the graph (`allocator.ts`) the changes of a commit take, at most, and whether there is room for them: reckoned
- * before anything is changed, so that a commit is refused as a whole, by whoever is about to make it if possible.
+ * Computes how many blocks of the graph (`allocator.ts`) the changes of a commit take at most, and whether
+ * there is room for them. This is done before anything is changed, if possible by the process that is about to
+ * commit. So a commit can be refused as a whole.
  *
- * Invariant: applying the changes allocates no more than is reckoned. It looks at the state before them and reckons as if whatever
- * is put were new, and every entry a further one. What removals need they do without, where there is no room (`slab.ts`).
+ * Invariant: applying the changes allocates no more than was computed. It reads the state before them and
+ * assumes that everything put is new and every entry a further one. Removals need no room: without it, slabs do
+ * not shrink (`slab.ts`).
  */
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -22,11 +24,11 @@ import { annexesOf, lineOfBank } from '#engine/shared-index/schema/annexes.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Names } from './names.ts'
 
-/** Blocks by log2 of their words. */
+/** Number of blocks by log2 of their words. */
 export type BlockCounts = Float64Array
 
 const CONTAINER_LOG2 = L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2
-/** Blocks of the largest size: more than any region has room for. */
+/** More blocks of the largest size than any region has room for. */
 const ALL_THERE_IS = 2 ** 20
 const encoder = new TextEncoder()
 
@@ -34,7 +36,10 @@ export function noBlocks(): BlockCounts {
   return new Float64Array(L.SIZE_CLASSES)
 }
 
-/** No lock: only the writer frees blocks, and it is here. O(changes, and in-edges of instances that become subjects). */
+/**
+ * Needs no lock, because only the writer frees blocks, and this runs in its thread. O(changes, and in-edges of
+ * instances that become subjects).
+ */
 export function blocksFor(changes: readonly Change[], regions: Regions, names: Names): BlockCounts {
   const reckoning = new Reckoning(regions, names)
   for (const change of changes) reckoning.take(change)
@@ -42,9 +47,9 @@ export function blocksFor(changes: readonly Change[], regions: Regions, names: N
 }
 
 /**
- * Whether there is room for these blocks in whatever order they come, with so many words to spare behind them. Each takes the
- * smallest free block that is large enough, so that as few as can be are left over, whatever the order; those come from the top, and
- * may be the largest. O(sizes).
+ * Whether there is room for these blocks in any order, with `spare` words left. Each takes the smallest free
+ * block that is large enough; a remainder is wasted as little as possible. Otherwise it comes from the top.
+ * O(sizes).
  */
 export function haveRoom({ header, graphWordsMax }: Regions, blocks: BlockCounts, spare: number): boolean {
   let left = 0
@@ -65,15 +70,15 @@ class Reckoning {
   readonly #regions: Regions
   readonly #names: Names
   readonly #blocks = noBlocks()
-  /** Entries to come, by the descriptor of their slab, or by name where what they belong to is not there yet. */
+  /** Further entries by the descriptor of their slab, or by name if the record does not exist yet. */
   readonly #entries = new Map<
     number | string,
     { readonly width: Width; readonly meta: number; more: number }
   >()
   readonly #keysMore = new Map<number, number>()
-  /** What is removed may be made again, and a slab that got smaller may grow again. */
+  /** A removed thing may be made again, and a slab that shrank may grow again. */
   #hasRemovals = false
-  /** Keys of types that are not there yet, which may fall into any partition. */
+  /** Keys of types that do not exist yet. They may fall into any partition. */
   #keysAnywhere = 0
 
   constructor(regions: Regions, names: Names) {
@@ -96,7 +101,7 @@ class Reckoning {
         return this.#assignment(change)
       case 'tuple-put':
         return this.#tuple(change)
-      default: // What is removed takes no room, and the schema lies elsewhere.
+      default: // Removals take no room, and the schema lies elsewhere.
     }
   }
 
@@ -124,11 +129,11 @@ class Reckoning {
     this.#blocks[Math.max(1, log2)]! += 1
   }
 
-  /** `type`: null for one that is not there yet. */
+  /** `type`: null if it does not exist yet. */
   #record(key: string, type: number | null, attributes: Attributes | null): void {
     this.#block(L.LINE_WORDS_LOG2 + (type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0))
     const bytes = encoder.encode(key).length
-    // With attributes a key of 33 bytes has no room in its record, either.
+    // With attributes, a key of 33 bytes has no room in its record.
     if (bytes > L.R_KEY_WORDS_BESIDE_ATTRIBUTES * L.WORD_BYTES) this.#block(log2Ceil(1 + ((bytes + 3) >>> 2)))
     if (attributes !== null) {
       const json = encoder.encode(JSON.stringify(attributes)).length
@@ -158,7 +163,7 @@ class Reckoning {
     const name = `in ${scope.tenant} ${role ? role.roleIndex >>> (5 + L.BANKS_LOG2) : ''}`
     this.#entry(line, L.I_ASSIGNEES, name, SET)
     if (line !== 0) return
-    // An annex and its directory. One that is not there yet may be held under any line that is.
+    // An annex and its directory. A new role may be held under any line there is.
     for (let n = 0; n < 2; n++) this.#block(L.LINE_WORDS_LOG2)
     if (role || tenant === 0) return
     for (const each of [tenant, ...annexesOf(graph, tenant)]) this.#entry(each, L.I_ASSIGNEES, '', SET)
@@ -169,14 +174,17 @@ class Reckoning {
     const to = this.#names.instance(object)
     const container = this.#container(from)
     this.#entry(to, L.I_IN, `into ${nameOf(object)}`, PAIRS)
-    // In one of the two, and moved to the other when the object becomes a subject.
+    // The edge is in one of the two lists, and moves to the other when the object becomes a subject.
     this.#entry(container, L.C_OUT_CONTAINERS, `from ${nameOf(subject)}`, PAIRS)
     this.#entry(container, L.C_OUT_OTHERS, `others ${nameOf(subject)}`, PAIRS)
     this.#becomeContainer(from)
     this.#becomeContainer(to)
   }
 
-  /** The subject of a tuple gets a container, and an object with many in-edges: these then move at their subjects. */
+  /**
+   * The subject of a tuple gets a container, and so does an object with many in-edges. Its in-edges then move
+   * at their subjects.
+   */
   #becomeContainer(instance: number): void {
     if (this.#container(instance) !== 0) return
     this.#block(CONTAINER_LOG2)
@@ -196,7 +204,7 @@ class Reckoning {
     return instance === 0 ? 0 : this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
   }
 
-  /** An entry more in the slab of the record at that line, or of what will have that name. */
+  /** Adds an entry to the slab of the record at that line, or of the thing that will have that name. */
   #entry(line: number, field: number, name: string, width: Width): void {
     const descriptor = (line << L.LINE_WORDS_LOG2) + field
     const slab = line === 0 ? name : descriptor
@@ -208,7 +216,10 @@ class Reckoning {
     }
   }
 
-  /** The blocks a slab goes through with so many entries more; one that is made again, from the first. */
+  /**
+   * Adds the blocks that a slab goes through while it gets `more` entries. A slab that is made again starts
+   * from the first.
+   */
   #slab(width: Width, meta: number, more: number): void {
     const isBlock = meta !== 0 && (meta & L.LOG2_MASK) !== L.INLINE
     const count = (meta === 0 ? 0 : entryCount(meta)) + more

@@ -1,6 +1,7 @@
 /**
- * Whether the graph has room for a commit. Asked twice: by whoever is about to make one, which holds room until it is applied,
- * and by the writer before it changes anything, since a commit of another node was reckoned on that node's index.
+ * Checks whether the graph has room for a commit. It is asked twice: by the process that is about to commit,
+ * which reserves room until the commit is applied, and by the writer before it changes anything, because a
+ * commit of another node was checked against that node's index.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -9,21 +10,21 @@ import { AuthzError } from '#model/errors.ts'
 import { type BlockCounts, blocksFor, haveRoom, noBlocks } from './graph-demand.ts'
 import type { Names } from './names.ts'
 
-/** The part of the graph that is left for commits which other nodes have accepted. */
+/** One part in 16 of the graph is left for commits that other nodes have accepted. */
 const SPARE_PART = 16
-/** The part that is left for what readers note beside containers. */
+/** One part in 256 is left for closure heads that readers allocate. */
 const SPARE_FOR_READERS = 256
-/** All there is, and what it doubles into, with room for what lies between. */
+/** Everything doubled takes at most this many times what is used, fragmentation included. */
 const DOUBLING = 5
 /** A record with the longest key, a container, and first blocks of its slabs; without attributes. */
 const WORDS_PER_CHANGE = 1_024
-/** Of a whole commit: some bodies of the largest size. */
+/** Attributes of a whole commit: some bodies of the largest size. */
 const ATTRIBUTE_WORDS_MAX = 1 << 25
 
 export class GraphRoom {
   readonly #regions: Regions
   readonly #names: Names
-  /** Blocks held for commits that are being made. */
+  /** Blocks reserved for commits that are being made. */
   readonly #held: BlockCounts = noBlocks()
 
   constructor(regions: Regions, names: Names) {
@@ -32,9 +33,9 @@ export class GraphRoom {
   }
 
   /**
-   * Holds room for a commit that is about to be made, so that others that are accepted meanwhile leave it; returns what gives
-   * it back, once the commit has been applied or has failed. Throws `LIMIT_EXCEEDED` when there is none, beside what is
-   * held and a sixteenth of all, which is left for commits of other nodes. O(changes), where not much is left.
+   * Reserves room for a commit that is about to be made, so that others leave it free. Returns a function that
+   * releases it; call it once the commit was applied or has failed. Throws `LIMIT_EXCEEDED` if there is no room
+   * beside what is reserved and the sixteenth for other nodes. O(changes) if little room is left.
    */
   hold(changes: readonly Change[]): () => void {
     if (this.#isThereInAnyCase(changes)) return () => {}
@@ -48,15 +49,15 @@ export class GraphRoom {
     throw noRoom()
   }
 
-  /** Before anything is changed. Throws `LIMIT_EXCEEDED`. O(changes), where not much is left. */
+  /** Checks the room before anything is changed. Throws `LIMIT_EXCEEDED`. O(changes) if little room is left. */
   require(changes: readonly Change[]): void {
     if (this.#isThereInAnyCase(changes)) return
-    // Readers may take some for heads of closures until the section.
+    // Readers may allocate closure heads until the section.
     const spare = this.#regions.graphWordsMax / SPARE_FOR_READERS
     if (!haveRoom(this.#regions, blocksFor(changes, this.#regions, this.#names), spare)) throw noRoom()
   }
 
-  /** Whether there would be room even if every slab and table doubled: then nothing has to be reckoned. */
+  /** Whether there would be room even if every slab and table doubled: then nothing needs to be computed. */
   #isThereInAnyCase(changes: readonly Change[]): boolean {
     const { header, graphWordsMax } = this.#regions
     const most = header[L.H_GRAPH_TOP]! * DOUBLING + changes.length * WORDS_PER_CHANGE + ATTRIBUTE_WORDS_MAX

@@ -1,6 +1,7 @@
 /**
- * Brings in the lines that some changes of a commit are about to touch, for the section, where readers wait: chains of
- * misses become loops of independent loads, as in `batch-check.ts`. Means nothing to the outcome.
+ * Prefetches the lines that some changes of a commit are about to touch. In the section, for which readers
+ * wait, chains of misses become loops of independent loads, as in `batch-check.ts`. It does not affect the
+ * outcome.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -10,7 +11,7 @@ import type { Names } from './names.ts'
 export class LinePrefetch {
   readonly #regions: Regions
   readonly #names: Names
-  /** Keeps the loads that only fetch a line from being optimised away; means nothing. */
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
 
   constructor(regions: Regions, names: Names) {
@@ -18,7 +19,7 @@ export class LinePrefetch {
     this.#names = names
   }
 
-  /** For the changes from one place of a commit to another, whose two ends have been noted. */
+  /** For the changes `from` to `to`, whose objects and subjects have been noted. */
   run(changes: readonly Change[], from: number, to: number): void {
     this.#prefetchRecords(from, to)
     this.#prefetchContainers(changes, from, to)

@@ -1,9 +1,10 @@
 /**
- * What the names in a change stand for: records by their lines, roles and relations by the schema; the writer's half.
+ * Resolves the names in a change: records to lines, roles and relations by the schema. The writer's half.
  *
- * The two ends of an assignment or a tuple may have been found before the commit's section, by `Preparation`. Within a
- * commit a line found before it stands for its name until the record is dead, for lines are given back after commits;
- * or until the schema changes in the midst of it, for then the same name may be another type's.
+ * A change links a subject to an object: an assignment links a user to an instance or tenant, a tuple one
+ * instance to another. `Preparation` may have found both before the commit's section. Within a commit, a line
+ * found before stands for its name until the record is dead, because lines are freed only after commits; or
+ * until the schema changes within the commit, because the name may then belong to another type.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -18,9 +19,9 @@ export class Names {
   readonly key: Key
   readonly schema: Schema
   readonly #regions: Regions
-  /** Two lines a change: where it is, and who or from where. 0 for what was not there, or was not looked for. */
+  /** Two lines for each change: object and subject. 0 if it did not exist or was not looked up. */
   readonly #found = new NumberList()
-  /** What links the two, by the schema. */
+  /** The role or relation that links the two. */
   readonly #links: (Role | Relation | undefined)[] = []
   #objectLine = 0
   #subjectLine = 0
@@ -33,12 +34,12 @@ export class Names {
     this.schema = parts.schema
   }
 
-  /** The line of what has this key and type, 0 if there is none. Leaves the key's hash in `key`. */
+  /** The line with this key and type, 0 if there is none. Leaves the key's hash in `key`. */
   find(key: string, type: number): number {
     return this.key.read(key, type) ? table.find(this.#regions, this.key, type) : 0
   }
 
-  /** The instance of that name; 0 if there is none, or only one whose tenant was removed. */
+  /** The instance of that name; 0 if there is none, or if its tenant was removed. */
   instance({ type, key }: InstanceKey): number {
     const known = this.schema.types.get(type)
     const line = known ? this.find(key, known.id) : 0
@@ -76,24 +77,24 @@ export class Names {
     return this.#isAlive(this.#subjectLine) ? this.#subjectLine : this.instance(subject)
   }
 
-  /** Notes what was found for the next change of a commit. */
+  /** Notes what was found for the next change of the commit. */
   note(object: number, subject: number, link: Role | Relation | undefined): void {
     this.#found.push(object)
     this.#found.push(subject)
     this.#links.push(link)
   }
 
-  /** What was noted for the change at this place of its commit, 0 for nothing: where it is. */
+  /** The object noted for a change of the commit; 0 for none. */
   objectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2]! : 0
   }
 
-  /** Who, or from where. */
+  /** The subject noted for a change of the commit; 0 for none. */
   subjectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2 + 1]! : 0
   }
 
-  /** Goes to the change at this place of its commit. */
+  /** Makes a change of the commit the current one. */
   select(index: number): void {
     this.#objectLine = this.objectOf(index)
     this.#subjectLine = this.subjectOf(index)
@@ -103,7 +104,7 @@ export class Names {
     this.#relation = isRelation ? link : undefined
   }
 
-  /** At the beginning and the end of a commit, and when the schema changes within it. */
+  /** Drops all that was noted: at both ends of a commit, and when the schema changes within it. */
   forget(): void {
     this.#found.length = 0
     this.#links.length = 0

@@ -1,11 +1,12 @@
 /**
- * What can be done for a commit before its section, while everybody goes on reading: find what its changes name, which
- * also brings their lines into the cache; grow what will be full; find the closures it voids; add up the room it takes.
+ * Prepares a commit before its section, while readers go on. It looks up what the changes name, which also
+ * loads their lines into the cache. It grows what will be full, finds the closures to void, and adds up the
+ * room needed.
  *
- * It looks at the state before the commit, so it only guesses where changes rest on each other. Whatever it misses is
- * done in the section, later and as right.
+ * It reads the state before the commit, so it only guesses where changes depend on each other. What it misses
+ * is done in the section, later and just as correctly.
  *
- * No lock, no section: only the writer changes facts, and it is here.
+ * No lock, no section: only the writer changes facts, and this runs in its thread.
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
@@ -23,13 +24,13 @@ import type { Names } from './names.ts'
 import { isLarge } from './replacements.ts'
 import type { Replacements } from './replacements.ts'
 
-/** Words of a first block of a slab, or of anything as small. */
+/** Words of the first block of a slab, or of anything as small. */
 const SMALL_WORDS = 8
-/** An annex, and the directory it stands in. */
+/** Words of an annex and its directory. */
 const ANNEX_WORDS = 2 * L.LINE_WORDS
 const CONTAINER_WORDS = L.LINE_WORDS << L.CONTAINER_LINES_LOG2
 
-/** Changes looked at between two stops: some tenths of a millisecond. */
+/** Changes between two pauses: some tenths of a millisecond. */
 const LOOKED_AT_ONCE = 128
 
 export class Preparation {
@@ -38,10 +39,10 @@ export class Preparation {
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
   readonly #keysMore = new Map<number, number>()
-  /** Entries to come, by the descriptor of their slab, for large ones; pairs or a set. */
+  /** Further entries of large slabs, by descriptor. */
   readonly #entriesMore = new Map<number, { width: Width; count: number }>()
   #words = 0
-  /** The ends of the change just looked at (`names.ts`). */
+  /** Object and subject of the current change (`names.ts`). */
   #objectLine = 0
   #subjectLine = 0
   #link: Role | Relation | undefined
@@ -57,8 +58,8 @@ export class Preparation {
   }
 
   /**
-   * The words of the graph region that the commit will need, about. O(changes, and containers below them), with a stop every few
-   * changes.
+   * Returns about how many words of the graph the commit needs. O(changes, and containers below them), with a
+   * pause every few changes.
    */
   *prepare(changes: readonly Change[]): Generator<void, number> {
     this.#words = 0
@@ -100,7 +101,7 @@ export class Preparation {
       case 'tuple-put':
       case 'tuple-removed':
         return this.#tuple(change, change.kind === 'tuple-put')
-      default: // The schema takes no room here, and a tenant's removal is one bit.
+      default: // The schema takes no room here, and the removal of a tenant is one bit.
     }
   }
 
@@ -184,7 +185,10 @@ export class Preparation {
     this.#entry(out, PAIRS)
   }
 
-  /** An entry more. Large slabs are grown ahead if they need it; for others the room of a doubling is added up. */
+  /**
+   * Counts a further entry. Large slabs are grown ahead if needed; for others the room of a doubling is added
+   * up.
+   */
   #entry(descriptor: number, width: Width): void {
     const meta = this.#regions.graph[descriptor + 1]!
     if (meta === 0 || isInline(meta)) {

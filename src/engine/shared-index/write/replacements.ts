@@ -1,12 +1,12 @@
 /**
- * Larger and smaller blocks for what has outgrown its own: a slab or a partition of the string table with very many
- * entries takes milliseconds to copy, more than readers should be stopped. So the new block is filled while everybody
- * goes on, and takes the old one's place in a section, in no time.
+ * Replaces the block of a slab or of a string-table partition by a larger or smaller one. With very many entries a copy
+ * takes milliseconds, too long for readers to wait. So the new block is filled while readers go on, and installed in a
+ * section in no time.
  *
  *   lock · allocate · unlock      fill (no lock: nobody knows the block)      section: descriptor → new block
  *
- * Invariant: between filling and installing nobody changes what was copied. Only the writer changes slabs and tables,
- * and it does not in between; builders, who may run meanwhile, change neither.
+ * Invariant: nothing changes what was copied between filling and installing. Only the writer changes slabs and tables,
+ * and it does not in between. Closure builders may run meanwhile and change neither.
  */
 import { allocate, hasBlock } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -21,10 +21,10 @@ import {
 import type { Width } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 
-/** Smaller blocks are replaced within the section that needs it: some microseconds. */
+/** Smaller blocks are replaced in the section that needs it, in some microseconds. */
 const LARGE_LOG2 = 9
 
-/** Whether a slab or partition of 2^log2 entries is replaced ahead. */
+/** Whether a slab or partition of 2^log2 entries is replaced ahead of the section. */
 export function isLarge(log2: number): boolean {
   return log2 >= LARGE_LOG2
 }
@@ -32,7 +32,7 @@ export function isLarge(log2: number): boolean {
 export class Replacements {
   readonly #regions: Regions
   readonly #locked: (work: () => void) => void
-  /** Puts a filled block in its place. */
+  /** Functions that install the filled blocks. */
   #ready: (() => void)[] = []
 
   /** `locked` runs its argument with the lock held. */
@@ -41,7 +41,7 @@ export class Replacements {
     this.#locked = locked
   }
 
-  /** No lock. A larger block, if the slab is large and has no room for so many entries more. */
+  /** Prepares a larger block if the slab is large and has no room for `entriesMore` more entries. No lock. */
   growSlab(descriptor: number, width: Width, entriesMore: number): void {
     const meta = this.#regions.graph[descriptor + 1]!
     const log2 = meta & L.LOG2_MASK
@@ -50,7 +50,7 @@ export class Replacements {
     if (wanted > log2) this.#fillSlab(descriptor, width, wanted)
   }
 
-  /** No lock. The same for a partition of the string table. */
+  /** As `growSlab`, for a partition of the string table. No lock. */
   growPartition(partition: number, keysMore: number): void {
     const { header } = this.#regions
     const log2 = header[L.H_PARTITIONS + (partition << 1) + 1]! & L.LOG2_MASK
@@ -63,14 +63,14 @@ export class Replacements {
     return this.#regions.sparse.size > 0 || this.#sparsePartition() >= 0
   }
 
-  /** No lock. Half the block, for one that is mostly empty. */
+  /** Prepares a block of half the size for one that is mostly empty. No lock. */
   shrinkOne(): void {
     const { graph, header, sparse } = this.#regions
     for (const [descriptor, width] of sparse) {
       sparse.delete(descriptor)
       const meta = graph[descriptor + 1]!
       const log2 = capacityLog2((meta >>> L.COUNT_SHIFT) * 2)
-      // Without room it stays as it is, until the next removal.
+      // Without room the slab stays as it is until the next removal.
       if (!isSparse(meta) || !hasBlock(this.#regions, blockLog2(log2, width))) continue
       return this.#fillSlab(descriptor, width, log2)
     }
@@ -80,7 +80,7 @@ export class Replacements {
     this.#fillPartition(partition, (meta & L.LOG2_MASK) - 1)
   }
 
-  /** One that is mostly empty, and has room for a smaller block; -1 if there is none. */
+  /** A partition that is mostly empty and has room for a smaller block; -1 if there is none. */
   #sparsePartition(): number {
     const { header } = this.#regions
     const partition = table.nextSparse(header, 0)
@@ -89,7 +89,7 @@ export class Replacements {
     return hasBlock(this.#regions, log2) ? partition : -1
   }
 
-  /** Lock held, in a section. */
+  /** Installs the prepared blocks. Lock held, in a section. */
   install(): void {
     for (const install of this.#ready) install()
     this.#ready = []
@@ -108,7 +108,7 @@ export class Replacements {
     this.#ready.push(() => table.replacePartition(this.#regions, at, block, log2))
   }
 
-  /** Fresh pages come into being here, while nobody waits. */
+  /** New pages are faulted in here, while no reader waits. */
   #allocateZeroed(log2: number): number {
     let block = 0
     this.#locked(() => {

@@ -1,13 +1,14 @@
 /**
- * The sweep: finds what still carries the number of a removed type, role, relation or tenant and takes it away, so that
- * the numbers can be used again. Questions do not need it: to them the removed is gone at once.
+ * The sweep collects retired numbers: it finds what still carries the number of a removed type, role, relation
+ * or tenant, and removes it, so that the numbers can be reused. Questions do not depend on it: for them the
+ * removed things are gone at once.
  *
- * It walks all records, one partition of the string table a step. A partition is looked at without the lock,
- * for only this thread changes facts; then its edits are made in sections of bounded length.
+ * It walks all records, one partition of the string table a step. It reads a partition without the lock,
+ * because only this thread changes facts, and makes its edits in sections of bounded length.
  *
- * Invariant: a sweep covers what was retired before it began; numbers are free again after its last step and after
- * everything it buried is unlinked. Facts put meanwhile cannot carry retired numbers, so a partition once done stays
- * done.
+ * Invariant: a sweep covers what was retired before it began. Its numbers are free after its last step, when
+ * every record it removed is unlinked. New facts cannot carry retired numbers, so a finished partition stays
+ * finished.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -28,7 +29,7 @@ interface Pass {
   readonly tenants: readonly number[]
   readonly types: ReadonlySet<number>
   readonly edgeClasses: ReadonlySet<number>
-  /** Retired bits by type id × banks of a tenant + bank. */
+  /** Retired bits, by type id × banks of a tenant + bank. */
   readonly masks: ReadonlyMap<number, number>
   partition: number
 }
@@ -65,7 +66,7 @@ export class Sweep {
     return this.#pass !== null || this.#schema.hasRetired() || this.#tombstones.hasDeadTenants()
   }
 
-  /** No lock held, graveyard empty. Does one partition. */
+  /** Does one partition. No lock held, no tombstones left. */
   step(): void {
     this.#pass ??= this.#begin()
     const pass = this.#pass
@@ -152,7 +153,7 @@ export class Sweep {
     this.#tombstones.add(line)
   }
 
-  /** No closure needs to be told: none follows an edge class that is gone. */
+  /** Voids no closure, because none follows a removed edge class. */
   #unlink(container: number, object: number, edgeClass: number): void {
     const { graph, header } = this.#regions
     const record = object << L.LINE_WORDS_LOG2

@@ -1,14 +1,15 @@
 /**
- * Records that are removed: dead to every question at once, and then unlinked from what still refers to them, some
- * steps at a time, so that removing something with a million references stops nobody for long.
+ * Tombstones: records that are marked dead and wait to be collected. A removed record is dead for every
+ * question at once. Then the references to it are unlinked, some at a time, so that the removal of something
+ * with a million references keeps no reader waiting for long.
  *
- * Why a dead record can hang about unseen: no name leads to it (it has left the string table), no closure reaches
- * beyond it (those below it were voided, and builders stop at the dead), and every enumeration skips the dead.
+ * Why a dead record is not seen: no name leads to it (it has left the string table), no closure reaches beyond
+ * it (those below it were voided, and builders stop at dead records), and every enumeration skips dead records.
  *
- * Invariant: only the first of the queue is partly unlinked, and nobody else changes its slabs: changes name things,
- * and it has no name. Therefore a cursor into its slabs is safe between steps.
+ * Invariant: only the first record of the queue is partly unlinked, and nothing else changes its slabs, because
+ * changes name things and it has no name. So a cursor into its slabs is safe between steps.
  *
- * Lock held and in a section everywhere, but where it says otherwise.
+ * Lock held, in a section, unless a function says otherwise.
  */
 import { release } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -25,7 +26,7 @@ const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'
 export class Tombstones {
   readonly #regions: Regions
   readonly #banks: () => number
-  /** Lines; no array of numbers, whose growth would be copied and traced while readers wait. */
+  /** Lines. Not an array of numbers: the collector would copy and trace its growth while readers wait. */
   readonly #queue = new NumberList()
   #first = 0
   #phase = 0
@@ -45,7 +46,7 @@ export class Tombstones {
     return this.#deadTenants.length > 0
   }
 
-  /** No lock, no section: makes room for so many more, where nobody waits. */
+  /** Makes room for `records` more, while no reader waits. No lock, no section. */
   reserve(records: number): void {
     this.#queue.reserve(records)
   }
@@ -71,7 +72,7 @@ export class Tombstones {
     return lines
   }
 
-  /** Every instance of these tenants has been buried before. */
+  /** Queues the tenants for collection. All their instances must have been added before. */
   releaseTenants(lines: readonly number[]): void {
     for (const line of lines) {
       for (const annex of annexesOf(this.#regions.graph, line)) this.#queue.push(annex)
@@ -79,7 +80,7 @@ export class Tombstones {
     }
   }
 
-  /** Unlinks up to so many references; what is left waits for the next call. */
+  /** Unlinks up to `steps` references; the rest waits for the next call. */
   unlink(steps: number): void {
     let left = steps
     while (left > 0 && !this.isEmpty()) {
@@ -102,7 +103,7 @@ export class Tombstones {
     header[L.H_RECORDS] = header[L.H_RECORDS]! - 1
   }
 
-  /** Works on the current slab, moves to the next at its end; returns the steps taken, at least 1. */
+  /** Works on the current slab and moves to the next one at its end. Returns the steps taken, at least 1. */
   #unlinkPhase(line: number, steps: number): number {
     const descriptor = this.#descriptor(line)
     const { graph } = this.#regions
@@ -145,7 +146,7 @@ export class Tombstones {
     }
   }
 
-  /** Removes the other end's reference to the dead record. Idempotent: the other end may be dead and done with, too. */
+  /** Removes the reference at the other end. Idempotent: the other end may be dead and freed, too. */
   #unlinkEntry(line: number, entry: number, second: number): void {
     const regions = this.#regions
     const { graph, header } = regions

@@ -1,11 +1,11 @@
 /**
- * A user's assignments and the filter that says "nothing here" without looking: one bit of 512 for each instance or
- * tenant the user has a mask for.
+ * A user's assignments, and the filter that says "nothing here" without a look at them: 512 bits, one of which
+ * is set for each instance or tenant the user has a mask for (a Bloom filter with one hash).
  *
- * Invariant: every scope in the slab has its bit. Bits of what is gone may stay in the filter of a user with many
- * assignments, where rebuilding would cost more than false hits; a false hit costs one probe.
+ * Invariant: every scope in the slab has its bit. The filter of a user with many assignments may keep bits of
+ * what is gone, because a rebuild would cost more than false hits. A false hit costs one probe.
  *
- * Lock held and in a section everywhere.
+ * Lock held, in a section, in all functions.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -21,8 +21,8 @@ export function addToFilter(graph: Int32Array, user: number, line: number): void
 }
 
 /**
- * Takes these roles from the scope; with its last one the scope goes, and with the last scope the assignee. True if the
- * scope went: then the filter may be rebuilt, now or later.
+ * Removes these roles from the scope. Without roles the scope is removed too, and without scopes on the line
+ * the assignee. True if the scope was removed: then the filter may be rebuilt, now or later.
  */
 export function dropScope(
   regions: Regions,
@@ -40,7 +40,7 @@ export function dropScope(
   return true
 }
 
-/** The user's side of `dropScope` alone. True if the scope went. */
+/** The user's side of `dropScope`. True if the scope was removed. */
 export function takeMask(regions: Regions, user: number, scope: number, mask: number): boolean {
   const { graph, header } = regions
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
@@ -66,11 +66,11 @@ function hasAnyScope(graph: Int32Array, slab: number, line: number, banks: numbe
   return false
 }
 
-/** Takes out of the filter what is gone; `line` is a user's. */
+/** Rebuilds the filter without what is gone; `line` is a user's. */
 export function rebuildFilter(graph: Int32Array, line: number): void {
   const user = line << L.LINE_WORDS_LOG2
   const meta = graph[user + L.U_ASSIGNMENTS + 1]!
-  // By capacity, which is what a rebuild reads: a large slab that is mostly empty shrinks later (`slab.ts`).
+  // By capacity, which is what a rebuild reads. A large slab that is mostly empty shrinks later (`slab.ts`).
   if ((meta & L.LOG2_MASK) > REBUILT_UP_TO_LOG2) return
   graph.fill(0, user + L.U_FILTER, user + L.U_FILTER + FILTER_WORDS)
   if (meta === 0) return
