@@ -62,6 +62,15 @@ export const BENCHES: readonly Bench[] = [
     hasHugePages: true,
   },
   {
+    name: 'race',
+    shows: 'the index of several checkouts in turns, to see what a part of it is worth; needs paths',
+    takes: '1 min',
+    program: 'engine/race.ts',
+    flags: [LARGE_HEAP],
+    isPinned: true,
+    hasHugePages: true,
+  },
+  {
     name: 'load',
     shows: 'loading 1M facts from rows, against the reference engine',
     takes: '1 min',

@@ -1,0 +1,169 @@
+/**
+ * The index of several checkouts raced in one process, in turns: what a part of the engine is worth is what the checkout
+ * without it takes more (docs/engine.md, "What clever parts are worth").
+ *
+ *   npm run bench -- race SCALE ROUNDS CHECKOUT CHECKOUT…       e.g. 0.5 40 . ../without-filter
+ *
+ * Each has its own modules, so V8 compiles each by itself, and its own copy of W1. Answers are compared before anything is
+ * timed. Figures are processor time, which other work on the machine affects less; a ratio is the median over the rounds
+ * of a checkout's time against the first one's. Name the first twice to see how far two of one code differ.
+ */
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import type { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import type { packQueries } from '#model/packed-queries.ts'
+import { assignment, instancePut, tuple, groupRelation } from '#testing/data/dataset.ts'
+import { Drive } from '#testing/data/drive.ts'
+import { Random } from '#testing/data/random.ts'
+import { median } from '../lib/measure.ts'
+import { BATCH, fresh } from './questions.ts'
+
+const QUESTIONS_A_ROUND = 20_000
+const PARTS = 4
+const CHANGES = 10_000
+/** The first rounds warm up. */
+const WARM_ROUNDS = 2
+const RECORDS_A_STEP = 2_000
+
+interface Runner {
+  readonly name: string
+  readonly writer: SharedIndexWriter
+  readonly reader: SharedIndexReader
+  readonly pack: typeof packQueries
+}
+
+const [scale = '0.5', rounds = '40', ...checkouts] = process.argv.slice(2)
+const drive = new Drive('W1', Number(scale))
+const random = new Random(17)
+
+/** Copies the sources first: a checkout that is named twice is loaded twice. */
+async function runnerOf(checkout: string, index: number, into: string): Promise<Runner> {
+  const copy = join(into, String(index))
+  await cp(join(checkout, 'src'), join(copy, 'src'), { recursive: true })
+  await cp(join(checkout, 'package.json'), join(copy, 'package.json'))
+  await symlink(resolve('node_modules'), join(copy, 'node_modules'))
+  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(copy, 'src', file)).href)
+  const [{ SharedIndexWriter: Writer }, { SharedIndexReader: Reader }, { packQueries: pack }] =
+    (await Promise.all([
+      load('engine/shared-index/writer.ts'),
+      load('engine/shared-index/reader.ts'),
+      load('model/packed-queries.ts'),
+    ])) as [
+      typeof import('#engine/shared-index/writer.ts'),
+      typeof import('#engine/shared-index/reader.ts'),
+      typeof import('#model/packed-queries.ts'),
+    ]
+  const writer = new Writer({ threadId: 1, secrets: { start: 3, multiplier: 0x2545f491 } })
+  writer.apply(drive.things())
+  writer.apply(drive.facts())
+  writer.apply([instancePut('group', 'guests')])
+  while (writer.precompute(RECORDS_A_STEP));
+  return {
+    name: `${index + 1} ${checkout}`,
+    writer,
+    reader: new Reader(writer.handle, { threadId: 2 }),
+    pack,
+  }
+}
+
+function processorNs(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) * 1_000
+}
+
+function inBatches(queries: readonly Query[]): Query[][] {
+  return Array.from({ length: queries.length / BATCH }, (_, n) => queries.slice(n * BATCH, (n + 1) * BATCH))
+}
+
+/** Each gives the nanoseconds of one question, or of one change. */
+const KINDS: Record<string, (runner: Runner, queries: readonly Query[], changes: Change[]) => number> = {
+  single: ({ reader }, queries) =>
+    processorNs(() => {
+      for (const query of queries) reader.evaluate(query)
+    }) / queries.length,
+  staged: ({ reader }, queries) => {
+    const batches = inBatches(queries)
+    const ns = processorNs(() => {
+      for (const batch of batches) reader.evaluateAll(batch)
+    })
+    return ns / queries.length
+  },
+  packed: ({ reader, pack }, queries) => {
+    const batches = inBatches(queries).map(batch => pack(batch)!)
+    const ns = processorNs(() => {
+      for (const batch of batches) reader.evaluatePacked(batch)
+    })
+    return ns / queries.length
+  },
+  'a change, put and removed': ({ writer }, _, changes) => {
+    const removals = changes.map(
+      change => ({ ...change, kind: change.kind.replace('put', 'removed') }) as Change,
+    )
+    const ns = processorNs(() => {
+      writer.apply(changes)
+      writer.apply(removals)
+    })
+    while (writer.collect(1));
+    while (writer.precompute(RECORDS_A_STEP));
+    return ns / (2 * changes.length)
+  },
+}
+
+function someChanges(): Change[] {
+  const document = (): [string, string] => ['document', `doc-${random.below(drive.documents)}`]
+  return Array.from({ length: CHANGES }, (_, n) =>
+    n % 2 === 0
+      ? assignment(`user-${random.below(drive.users)}`, 'viewer', ...document())
+      : tuple(['group', 'guests'], groupRelation('viewer'), document()),
+  )
+}
+
+function compare(runners: readonly Runner[], queries: readonly Query[]): void {
+  const right = runners[0]!.reader.evaluateAll(queries)
+  for (const { name, reader, pack } of runners) {
+    const packed = reader.evaluatePacked(pack(queries)!)
+    for (const [index, query] of queries.entries()) {
+      if (reader.evaluate(query) === right[index] && (packed[index] === 1) === right[index]) continue
+      throw new Error(`${name} answers otherwise: ${JSON.stringify(query)}`)
+    }
+  }
+}
+
+const into = await mkdtemp(join(tmpdir(), 'race-'))
+try {
+  const runners: Runner[] = []
+  for (const [index, checkout] of checkouts.entries()) runners.push(await runnerOf(checkout, index, into))
+  const half = (QUESTIONS_A_ROUND * PARTS) / 2
+  const queries = [...drive.candidates(half, 'allowed'), ...drive.candidates(half, 'denied')]
+  random.shuffle(queries)
+  compare(runners, queries)
+  const times = new Map(Object.keys(KINDS).map(kind => [kind, runners.map((): number[] => [])]))
+  for (let round = 0; round < Number(rounds) + WARM_ROUNDS; round++) {
+    const from = (round % PARTS) * QUESTIONS_A_ROUND
+    const changes = someChanges()
+    const order = round % 2 === 0 ? [...runners.keys()] : [...runners.keys()].toReversed()
+    for (const [kind, run] of Object.entries(KINDS)) {
+      for (const index of order) {
+        const ns = run(runners[index]!, fresh(queries.slice(from, from + QUESTIONS_A_ROUND)), changes)
+        if (round >= WARM_ROUNDS) times.get(kind)![index]!.push(ns)
+      }
+    }
+  }
+  for (const [kind, byRunner] of times) {
+    for (const [index, ns] of byRunner.entries()) {
+      const ratio = median(ns.map((one, round) => one / byRunner[0]![round]!))
+      process.stdout.write(
+        `${kind.padEnd(26)} ${runners[index]!.name.padEnd(30)} ${String(Math.round(median(ns))).padStart(6)} ns  ${ratio.toFixed(3)} ×\n`,
+      )
+    }
+  }
+} finally {
+  await rm(into, { recursive: true })
+}
