@@ -101,17 +101,17 @@ export const BENCHES: readonly Bench[] = [
     flags: [LARGE_HEAP],
   },
   {
-    name: 'stops',
+    name: 'reader-stalls',
     shows: 'how long readers are stopped by what the writer does at its worst',
     takes: '5 min',
-    program: 'engine/stops.ts',
+    program: 'engine/reader-stalls.ts',
     flags: [LARGE_HEAP],
   },
   {
-    name: 'under-fire',
+    name: 'reader-under-writes',
     shows: 'what a reader in another thread feels of the writer, and how soon it sees a change',
     takes: '2 min',
-    program: 'engine/under-fire.ts',
+    program: 'engine/reader-under-writes.ts',
     flags: ['--max-old-space-size=8000'],
   },
   {

@@ -15,8 +15,8 @@ import { ask, assignment, from, groupRelation, instancePut, tuple, userPut } fro
 import { Drive } from '#testing/data/drive.ts'
 import { atMost, publish, round, timeMs } from '../lib/measure.ts'
 import type { Figure } from '../lib/measure.ts'
-import { CELLS, STOP } from './stops-cells.ts'
-import type { StopsReaderData } from './stops-cells.ts'
+import { CELLS, STOP } from './reader-stalls-cells.ts'
+import type { StopsReaderData } from './reader-stalls-cells.ts'
 
 const STOP_MAX_MS = 5
 const ROUNDS = 3
@@ -47,7 +47,7 @@ const cells = new Int32Array(new SharedArrayBuffer(64))
 const longest = new Float64Array(new SharedArrayBuffer(2 * 8 * 1_024))
 const questions = drive.candidates(50_000, 'denied')
 const workerData: StopsReaderData = { handle: writer.handle, questions, cells, longest }
-const worker = new Worker(new URL('./stops-reader.ts', import.meta.url), { workerData })
+const worker = new Worker(new URL('./reader-stalls-reader.ts', import.meta.url), { workerData })
 worker.on('error', error => {
   throw error
 })

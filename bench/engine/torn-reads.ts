@@ -12,7 +12,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import { Barrage, foundation } from '#testing/strain/barrage.ts'
+import { WriteMix, foundation } from '#testing/strain/write-mix.ts'
 import type { TornReadsReport } from '#testing/strain/torn-reads-reader.ts'
 
 const checks = Number(process.argv[2] ?? 10_000_000)
@@ -41,10 +41,10 @@ for (const result of results) {
     .finally(() => (ended.count += 1))
     .catch(() => {})
 }
-const barrage = new Barrage(1)
+const writeMix = new WriteMix(1)
 const start = performance.now()
 while (ended.count < readers) {
-  for (let n = 0; n < 2_000; n++) writer.apply(barrage.next())
+  for (let n = 0; n < 2_000; n++) writer.apply(writeMix.next())
   await new Promise(resolve => setImmediate(resolve))
 }
 if (ended.error) throw ended.error
@@ -57,7 +57,7 @@ for (const report of reports) {
 }
 const seconds = (performance.now() - start) / 1000
 process.stdout.write(
-  `${total} checks in ${seconds.toFixed(0)} s against ${barrage.commits} commits: ${wrong.length} wrong\n` +
+  `${total} checks in ${seconds.toFixed(0)} s against ${writeMix.commits} commits: ${wrong.length} wrong\n` +
     `${Object.entries(searches)
       .map(([kind, count]) => `${count} ${kind}`)
       .join(', ')}\n` +

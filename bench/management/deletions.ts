@@ -14,13 +14,13 @@ import { RowLoader } from '#testing/processes/row-loader.ts'
 import { StoreLook } from '#testing/processes/store-look.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 import { atLeast, atMost, percentile, publish, round, timeMs } from '../lib/measure.ts'
-import { DOOMED } from './doomed.ts'
+import { TARGETS } from './deletion-targets.ts'
 import type { Watched } from './main-thread-watch.ts'
 
 const kind = process.argv[2] ?? 'tenant'
 const dependants = Number(process.argv[3] ?? 200_000)
-const doomed = DOOMED[kind]
-if (!doomed) throw new Error(`expected one of ${Object.keys(DOOMED).join(', ')}, not ${kind}`)
+const target = TARGETS[kind]
+if (!target) throw new Error(`expected one of ${Object.keys(TARGETS).join(', ')}, not ${kind}`)
 const API_KEY = 'a-key-for-the-bench-alone'
 const PIECE_MS_MAX = 5
 const PURE_PIECE_MS = 1.5
@@ -38,7 +38,7 @@ async function startService(): Promise<ServiceProcess> {
 }
 
 async function isAllowed(service: ServiceProcess): Promise<boolean> {
-  const { user, resource, tenant } = doomed!.question
+  const { user, resource, tenant } = target!.question
   const body = { user: { key: user }, action: 'read', resource: { type: 'doc', key: resource, tenant } }
   return (await service.call<{ readonly allow: boolean }>('POST', '/allowed', body)).allow
 }
@@ -89,7 +89,7 @@ async function prepare(): Promise<string> {
   await first.end('SIGTERM')
   const store = await openStore(storeUrl, listRule)
   const { ledger } = await store.environment(scope.environment_id)
-  await doomed!.load(new RowLoader(ledger), dependants)
+  await target!.load(new RowLoader(ledger), dependants)
   await store.close()
   return scope.environment_id
 }
@@ -109,7 +109,7 @@ const idle = await writeMeanwhile(service, 'idle', () => ++calls > 50)
 await watched(service)
 
 const floor = piecesOfPureWork()
-const { area, rest } = doomed.path
+const { area, rest } = target.path
 const from = performance.now()
 await service.call('DELETE', area === 'facts' ? facts(rest) : `/v2/schema/default/default/${rest}`)
 const answeredMs = performance.now() - from
@@ -170,7 +170,7 @@ publish(
     atMost('a write during the purge, p99', percentile(busy, 0.99), percentile(idle, 0.99) + 20, 'ms'),
   ],
   {
-    dataset: `${dependants} dependants of a ${kind}; see doomed.ts`,
+    dataset: `${dependants} dependants of a ${kind}; see deletion-targets.ts`,
     pureWork: { p50: percentile(floor, 0.5), p99: percentile(floor, 0.99), max: Math.max(...floor) },
     alone,
     accompanied,

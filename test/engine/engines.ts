@@ -4,7 +4,7 @@ import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import {
   COLLIDING,
   CollectingEngine,
-  KeptEngine,
+  SavingEngine,
   PrecomputingEngine,
   SharedEngine,
 } from '#testing/engines/shared-engine.ts'
@@ -46,7 +46,7 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
     share: FIRST,
   },
   { name: 'locking every read', newEngine: () => new SharedEngine({ lockEveryRead: true }), share: FIRST },
-  { name: 'kept and restored after every commit', newEngine: () => new KeptEngine(), share: FIRST },
+  { name: 'kept and restored after every commit', newEngine: () => new SavingEngine(), share: FIRST },
   // What is wrong with numbers that are used again, or with closures, one history in a hundred meets.
   { name: 'collecting after every commit', newEngine: () => new CollectingEngine(), share: 1 },
   { name: 'with every closure built ahead', newEngine: () => new PrecomputingEngine(1_000_000), share: 1 },

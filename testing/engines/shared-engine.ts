@@ -102,7 +102,7 @@ export class CollectingEngine extends SharedEngine {
 }
 
 /** Restores the writer of a saved index, as from a file. */
-export function standAgain({ parts, state }: SavedIndex): SharedIndexWriter {
+export function restoredWriter({ parts, state }: SavedIndex): SharedIndexWriter {
   const bytes = {
     header: parts.header.length,
     graph: parts.graph.length,
@@ -117,11 +117,11 @@ export function standAgain({ parts, state }: SavedIndex): SharedIndexWriter {
 }
 
 /** Saves and restores the index after every commit. */
-export class KeptEngine extends SharedEngine {
+export class SavingEngine extends SharedEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
     while (this.writer.collect(1_000));
-    this.writer = standAgain(this.writer.save()!)
+    this.writer = restoredWriter(this.writer.save()!)
     this.reader = new SharedIndexReader(this.writer.handle, { threadId: 2 })
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import { Moment } from './moment.ts'
+import { MemoizedOracle } from './memoized-oracle.ts'
 
 type RolePut = Extract<Change, { kind: 'role-put' }>
 
@@ -30,8 +30,8 @@ export class Coverage {
 
   /** For one history: to be fed every change, and every question with the right answer. */
   follow(): { apply(changes: readonly Change[]): void; count(query: Query, answer: boolean): void } {
-    const oracle = new Moment()
-    const lacking = RULE_NAMES.map(name => ({ name, oracle: new Moment() }))
+    const oracle = new MemoizedOracle()
+    const lacking = RULE_NAMES.map(name => ({ name, oracle: new MemoizedOracle() }))
     return {
       apply: changes => {
         oracle.apply(changes)

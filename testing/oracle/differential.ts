@@ -3,7 +3,7 @@
  * index can be strained, every question is asked singly, in a batch and of `explain`, and all must say what the oracle
  * says. Counts show that each feature was really met.
  *
- * Nodes with 65,536 edges are more than the oracle can do. So the index alone is given *padding* (`padding.ts`), edges
+ * Nodes with 65,536 edges are more than the oracle can do. So the index alone is given *padding* (`inert-edges.ts`), edges
  * that by the contract change no answer, among those that do.
  */
 import * as fc from 'fast-check'
@@ -19,9 +19,9 @@ import {
   SharedEngine,
 } from '#testing/engines/shared-engine.ts'
 import { Coverage } from './coverage.ts'
-import { Moment } from './moment.ts'
-import { Padding, PADDINGS } from './padding.ts'
-import type { PaddingKind } from './padding.ts'
+import { MemoizedOracle } from './memoized-oracle.ts'
+import { Padding, PADDINGS } from './inert-edges.ts'
+import type { PaddingKind } from './inert-edges.ts'
 import { histories } from './random-history.ts'
 import type { History, HistorySize } from './random-history.ts'
 import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from './random-model.ts'
@@ -94,7 +94,7 @@ export class Differential {
 
   #follow({ load, commits, queries }: History, way: string, padding: PaddingKind | null): void {
     const engine = WAYS[way]!()
-    const moment = new Moment()
+    const moment = new MemoizedOracle()
     const pads = padding && new Padding(engine, padding)
     const counting = this.coverage.follow()
     const before = queries.map(() => new Set<boolean>())

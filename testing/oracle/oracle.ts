@@ -26,7 +26,7 @@ export class Oracle {
     for (const change of changes) this.#facts.apply(change)
   }
 
-  /** Contract A.2, step by step. Whoever asks very many questions at one state may keep the roles: `Moment`. */
+  /** Contract A.2, step by step. Whoever asks very many questions at one state may keep the roles: `MemoizedOracle`. */
   evaluate(
     { user, action, type, key, tenant, circumstances }: Query,
     rolesOf = (name: string): readonly EffectiveRole[] => this.effectiveRoles(name),

@@ -15,7 +15,7 @@ import { assert } from '#model/assert.ts'
 import type { Query } from '#model/decision.ts'
 import { EvaluationsRequest } from '#model/wire/access.ts'
 import { Random } from '#testing/data/random.ts'
-import { differingAttributes, judgeReading, perhapsBent, written } from './bent-bodies.ts'
+import { differingAttributes, judgeReading, perhapsBent, written } from './mutated-bodies.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')

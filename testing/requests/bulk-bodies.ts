@@ -11,7 +11,7 @@ import { Shape } from '#http/routing/shape.ts'
 import type { Query } from '#model/decision.ts'
 import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
 import { Random } from '#testing/data/random.ts'
-import { differingAttributes, judgeReading, perhapsBent, written } from './bent-bodies.ts'
+import { differingAttributes, judgeReading, perhapsBent, written } from './mutated-bodies.ts'
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 

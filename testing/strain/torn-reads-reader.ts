@@ -4,7 +4,7 @@ import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { AuthzError } from '#model/errors.ts'
 import { Random } from '#testing/data/random.ts'
-import { constants, pairs } from './barrage.ts'
+import { constants, pairs } from './write-mix.ts'
 import { QUESTIONS } from './torn-searches.ts'
 
 /** What a reader says when it is done. */

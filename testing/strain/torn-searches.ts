@@ -1,5 +1,5 @@
 /**
- * Searches, listings and explanations whose answers are known while `barrage.ts` goes on: each belongs to one state, in
+ * Searches, listings and explanations whose answers are known while `write-mix.ts` goes on: each belongs to one state, in
  * which of every pair exactly one document is granted, with all it takes.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -10,7 +10,7 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import { ask, groupRelation } from '#testing/data/dataset.ts'
 import type { Random } from '#testing/data/random.ts'
 import { grantsOn, instanceRolesOf, tenantRolesOf } from '#testing/engines/listed.ts'
-import { AUDITOR, CHAIN, constants, LISTER, PAIRS, PAIRS_GROUP } from './barrage.ts'
+import { AUDITOR, CHAIN, constants, LISTER, PAIRS, PAIRS_GROUP } from './write-mix.ts'
 
 const READERS_OF_PAIRS = ['insider', LISTER, 'member']
 const ALL = 1_000

@@ -20,7 +20,7 @@ import {
 } from '#testing/engines/changes.ts'
 import { grantsOn, tenantRolesOf } from '#testing/engines/listed.ts'
 import { packed } from '#testing/engines/packed.ts'
-import { SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
+import { SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const LAST = TENANT_ROLES_MAX - 1
@@ -120,7 +120,7 @@ describe('with 10,000 tenant roles', () => {
 
   test('they are there in an index that was kept', () => {
     while (engine.writer.collect(100));
-    const writer = standAgain(engine.writer.save()!)
+    const writer = restoredWriter(engine.writer.save()!)
     const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
     const kept = ROLE_INDEXES.flatMap(roleIndex =>
       ACTIONS.filter(action =>

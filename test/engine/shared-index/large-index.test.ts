@@ -19,7 +19,7 @@ import type { Change } from '#model/change.ts'
 
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { instanceRolesOf } from '#testing/engines/listed.ts'
-import { SECRETS, SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
+import { SECRETS, SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 
 const HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/enabled'
 /** Enough users, of two lines each, to make the graph large. */
@@ -83,7 +83,7 @@ test('what was kept of a large one stands again, and grows', () => {
   const before = loaded(USERS)
   before.apply([assign('u7', 'viewer', 'document:plan')])
   while (before.collect(1_000) || before.precompute(100_000));
-  const writer = standAgain(before.save()!)
+  const writer = restoredWriter(before.save()!)
   const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
   expect(writer.handle.graph.growable).toBe(false)
   expect([mayRead(reader, 'u7'), mayRead(reader, 'u8')]).toEqual([true, false])

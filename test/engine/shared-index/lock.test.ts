@@ -7,7 +7,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { lock, tryLock, unlock } from '#engine/shared-index/memory/sequence.ts'
 import { tenant } from '#testing/engines/changes.ts'
-import { SharedEngine, standAgain } from '#testing/engines/shared-engine.ts'
+import { SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 
 const US = 1
 const DEAD = 99
@@ -18,7 +18,7 @@ test('an index that was kept while somebody held its lock and somebody waited is
   const header = new Int32Array(writer.handle.header)
   header[L.H_LOCK] = DEAD
   header[L.H_LOCK_NEXT] = DEAD + 1
-  const restored = new Int32Array(standAgain(writer.save()!).handle.header)
+  const restored = new Int32Array(restoredWriter(writer.save()!).handle.header)
   expect([restored[L.H_LOCK], restored[L.H_LOCK_NEXT]]).toEqual([0, 0])
 })
 

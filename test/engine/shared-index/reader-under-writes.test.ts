@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import { Barrage, foundation } from '#testing/strain/barrage.ts'
+import { WriteMix, foundation } from '#testing/strain/write-mix.ts'
 import type { TornReadsReport } from '#testing/strain/torn-reads-reader.ts'
 import { QUESTIONS } from '#testing/strain/torn-searches.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
@@ -25,14 +25,14 @@ test('a reader in another thread is never wrong about what does not change, nor 
   })
   const ended = { isTrue: false }
   const whenEnded = report.finally(() => (ended.isTrue = true))
-  const barrage = new Barrage(2)
+  const writeMix = new WriteMix(2)
   while (!ended.isTrue) {
-    for (let n = 0; n < 200; n++) writer.apply(barrage.next())
+    for (let n = 0; n < 200; n++) writer.apply(writeMix.next())
     await new Promise(resolve => setImmediate(resolve))
   }
   const { checks, searches, wrong } = await whenEnded
   expect(wrong).toEqual([])
   expect(checks).toBeGreaterThanOrEqual(CHECKS)
   for (const kind of Object.keys(QUESTIONS)) expect(searches[kind], kind).toBeGreaterThan(50)
-  expect(barrage.commits).toBeGreaterThan(100)
+  expect(writeMix.commits).toBeGreaterThan(100)
 })

@@ -1,8 +1,9 @@
 /**
- * Edges by the ten thousand that by the contract change no answer about anything else: tuples from and to instances
- * nobody holds a role on, roles of users nobody asks about, roles on instances that give nothing further.
+ * Tens of thousands of inert edges: by the contract they change no other answer. They are tuples from and to
+ * instances without roles, roles of users that no question names, and roles on instances that give nothing
+ * further.
  *
- * They bring a node to exactly 65,535 or 65,536 edges as stored, in turns, the real ones among them.
+ * They bring a node to exactly 65,535 or 65,536 stored edges, in turns, the real ones included.
  */
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

@@ -1,11 +1,11 @@
-/** The reader thread of `under-fire.ts`: checks as fast as it can, or watches one answer. */
+/** The reader thread of `reader-under-writes.ts`: checks as fast as it can, or watches one answer. */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '#testing/data/drive.ts'
 import { Random } from '#testing/data/random.ts'
-import { CELLS, COMMANDS } from './under-fire-cells.ts'
+import { CELLS, COMMANDS } from './reader-under-writes-cells.ts'
 
 const { handle, threadId, cells, clock, scale } = workerData as {
   handle: SharedIndexHandle

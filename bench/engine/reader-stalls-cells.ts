@@ -1,4 +1,4 @@
-/** What `stops.ts` and its reader share. */
+/** What `reader-stalls.ts` and its reader share. */
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import type { Query } from '#model/decision.ts'
 

@@ -1,9 +1,9 @@
-/** The reader thread of `stops.ts`: checks without pause and notes the longest times between two answers, by window. */
+/** The reader thread of `reader-stalls.ts`: checks without pause and notes the longest times between two answers, by window. */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { runDelayMs } from './run-delay.ts'
-import { CELLS, STOP } from './stops-cells.ts'
-import type { StopsReaderData } from './stops-cells.ts'
+import { CELLS, STOP } from './reader-stalls-cells.ts'
+import type { StopsReaderData } from './reader-stalls-cells.ts'
 
 const { handle, questions, cells, longest } = workerData as StopsReaderData
 const reader = new SharedIndexReader(handle, { threadId: 2 })

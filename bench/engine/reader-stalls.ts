@@ -1,7 +1,7 @@
 /**
  * How long readers are stopped by what the writer does at its worst, on a loaded W1, two cores:
  *
- *   node --max-old-space-size=12000 bench/engine/stops.ts [scale of W1 = 1]
+ *   node --max-old-space-size=12000 bench/engine/reader-stalls.ts [scale of W1 = 1]
  *
  * A reader checks without pause and notes its longest time between two answers. On two cores reader and writer share
  * them with V8's own threads, which compile and collect: what counts is each stop without the time in which the thread
@@ -22,8 +22,8 @@ import { Random } from '#testing/data/random.ts'
 import { atMost, publish, round, timeMs } from '../lib/measure.ts'
 import type { Figure } from '../lib/measure.ts'
 import { runDelayMs } from './run-delay.ts'
-import { CELLS, STOP } from './stops-cells.ts'
-import type { StopsReaderData } from './stops-cells.ts'
+import { CELLS, STOP } from './reader-stalls-cells.ts'
+import type { StopsReaderData } from './reader-stalls-cells.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void
@@ -55,7 +55,7 @@ const cells = new Int32Array(new SharedArrayBuffer(64))
 const longest = new Float64Array(new SharedArrayBuffer(2 * 8 * 1_024))
 const questions = drive.candidates(50_000, 'denied')
 const workerData: StopsReaderData = { handle: writer.handle, questions, cells, longest }
-const worker = new Worker(new URL('./stops-reader.ts', import.meta.url), { workerData })
+const worker = new Worker(new URL('./reader-stalls-reader.ts', import.meta.url), { workerData })
 worker.on('error', error => {
   throw error
 })
@@ -262,4 +262,4 @@ const figures: Figure[] = Object.entries(raw).flatMap(([name, stops]) => {
   ]
 })
 Atomics.store(cells, CELLS.window, STOP)
-publish('stops', figures, { warmUpMs, ...raw })
+publish('reader-stalls', figures, { warmUpMs, ...raw })

@@ -1,13 +1,13 @@
 /**
- * The oracle at one moment, for very many questions: the roles of each user are found once, by the oracle, and serve
- * until facts change. What follows from them is still its word.
+ * The oracle with memoized roles, for very many questions at one state: it computes the roles of each user once
+ * and keeps them until facts change. The answers are still the oracle's.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { Oracle } from './oracle.ts'
 import type { EffectiveRole } from './oracle.ts'
 
-export class Moment {
+export class MemoizedOracle {
   readonly oracle = new Oracle()
   readonly #roles = new Map<string, readonly EffectiveRole[]>()
 

@@ -1,7 +1,7 @@
 /**
  * What a reader in another thread feels of the writer, on two cores:
  *
- *   node --max-old-space-size=8000 bench/engine/under-fire.ts [scale of W1 = 0.3]
+ *   node --max-old-space-size=8000 bench/engine/reader-under-writes.ts [scale of W1 = 0.3]
  *
  * Slowdown: nanoseconds per check, single and staged, while nothing is written, at 1,000 sections/s of one fact, and
  * at 10,000 facts/s in 1,000 sections of ten. Visibility: from the start of `apply` until the reader's answer changes,
@@ -16,7 +16,7 @@ import { Drive } from '#testing/data/drive.ts'
 import { Random } from '#testing/data/random.ts'
 import { atMost, median, percentile, publish, round } from '../lib/measure.ts'
 import type { Figure } from '../lib/measure.ts'
-import { CELLS, COMMANDS } from './under-fire-cells.ts'
+import { CELLS, COMMANDS } from './reader-under-writes-cells.ts'
 
 const SECTIONS_PER_SECOND = 1_000
 const WINDOW_MS = 400
@@ -32,7 +32,7 @@ writer.apply([userPut('watcher'), instancePut('document', 'watched'), instancePu
 
 const cells = new Int32Array(new SharedArrayBuffer(64))
 const clock = new BigInt64Array(new SharedArrayBuffer(8))
-const worker = new Worker(new URL('./under-fire-reader.ts', import.meta.url), {
+const worker = new Worker(new URL('./reader-under-writes-reader.ts', import.meta.url), {
   workerData: { handle: writer.handle, threadId: 2, cells, clock, scale: Number(process.argv[2] ?? 0.3) },
 })
 worker.on('error', error => {
@@ -168,4 +168,4 @@ figures.push(
   atMost('visible at 10,000 facts/s, p99', ten!.p99, 2_000, 'µs'),
 )
 Atomics.store(cells, CELLS.command, COMMANDS.stop)
-publish('under-fire', figures, raw)
+publish('reader-under-writes', figures, raw)

@@ -11,7 +11,7 @@ import {
   userRecord,
 } from '#testing/data/bulk-store.ts'
 
-export interface Doomed {
+export interface DeletionTarget {
   /** Loads at least `dependants` rows that go with the thing. */
   load(loader: RowLoader, dependants: number): Promise<void>
   /** Where the thing is deleted. */
@@ -73,7 +73,7 @@ async function loadInstances(loader: RowLoader, tenantId: string, dependants: nu
 const schema: readonly StoredRecord[] = [doc, folder, home, member, reader, parent, keeper, derived]
 
 /** Each kind of thing that can have very many dependants. */
-export const DOOMED: Readonly<Record<string, Doomed>> = {
+export const TARGETS: Readonly<Record<string, DeletionTarget>> = {
   tenant: {
     path: { area: 'facts', rest: 'tenants/acme' },
     question: { user: 'alice', resource: 'd7', tenant: 'acme' },

@@ -94,7 +94,7 @@ export function pairs(user: string): Query[] {
   return queries
 }
 
-export class Barrage {
+export class WriteMix {
   commits = 0
   readonly #random: Random
   readonly #sides: ('a' | 'b')[] = Array.from({ length: PAIRS }, () => 'a')

@@ -1,4 +1,4 @@
-/** Bodies bent a little: what somebody would send who looks for a hole in whoever reads them. */
+/** Slightly mutated bodies, as an attacker would send who looks for a hole in the readers. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
 
