@@ -66,8 +66,8 @@ const STEPS_PER_COMMIT = 1_000
 /** Pause between sections of collection: back to back they would let no reader through. A batch takes less. */
 const REST_MS = 0.2
 /**
- * Filters rebuilt in the commit's section, and in further sections after it. Each takes up to a microsecond,
- * and a stale filter only costs time.
+ * Filters rebuilt in the commit's section, and in each later one: up to a microsecond each. A stale one only
+ * costs time.
  */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
@@ -225,9 +225,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Frees numbers for what the changes name, some of which facts of removed things may still carry: collects
-   * until enough are free, in steps of well under a millisecond. Throws `LIMIT_EXCEEDED` if there are too few
-   * even then.
+   * Frees numbers for what the changes name, by collecting until enough are free, in steps of well under a
+   * millisecond. Throws `LIMIT_EXCEEDED` if there are too few even then.
    */
   *#makeNumbersFree(changes: readonly Change[]): Iterable<void> {
     const demand = demandOf(this.#schema, changes)
@@ -378,16 +377,13 @@ export class SharedIndexWriter implements ChangeSink {
     this.#names.forget()
   }
 
-  /**
-   * Reserves and pre-faults memory. Pages are faulted in after the lock is given back, so nobody waits for
-   * them.
-   */
+  /** Reserves and pre-faults memory; pages are faulted in without the lock, so nobody waits. */
   #makeRoom(words: number): void {
     this.#locked(() => reserveIfThere(this.#regions, WORDS_AHEAD + words))
     this.#regions.prefault(WORDS_AHEAD + words)
   }
 
-  /** Runs work that is not urgent in a section of its own; readers get a moment first. */
+  /** Runs work that is not urgent in a section of its own, after a pause for readers. */
   #inLaterSection(work: () => void): void {
     if (this.#isShared) Atomics.wait(this.#rest, 0, 0, REST_MS)
     this.#inSection(work)
@@ -494,7 +490,7 @@ function runToEnd(steps: Generator<void>): void {
   while (!steps.next().done);
 }
 
-/** It throws: skipping an unknown change would leave an engine that answers from half of the facts. */
+/** It throws: skipping an unknown change would leave half of the facts. */
 function unknownChange(change: never): never {
   throw new InvariantError(`the engine cannot apply this change: ${JSON.stringify(change)}`)
 }
