@@ -1,7 +1,7 @@
 /**
  * What a reader in another thread feels of the writer, on two cores:
  *
- *   node --max-old-space-size=8000 bench/engine/reader-under-writes.ts [scale of W1 = 0.3]
+ *   node --max-old-space-size=8000 bench/engine/reader-under-writes.ts [scale of W1 = 0.3] [changes a round = 4,000]
  *
  * Slowdown: nanoseconds per check, single and staged, while nothing is written, at 1,000 sections/s of one fact, and
  * at 10,000 facts/s in 1,000 sections of ten. Visibility: from the start of `apply` until the reader's answer changes,
@@ -21,7 +21,7 @@ import { CELLS, COMMANDS } from './reader-under-writes-cells.ts'
 const SECTIONS_PER_SECOND = 1_000
 const WINDOW_MS = 400
 const ROUNDS = 9
-const TOGGLES = 4_000
+const TOGGLES = Number(process.argv[3] ?? 4_000)
 const VISIBILITY_ROUNDS = 5
 
 const drive = new Drive('W1', Number(process.argv[2] ?? 0.3))
