@@ -41,6 +41,8 @@ export class SchemaCompiler {
   readonly #starts = new Map<ResourceType, readonly (readonly State[])[]>()
   /** Types that changed since the last publication. */
   readonly #changed = new Set<ResourceType>()
+  /** The same of condition sets and rules. */
+  #areRulesChanged = true
   #published: Units = new Map()
   #compiled: Units = new Map()
   /** All edge classes so far are below this number. */
@@ -90,8 +92,8 @@ export class SchemaCompiler {
     this.typesCompiled += units.length
     units.push([null, tenantUnit(schema)])
     yield
-    if (schema.takeRulesChanged() || !this.#published.has('rules'))
-      units.push(['rules', ruleUnit(schema.rules)])
+    if (schema.takeRulesChanged()) this.#areRulesChanged = true
+    if (this.#areRulesChanged) units.push(['rules', ruleUnit(schema.rules)])
     yield
     return yield* this.#write(schema, regions, new Map(units))
   }
@@ -100,6 +102,7 @@ export class SchemaCompiler {
   published(): void {
     this.#published = this.#compiled
     this.#changed.clear()
+    this.#areRulesChanged = false
   }
 
   /** Finds who may do what on the changed types. O(their permissions × banks of roles). */

@@ -1,0 +1,271 @@
+/** Decisions by rules (conditions, sections 1.5, 4 and 6), on every engine and the oracle. */
+import { describe, expect, test } from 'vitest'
+import type { Attributes, Change, ConditionSetPut, RuleChange } from '#model/change.ts'
+import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
+import {
+  assign,
+  assignInTenant,
+  instance,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  user,
+} from '#testing/engines/changes.ts'
+import { ENGINES } from './engines.ts'
+import { JUDGES } from './world.ts'
+
+const READ_AT = Date.UTC(2026, 10, 26, 9, 30)
+
+function set(key: string, conditions: object, more: Partial<ConditionSetPut> = {}): ConditionSetPut {
+  return {
+    kind: 'condition-set-put',
+    set: key,
+    side: 'user',
+    type: null,
+    parent: null,
+    conditions: conditions as ConditionSetPut['conditions'],
+    ...more,
+  }
+}
+
+function resourceSet(key: string, conditions: object, more: Partial<ConditionSetPut> = {}): ConditionSetPut {
+  return set(key, conditions, { side: 'resource', ...more })
+}
+
+function rule(userSet: string, resources = '__autogen_document', action = 'read', type = 'document') {
+  return { kind: 'rule-put', userSet, type, action, resourceSet: resources } as const satisfies Change &
+    RuleChange
+}
+
+const known = (key: string, attributes: Attributes): Change => ({ kind: 'user-put', user: key, attributes })
+const document = (key: string, attributes: Attributes, inTenant = 'default'): Change => ({
+  ...instance(`document:${key}`, inTenant),
+  attributes,
+})
+
+const standing: readonly Change[] = [
+  resourceType('document', 'read', 'write'),
+  resourceType('folder', 'read'),
+  tenantRole('member'),
+  role('document', 'viewer', { can: ['read'] }),
+  tenant('default'),
+  tenant('other'),
+  ...['alice', 'bob'].map(user),
+  instance('document:plan'),
+]
+
+function circumstances(sent: Partial<SentAttributes>): Circumstances {
+  return {
+    readAt: READ_AT,
+    sent: () => ({ user: null, resource: null, tenant: null, context: null, ...sent }),
+  }
+}
+
+describe.each(JUDGES)('$name', ({ newJudge }) => {
+  const judge = (...changes: readonly Change[]) => {
+    const engine = newJudge()
+    engine.apply(standing)
+    engine.apply(changes)
+    const reads = (name: string, more: Partial<Query> = {}): boolean =>
+      engine.evaluate({ user: name, action: 'read', type: 'document', key: 'plan', tenant: null, ...more })
+    return { engine, reads }
+  }
+
+  test('a rule allows where both sides match, and nothing else', () => {
+    const { reads } = judge(
+      known('alice', { department: 'sales' }),
+      known('bob', { department: 'law' }),
+      document('plan', { public: true }),
+      document('secret', { public: false }),
+      set('sales', { 'user.department': { equals: 'sales' } }),
+      resourceSet('public', { 'resource.public': { equals: true } }),
+      rule('sales', 'public'),
+    )
+    expect(reads('alice')).toBe(true)
+    expect(reads('bob')).toBe(false)
+    expect(reads('alice', { key: 'secret' })).toBe(false)
+    expect(reads('alice', { action: 'write' })).toBe(false)
+    expect(reads('alice', { action: 'no such' })).toBe(false)
+    // What is not stored has no attributes.
+    expect(reads('alice', { key: 'none' })).toBe(false)
+  })
+
+  test('what is sent comes before what is stored, and members of objects are merged', () => {
+    const { reads } = judge(
+      known('alice', { home: { city: 'Bern', zip: '3000' }, level: 1 }),
+      set('here', { 'user.home.city': { equals: 'Basel' }, 'user.home.zip': { equals: '3000' } }),
+      rule('here'),
+    )
+    expect(reads('alice')).toBe(false)
+    const sent = { user: { home: { city: 'Basel' } } }
+    expect(reads('alice', { circumstances: circumstances(sent) })).toBe(true)
+    expect(reads('alice', { circumstances: circumstances({ user: { home: null } }) })).toBe(false)
+    // Of a user that is not stored there is what was sent.
+    expect(reads('nobody', { circumstances: circumstances(sent) })).toBe(false)
+    expect(
+      reads('nobody', { circumstances: circumstances({ user: { home: { city: 'Basel', zip: '3000' } } }) }),
+    ).toBe(true)
+  })
+
+  test('computed names cannot be overridden by what is stored or sent', () => {
+    const forged = { key: 'root', roles: ['member'], tenants: ['default', 'other'] }
+    const { reads } = judge(
+      known('alice', forged),
+      document('plan', { type: 'folder', tenant: 'other', key: 'other' }),
+      set('root', {
+        anyOf: [{ 'user.key': { equals: 'root' } }, { 'user.roles': { array_contains: 'member' } }],
+      }),
+      set('everywhere', { 'user.tenants': { array_len_greater_than: 0 } }),
+      resourceSet('elsewhere', {
+        anyOf: [{ 'resource.type': { equals: 'folder' } }, { 'resource.tenant': { equals: 'other' } }],
+      }),
+      set('all', {}),
+      rule('root'),
+      rule('everywhere'),
+      rule('all', 'elsewhere'),
+    )
+    const sent = circumstances({ user: forged, resource: { type: 'folder', tenant: 'other' } })
+    expect([reads('alice'), reads('alice', { circumstances: sent })]).toEqual([false, false])
+  })
+
+  test('roles, tenants and the attributes of the tenant are those of who has a tenant role there', () => {
+    const { reads, engine } = judge(
+      { kind: 'tenant-put', tenant: 'default', attributes: { plan: 'gold' } },
+      set('members', { 'user.roles': { array_contains: 'member' } }),
+      set('here', { 'user.tenants': { array_contains: { ref: 'tenant.key' } } }),
+      set('gold', { 'tenant.plan': { equals: 'gold' } }),
+      rule('members', '__autogen_document', 'read'),
+      rule('gold', '__autogen_document', 'write'),
+      rule('here', '__autogen_folder', 'read', 'folder'),
+    )
+    const all = () => [
+      reads('alice'),
+      reads('alice', { action: 'write' }),
+      reads('alice', { type: 'folder', key: null }),
+    ]
+    expect(all()).toEqual([false, false, false])
+    engine.apply([assignInTenant('alice', 'member', 'other')])
+    expect(all()).toEqual([false, false, false])
+    engine.apply([assignInTenant('alice', 'member', 'default')])
+    expect(all()).toEqual([true, true, true])
+    engine.apply([removed(tenantRole('member'))])
+    expect(all()).toEqual([false, false, false])
+  })
+
+  test('a role and a type may be sides themselves', () => {
+    const { reads, engine } = judge(assignInTenant('alice', 'member', 'default'), rule('__autogen_member'))
+    expect([reads('alice'), reads('bob'), reads('alice', { key: null })]).toEqual([true, false, true])
+    expect(reads('alice', { tenant: 'other', key: null })).toBe(false)
+    engine.apply([removed(rule('__autogen_member'))])
+    expect(reads('alice')).toBe(false)
+  })
+
+  test('a set holds only with all sets above it, and on its type', () => {
+    const { reads } = judge(
+      known('alice', { a: 1, b: 2 }),
+      known('bob', { b: 2 }),
+      set('top', { 'user.a': { equals: 1 } }),
+      set('low', { 'user.b': { equals: 2 } }, { parent: 'top' }),
+      resourceSet('folders', {}, { type: 'folder' }),
+      rule('low'),
+      // Of another type than the set: it does not come to stand.
+      rule('low', 'folders', 'write'),
+    )
+    expect([reads('alice'), reads('bob')]).toEqual([true, false])
+    expect(reads('alice', { action: 'write' })).toBe(false)
+  })
+
+  test('rules deny in a tenant that is not stored, and through one the instance does not live in', () => {
+    const { reads, engine } = judge(set('all', {}), rule('all'))
+    expect([
+      reads('alice'),
+      reads('alice', { tenant: 'other' }),
+      reads('alice', { tenant: 'none', key: null }),
+    ]).toEqual([true, false, false])
+    engine.apply([{ kind: 'tenant-removed', tenant: 'default' }])
+    expect(reads('alice')).toBe(false)
+  })
+
+  test('the time of the question is the service’s, and unknown without one', () => {
+    const { reads } = judge(
+      set('hours', { 'server.time': { between: ['2026-11-26T09:00:00Z', '2026-11-26T17:00:00Z'] } }),
+      rule('hours'),
+    )
+    const sent = { user: { time: '2026-11-26T10:00:00Z' } }
+    expect(reads('alice')).toBe(false)
+    expect(reads('alice', { circumstances: circumstances(sent) })).toBe(true)
+    const late = { ...circumstances(sent), readAt: READ_AT + 24 * 3_600_000 }
+    expect(reads('alice', { circumstances: late })).toBe(false)
+  })
+
+  test('instances are looked up by keys that attributes hold, in the question’s tenant only', () => {
+    const match = { open: { equals: true } }
+    const { reads } = judge(
+      known('alice', { folders: ['f1'] }),
+      known('bob', { folders: ['f2', 'f3'] }),
+      { ...instance('folder:f1'), attributes: { open: true } },
+      { ...instance('folder:f2', 'other'), attributes: { open: true } },
+      instance('folder:f3'),
+      set('open', { 'user.folders': { any_match: { match, fk_resource_type: 'folder' } } }),
+      rule('open'),
+    )
+    expect([reads('alice'), reads('bob')]).toEqual([true, false])
+  })
+
+  test('what rules and sets name takes them along, and does not bring them back', () => {
+    const rules: readonly Change[] = [
+      set('all', {}),
+      set('below', {}, { parent: 'all' }),
+      resourceSet('documents', {}, { type: 'document' }),
+    ]
+    const removals: readonly (readonly [Change, Change, RuleChange & Change])[] = [
+      [removed(set('all', {})), set('all', {}), rule('all')],
+      [removed(set('all', {})), set('all', {}), rule('below')],
+      [
+        removed(resourceSet('documents', {})),
+        resourceSet('documents', {}, { type: 'document' }),
+        rule('all', 'documents'),
+      ],
+      [removed(resourceType('document')), resourceType('document', 'read'), rule('all')],
+      [resourceType('document', 'write'), resourceType('document', 'read'), rule('all')],
+      [removed(tenantRole('member')), tenantRole('member'), rule('__autogen_member')],
+    ]
+    for (const [removal, again, ruled] of removals) {
+      const { reads, engine } = judge(...rules, assignInTenant('alice', 'member', 'default'), ruled)
+      expect(reads('alice', { key: null })).toBe(true)
+      engine.apply([removal])
+      engine.apply([again, assignInTenant('alice', 'member', 'default')])
+      expect(reads('alice', { key: null })).toBe(false)
+    }
+  })
+
+  test('a commit may change rules, facts and roles in any order', () => {
+    const { reads, engine } = judge(set('none', { 'user.none': { exists: true } }), rule('none'))
+    engine.apply([
+      set('sales', { 'user.department': { equals: 'sales' } }),
+      rule('sales'),
+      known('alice', { department: 'sales' }),
+      role('document', 'viewer', { can: ['read', 'write'] }),
+      assign('bob', 'viewer', 'document:plan'),
+    ])
+    expect([reads('alice'), reads('bob')]).toEqual([true, true])
+    expect([reads('alice', { action: 'write' }), reads('bob', { action: 'write' })]).toEqual([false, true])
+  })
+})
+
+test.each(ENGINES)('$name decides questions in bulk each by itself', ({ newEngine }) => {
+  const engine = newEngine()
+  engine.apply([
+    ...standing,
+    known('alice', { department: 'sales' }),
+    set('sales', { 'user.department': { equals: 'sales' } }),
+    rule('sales'),
+    assign('bob', 'viewer', 'document:plan'),
+  ])
+  const query = { action: 'read', type: 'document', key: 'plan', tenant: null }
+  const users = Array.from({ length: 300 }, (_, n) => ['alice', 'bob', 'carol'][n % 3]!)
+  const decisions = engine.evaluateAll(users.map(each => ({ ...query, user: each })))
+  expect(decisions).toEqual(users.map(each => each !== 'carol'))
+})
