@@ -217,10 +217,10 @@ export function brokenAt(tenant: string): string {
   const broken = `import { isMainThread } from 'node:worker_threads'
     import { Question } from '${href('engine/shared-index/check/question.ts')}'
     import { InvariantError } from '${href('model/assert.ts')}'
-    const { place } = Question.prototype
-    if (!isMainThread) Question.prototype.place = function (record, tenant, sequence) {
+    const { resolve } = Question.prototype
+    if (!isMainThread) Question.prototype.resolve = function (record, tenant, sequence) {
       if (tenant === '${tenant}') throw new InvariantError('on purpose')
-      return place.call(this, record, tenant, sequence)
+      return resolve.call(this, record, tenant, sequence)
     }`
   return `--import=data:text/javascript,${encodeURIComponent(broken)}`
 }
@@ -243,9 +243,9 @@ export function withoutRoomFor(prefix: string): string {
   const narrow = `import { Facts } from '${href('engine/shared-index/write/facts.ts')}'
     import { AuthzError } from '${href('model/errors.ts')}'
     const { putUser } = Facts.prototype
-    Facts.prototype.putUser = function (user) {
+    Facts.prototype.putUser = function (user, attributes) {
       if (user.startsWith('${prefix}')) throw new AuthzError('LIMIT_EXCEEDED', 'the index holds no more users')
-      return putUser.call(this, user)
+      return putUser.call(this, user, attributes)
     }`
   return `--import=data:text/javascript,${encodeURIComponent(narrow)}`
 }
