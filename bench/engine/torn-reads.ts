@@ -8,6 +8,7 @@
  *   allowed, if asked in one batch, and in one search or listing; singly, what always keeps its grant stays allowed;
  * - subtrees move between two folders that both give, and both never give → constant answers on deep documents;
  * - instances, users and groups come and go → tables rehash, regions grow, blocks are used again;
+ * - a rule and the attributes it asks for change together → who has them is allowed, who had them is not;
  * - roles that matter to nobody are put and removed → schemas are published all the time.
  */
 import { Worker } from 'node:worker_threads'

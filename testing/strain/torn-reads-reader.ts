@@ -4,7 +4,7 @@ import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { AuthzError } from '#model/errors.ts'
 import { Random } from '#testing/data/random.ts'
-import { constants, pairs } from './write-mix.ts'
+import { constants, pairs, ruledConstants } from './write-mix.ts'
 import { QUESTIONS } from './torn-searches.ts'
 
 /** What a reader says when it is done. */
@@ -28,7 +28,7 @@ const SEARCHES_A_ROUND = 20
 const ANSWERS_MIN = 50
 const reader = new SharedIndexReader(handle, { threadId })
 const random = new Random(seed)
-const known = constants()
+const known = [...constants(), ...ruledConstants()]
 const insiders = pairs('insider')
 const members = pairs('member')
 const wrong: string[] = []

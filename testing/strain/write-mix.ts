@@ -20,6 +20,9 @@ const PASSERS_BY = 20_000
 export const LISTER = 'lister'
 export const PAIRS_GROUP = 'p'
 export const AUDITOR = 'auditor'
+/** Allowed by a rule alone, whatever is changed of it; and denied by it. */
+const RULED = 'ruled'
+const UNRULED = 'unruled'
 
 const auditorRole: Change = {
   kind: 'role-put',
@@ -64,8 +67,31 @@ export function foundation(): Change[] {
     if (level > 0)
       changes.push(tuple(['folder', `level-${level - 1}`], 'parent', ['folder', `level-${level}`]))
   }
-  changes.push(tuple(['folder', 'root-x'], 'parent', ['folder', 'level-0']))
+  changes.push(tuple(['folder', 'root-x'], 'parent', ['folder', 'level-0']), ...ruledAt(0))
   return changes
+}
+
+/** The rule, and what it asks for: each a half without which the other says something else. */
+function ruledAt(level: number): Change[] {
+  return [
+    {
+      kind: 'condition-set-put',
+      set: 'level',
+      side: 'user',
+      type: null,
+      parent: null,
+      conditions: { 'user.level': { equals: level } },
+    },
+    {
+      kind: 'rule-put',
+      userSet: 'level',
+      type: 'document',
+      action: 'delete',
+      resourceSet: '__autogen_document',
+    },
+    { kind: 'user-put', user: RULED, attributes: { level } },
+    { kind: 'user-put', user: UNRULED, attributes: { level: level - 1 } },
+  ]
 }
 
 /** Questions whose answer never changes, with the answer. */
@@ -85,6 +111,14 @@ export function constants(): { query: Query; answer: boolean }[] {
   return known
 }
 
+/** The same of what a rule decides. */
+export function ruledConstants(): { query: Query; answer: boolean }[] {
+  return Array.from({ length: PAIRS }, (_, p) => [
+    { query: ask(RULED, 'delete', 'document', `a${p}`), answer: true },
+    { query: ask(UNRULED, 'delete', 'document', `b${p}`), answer: false },
+  ]).flat()
+}
+
 /** Both sides of each pair: of two neighbours exactly one is allowed, in one batch. */
 export function pairs(user: string): Query[] {
   const queries: Query[] = []
@@ -100,6 +134,7 @@ export class WriteMix {
   readonly #sides: ('a' | 'b')[] = Array.from({ length: PAIRS }, () => 'a')
   #root = 'root-x'
   #passers = 0
+  #level = 0
 
   constructor(seed: number) {
     this.#random = new Random(seed)
@@ -110,7 +145,8 @@ export class WriteMix {
     const kind = this.#random.below(100)
     if (kind < 40) return this.#movePair()
     if (kind < 60) return this.#moveChain()
-    if (kind < 98) return this.#passBy()
+    if (kind < 96) return this.#passBy()
+    if (kind < 98) return this.#changeRule()
     return this.#changeSchema()
   }
 
@@ -155,6 +191,13 @@ export class WriteMix {
         { kind: 'instance-removed', instance: { type: 'folder', key: `box-${old}` } },
       ]),
     ]
+  }
+
+  /** Half of the time as another set of that name. */
+  #changeRule(): Change[] {
+    const changes = ruledAt(++this.#level)
+    const isNew = this.#random.below(2) === 0
+    return isNew ? [{ kind: 'condition-set-removed', set: 'level' }, ...changes] : changes
   }
 
   #changeSchema(): Change[] {
