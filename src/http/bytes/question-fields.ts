@@ -1,7 +1,13 @@
 /**
- * The fields that a reader of questions knows, in each dialect: those of the schemas (`model/wire/decision.ts`,
- * `model/wire/access.ts`), and which of them hold the texts of the question. Everything else is skipped as JSON.
+ * The fields that a reader of questions knows, in each dialect. They are computed from the schemas (`model/wire/decision.ts`,
+ * `model/wire/access.ts`); only which of them are texts of the question is said here. Everything else is skipped as JSON.
+ *
+ * A schema may ask for nothing here that a reader does not check: what it would have to, it says when it is loaded.
  */
+import type { TSchema } from 'typebox'
+import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
+import { AllowedQuery } from '#model/wire/decision.ts'
+import { assert } from '#model/assert.ts'
 
 /** The texts of a question. */
 export const TEXTS = ['user', 'subjectType', 'action', 'type', 'key', 'tenant'] as const
@@ -33,93 +39,147 @@ export interface Fields {
   readonly required: number
 }
 
-const IGNORED_STRING: Field = { kind: 'string-or-null' }
-const IGNORED_OBJECT: Field = { kind: 'object-or-null' }
+/** Which fields are texts, by their paths in the body. */
+type TextPaths = Readonly<Record<string, TextName>>
+
+const NATIVE_TEXTS: TextPaths = {
+  'user.key': 'user',
+  action: 'action',
+  'resource.type': 'type',
+  'resource.key': 'key',
+  'resource.tenant': 'tenant',
+}
+
+const ACCESS_TEXTS: TextPaths = {
+  'subject.type': 'subjectType',
+  'subject.id': 'user',
+  'action.name': 'action',
+  'resource.type': 'type',
+  'resource.id': 'key',
+  'resource.properties.tenant': 'tenant',
+}
+
+const ACCESS_PARTS: Readonly<Record<string, number>> = {
+  subject: SUBJECT_PART,
+  action: ACTION_PART,
+  resource: RESOURCE_PART,
+}
+/** Of these an item may lack anything; what it lacks is found out when it is known what it inherits. */
+const COMPLETED = SUBJECT_PART | RESOURCE_PART
 
 export const NO_FIELDS = fields({}, [])
 
-const USER_FIELDS = fields(
-  {
-    key: { kind: 'text', text: 'user', isNullable: false },
-    email: IGNORED_STRING,
-    first_name: IGNORED_STRING,
-    last_name: IGNORED_STRING,
-    firstName: IGNORED_STRING,
-    lastName: IGNORED_STRING,
-    attributes: IGNORED_OBJECT,
-  },
-  ['key'],
-)
-
-const NATIVE_RESOURCE_FIELDS = fields(
-  {
-    type: { kind: 'text', text: 'type', isNullable: false },
-    key: { kind: 'text', text: 'key', isNullable: true },
-    tenant: { kind: 'text', text: 'tenant', isNullable: true },
-    attributes: IGNORED_OBJECT,
-    context: IGNORED_OBJECT,
-  },
-  ['type'],
-)
-
 /** The fields of an `AllowedQuery`. */
-export const QUESTION_FIELDS = fields(
-  {
-    user: { kind: 'object', fields: USER_FIELDS, part: 0, isNullable: false },
-    action: { kind: 'text', text: 'action', isNullable: false },
-    resource: { kind: 'object', fields: NATIVE_RESOURCE_FIELDS, part: 0, isNullable: false },
-    context: IGNORED_OBJECT,
-    sdk: IGNORED_STRING,
-  },
-  ['user', 'action', 'resource'],
+export const QUESTION_FIELDS = fieldsOf(AllowedQuery, '', nativeField)
+
+const MEMBERS = Object.fromEntries(
+  Object.entries(EvaluationRequest.properties).map(([name, schema]) => [name, accessMember(name, schema)]),
 )
-
-const SUBJECT_FIELDS = fields(
-  {
-    type: { kind: 'text', text: 'subjectType', isNullable: true },
-    id: { kind: 'text', text: 'user', isNullable: false },
-    properties: IGNORED_OBJECT,
-  },
-  [],
-)
-
-const ACTION_FIELDS = fields(
-  { name: { kind: 'text', text: 'action', isNullable: false }, properties: IGNORED_OBJECT },
-  ['name'],
-)
-
-const PROPERTIES_FIELDS = fields({ tenant: { kind: 'text-or-any', text: 'tenant' } }, [])
-
-const RESOURCE_FIELDS = fields(
-  {
-    type: { kind: 'text', text: 'type', isNullable: true },
-    id: { kind: 'text', text: 'key', isNullable: true },
-    properties: { kind: 'object', fields: PROPERTIES_FIELDS, part: 0, isNullable: true },
-  },
-  [],
-)
-
-const MEMBERS: Readonly<Record<string, Field>> = {
-  subject: { kind: 'object', fields: SUBJECT_FIELDS, part: SUBJECT_PART, isNullable: true },
-  action: { kind: 'object', fields: ACTION_FIELDS, part: ACTION_PART, isNullable: true },
-  resource: { kind: 'object', fields: RESOURCE_FIELDS, part: RESOURCE_PART, isNullable: true },
-  context: IGNORED_OBJECT,
-}
 
 /** The fields of an item of an AuthZEN batch. It inherits what it lacks, so nothing is required here. */
 export const ITEM_FIELDS = fields(MEMBERS, [])
 
-const OPTIONS_FIELDS = fields({ evaluations_semantic: { kind: 'execute-all' } }, [])
-
-/** The fields of the batch itself. */
+/** The fields of the batch itself. Its members are those that items inherit. */
 export const BATCH_FIELDS = fields(
-  {
-    ...MEMBERS,
-    evaluations: { kind: 'items' },
-    options: { kind: 'object', fields: OPTIONS_FIELDS, part: 0, isNullable: true },
-  },
+  Object.fromEntries(
+    Object.entries(EvaluationsRequest.properties).map(([name, schema]) => [
+      name,
+      MEMBERS[name] ?? batchField(name, schema),
+    ]),
+  ),
   ['evaluations'],
 )
+
+function nativeField(path: string, schema: TSchema): Field {
+  const { inner, isNullable } = shapeOf(schema)
+  const properties = propertiesOf(inner)
+  if (properties === null) return plainField(path, schema, NATIVE_TEXTS)
+  return { kind: 'object', fields: fieldsOf(inner, `${path}.`, nativeField), part: 0, isNullable }
+}
+
+/** A member of an evaluation that may be inherited, so that null stands for its absence. */
+function accessMember(name: string, schema: TSchema): Field {
+  const { inner } = shapeOf(schema)
+  const part = ACCESS_PARTS[name]
+  if (part === undefined) return plainField(name, schema, ACCESS_TEXTS)
+  const isCompleted = (part & COMPLETED) !== 0
+  const members = fieldsOf(inner, `${name}.`, (path, member) => {
+    const field = accessField(path, member)
+    // The one text that a default completes.
+    return isCompleted && path === `${name}.type` ? ({ ...field, isNullable: true } as Field) : field
+  })
+  return {
+    kind: 'object',
+    fields: isCompleted ? { ...members, required: 0 } : members,
+    part,
+    isNullable: true,
+  }
+}
+
+function accessField(path: string, schema: TSchema): Field {
+  const texts = Object.entries(ACCESS_TEXTS).filter(([text]) => text.startsWith(`${path}.`))
+  if (texts.length === 0) return plainField(path, schema, ACCESS_TEXTS)
+  // Texts among attributes, which may be anything.
+  const within = texts.map(([text, name]): [string, Field] => [
+    text.slice(path.length + 1),
+    { kind: 'text-or-any', text: name },
+  ])
+  const { isNullable } = shapeOf(schema)
+  return { kind: 'object', fields: fields(Object.fromEntries(within), []), part: 0, isNullable }
+}
+
+function batchField(name: string, schema: TSchema): Field {
+  if (name === 'evaluations') return { kind: 'items' }
+  const { inner, isNullable } = shapeOf(schema)
+  const options = fieldsOf(inner, '', () => ({ kind: 'execute-all' }))
+  return { kind: 'object', fields: options, part: 0, isNullable }
+}
+
+/** A text of the question, or a value that it does not depend on. */
+function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
+  const { inner, isNullable } = shapeOf(schema)
+  const text = texts[path]
+  if (text !== undefined) {
+    assert(typeOf(inner) === 'string' && Reflect.get(inner, 'minLength') === 1, `${path} is a text`)
+    return { kind: 'text', text, isNullable }
+  }
+  assert(isNullable, `${path} may be null, as all that is skipped`)
+  const isPlain = !('minLength' in inner || 'pattern' in inner || 'enum' in inner)
+  assert(isPlain, `${path} is skipped, and nothing of it is checked`)
+  return { kind: typeOf(inner) === 'object' ? 'object-or-null' : 'string-or-null' }
+}
+
+function fieldsOf(
+  schema: TSchema,
+  prefix: string,
+  fieldOf: (path: string, schema: TSchema) => Field,
+): Fields {
+  const properties = propertiesOf(schema)
+  assert(properties !== null, 'only an object has fields')
+  const list = Object.entries(properties).map(
+    ([name, member]) => [name, fieldOf(prefix + name, member)] as const,
+  )
+  return fields(Object.fromEntries(list), (Reflect.get(schema, 'required') as string[] | undefined) ?? [])
+}
+
+/** A schema without the null that `optional` adds to it. */
+function shapeOf(schema: TSchema): { readonly inner: TSchema; readonly isNullable: boolean } {
+  const [inner, ...others] = (Reflect.get(schema, 'anyOf') as TSchema[] | undefined) ?? [schema]
+  assert(
+    inner !== undefined && others.every(other => typeOf(other) === 'null'),
+    'a field has one type, or null',
+  )
+  return { inner, isNullable: others.length > 0 }
+}
+
+function typeOf(schema: TSchema): unknown {
+  return Reflect.get(schema, 'type')
+}
+
+/** `null`: an object whose members are callers' own, or none. */
+function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> | null {
+  return (Reflect.get(schema, 'properties') as Record<string, TSchema> | undefined) ?? null
+}
 
 function fields(byName: Readonly<Record<string, Field>>, required: readonly string[]): Fields {
   const list = Object.entries(byName)
