@@ -42,6 +42,29 @@ export function decisive(explained: Explained): ExplainedTest | null {
   return null
 }
 
+/** A side of a rule: a condition set with those above it, whose conditions all hold. */
+export interface ExplainedSide {
+  readonly value: TruthName
+  /** The first test that gave it this value; `null`: none did. */
+  readonly leaf: ExplainedTest | null
+  /** Its own condition, then those of the sets above. */
+  readonly trees: readonly Explained[]
+}
+
+export function explainSide(
+  conditions: readonly Condition[],
+  values: QuestionValues,
+  budget: EvaluationBudget,
+): ExplainedSide {
+  const nodes = conditions.map(condition => nodeOf(condition, values, budget))
+  const { explained } = connected('all-of', leastOf(nodes), nodes)
+  return {
+    value: explained.value,
+    leaf: decisive(explained),
+    trees: nodes.map(node => node.explained),
+  }
+}
+
 interface ValuedNode {
   readonly truth: Truth
   readonly explained: Explained
@@ -54,9 +77,15 @@ function nodeOf(condition: Condition, values: QuestionValues, budget: Evaluation
   }
   if (condition.kind !== 'all-of' && condition.kind !== 'any-of') return testOf(condition, values, budget)
   const items = condition.items.map(item => nodeOf(item, values, budget))
-  const truths = items.map(({ truth }) => truth)
-  const truth = condition.kind === 'all-of' ? Math.min(TRUE, ...truths) : Math.max(FALSE, ...truths)
-  return connected(condition.kind, truth as Truth, items)
+  return connected(condition.kind, condition.kind === 'all-of' ? leastOf(items) : greatestOf(items), items)
+}
+
+function leastOf(nodes: readonly ValuedNode[]): Truth {
+  return Math.min(TRUE, ...nodes.map(({ truth }) => truth)) as Truth
+}
+
+function greatestOf(nodes: readonly ValuedNode[]): Truth {
+  return Math.max(FALSE, ...nodes.map(({ truth }) => truth)) as Truth
 }
 
 function connected(

@@ -1,4 +1,5 @@
 /** Why a decision is what it is, in facts and names. */
+import type { ExplainedSide } from '#conditions/explain.ts'
 import type { Derivation, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
@@ -31,6 +32,8 @@ export interface Explanation {
   readonly instanceRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
   /** A shortest way that allows, from what the user holds to what was asked; empty for a deny. */
   readonly path: readonly ExplanationStep[]
+  /** What rules on the type and action say (conditions, section 9). Where they allow, nothing else need. */
+  readonly rules: ExplainedByRules
   /**
    * More leads to the instance than was walked, or the path is too long. `instanceRoles.held` may then miss
    * roles, and an allow may have no path. What is given is true, and the decision is right.
@@ -39,6 +42,25 @@ export interface Explanation {
   /** Steps the walks made. */
   readonly steps: number
 }
+
+export interface ExplainedByRules {
+  readonly allow: boolean
+  /** Those that allow come first. */
+  readonly rules: readonly ExplainedRule[]
+  /** There are more. */
+  readonly hasMore: boolean
+}
+
+/** A rule allows where both sides are true. */
+export interface ExplainedRule {
+  readonly userSet: string
+  readonly resourceSet: string
+  readonly allows: boolean
+  readonly user: ExplainedSide
+  readonly resource: ExplainedSide
+}
+
+export const NO_RULES: ExplainedByRules = { allow: false, rules: [], hasMore: false }
 
 export type ExplanationStep =
   | { readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string }

@@ -1,6 +1,7 @@
 /** Decisions by rules (conditions, sections 1.5, 4 and 6), on every engine and the oracle. */
 import { describe, expect, test } from 'vitest'
 import type { Attributes, Change, ConditionSetPut, RuleChange } from '#model/change.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import {
   assign,
@@ -13,6 +14,7 @@ import {
   tenantRole,
   user,
 } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { ENGINES } from './engines.ts'
 import { JUDGES } from './world.ts'
 
@@ -268,4 +270,79 @@ test.each(ENGINES)('$name decides questions in bulk each by itself', ({ newEngin
   const users = Array.from({ length: 300 }, (_, n) => ['alice', 'bob', 'carol'][n % 3]!)
   const decisions = engine.evaluateAll(users.map(each => ({ ...query, user: each })))
   expect(decisions).toEqual(users.map(each => each !== 'carol'))
+})
+
+test.each(ENGINES)(
+  '$name explains what rules say: the first test that decided, and what was found',
+  ({ newEngine }) => {
+    const engine = newEngine()
+    engine.apply([
+      ...standing,
+      known('alice', { department: 'sales', level: 1 }),
+      set('sales', {
+        allOf: [{ 'user.department': { equals: 'sales' } }, { 'user.level': { 'greater-than': 2 } }],
+      }),
+      resourceSet('public', { 'resource.public': { equals: true } }),
+      rule('sales', 'public'),
+      rule('__autogen_member'),
+    ])
+    const why = (name: string, sent?: Partial<SentAttributes>) =>
+      runAtOnce(
+        engine.explain(
+          {
+            user: name,
+            action: 'read',
+            type: 'document',
+            key: 'plan',
+            tenant: null,
+            ...(sent && { circumstances: circumstances(sent) }),
+          },
+          1_000,
+        ),
+      )
+    const missing = { operator: 'equals', found: 'missing', value: 'unknown' }
+    expect(why('alice')).toMatchObject({
+      allow: false,
+      rules: {
+        allow: false,
+        hasMore: false,
+        rules: [
+          {
+            userSet: 'sales',
+            resourceSet: 'public',
+            allows: false,
+            user: { value: 'false', leaf: { path: 'user.level', operand: 2, found: 1, value: 'false' } },
+            resource: { value: 'unknown', leaf: { path: 'resource.public', ...missing } },
+          },
+          {
+            userSet: '__autogen_member',
+            resourceSet: '__autogen_document',
+            allows: false,
+            user: { value: 'false', leaf: null },
+            resource: { value: 'true', leaf: null },
+          },
+        ],
+      },
+    })
+    expect(why('bob').rules.rules[0]!.user.leaf).toMatchObject({ path: 'user.department', ...missing })
+    expect(why('alice', { user: { level: 3 }, resource: { public: true } })).toMatchObject({
+      allow: true,
+      path: [],
+      rules: { allow: true, rules: [{ userSet: 'sales', allows: true }, {}] },
+    })
+  },
+)
+
+test('the shared index explains a hundred rules, those that allow first, and says that there are more', () => {
+  const engine = new SharedEngine()
+  const sets = Array.from({ length: 120 }, (_, n) => set(`level-${n}`, { 'user.level': { equals: n } }))
+  engine.apply([...standing, known('alice', { level: 110 }), ...sets, ...sets.map(each => rule(each.set))])
+  const query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
+  const { allow, rules } = runAtOnce(engine.explain(query, 1_000))
+  expect([allow, rules.rules.length, rules.hasMore, rules.rules[0]!.userSet]).toEqual([
+    true,
+    100,
+    true,
+    'level-110',
+  ])
 })

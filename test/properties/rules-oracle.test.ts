@@ -1,10 +1,12 @@
 /** Rules on random worlds: engines decide as the oracle does, which reads conditions as they are written. */
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Explanation } from '#engine/explanation.ts'
 import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
 import { valueAt } from '#conditions/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { nameOfTruth } from '#conditions/truth.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { truthOf } from '#testing/oracle/conditions/conditions.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { storedAmong } from '#testing/oracle/random-attributes.ts'
@@ -41,6 +43,7 @@ test('a condition has the value that the oracle reads in its JSON', () => {
 
 /** Engines differ in what roles do; the path to rules is the same. */
 const RUNS = 25
+const STEPS_MAX = 1_000_000
 
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
   test('decides by roles and rules as the oracle does, one by one and in bulk', () => {
@@ -59,6 +62,9 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
           const expected = queries.map(query => oracle.evaluate(query))
           expect(queries.map(query => engine.evaluate(query))).toEqual(expected)
           expect(engine.evaluateAll(queries)).toEqual(expected)
+          for (const [index, query] of queries.entries()) {
+            expectExplained(runAtOnce(engine.explain(query, STEPS_MAX)), expected[index]!)
+          }
           for (const [index, isAllowed] of expected.entries()) {
             const isByRoles = withoutRules.evaluate(queries[index]!)
             if (!isAllowed) compared.denied++
@@ -73,3 +79,21 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     expect(byRules).toBeGreaterThan(0)
   })
 })
+
+/** It agrees with the decision and with itself. */
+function expectExplained({ allow, path, rules }: Explanation, isAllowed: boolean): void {
+  expect(allow).toBe(isAllowed)
+  expect(rules.allow || path.length > 0).toBe(isAllowed)
+  expect(rules.rules.some(({ allows }) => allows)).toBe(rules.allow)
+  expect(rules.rules.map(({ allows }) => allows)).toEqual(
+    rules.rules.map(({ allows }) => allows).toSorted((one, other) => Number(other) - Number(one)),
+  )
+  for (const { allows, user, resource } of rules.rules) {
+    expect(allows).toBe(user.value === 'true' && resource.value === 'true')
+    for (const { value, leaf, trees } of [user, resource]) {
+      if (leaf !== null && trees.every(tree => !JSON.stringify(tree).includes('"not"'))) {
+        expect(leaf.value).toBe(value)
+      }
+    }
+  }
+}

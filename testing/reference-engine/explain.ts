@@ -1,5 +1,5 @@
 /** Why the plain-Map engine decides as it does: names, roles, and a shortest path of facts. May be slow. */
-import type { Explanation, ExplanationStep } from '#engine/explanation.ts'
+import { type Explanation, type ExplanationStep, NO_RULES } from '#engine/explanation.ts'
 import { holdsOnInstance } from './evaluate.ts'
 import { holdsAnyDirectly } from './forward-search.ts'
 import { findGoals, type Goal } from './goals.ts'
@@ -43,6 +43,7 @@ export function explain(question: ResolvedQuestion): Explanation {
       allowing: keysOf(grants?.resourceRoles ?? [], () => true),
     },
     path,
+    rules: NO_RULES,
     isCutShort: false,
     steps: 0,
   }

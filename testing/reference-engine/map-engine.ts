@@ -33,7 +33,7 @@ import { explain } from './explain.ts'
 import { Facts } from './facts.ts'
 import { grantsOn, instanceRolesOf, tenantRolesOf } from './listings.ts'
 import type { Instance, Tenant, User } from './nodes.ts'
-import { Rules } from './rules.ts'
+import { type AskedOfRules, Rules } from './rules.ts'
 import { Schema } from './schema.ts'
 import { searchResources, searchUsers } from './search.ts'
 
@@ -57,7 +57,7 @@ export class MapEngine implements Engine {
     if (!grants || isTenantMismatch) return false
     if (user && tenant && holdsInTenant(user, tenant, grants)) return true
     if (user && instance && holdsOnInstance(user, instance, grants)) return true
-    return tenant !== undefined && this.#isAllowedByRule(query, { user, tenant, instance })
+    return tenant !== undefined && this.#rules.allows(this.#askedOfRules(query, { user, tenant, instance }))
   }
 
   evaluateFirst(packed: PackedQueries): boolean {
@@ -131,7 +131,12 @@ export class MapEngine implements Engine {
 
   // oxlint-disable-next-line require-yield
   *explain(query: Query): Resumable<Explanation> {
-    return explain({ ...this.#resolve(query), tenantRoles: [...this.#schema.tenantRoles.values()] })
+    const resolved = this.#resolve(query)
+    const byRoles = explain({ ...resolved, tenantRoles: [...this.#schema.tenantRoles.values()] })
+    const { user, grants, tenant, instance, isTenantMismatch } = resolved
+    if (!grants || isTenantMismatch || !tenant) return byRoles
+    const rules = this.#rules.explain(this.#askedOfRules(query, { user, tenant, instance }))
+    return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
   }
 
   /** Looks up the names of a question, its tenant by contract A.2: the instance's own, else the default one. */
@@ -152,10 +157,10 @@ export class MapEngine implements Engine {
   }
 
   /** Conditions, section 6: of a user that is not stored, too. */
-  #isAllowedByRule(
+  #askedOfRules(
     { user: userKey, action, type, key, circumstances }: Query,
     { user, tenant, instance }: { user: User | undefined; tenant: Tenant; instance: Instance | undefined },
-  ): boolean {
+  ): AskedOfRules {
     const tenantRoles = Array.from(this.#schema.tenantRoles.values())
     const userRoles = tenantRoles
       .filter(role => user && role.holders.has(user, tenant))
@@ -177,7 +182,7 @@ export class MapEngine implements Engine {
         },
       },
     )
-    return this.#rules.allows({ type, action, userRoles, values })
+    return { type, action, userRoles, values }
   }
 
   #applyOne(change: Change): void {

@@ -16,7 +16,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
-import type { Explanation } from '#engine/explanation.ts'
+import { type Explanation, NO_RULES } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
 import { type BatchSource, PackedSource, QuerySource } from '#engine/shared-index/check/batch-source.ts'
@@ -26,6 +26,7 @@ import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
 import {
   decideByRules,
+  explainByRules,
   gather,
   type GatheredValues,
   type Lookup,
@@ -67,6 +68,8 @@ const BATCH_ATTEMPTS = 3
 /** Attempts of a listing before a few slices with the lock are tried. */
 const LISTING_ATTEMPTS = 2
 
+/** Rules that an explanation lists. */
+const RULES_EXPLAINED_MAX = 100
 const NO_LOOKUPS: readonly Lookup[] = []
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
@@ -230,17 +233,33 @@ export class SharedIndexReader implements DecisionEngine {
   *explain(query: Query, stepsMax: number): Resumable<Explanation> {
     // Builds the closures that the decision needs, if there is room for them.
     this.evaluate(query)
-    return yield* this.#reads.readSliced(LISTING_ATTEMPTS, () => this.#explain(query, stepsMax))
+    let lookups = NO_LOOKUPS
+    for (;;) {
+      const known = lookups
+      const { byRoles, asked } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
+        this.#explain(query, stepsMax, known),
+      )
+      const rules = asked === null ? NO_RULES : explainByRules(asked, RULES_EXPLAINED_MAX)
+      if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
+      // At one state with all of them, as for a decision.
+      lookups = [...known, ...rules.lookups]
+    }
   }
 
-  *#explain(query: Query, stepsMax: number): Resumable<Explanation> {
+  *#explain(
+    query: Query,
+    stepsMax: number,
+    lookups: readonly Lookup[],
+  ): Resumable<{ readonly byRoles: Explanation; readonly asked: GatheredValues | null }> {
     let verdict = this.#decideQuery(query)
     if (verdict === BUILD) verdict = yield* this.#walkedInSlices()
     const { typeView: type, actionView: action, instance, isMismatch } = this.#resolved(query)
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
     const names = { query, type, action, user, instance, tenant, isMismatch }
-    return yield* explain(this.#parts(), { ...names, isAllowed: verdict === ALLOW }, stepsMax)
+    const asked = this.#schema.hasRules ? this.#gather(query, query, lookups) : null
+    const byRoles = yield* explain(this.#parts(), { ...names, isAllowed: verdict === ALLOW }, stepsMax)
+    return { byRoles, asked }
   }
 
   /** `names` has the keys of the question, in strings or packed. */

@@ -7,7 +7,7 @@
  * along the steps it took from what the user holds. If too much leads to the instance, it walks forward from
  * what the user holds instead.
  */
-import type { Explanation, ExplanationStep } from '#engine/explanation.ts'
+import { type Explanation, type ExplanationStep, NO_RULES } from '#engine/explanation.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
@@ -93,6 +93,7 @@ export function* explain(
       allowing: type ? keysOf(type, action?.roleIndexes ?? []) : [],
     },
     path: path ?? [],
+    rules: NO_RULES,
     isCutShort: !held.isWhole || path === null,
     steps: budgets.reduce((sum, { spent }) => sum + spent, 0),
   }
@@ -108,7 +109,7 @@ export function tenantMasksOf({ regions, schema }: ListingParts, user: number, t
 }
 
 /** Keys of the tenant roles held, in the order of role indexes. O(banks). */
-function heldInTenant(parts: ListingParts, user: number, tenant: number): string[] {
+export function heldInTenant(parts: ListingParts, user: number, tenant: number): string[] {
   const masks = Array.from(tenantMasksOf(parts, user, tenant))
   return masks.flatMap((mask, bank) => keysOf(parts.schema.tenant, roleIndexesIn(bank, mask)))
 }
