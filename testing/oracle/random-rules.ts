@@ -5,7 +5,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { Change } from '#model/change.ts'
-import type { Query, SentAttributes } from '#model/decision.ts'
+import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import * as random from './random-attributes.ts'
 import { conditions } from './random-conditions.ts'
 import { type History, historyIn, type HistorySize } from './random-history.ts'
@@ -14,6 +14,24 @@ import type { Names } from './random-model.ts'
 
 const SETS = ['all', 'staff', 'sales', 'open', 'mine'] as const
 const READ_AT = Date.UTC(2026, 10, 26)
+
+/** Two that send the same are the same text. */
+class Sent implements Circumstances {
+  readonly readAt = READ_AT
+  readonly #attributes: SentAttributes
+
+  constructor(attributes: SentAttributes) {
+    this.#attributes = attributes
+  }
+
+  sent(): SentAttributes {
+    return this.#attributes
+  }
+
+  toJSON(): SentAttributes {
+    return this.#attributes
+  }
+}
 
 export function historiesWithRules(size: HistorySize): Arbitrary<History> {
   return model.anyNames(model.USUAL).chain(world =>
@@ -32,9 +50,7 @@ export function historiesWithRules(size: HistorySize): Arbitrary<History> {
         commits: history.commits.map((facts, index) => [...facts, ...commits[index]!]),
         queries: history.queries.map((query, index): Query => {
           const attributes = sentWith[index]!
-          return attributes === null
-            ? query
-            : { ...query, circumstances: { readAt: READ_AT, sent: () => attributes } }
+          return attributes === null ? query : { ...query, circumstances: new Sent(attributes) }
         }),
       })),
   )
