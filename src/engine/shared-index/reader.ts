@@ -257,79 +257,68 @@ export class SharedIndexReader implements DecisionEngine {
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
     const names = { query, type, action, user, instance, tenant, isMismatch }
-    const asked = this.#schema.hasRules ? this.#gather(query, query, lookups) : null
+    const asked = this.#schema.hasRules ? this.#gather(query, lookups) : null
     const byRoles = yield* explain(this.#parts(), { ...names, isAllowed: verdict === ALLOW }, stepsMax)
     return { byRoles, asked }
   }
 
   /** `names` has the keys of the question, in strings or packed. */
   #evaluate(terms: QueryTerms, names: Query | PackedQueries): boolean {
-    const answer = this.#evaluateOnce(terms, names, NO_LOOKUPS)
-    return typeof answer === 'boolean' ? answer : this.#isAllowedByRules(answer)
-  }
-
-  /** What is left to decide of a question that roles deny, and of which rules may say otherwise. */
-  #isAllowedByRules(asked: GatheredValues): boolean {
-    for (let gathered = asked; ;) {
-      const outcome = decideByRules(gathered)
-      if (typeof outcome === 'boolean') return outcome
-      // At one state with all of them: from what was gathered before nothing is taken over.
-      const { query } = gathered
-      const lookups = [...gathered.lookups, ...outcome.lookups]
-      const answer = this.#evaluateOnce(query, query, lookups)
-      if (typeof answer === 'boolean') return answer
-      gathered = answer
-    }
-  }
-
-  /** What roles say; of a question that they deny and that rules are asked about, what rules need of the same state. */
-  #evaluateOnce(
-    terms: QueryTerms,
-    names: Query | PackedQueries,
-    lookups: readonly Lookup[],
-  ): boolean | GatheredValues {
     const reads = this.#reads
     const attempts = reads.attempts(ATTEMPTS)
     try {
       for (let attempt = 0; attempt < attempts; attempt++) {
         reads.begin()
         const verdict = this.#decide(terms, names, false)
-        const asked = verdict === DENY && this.#schema.hasRules ? this.#gather(terms, names, lookups) : null
         if (!reads.isValid()) continue
         if (verdict === BUILD) break
-        return asked ?? verdict === ALLOW
+        return verdict === ALLOW || (this.#schema.hasRules && this.#evaluateRuled(names))
       }
     } catch (error) {
       // Torn data can cause any error; only an error at a consistent state is a fault.
       if (reads.isValid()) throw reads.faultOf(error)
     }
-    return this.#evaluateLocked(terms, names, lookups)
+    return this.#evaluateLocked(terms, names) || (this.#schema.hasRules && this.#evaluateRuled(names))
   }
 
   /**
    * A function of its own, because each call of a function with a closure allocates what it captures, used or
    * not.
    */
-  #evaluateLocked(
-    terms: QueryTerms,
-    names: Query | PackedQueries,
+  #evaluateLocked(terms: QueryTerms, names: Query | PackedQueries): boolean {
+    return this.#reads.locked(() => this.#decideForSure(terms, names) === ALLOW)
+  }
+
+  /** Decides a question that roles deny by roles and rules, of one state. */
+  #evaluateRuled(names: Query | PackedQueries, known: readonly Lookup[] = NO_LOOKUPS): boolean {
+    const query = names instanceof PackedQueries ? names.query(0) : names
+    for (let lookups = known; ;) {
+      const wanted = lookups
+      let asked = this.#reads.read(ATTEMPTS, () => this.#askRules(query, wanted, false))
+      if (asked === BUILD) asked = this.#reads.locked(() => this.#askRules(query, wanted, true))
+      if (asked === BUILD || typeof asked === 'boolean') return asked === true
+      const outcome = decideByRules(asked)
+      if (typeof outcome === 'boolean') return outcome
+      // At one state with all of them: from what was gathered before nothing is taken over.
+      lookups = [...wanted, ...outcome.lookups]
+    }
+  }
+
+  /** What roles say; of a question that they deny what rules need, should there be any. */
+  #askRules(
+    query: Query,
     lookups: readonly Lookup[],
-  ): boolean | GatheredValues {
-    return this.#reads.locked(() => {
-      if (this.#decideForSure(terms, names) === ALLOW) return true
-      return this.#schema.hasRules && (this.#gather(terms, names, lookups) ?? false)
-    })
+    mayBuild: boolean,
+  ): boolean | GatheredValues | typeof BUILD {
+    const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query)
+    if (verdict !== DENY) return verdict === ALLOW || BUILD
+    return this.#schema.hasRules && (this.#gather(query, lookups) ?? false)
   }
 
   /** What rules need of the question; `null`: there are none that could allow it. */
-  #gather(
-    terms: QueryTerms,
-    names: Query | PackedQueries,
-    lookups: readonly Lookup[],
-  ): GatheredValues | null {
-    const rules = this.#schema.rules?.of(terms.type, terms.action) ?? null
+  #gather(query: Query, lookups: readonly Lookup[]): GatheredValues | null {
+    const rules = this.#schema.rules?.of(query.type, query.action) ?? null
     if (rules === null) return null
-    const query = names instanceof PackedQueries ? names.query(0) : names
     const { isMismatch, instance: record } = this.#resolved(query)
     const { tenant } = this.#question
     if (isMismatch || tenant === 0) return null
@@ -386,19 +375,27 @@ export class SharedIndexReader implements DecisionEngine {
         reads.begin()
         const isComplete = this.#decideBatch(source, from, count, answers, false)
         if (!reads.isValid()) continue
-        if (isComplete) return this.#settleRuled(answers)
+        if (isComplete) {
+          if (this.#ruled.length > 0) this.#settleRuled(answers)
+          return
+        }
         break
       }
     } catch (error) {
       if (reads.isValid()) throw reads.faultOf(error)
     }
     reads.locked(() => this.#decideBatch(source, from, count, answers, true))
-    this.#settleRuled(answers)
+    if (this.#ruled.length > 0) this.#settleRuled(answers)
   }
 
   /** Answers what roles have denied in the batch and rules may allow. */
   #settleRuled(answers: Uint8Array): void {
-    for (const { index, asked } of this.#ruled) if (this.#isAllowedByRules(asked)) answers[index] = 1
+    for (const { index, asked } of this.#ruled) {
+      const outcome = decideByRules(asked)
+      const isAllowed =
+        typeof outcome === 'boolean' ? outcome : this.#evaluateRuled(asked.query, outcome.lookups)
+      if (isAllowed) answers[index] = ALLOW
+    }
     this.#ruled.length = 0
   }
 
@@ -411,8 +408,6 @@ export class SharedIndexReader implements DecisionEngine {
     mayBuild: boolean,
   ): boolean {
     const { verdicts } = this.#batch
-    const { hasRules } = this.#schema
-    this.#ruled.length = 0
     this.#batch.run(source, from, count, this.#reads.sequence)
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
@@ -424,13 +419,21 @@ export class SharedIndexReader implements DecisionEngine {
       }
       if (verdict === BUILD) return false
       answers[from + i] = verdict
-      if (hasRules && verdict === DENY) {
-        const query = source.query(from + i)
-        const asked = this.#gather(query, query, NO_LOOKUPS)
-        if (asked) this.#ruled.push({ index: from + i, asked })
-      }
     }
+    if (this.#schema.hasRules || this.#ruled.length > 0) this.#gatherRuled(source, from, count, answers)
     return true
+  }
+
+  /** Gathers for all that roles have denied in the batch; nothing is left of an earlier attempt. */
+  #gatherRuled(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
+    this.#ruled.length = 0
+    if (!this.#schema.hasRules) return
+    for (let index = from; index < from + count; index++) {
+      if (answers[index] === ALLOW) continue
+      const query = source.query(index)
+      const asked = this.#gather(query, NO_LOOKUPS)
+      if (asked) this.#ruled.push({ index, asked })
+    }
   }
 
   #decideQuery(query: Query): Verdict {
