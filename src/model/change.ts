@@ -113,7 +113,12 @@ export type Change =
   | { readonly kind: 'relation-removed'; readonly type: string; readonly relation: string }
   | { readonly kind: 'tenant-put'; readonly tenant: string; readonly attributes: Attributes | null }
   | { readonly kind: 'tenant-removed'; readonly tenant: string }
-  | { readonly kind: 'user-put'; readonly user: string; readonly attributes: Attributes | null }
+  | {
+      readonly kind: 'user-put'
+      readonly user: string
+      /** Absent in what an older release wrote: none. */
+      readonly attributes?: Attributes | null
+    }
   | { readonly kind: 'user-removed'; readonly user: string }
   | {
       readonly kind: 'instance-put'

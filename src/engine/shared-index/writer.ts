@@ -457,7 +457,7 @@ export class SharedIndexWriter implements ChangeSink {
       case 'tenant-removed':
         return this.#facts.removeTenant(change.tenant)
       case 'user-put':
-        return this.#facts.putUser(change.user, change.attributes)
+        return this.#facts.putUser(change.user, change.attributes ?? null)
       case 'user-removed':
         return this.#facts.removeUser(change.user)
       case 'instance-put':

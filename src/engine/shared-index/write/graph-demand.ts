@@ -92,7 +92,7 @@ class Reckoning {
       case 'tenant-put':
         return this.#record(change.tenant, L.TENANT_TYPE, change.attributes)
       case 'user-put':
-        return this.#record(change.user, L.USER_TYPE, change.attributes)
+        return this.#record(change.user, L.USER_TYPE, change.attributes ?? null)
       case 'instance-put': {
         const type = this.#names.schema.types.get(change.instance.type)
         return this.#record(change.instance.key, type?.id ?? null, change.attributes)

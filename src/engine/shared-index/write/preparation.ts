@@ -87,7 +87,7 @@ export class Preparation {
       case 'tenant-put':
         return this.#record(change.tenant, L.TENANT_TYPE, change.attributes)
       case 'user-put':
-        return this.#record(change.user, L.USER_TYPE, change.attributes)
+        return this.#record(change.user, L.USER_TYPE, change.attributes ?? null)
       case 'user-removed':
         this.#names.find(change.user, L.USER_TYPE)
         return
