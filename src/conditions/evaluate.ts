@@ -1,7 +1,7 @@
 /** The value of a condition for one question: a literal walk of its tree (conditions, section 5). */
 import type { Condition, Test } from './condition.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
-import { occursIn } from '#conditions/nodes/contains.ts'
+import { occursIn, searchCost } from '#conditions/nodes/contains.ts'
 import type { LengthRelation } from '#conditions/nodes/array-length.ts'
 import type { SetRelation } from '#conditions/nodes/array-comparison.ts'
 import type { MemberMatch } from '#conditions/nodes/member-match.ts'
@@ -34,6 +34,8 @@ class Evaluation {
 
   /** `member`: what paths without a root begin at. */
   truth(condition: Condition, member: JsonObject | null): Truth {
+    // Whatever it is: there may be ten thousand sets, each of as many nodes as its bytes hold.
+    if (!this.#budget.spend(1)) return UNKNOWN
     switch (condition.kind) {
       case 'all-of':
         return least(condition.items, item => this.truth(item, member))
@@ -53,7 +55,7 @@ class Evaluation {
 
   #test(test: Test, attribute: unknown): Truth {
     if (test.kind === 'existence') return truthOf((attribute !== undefined) === test.isWanted)
-    if (attribute === undefined || !this.#budget.spend(1)) return UNKNOWN
+    if (attribute === undefined) return UNKNOWN
     switch (test.kind) {
       case 'equality': {
         const operand = this.#operand(test.operand)
@@ -74,6 +76,7 @@ class Evaluation {
       case 'contains': {
         const operand = this.#operand(test.operand)
         if (typeof attribute !== 'string' || typeof operand !== 'string') return UNKNOWN
+        if (!this.#budget.spend(searchCost(operand, attribute))) return UNKNOWN
         return truthOf(occursIn(operand, attribute))
       }
       case 'glob-match':

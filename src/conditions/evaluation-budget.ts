@@ -5,7 +5,7 @@
 
 /** Lookups of instances by `fk_resource_type`. */
 export const LOOKUPS_MAX = 1_000
-/** Tests of attributes, elements compared, characters times states of globs: some ten milliseconds. */
+/** Nodes of conditions, elements compared, characters times states of globs: some ten milliseconds. */
 export const STEPS_MAX = 2_000_000
 
 export class EvaluationBudget {

@@ -33,8 +33,7 @@ const ROOTS = new Map<string, Root>([
 const SERVER_NAME = 'time'
 const NAMES_MAX = 8
 const NAME_BYTES_MAX = 255
-// oxlint-disable-next-line no-control-regex
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/u
+const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** The path, or what is wrong with it. */
 export function readPath(text: string): Path | string {

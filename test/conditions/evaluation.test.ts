@@ -162,6 +162,7 @@ describe('matches', () => {
 })
 
 describe('what a question may cost', () => {
+  const LEAVES = 1_000
   const valueWithin = (raw: object, user: Record<string, unknown>, instances = {}) => {
     const budget = new EvaluationBudget()
     const value = nameOfTruth(evaluate(read(raw), valuesOf({ user }, instances), budget))
@@ -190,6 +191,31 @@ describe('what a question may cost', () => {
     const text = 'a'.repeat(Math.ceil(STEPS_MAX / states))
     expect(valueWithin(raw, { a: text })).toEqual({ value: 'unknown', isExceeded: true })
     expect(valueWithin({ not: raw }, { a: text })).toEqual({ value: 'unknown', isExceeded: true })
+  })
+
+  test('a text that is looked for in a long one is unknown where that would hold the thread', () => {
+    // All but the last of so many characters are the same at every place.
+    const raw = { 'user.a': { contains: `${'a'.repeat(16_000)}b${'a'.repeat(16_000)}` } }
+    expect(valueWithin(raw, { a: 'a'.repeat(65_000) })).toEqual({ value: 'unknown', isExceeded: true })
+    expect(valueWithin({ 'user.a': { contains: 'b' } }, { a: `${'a'.repeat(65_000)}b` })).toEqual({
+      value: 'true',
+      isExceeded: false,
+    })
+  })
+
+  test.each<[string, object]>([
+    ['what is missing', { allOf: Array.from({ length: LEAVES }, () => ({ 'user.none': { equals: 1 } })) }],
+    [
+      'whether something is there',
+      { anyOf: Array.from({ length: LEAVES }, () => ({ 'user.none': { exists: true } })) },
+    ],
+    ['nothing', { allOf: Array.from({ length: LEAVES }, () => ({})) }],
+  ])('tests of %s count, too, in whatever number of sets they stand', (_, raw) => {
+    const condition = read(raw)
+    const budget = new EvaluationBudget()
+    for (let set = 0; set <= STEPS_MAX / LEAVES; set++) evaluate(condition, valuesOf({ user: {} }), budget)
+    expect(budget.isExceeded).toBe(true)
+    expect(nameOfTruth(evaluate(read({}), valuesOf({ user: {} }), budget))).toBe('unknown')
   })
 
   test('so is what comes behind it', () => {

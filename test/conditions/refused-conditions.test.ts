@@ -23,6 +23,7 @@ describe('a condition that says nothing or that could never hold is refused', ()
     [{ 'user.': is }, 'conditions / user.', /is empty/u],
     [{ 'user.a..b': is }, 'conditions / user.a..b', /is empty/u],
     [{ 'user.a\u0000': is }, 'conditions / user.a\u0000', /control characters/u],
+    [{ 'user.a\u0085': is }, 'conditions / user.a\u0085', /control characters/u],
     [{ 'user.a': {} }, 'conditions / user.a', /without an operator/u],
     [{ 'user.a': 5 }, 'conditions / user.a', /expected a test .* got a number/u],
     [

@@ -12,6 +12,14 @@ export function readContains(test: UnreadLeaf): Contains | null {
   return operand && Object.freeze({ kind: 'contains', ...test.leaf, operand })
 }
 
+/** Characters compared in a step. */
+const COMPARED_A_STEP = 64
+
+/** Steps that the search may take: where much of the part stands at many places, it is compared at each of them. */
+export function searchCost(part: string, text: string): number {
+  return Math.ceil((part.length * text.length) / COMPARED_A_STEP)
+}
+
 /** Whether the characters of one occur in the other: half of a surrogate pair is none. */
 export function occursIn(part: string, text: string): boolean {
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {

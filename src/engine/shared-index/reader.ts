@@ -319,11 +319,10 @@ export class SharedIndexReader implements DecisionEngine {
   #gather(query: Query, lookups: readonly Lookup[]): GatheredValues | null {
     const rules = this.#schema.rules?.of(query.type, query.action) ?? null
     if (rules === null) return null
-    const { isMismatch, instance: record } = this.#resolved(query)
-    const { tenant } = this.#question
-    if (isMismatch || tenant === 0) return null
-    const { instance } = this.#question
-    const lines = { user: this.#question.findUser(query.user), instance: record === 0 ? 0 : instance, tenant }
+    if (this.#resolved(query).isMismatch) return null
+    const { instance, tenant } = this.#question
+    if (tenant === 0) return null
+    const lines = { user: this.#question.findUser(query.user), instance, tenant }
     const lookUp = ({ type, key }: Lookup): number => {
       const view = this.#schema.types.get(type)
       return view === undefined ? 0 : this.#question.findInstance(view.id, key)

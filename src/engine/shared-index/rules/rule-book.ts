@@ -13,7 +13,7 @@ export interface RuleGround {
   hasTenantRole(role: string): boolean
 }
 
-/** Plain data, to be kept. A parent comes before its children. */
+/** Plain data, to be kept. */
 export interface SavedRules {
   readonly sets: readonly ConditionSetPut[]
   readonly rules: readonly RuleChange[]
