@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   'properties/engine-oracle',
   'properties/searches-oracle',
+  'properties/rules-oracle',
   'system/process',
   'system/closed-environment',
   'system/process-end',
